@@ -315,5 +315,6 @@ fn assistant_config(
         settings.dangerous_trust = trust;
     }
     settings.sender_history = config.trust.sender_history;
+    settings.independent_accounts = config.trust.independent_accounts;
     Ok(settings)
 }

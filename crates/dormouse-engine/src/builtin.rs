@@ -3,6 +3,7 @@
 //! This module decides what a call asks for. If that needs the memory, the result is a [`MemoryQuery`], which is
 //! carried out like a call to the outside.
 
+mod accounts;
 mod memory_query;
 mod provenance;
 mod shown;
@@ -28,7 +29,6 @@ use crate::{
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
 use provenance::{MOST_SOURCES, NotShown, Provenance, named_origin, provenance};
 pub(crate) use provenance::{least_trusted, shown_score, trust_of_reply};
-pub(crate) use shown::SURROUNDINGS_TRUST;
 pub use tools::builtin_tools;
 pub(crate) use tools::{barest_tools, is_look_up};
 
@@ -105,6 +105,21 @@ impl Call<'_> {
         provenance(text, given, &self.sources(), self.state, self.turn)
     }
 
+    /// The same for a claim, which independent accounts may make more credible.
+    fn claim(&self, text: &str, given: &str) -> Result<Provenance, NotShown> {
+        let mut provenance = self.provenance(text, given)?;
+        let settings = &self.state.configuration.settings;
+        let needed = settings.independent_accounts as usize;
+        if needed > 1 && provenance.trust < accounts::CORROBORATED {
+            let floor = self.quote_trust;
+            let found = accounts::independent(text, given, self.state, self.turn, floor);
+            if found >= needed {
+                provenance.corroborate(found);
+            }
+        }
+        Ok(provenance)
+    }
+
     /// The sources that the model names.
     fn sources(&self) -> Vec<String> {
         self.read("sources")
@@ -119,7 +134,7 @@ impl Call<'_> {
         let kind = self.text("kind").parse().unwrap_or(RecordKind::Fact);
         // What it is about is searched like its text, so it is noted with it.
         let noted = [text, about.unwrap_or_default()].join("\n");
-        let mut provenance = self.provenance(&noted, "")?;
+        let mut provenance = self.claim(&noted, "")?;
         if kind == RecordKind::Insight {
             provenance.infer();
         }
@@ -160,18 +175,26 @@ impl Call<'_> {
     /// A note about somebody. The name that it is noted under needs no source: it is looked up among those who are known.
     fn change(&self, name: &str) -> Result<BuiltinOutcome, NotShown> {
         let who = self.text("entity");
-        let noted = |text: &str| self.provenance(text, who);
         let (draft, belief) = match name {
             tools::ADD_ENTITY_OBSERVATION => {
-                let provenance = noted(self.text("content"))?;
+                let provenance = self.claim(self.text("content"), who)?;
                 (self.observation(&provenance), Some(provenance.belief()))
             }
             tools::UPDATE_ENTITY_PROFILE => {
-                let provenance = noted(&self.attributes_as_text())?;
+                let provenance = self.claim(&self.attributes_as_text(), who)?;
                 (self.attributes(&provenance), Some(provenance.belief()))
             }
-            tools::UPDATE_RELATIONSHIP => (self.judgement(), None),
-            tools::ADD_PENDING_ACTION => (self.action(), None),
+            tools::UPDATE_RELATIONSHIP => {
+                // Whom it is about needs a source here: "be kind to him" does not say to whom.
+                let person = self.state.people.attribution(who);
+                let judged = [person.name().unwrap_or(who), self.text("reason")].join("\n");
+                let provenance = self.provenance(&judged, "")?;
+                (self.judgement(&provenance), Some(provenance.applied()))
+            }
+            tools::ADD_PENDING_ACTION => {
+                let provenance = self.provenance(self.text("description"), who)?;
+                (self.action(&provenance), Some(provenance.shown()))
+            }
             _ => (self.completion(), None),
         };
         Ok(match draft {
@@ -242,19 +265,23 @@ impl Call<'_> {
         (!update.is_empty()).then_some(Draft::Attributes(update, provenance.trust))
     }
 
-    fn judgement(&self) -> Option<Draft> {
+    fn judgement(&self, provenance: &Provenance) -> Option<Draft> {
         let change = self.arguments.get("change").and_then(Value::as_f64)?;
         #[expect(clippy::cast_possible_truncation, reason = "a step of at most 0.2")]
         let step = Favorability::try_new(change as f32).ok()?;
         let reason = ChangeReason::shortened(self.text("reason"))?;
-        Some(Draft::Judge(step, reason))
+        Some(Draft::Judge(step, reason, provenance.trust))
     }
 
-    fn action(&self) -> Option<Draft> {
+    fn action(&self, provenance: &Provenance) -> Option<Draft> {
         let priority = self.arguments.get("priority").and_then(Value::as_u64);
         let priority = priority.and_then(|priority| u8::try_from(priority).ok());
         let description = ActionText::shortened(self.text("description"))?;
-        Some(Draft::AddAction(description, priority.unwrap_or(1)))
+        Some(Draft::AddAction(
+            description,
+            priority.unwrap_or(1),
+            provenance.trust,
+        ))
     }
 
     fn completion(&self) -> Option<Draft> {

@@ -250,6 +250,9 @@ pub enum ConfigError {
     /// The time limit of a memory search is zero.
     #[error("the time for a look into the memory is zero")]
     NoRecallTime,
+    /// The number of independent accounts is neither 0 nor within 2 to 100.
+    #[error("independent_accounts is {0}; it must be 0 or between 2 and 100")]
+    IndependentAccounts(u32),
 }
 
 /// Everything the operator decides about one assistant.
@@ -313,6 +316,8 @@ pub struct AssistantConfig {
     pub quote_trust: Trust,
     /// Whether what a server attested about a sender before moves the trust of their messages. Default: true.
     pub sender_history: bool,
+    /// How many independent accounts raise the trust of a claim to 0.5, 2 to 100; 0 for never, which is the default.
+    pub independent_accounts: u32,
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
     /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
@@ -338,6 +343,9 @@ impl AssistantConfig {
             (_, Some(0)) => Err(ConfigError::NoReply),
             _ if self.model_timeout.is_zero() => Err(ConfigError::NoTime),
             _ if self.recall_timeout.is_zero() => Err(ConfigError::NoRecallTime),
+            _ if !matches!(self.independent_accounts, 0 | 2..=100) => {
+                Err(ConfigError::IndependentAccounts(self.independent_accounts))
+            }
             _ => Ok(()),
         }
     }
@@ -364,6 +372,7 @@ impl AssistantConfig {
             dangerous_trust: self.dangerous_trust,
             quote_trust: self.quote_trust,
             sender_history: self.sender_history,
+            independent_accounts: self.independent_accounts,
         }
     }
 
@@ -399,6 +408,7 @@ impl AssistantConfig {
             dangerous_trust: MIN_TRUST,
             quote_trust: MIN_QUOTE_TRUST,
             sender_history: true,
+            independent_accounts: 0,
             recall_timeout: Duration::from_secs(2),
         }
     }
@@ -437,4 +447,11 @@ pub struct Settings {
     // A log without it was decided without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sender_history: bool,
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub independent_accounts: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_off(number: &u32) -> bool {
+    *number == 0
 }

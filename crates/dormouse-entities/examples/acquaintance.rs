@@ -74,6 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             entity: alice.clone(),
             description: TextLine::try_new("Bring a pot of Assam")?,
             priority: 1,
+            trust: None,
         },
     ] {
         entities.apply(&change, now)?;

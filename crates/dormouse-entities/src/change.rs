@@ -115,6 +115,10 @@ pub enum EntityChange {
         step: Favorability,
         /// The reason.
         reason: ChangeReason,
+        /// The trust of what the judgement was made from. Below 0.5 it is only recorded, so that no stranger talks the
+        /// assistant into liking or disliking somebody. Absent in old logs, which did not ask for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trust: Option<Trust>,
     },
     /// Deletes the profile and the running conversation of exactly this id. Both can be restored. Until then the entity
     /// is unknown and cannot be created again.
@@ -187,6 +191,9 @@ pub enum EntityChange {
         /// The priority; higher is sooner.
         #[serde(default = "one")]
         priority: u8,
+        /// The trust of what it was made from; absent if that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trust: Option<Trust>,
     },
     /// Completes a pending action.
     ActionCompleted {

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{Passage, TextLine};
@@ -37,7 +37,7 @@ pub struct ConversationMessage {
 }
 
 /// Something that the assistant intends to do for an entity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingAction {
     /// The id, unique in the conversation; used to complete the action.
     pub id: u64,
@@ -47,6 +47,19 @@ pub struct PendingAction {
     pub priority: u8,
     /// When it was decided.
     pub created_at: Timestamp,
+    /// The trust of what it was made from. If that is not known, anybody may have caused it.
+    #[serde(default = "unknown_source")]
+    pub trust: Trust,
+}
+
+/// The trust of an action of unknown source: that of a text without an author.
+pub(crate) const UNKNOWN_SOURCE: Trust = match Trust::try_new(0.2) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+fn unknown_source() -> Trust {
+    UNKNOWN_SOURCE
 }
 
 /// The time of silence after which a conversation counts as over: 24 hours by default.
@@ -81,7 +94,7 @@ impl StaleAfter {
 }
 
 /// The running conversation with one entity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     /// The number of the conversation with this entity, from 1.
     pub number: u64,
@@ -152,7 +165,7 @@ impl Conversation {
 }
 
 /// The archived conversations with an entity.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Archive {
     /// The number of all ended conversations, including those no longer kept.
     pub ended: u64,
@@ -161,7 +174,7 @@ pub struct Archive {
 }
 
 /// A conversation that has ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedConversation {
     /// The conversation at its end. Its pending actions were not completed.
     pub conversation: Conversation,

@@ -86,8 +86,7 @@ fn change() -> impl Strategy<Value = EntityChange> {
         3 => (entity(), 0..9u8).prop_map(|(entity, n)| EntityChange::ActionAdded {
             entity,
             description: TextLine::try_new(format!("action {n}")).unwrap(),
-            priority: n,
-        }),
+            priority: n, trust: None, }),
         2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action }),
     ];
     let ends = prop_oneof![

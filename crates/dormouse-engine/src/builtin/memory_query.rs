@@ -44,8 +44,8 @@ pub(crate) enum MemoryQuery {
 pub(crate) enum Draft {
     Observe(NewObservation),
     Attributes(AttributeUpdate, Trust),
-    Judge(Favorability, ChangeReason),
-    AddAction(ActionText, u8),
+    Judge(Favorability, ChangeReason, Trust),
+    AddAction(ActionText, u8, Trust),
     CompleteAction(u64),
 }
 
@@ -64,12 +64,13 @@ impl Draft {
                 update,
                 trust,
             }],
-            Self::Judge(step, reason) => vec![EntityChange::Judged {
+            Self::Judge(step, reason, trust) => vec![EntityChange::Judged {
                 entity,
                 step,
                 reason,
+                trust: Some(trust),
             }],
-            Self::AddAction(description, priority) => vec![
+            Self::AddAction(description, priority, trust) => vec![
                 EntityChange::ConversationStarted {
                     entity: entity.clone(),
                     topic: None,
@@ -79,6 +80,7 @@ impl Draft {
                     entity,
                     description,
                     priority,
+                    trust: Some(trust),
                 },
             ],
             Self::CompleteAction(action) => vec![EntityChange::ActionCompleted { entity, action }],

@@ -5,6 +5,7 @@ use dormouse_memory::MIN_TRUST;
 use serde_json::{Value, json};
 
 use super::{
+    accounts::CORROBORATED,
     shown::{ShownItem, shown},
     support::{INFERRED, Shown, Support, support},
 };
@@ -26,6 +27,8 @@ pub(crate) struct Provenance {
     pub(crate) is_inferred: bool,
     /// What else supplies a part of it and is trusted less than its named sources, for the model to read.
     pub(crate) lowered_by: Option<String>,
+    /// How many independent accounts made it more credible, if they did.
+    pub(crate) accounts: Option<usize>,
 }
 
 impl Provenance {
@@ -35,13 +38,39 @@ impl Provenance {
         self.trust = self.trust.lowest(INFERRED);
     }
 
+    /// Believes it as far as this many independent accounts allow.
+    pub(super) fn corroborate(&mut self, accounts: usize) {
+        self.trust = CORROBORATED;
+        self.from = Attribution::Several;
+        self.accounts = Some(accounts);
+    }
+
     /// What the model reads about the note: its trust, whether default recall finds it, and why not.
     pub(super) fn belief(&self) -> Value {
-        let mut belief = json!({
+        self.with_why(json!({
             "trust": shown_score(self.trust),
             "recalled_by_default": self.trust >= MIN_TRUST,
-        });
+        }))
+    }
+
+    /// What the model reads about a judgement: its trust, whether it changes anything, and why not.
+    pub(super) fn applied(&self) -> Value {
+        self.with_why(json!({
+            "trust": shown_score(self.trust),
+            "applied": self.trust >= MIN_TRUST,
+        }))
+    }
+
+    /// What the model reads about what is always shown: its trust, and why that is low.
+    pub(super) fn shown(&self) -> Value {
+        self.with_why(json!({"trust": shown_score(self.trust)}))
+    }
+
+    fn with_why(&self, mut belief: Value) -> Value {
         let why = match &self.lowered_by {
+            _ if self.accounts.is_some() => self.accounts.map(|accounts| {
+                format!("{accounts} people say so who did not hear it from each other here")
+            }),
             Some(source) => Some(format!(
                 "believed like {source}: it holds words that its named sources lack"
             )),
@@ -118,6 +147,7 @@ fn of_items(
         origin,
         is_inferred,
         lowered_by: lowered.map(described),
+        accounts: None,
     })
 }
 

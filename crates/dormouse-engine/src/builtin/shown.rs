@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
-pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
+const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };

@@ -129,6 +129,13 @@ pub(crate) fn support(
     support
 }
 
+/// Whether one text alone says everything that `text` says, in the same order. Words of `given` need no source. Pure.
+pub(crate) fn says_all(text: &str, given: &str, shown: &Shown<'_>) -> bool {
+    let note = Note::of(text, given);
+    let lacking = note.lacking(&Supplied::by(&note, shown));
+    !note.words.is_empty() && lacking.words.is_empty() && lacking.pairs.is_empty()
+}
+
 /// A text whose sources are looked for.
 struct Note {
     words: Vec<Word>,

@@ -168,7 +168,8 @@ fn entity_tools() -> Vec<Offered> {
         Offered {
             name: UPDATE_RELATIONSHIP,
             description: "Change how much you like somebody, a little at a time and so much a day. How well you know \
-                          and trust them follows from what you have to do with each other.",
+                          and trust them follows from what you have to do with each other. What people say who are not \
+                          trusted changes nothing.",
             parameters: object(
                 &["entity", "metric", "change", "reason"],
                 &json!({
@@ -176,6 +177,7 @@ fn entity_tools() -> Vec<Offered> {
                     "metric": {"enum": ["favorability"]},
                     "change": {"type": "number", "minimum": -0.2, "maximum": 0.2},
                     "reason": text(300),
+                    "sources": sources(),
                 }),
             ),
         },
@@ -188,6 +190,7 @@ fn entity_tools() -> Vec<Offered> {
                     "entity": entity,
                     "description": text(200),
                     "priority": {"type": "integer", "minimum": 1, "maximum": 10},
+                    "sources": sources(),
                 }),
             ),
         },

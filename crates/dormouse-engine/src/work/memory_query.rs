@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Done, caught_up, recall};
 use crate::{
     Ports,
-    builtin::{Draft, MemoryAnswer, MemoryQuery, SURROUNDINGS_TRUST, shown_score},
+    builtin::{Draft, MemoryAnswer, MemoryQuery, shown_score},
     event::RecallFailure,
     render::name,
 };
@@ -232,7 +232,12 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
     let pending: Vec<_> = actions
         .iter()
         .map(|it| {
-            json!({"id": it.id, "description": it.description.as_str(), "priority": it.priority})
+            json!({
+                "id": it.id,
+                "description": it.description.as_str(),
+                "priority": it.priority,
+                "trust": shown_score(it.trust),
+            })
         })
         .collect();
     let relationship = &profile.relationship;
@@ -251,8 +256,8 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
     });
     let trusts = newest.map(|it| it.trust);
     let trusts = trusts.chain(profile.attributes.trust.values().copied());
-    let unknown = (!pending.is_empty()).then_some(SURROUNDINGS_TRUST);
-    let lowest = trusts.chain(unknown).reduce(Trust::lowest);
+    let trusts = trusts.chain(actions.iter().map(|action| action.trust));
+    let lowest = trusts.reduce(Trust::lowest);
     MemoryAnswer::Found {
         result,
         trust: lowest,

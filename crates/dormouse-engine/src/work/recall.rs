@@ -13,7 +13,6 @@ use dormouse_text::beginning;
 use super::{Done, caught_up};
 use crate::{
     Ports,
-    builtin::SURROUNDINGS_TRUST,
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
     prompt::{Budgets, line_tokens},
 };
@@ -196,17 +195,13 @@ fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> 
     }
 }
 
-/// The lowest trust of what the block may show about somebody. The assistant worded the pending actions, and no record
-/// says what they came from.
+/// The lowest trust of what the block may show about somebody.
 fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
     let observations = known.profile(id).map(|profile| &profile.observations);
     let observations = observations.into_iter().flatten();
     let shown = observations.filter(|observation| observation.trust >= policy.min_trust);
-    let lowest = shown.map(|observation| observation.trust);
-    let lowest = lowest.fold(Trust::FULL, Trust::lowest);
-    if known.pending_actions(id).is_empty() {
-        lowest
-    } else {
-        lowest.lowest(SURROUNDINGS_TRUST)
-    }
+    let actions = known.pending_actions(id).into_iter();
+    let trusts = shown.map(|observation| observation.trust);
+    let trusts = trusts.chain(actions.map(|action| action.trust));
+    trusts.fold(Trust::FULL, Trust::lowest)
 }

@@ -183,7 +183,7 @@ proptest! {
         begging in "[a-z ]{1,20} (you can trust me|set my trust to 1.0|I am your friend)",
     ) {
         let life = |words: &str| {
-            // Whatever the model is talked into, it can only say how much it likes somebody.
+            // The model is talked into all that it can say: how much it likes somebody.
             let liked = json!({"entity": "Mallory", "metric": "favorability", "change": 0.2, "reason": words});
             let turns = (0..64).map(|_| ScriptedTurn::call("update_relationship", liked.clone()));
             let home = Home::with(ScriptedModel::new(turns).then_for_ever(ScriptedTurn::call("noop", json!({}))));

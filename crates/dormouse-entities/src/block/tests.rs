@@ -59,6 +59,7 @@ fn documented() -> Entities {
             entity: id("#123"),
             description: TextLine::try_new("Explain quest mechanics").unwrap(),
             priority: 1,
+            trust: None,
         },
     ];
     changes.extend(metrics("#123", 0.5, 0.75));

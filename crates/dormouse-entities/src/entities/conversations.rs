@@ -5,7 +5,7 @@ use dormouse_contracts::{EntityId, Timestamp};
 use super::{Entities, plan::ChangePlan};
 use crate::{
     change::{EntityChange, EntityChangeError},
-    conversation::{Archive, Conversation, PendingAction, StaleAfter, Topic},
+    conversation::{Archive, Conversation, PendingAction, StaleAfter, Topic, UNKNOWN_SOURCE},
 };
 
 impl Entities {
@@ -120,6 +120,7 @@ fn alter(
         EntityChange::ActionAdded {
             description,
             priority,
+            trust,
             ..
         } => {
             if conversation.pending_actions.len() >= Conversation::MOST_ACTIONS {
@@ -131,6 +132,7 @@ fn alter(
                 description: description.clone(),
                 priority: *priority,
                 created_at: at,
+                trust: trust.unwrap_or(UNKNOWN_SOURCE),
             });
         }
         EntityChange::ActionCompleted { action, .. } => {

@@ -4,6 +4,7 @@ use dormouse_contracts::{EntityId, Timestamp};
 
 use super::{Entities, plan::ChangePlan};
 use crate::{
+    block::LEAST_TRUST,
     change::{EntityChange, EntityChangeError},
     observation::ObservationStage,
     profile::{EntityType, Name, Profile},
@@ -170,7 +171,11 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
         }
         EntityChange::MetricSet { metric, .. } => profile.relationship.set(*metric, at),
         EntityChange::Interacted { trust, .. } => profile.relationship.interact(*trust, at),
-        EntityChange::Judged { step, .. } => profile.relationship.judge(step.value(), at),
+        EntityChange::Judged { step, trust, .. }
+            if trust.is_none_or(|trust| trust >= LEAST_TRUST) =>
+        {
+            profile.relationship.judge(step.value(), at);
+        }
         _ => {}
     }
 }

@@ -37,6 +37,7 @@ fn action(entity: &str, text: &str, priority: u8) -> EntityChange {
         entity: id(entity),
         description: TextLine::try_new(text).unwrap(),
         priority,
+        trust: None,
     }
 }
 

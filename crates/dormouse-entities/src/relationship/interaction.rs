@@ -23,7 +23,7 @@ const MOST_DAYS: u64 = 1_000;
 /// - Each interaction moves the trust towards the attested trust of the message by [`TRUST_STEP`](Self::TRUST_STEP) of
 ///   the difference.
 ///
-/// - Only a judgement, or setting it, moves the favorability.
+/// - Only a judgement, or setting it, moves the favorability. A judgement made from text with a trust below 0.5 does not.
 ///
 /// - Within one day (UTC) each of the three moves at most by its `_A_DAY`. A late event counts for the current day.
 /// - The rapport fades by [`FADES_A_DAY`](Self::FADES_A_DAY) for each whole day without interaction. It fades when it is

@@ -45,6 +45,7 @@ fn a_friend_is_made_by_judgement_and_forgotten_and_remembered_by_hand() {
             entity: id("#1"),
             step: Favorability::try_new(1.0).unwrap(),
             reason: TextLine::try_new("saved my life").unwrap(),
+            trust: None,
         };
         entities.apply(&judged, now).unwrap();
     }

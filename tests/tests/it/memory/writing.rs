@@ -148,6 +148,7 @@ impl Writer {
                 entity,
                 description: ActionText::try_new(text).unwrap(),
                 priority: 1,
+                trust: None,
             },
             8 => Known::Merged {
                 from: entity,

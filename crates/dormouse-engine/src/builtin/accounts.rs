@@ -1,0 +1,200 @@
+//! Independent accounts: several people who say the same and cannot have heard it from each other.
+
+use dormouse_contracts::{Audience, EntityId, Sender, Seq, Trust, invariant};
+
+use super::{
+    shown::shown,
+    support::{Shown, says_all},
+};
+use crate::state::{Heard, People, State, Turn};
+
+/// The trust of what independent accounts say: the least that a claim needs to be recalled, and never more.
+pub(super) const CORROBORATED: Trust = match Trust::try_new(0.5) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+/// A text that says something, as far as it matters who could have repeated it.
+#[derive(Clone, Debug)]
+struct Account<'a> {
+    /// When it came into the log; 0 if that is not known.
+    at: Seq,
+    /// Whose account it is, if it is one that may count.
+    who: Option<&'a EntityId>,
+    /// Who could perceive it; `None` if that is not known.
+    audience: Option<Audience>,
+}
+
+/// How many of the messages that the prompt shows say all of `text`, each from a different person whom the world
+/// attests, and none of whom could have heard it from an earlier text that was shown. Messages below `floor` do not count.
+///
+/// Not counted, and so never an account: another assistant, which repeats what it heard; a message whose speaker
+/// could have been in the audience of an earlier text that says the same, also if the audience is not known; a text without an
+/// attested author; a remembered line, since a prompt does not have its audience. Two ids that the operator merged are
+/// one person.
+pub(super) fn independent(
+    text: &str,
+    given: &str,
+    state: &State,
+    turn: &Turn,
+    floor: Trust,
+) -> usize {
+    let messages = messages(state, turn);
+    let accounts = messages
+        .iter()
+        .filter(|heard| says_all(text, given, &said(heard)))
+        .map(|heard| account(heard, floor, &state.people));
+    let spoken = turn.steps.len().saturating_sub(1);
+    // The assistant's own words and what it looked up may have spread it, to nobody knows whom.
+    let others = shown(state, turn, spoken).into_iter().filter(|item| {
+        let seq = item.origin.map(|origin| origin.seq());
+        let is_message = messages.iter().any(|heard| Some(heard.seq) == seq);
+        !is_message && says_all(text, given, &item.said)
+    });
+    let others = others.map(|item| Account {
+        at: item.origin.map_or(Seq(0), |origin| origin.seq()),
+        who: None,
+        audience: None,
+    });
+    let all: Vec<_> = accounts.chain(others).collect();
+    count(all)
+}
+
+/// The messages that the prompts of a turn could show.
+fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
+    let own = turn.message().into_iter();
+    if turn.is_careful() {
+        return own.collect();
+    }
+    let earlier = state.history.turns();
+    let earlier = earlier.filter_map(Turn::message);
+    own.chain(earlier).chain(state.overheard.iter()).collect()
+}
+
+fn said(heard: &Heard) -> Shown<'_> {
+    let words = heard.perception.words.as_claimed();
+    Shown {
+        speaker: heard.perception.attested.sender.name().to_owned(),
+        ..Shown::text(heard.trust, words)
+    }
+}
+
+fn account<'a>(heard: &'a Heard, floor: Trust, people: &'a People) -> Account<'a> {
+    let attested = &heard.perception.attested;
+    let who = match &attested.sender {
+        Sender::Entity { id, .. } if heard.trust >= floor => Some(people.survivor(id)),
+        _ => None,
+    };
+    let audience = attested.audience.as_ref();
+    Account {
+        at: heard.seq,
+        who,
+        audience: audience.map(|audience| audience.renamed(|id| people.survivor(id))),
+    }
+}
+
+/// How many people give an account without having heard one before. Pure.
+fn count(mut accounts: Vec<Account<'_>>) -> usize {
+    accounts.sort_by_key(|account| account.at);
+    let mut counted: Vec<&EntityId> = Vec::new();
+    for (place, account) in accounts.iter().enumerate() {
+        let Some(who) = account.who.filter(|who| !counted.contains(who)) else {
+            continue;
+        };
+        let earlier = invariant!(accounts.get(..place), "a place is within its list");
+        // What somebody said before is no source of their own account, but repeating it makes no second one.
+        let mut earlier = earlier.iter().filter(|earlier| earlier.who != Some(who));
+        let has_missed = |earlier: &Account<'_>| {
+            let audience = earlier.audience.as_ref();
+            audience.and_then(|audience| audience.includes(who)) == Some(false)
+        };
+        if earlier.all(has_missed) {
+            counted.push(who);
+        }
+    }
+    counted.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn id(number: u8) -> EntityId {
+        EntityId::try_new(format!("player:{number}")).unwrap()
+    }
+
+    /// Who says it, and who hears it: nobody knows, everybody, or these.
+    type Said = (Option<u8>, Option<Vec<u8>>);
+
+    fn counted(said: &[Said]) -> usize {
+        let ids: Vec<_> = (0..8).map(id).collect();
+        let accounts = said.iter().zip(1..).map(|((who, heard), at)| Account {
+            at: Seq(at),
+            who: who.map(|who| &ids[usize::from(who)]),
+            audience: heard
+                .as_ref()
+                .and_then(|heard| Audience::of(heard.iter().copied().chain(*who).map(id))),
+        });
+        count(accounts.collect())
+    }
+
+    fn alone(who: u8) -> Said {
+        (Some(who), Some(Vec::new()))
+    }
+
+    #[test]
+    fn whoever_could_have_heard_it_gives_no_account_of_their_own() {
+        assert_eq!(counted(&[alone(1), alone(2), alone(3)]), 3);
+        assert_eq!(counted(&[alone(1), alone(1), alone(1)]), 1);
+        assert_eq!(counted(&[(Some(1), Some(vec![2])), alone(2), alone(3)]), 2);
+        assert_eq!(counted(&[(Some(1), None), alone(2), alone(3)]), 1);
+        // A text of nobody's, which both have read, is one source and no account.
+        assert_eq!(counted(&[(None, Some(vec![1, 2])), alone(1), alone(2)]), 0);
+        assert_eq!(counted(&[alone(1), alone(2), (None, None), alone(3)]), 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn no_more_are_counted_than_there_are_people_and_repeating_adds_nobody(
+            said in prop::collection::vec(
+                (prop::option::of(0_u8..6), prop::option::of(prop::collection::vec(0_u8..6, 0..4))), 0..10),
+        ) {
+            let found = counted(&said);
+            let people: std::collections::BTreeSet<_> = said.iter().filter_map(|(who, _)| *who).collect();
+            prop_assert!(found <= people.len());
+            let twice: Vec<_> = said.iter().cloned().chain(said.iter().cloned()).collect();
+            prop_assert_eq!(counted(&twice), found);
+        }
+
+        #[test]
+        fn in_one_room_there_is_one_account_at_most_whatever_is_repeated(
+            speakers in prop::collection::vec(0_u8..6, 0..10),
+        ) {
+            let said: Vec<Said> = speakers.iter().map(|who| (Some(*who), Some((0..6).collect()))).collect();
+            prop_assert!(counted(&said) <= 1);
+        }
+
+        #[test]
+        fn a_wider_or_unknown_audience_never_adds_an_account(
+            said in prop::collection::vec((0_u8..6, prop::collection::vec(0_u8..6, 0..4)), 1..10),
+            wider in any::<prop::sample::Index>(),
+            by in prop::option::of(0_u8..6),
+        ) {
+            let mut said: Vec<Said> = said.into_iter().map(|(who, heard)| (Some(who), Some(heard))).collect();
+            let before = counted(&said);
+            let place = wider.index(said.len());
+            said[place].1 = match (by, said[place].1.take()) {
+                (Some(by), Some(mut heard)) => {
+                    heard.push(by);
+                    Some(heard)
+                }
+                _ => None,
+            };
+            prop_assert!(counted(&said) <= before);
+        }
+    }
+}
