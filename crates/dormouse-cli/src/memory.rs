@@ -29,7 +29,15 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
         Memory::List(list) => show::list(file, &list).await,
         Memory::Show(of) => show::show(file, of).await,
         Memory::Why(of) => show::why(file, of).await,
-        Memory::Import { from, json } => import_export::import(file, &from, json.printing()).await,
+        Memory::Import {
+            from,
+            trust,
+            own,
+            json,
+        } => {
+            let claims = import_export::claims(trust, own);
+            import_export::import(file, &from, claims, json.printing()).await
+        }
         Memory::Export { into } => import_export::export(file, into).await,
         Memory::Hygiene { apply, json } => {
             hygiene::hygiene(file, apply.into(), json.printing()).await

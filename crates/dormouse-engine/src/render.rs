@@ -70,8 +70,8 @@ pub(crate) fn perception(
     text
 }
 
-/// A remembered line as the model reads it: `(#12 HOW "NAME" (ID), trust 0.90, TIME)`, and what was said or noted. Round
-/// brackets distinguish it from a message that waits.
+/// A remembered line as the model reads it: `(#12 HOW "NAME" (ID) in "PLACE", trust 0.90, TIME)`, and what was said or
+/// noted. Round brackets distinguish it from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
     let from = match line.from.name().map(|name| plain(somebody(name))) {
         None => name(&line.from).to_owned(),
@@ -80,6 +80,8 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
     };
     let id = line.from.id().map(|id| escape_id(id.as_str()));
     let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
+    let place = place(line).map(|place| format!(" in \"{place}\""));
+    let place = place.unwrap_or_default();
     let (trust, at) = (line.trust, line.at);
     let said = quote(&line.text, LINE);
     let goes_on = match said.bytes_left_out {
@@ -92,7 +94,7 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
         None => "noted from".to_owned(),
     };
     format!(
-        "(#{} {how} {from}{id}, trust {trust}, {at}){}{goes_on}",
+        "(#{} {how} {from}{id}{place}, trust {trust}, {at}){}{goes_on}",
         line.record, said.text
     )
 }
@@ -125,8 +127,14 @@ fn headline(origin: Origin, attested: &Attested, trust: Trust, doubts: &[NameDou
     )
 }
 
+/// The name of the place where something was said, safe like the name of a speaker. What was noted has no place.
+pub(crate) fn place(line: &RecalledLine) -> Option<String> {
+    let place = line.place.as_deref().filter(|_| line.heard.is_some());
+    place.map(plain).filter(|place| !place.is_empty())
+}
+
 /// What somebody's words were, in a word.
-fn heard_as(source: &SourceKind) -> String {
+pub(crate) fn heard_as(source: &SourceKind) -> String {
     match source {
         SourceKind::Whisper => "whisper".to_owned(),
         SourceKind::Page => "page".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use dormouse_contracts::{Attribution, EntityId, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, EntityId, Place, SourceKind, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub struct Note {
     pub(crate) thread: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) heard_as: Option<SourceKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
     pub(crate) trust: Trust,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) tags: BTreeSet<String>,
@@ -64,6 +66,7 @@ impl Note {
             speaker: Attribution::Unknown,
             thread: None,
             heard_as: None,
+            place: None,
             trust: Trust::FULL,
             tags: BTreeSet::new(),
             provenance: Provenance::default(),
@@ -123,6 +126,13 @@ impl Note {
     #[must_use]
     pub fn heard_as(mut self, source: SourceKind) -> Self {
         self.heard_as = Some(source);
+        self
+    }
+
+    /// Sets where it was said, as a world attests it.
+    #[must_use]
+    pub fn in_place(mut self, place: Place) -> Self {
+        self.place = Some(place);
         self
     }
 
@@ -208,6 +218,9 @@ impl Note {
         }
         if let Some(thread) = &self.thread {
             label("the thread", thread)?;
+        }
+        if let Some(place) = &self.place {
+            label("the name of the place", &place.name)?;
         }
         if let Some(key) = &self.provenance.source_key {
             label("the key of the source", key)?;

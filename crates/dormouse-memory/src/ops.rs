@@ -114,6 +114,7 @@ pub(crate) fn record_of(note: Note, now: Timestamp) -> Record {
         speaker: note.speaker,
         thread: note.thread,
         heard_as: note.heard_as,
+        place: note.place,
         trust: note.trust,
         tags: note.tags,
         provenance: note.provenance,
@@ -267,6 +268,7 @@ pub(crate) fn erase(
 fn blank(record: &mut Record) {
     record.text = String::new();
     record.speaker = Attribution::Unknown;
+    record.place = None;
     record.tags.clear();
 }
 

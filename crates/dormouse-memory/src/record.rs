@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-use dormouse_contracts::{Attribution, Origin, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Origin, Place, SourceKind, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
@@ -219,6 +219,9 @@ pub struct Record {
     /// How it was said, if a world attests that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard_as: Option<SourceKind>,
+    /// Where it was said, if a world attests that. Its name is what somebody wrote there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// How far it is believed; never more than any of its sources.
     pub trust: Trust,
     /// Words to find it by.

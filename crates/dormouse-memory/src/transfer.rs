@@ -14,6 +14,7 @@
 //! | `at` | when it was said: RFC 3339 or microseconds since 1970 | the time of the import |
 //! | `speaker`, `entity` | who said it: a name, and the id that their world attests | nobody; `entity` needs `speaker` |
 //! | `myself` | whether the assistant itself said it | no |
+//! | `heard_as`, `place` | how and where it was said, as a world attests it | unknown |
 //! | `thread` | the conversation | none |
 //! | `trust` | how far it is believed, 0 to 1 | 1 |
 //! | `tags` | a list of words | none |
@@ -21,7 +22,7 @@
 //! | `derivation` | `heard`, `stored`, `extracted`, `consolidated` or `imported` | `imported` |
 //! | `valid_from`, `valid_until` | from and until when it is valid | from `at`, without end |
 //!
-//! An exported file that is imported elsewhere gives the same records, except for what belongs to their store: ids, the time
+//! [`ImportClaims`] says what of this a file may claim. An exported file that is imported elsewhere as an own one gives the same records, except for what belongs to their store: ids, the time
 //! of storing, links and sources (which are ids), and the history of changes. A record without a key gets
 //! `ASSISTANT:ID`, so importing a file into the memory that it comes from changes nothing. Records that are withdrawn, folded or
 //! erased are not exported; neither are profiles and vectors.
@@ -33,5 +34,5 @@ pub(crate) mod source_key;
 
 pub use export::{ExportError, Exported};
 pub use import::{ImportBatch, ImportError, ImportLines, ImportStep, Imported};
-pub use line::{LINE_LIMIT, LineError};
+pub use line::{ImportClaims, LINE_LIMIT, LineError};
 pub use source_key::source_key_of;

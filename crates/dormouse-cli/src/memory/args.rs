@@ -30,6 +30,12 @@ pub(crate) enum Memory {
         /// The file, or - for standard input
         #[arg(value_name = "FILE")]
         from: PathBuf,
+        /// Believe no line more than this, 0 to 1 [default: 0.6, or 1 with --own]
+        #[arg(long, value_name = "SCORE", value_parser = trust)]
+        trust: Option<Trust>,
+        /// The file was exported from an assistant of yours: take who said it, how and where as written
+        #[arg(long)]
+        own: bool,
         #[command(flatten)]
         json: JsonFlag,
     },

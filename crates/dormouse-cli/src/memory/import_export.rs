@@ -6,8 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_contracts::Trust;
 use dormouse_memory::{
-    Added, ExportError, ImportError, ImportLines, Imported, LineError, MemoryChange,
+    Added, ExportError, ImportClaims, ImportError, ImportLines, Imported, LineError, MemoryChange,
 };
 use serde::Serialize;
 
@@ -82,15 +83,27 @@ struct Summary {
     imported: Imported,
 }
 
+/// What a file may claim, by the flags of the command.
+pub(super) fn claims(trust: Option<Trust>, own: bool) -> ImportClaims {
+    match (own, trust) {
+        (true, trust) => ImportClaims::Own {
+            at_most: trust.unwrap_or(Trust::FULL),
+        },
+        (false, Some(at_most)) => ImportClaims::Foreign { at_most },
+        (false, None) => ImportClaims::default(),
+    }
+}
+
 /// Imports records. Lines that are not records are reported and skipped, and the exit code says so.
 pub(super) async fn import(
     file: &MemoryFile,
     from: &Path,
+    claims: ImportClaims,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let lines = reader(from)?;
     let memory = file.open_to_change(Missing::Create).await?;
-    let mut lines = ImportLines::new(lines);
+    let mut lines = ImportLines::new(lines, claims);
     let mut imported = Imported::default();
     loop {
         let batch = lines.next_batch().map_err(TransferError::Import)?;

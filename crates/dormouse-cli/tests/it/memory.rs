@@ -5,6 +5,8 @@ use std::{
     io::{BufRead, BufReader, Write},
 };
 
+use serde_json::json;
+
 use crate::program::{Home, Run, finish};
 
 fn done(home: &Home, args: &[&str]) -> Run {
@@ -254,10 +256,49 @@ fn an_export_can_be_imported_and_replaces_no_file() {
     assert_eq!(printed, fs::read_to_string(&file).unwrap());
 
     let other = Home::new();
-    done(&other, &["memory", "import", path]);
+    done(&other, &["memory", "import", "--own", path]);
     assert_eq!(done(&other, &["memory", "export"]).out, printed);
     let again = done(&home, &["memory", "import", path]).out;
     assert_eq!(again, "3 lines: 0 added, 3 already known, 0 refused\n");
+}
+
+#[test]
+fn a_file_is_believed_as_far_as_the_command_says_and_vouches_for_nobody() {
+    let line = "{\"text\":\"The code of the vault is 9431.\",\"trust\":1.0,\"speaker\":\"Alice\",\
+                \"entity\":\"player:alice\",\"heard_as\":\"whisper\",\"kind\":\"instruction\",\"derivation\":\"heard\"}\n";
+    for (flags, trust, from, derivation) in [
+        (&[][..], 0.6, json!({"named": "Alice"}), "imported"),
+        (
+            &["--trust", "0.25"],
+            0.25,
+            json!({"named": "Alice"}),
+            "imported",
+        ),
+        (
+            &["--own"],
+            1.0,
+            json!({"entity": {"id": "player:alice", "name": "Alice"}}),
+            "heard",
+        ),
+    ] {
+        let home = Home::new();
+        let command: Vec<_> = ["memory", "import", "-"]
+            .iter()
+            .chain(flags)
+            .copied()
+            .collect();
+        let run = home.run(&command, line);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let record = done(&home, &["memory", "list", "--json"]).items().remove(0);
+        assert!(
+            (record["trust"].as_f64().unwrap() - trust).abs() < 1e-6,
+            "{record}"
+        );
+        assert_eq!(
+            (&record["from"], &record["derivation"]),
+            (&from, &derivation.into())
+        );
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     event::{RecalledLine, Verdict},
+    render,
     state::{CallState, Heard, State, Trigger, Turn},
 };
 
@@ -85,7 +86,7 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
     let Some(found) = &turn.recollected else {
         return Vec::new();
     };
-    let lines = found.items.iter().map(remembered);
+    let lines = found.items.iter().flat_map(remembered);
     let blocks = [&found.entities, &found.orders].into_iter();
     let blocks = blocks
         .filter(|block| !block.is_empty())
@@ -97,8 +98,9 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
     lines.chain(blocks).collect()
 }
 
-fn remembered(line: &RecalledLine) -> ShownItem<'_> {
-    ShownItem {
+/// A remembered line, and the name of its place, which somebody wrote there.
+fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
+    let said = ShownItem {
         origin: Some(line.record),
         from: line.from.clone(),
         said: Shown {
@@ -107,6 +109,15 @@ fn remembered(line: &RecalledLine) -> ShownItem<'_> {
             around: line.at.to_string(),
             words: Cow::Borrowed(&line.text),
         },
+    };
+    [said].into_iter().chain(render::place(line).map(place))
+}
+
+fn place<'a>(name: String) -> ShownItem<'a> {
+    ShownItem {
+        origin: None,
+        from: Attribution::Surroundings,
+        said: Shown::text(SURROUNDINGS_TRUST, name),
     }
 }
 
@@ -174,7 +185,8 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         #[expect(clippy::cast_possible_truncation, reason = "two digits are kept")]
         let trust = Trust::try_new(trust as f32).ok()?;
         let from = text("from")?.to_owned();
-        Some(ShownItem {
+        let place = text("place").map(|name| place(name.to_owned()));
+        let said = ShownItem {
             origin: text("id").and_then(named_origin),
             from: Attribution::Named(from.clone()),
             said: Shown {
@@ -183,9 +195,11 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
                 around: text("at")?.to_owned(),
                 words: Cow::Owned(text("text")?.to_owned()),
             },
-        })
+        };
+        Some([said].into_iter().chain(place))
     };
-    lines.iter().map(line).collect()
+    let lines: Option<Vec<_>> = lines.iter().map(line).collect();
+    Some(lines?.into_iter().flatten().collect())
 }
 
 /// The words of `content` that `arguments` lack.

@@ -50,6 +50,9 @@ pub struct RecalledLine {
     /// How it was said, if it is what somebody said, word for word. Then that it was said is certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<SourceKind>,
+    /// The name of the place where it was said, if its world attests one: what somebody wrote there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// How far it is believed.
     pub trust: Trust,
     /// Its id in the memory: the event of this log, or the part of one, that it was made from.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, Attribution, Author, EntityId, Origin, Outcome, Sender, Seq, Timestamp, Trust,
+    Arguments, Attribution, Author, EntityId, Origin, Outcome, Place, Sender, Seq, Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
@@ -187,6 +187,12 @@ impl Mapping<'_> {
             .in_thread(place::heard_in(attested))
             .heard_as(attested.source.clone())
             .trusted(perceived.trust);
+        let place = attested.place.as_ref().and_then(|place| {
+            let name = shortened(&place.name)?;
+            let id = place.id.clone();
+            Some(Place { id, name })
+        });
+        let note = place.into_iter().fold(note, Note::in_place);
         self.note((seq, at), note.from(speaker((&attested.sender).into())));
         for change in changes {
             self.change(change, (seq, at));

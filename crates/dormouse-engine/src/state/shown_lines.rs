@@ -80,6 +80,7 @@ mod tests {
             at: Timestamp::EPOCH,
             from: Attribution::Named("Alice".to_owned()),
             heard: None,
+            place: None,
             trust: Trust::FULL,
             record: RecordId::event(Seq(record)),
             kind: RecordKind::Event,

@@ -13,7 +13,7 @@ use crate::{
     Ports,
     builtin::{Draft, MemoryAnswer, MemoryQuery, shown_score},
     event::RecallFailure,
-    render::name,
+    render::{heard_as, name, place},
 };
 
 /// How many ids an error names if a name is ambiguous.
@@ -118,8 +118,15 @@ async fn recall_answer(
             "trust": shown_score(line.trust),
             "id": format!("#{}", line.record),
         });
-        if let (Some(entity), Value::Object(fields)) = (line.from.id(), &mut memory) {
-            fields.insert("entity".to_owned(), entity.as_str().into());
+        let attested = [
+            ("entity", line.from.id().map(|id| id.as_str().to_owned())),
+            ("how", line.heard.as_ref().map(heard_as)),
+            ("place", place(line)),
+        ];
+        for (name, value) in attested {
+            if let (Some(value), Value::Object(fields)) = (value, &mut memory) {
+                fields.insert(name.to_owned(), value.into());
+            }
         }
         memory
     });

@@ -159,6 +159,7 @@ pub(super) fn line(record: &Record) -> RecalledLine {
         at: record.at,
         from: record.speaker.clone(),
         heard: heard(record),
+        place: record.place.as_ref().map(|place| place.name.clone()),
         trust: record.trust,
         record: record.id,
         kind: record.kind,

@@ -79,10 +79,26 @@ fn what_a_life_is_lived_under_is_read_from_its_configured_and_woke_events() {
 }
 
 /// The events that came with the memory, each with all it may hold, and with as little as it may.
-const WITH_MEMORY: [(&str, &str); 10] = [
+const WITH_MEMORY: [(&str, &str); 14] = [
     (
         "recollected",
         r#"{"items":[{"text":"tea","at":7,"from":{"entity":{"id":"player:1","name":"Alice"}},"trust":0.5,"record":"3.1","kind":"preference","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,
+    ),
+    (
+        "recollected",
+        r#"{"items":[{"text":"tea","at":7,"from":"unknown","heard":"say","place":"The Tavern","trust":0.5,"record":"3","kind":"event","tokens":4}],"mode":"words"}"#,
+    ),
+    (
+        "entity_changed",
+        r#"{"change":{"change":"judged","entity":"player:1","step":0.5,"reason":"kind","trust":0.5},"author":{"tool":"call_1_0"},"reason":"update_relationship"}"#,
+    ),
+    (
+        "entity_changed",
+        r#"{"change":{"change":"action_added","entity":"player:1","description":"tea","priority":1,"trust":0.5},"author":{"tool":"call_1_0"},"reason":"add_pending_action"}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"added","notes":[{"text":"tea","kind":"event","collection":"memories","speaker":"unknown","heard_as":"say","place":{"id":"kitchen","name":"The Kitchen"},"trust":0.5,"provenance":{"derivation":"heard"}}]},"author":{"import":"florian"},"reason":"imported"}"#,
     ),
     ("recollected", r#"{"mode":"words","failure":"timed_out"}"#),
     (

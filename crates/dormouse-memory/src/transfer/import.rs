@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use serde::Serialize;
 
-use super::line::{LINE_LIMIT, Line, LineError};
+use super::line::{ImportClaims, LINE_LIMIT, Line, LineError};
 use crate::{
     memory::{Memory, MemoryError},
     note::Note,
@@ -74,10 +74,11 @@ impl Memory {
     pub async fn import(
         &self,
         lines: impl BufRead + Send + 'static,
+        claims: ImportClaims,
         reason: &str,
         mut report: impl FnMut(ImportStep),
     ) -> Result<Imported, ImportError> {
-        let mut lines = ImportLines::new(lines);
+        let mut lines = ImportLines::new(lines, claims);
         let mut imported = Imported::default();
         loop {
             let (back, batch) = tokio::task::spawn_blocking(move || {
@@ -113,6 +114,7 @@ pub struct ImportLines<R> {
     lines: R,
     /// The last line that was read.
     number: u64,
+    claims: ImportClaims,
 }
 
 /// Some lines, few enough for one write, or for one event of a log.
@@ -129,9 +131,13 @@ pub struct ImportBatch {
 }
 
 impl<R: BufRead> ImportLines<R> {
-    /// The lines of a file.
-    pub fn new(lines: R) -> Self {
-        Self { lines, number: 0 }
+    /// The lines of a file, with what they may claim.
+    pub fn new(lines: R, claims: ImportClaims) -> Self {
+        Self {
+            lines,
+            number: 0,
+            claims,
+        }
     }
 
     /// Reads the next lines. Blocks while the file does.
@@ -164,7 +170,7 @@ impl<R: BufRead> ImportLines<R> {
             batch.read += 1;
             bytes += text.len();
             let note = match whole {
-                Whole::Line => Line::read(text),
+                Whole::Line => Line::read(text, self.claims),
                 Whole::TooLong | Whole::End => Err(LineError::TooLong),
             };
             match note {

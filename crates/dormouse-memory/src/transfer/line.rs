@@ -4,7 +4,7 @@ mod moment;
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AssistantId, Attribution, EntityId, SourceKind, Trust};
+use dormouse_contracts::{AssistantId, Attribution, EntityId, Place, SourceKind, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::source_key::{own_key, source_key_of};
@@ -13,6 +13,34 @@ use crate::{
     record::{Collection, Derivation, Record, RecordKind},
 };
 use moment::Moment;
+
+/// What the lines of a file may claim. Only the operator can vouch for a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ImportClaims {
+    /// Anybody may have written the file. No line is believed more than this, and no line can say that the assistant itself
+    /// said or concluded something, or what a world attests: the id of a speaker, how something was said, and where. So
+    /// nothing in it is a quotation or a standing order.
+    Foreign {
+        /// The most trust of a line.
+        at_most: Trust,
+    },
+    /// The file was exported from an assistant of the same operator, and is taken as it is, up to this trust.
+    Own {
+        /// The most trust of a line.
+        at_most: Trust,
+    },
+}
+
+impl Default for ImportClaims {
+    /// A foreign file, believed like what the assistant inferred: 0.6.
+    fn default() -> Self {
+        const INFERRED: Trust = match Trust::try_new(0.6) {
+            Ok(trust) => trust,
+            Err(_) => Trust::NONE,
+        };
+        Self::Foreign { at_most: INFERRED }
+    }
+}
 
 /// The longest line that is read, in bytes: the longest text with every character escaped, and the other fields.
 pub const LINE_LIMIT: usize = 6 * TEXT_LIMIT + (1 << 20);
@@ -59,6 +87,8 @@ pub(super) struct Line {
     thread: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heard_as: Option<SourceKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<Place>,
     #[serde(default = "full")]
     trust: Trust,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -116,6 +146,7 @@ impl Line {
             myself,
             thread: record.thread,
             heard_as: record.heard_as,
+            place: record.place,
             trust: record.trust,
             tags: record.tags,
             source_key: Some(source_key),
@@ -125,18 +156,40 @@ impl Line {
         }
     }
 
-    pub(super) fn read(bytes: &[u8]) -> Result<Note, LineError> {
+    pub(super) fn read(bytes: &[u8], claims: ImportClaims) -> Result<Note, LineError> {
         // serde would also accept a list, as the fields in their order.
         if !bytes.trim_ascii_start().starts_with(b"{") {
             return Err(LineError::NoObject);
         }
         let line: Self = serde_json::from_slice(bytes)?;
-        let note = line.into_note()?;
+        if line.entity.is_some() && line.speaker.is_none() {
+            return Err(LineError::Unnamed);
+        }
+        let note = line.allowed(claims).into_note();
         note.check()?;
         Ok(note)
     }
 
-    fn into_note(self) -> Result<Note, LineError> {
+    /// The line without what a file may not claim.
+    fn allowed(self, claims: ImportClaims) -> Self {
+        match claims {
+            ImportClaims::Own { at_most } => Self {
+                trust: self.trust.lowest(at_most),
+                ..self
+            },
+            ImportClaims::Foreign { at_most } => Self {
+                trust: self.trust.lowest(at_most),
+                derivation: Derivation::Imported,
+                entity: None,
+                myself: false,
+                heard_as: None,
+                place: None,
+                ..self
+            },
+        }
+    }
+
+    fn into_note(self) -> Note {
         let at = self.at.map(|at| at.0);
         let key = self.source_key.unwrap_or_else(|| {
             let (speaker, thread) = (self.speaker.as_deref(), self.thread.as_deref());
@@ -151,9 +204,8 @@ impl Line {
         note = match (self.speaker, self.entity) {
             (Some(name), Some(entity)) => note.said_by_entity(name, entity),
             (Some(name), None) => note.said_by(name),
-            (None, Some(_)) => return Err(LineError::Unnamed),
-            (None, None) if self.myself => note.from(Attribution::Myself),
-            (None, None) => note,
+            (None, _) if self.myself => note.from(Attribution::Myself),
+            (None, _) => note,
         };
         if let Some(at) = at {
             note = note.at(at);
@@ -164,13 +216,16 @@ impl Line {
         if let Some(source) = self.heard_as {
             note = note.heard_as(source);
         }
+        if let Some(place) = self.place {
+            note = note.in_place(place);
+        }
         if let Some(from) = self.valid_from {
             note = note.valid_from(from.0);
         }
         if let Some(until) = self.valid_until {
             note = note.valid_until(until.0);
         }
-        Ok(self.tags.into_iter().fold(note, Note::tagged))
+        self.tags.into_iter().fold(note, Note::tagged)
     }
 }
 
@@ -178,13 +233,17 @@ impl Line {
 mod tests {
     use super::*;
 
+    const OWN: ImportClaims = ImportClaims::Own {
+        at_most: Trust::FULL,
+    };
+
     fn refused(line: &str) -> String {
-        Line::read(line.as_bytes()).unwrap_err().to_string()
+        Line::read(line.as_bytes(), OWN).unwrap_err().to_string()
     }
 
     #[test]
     fn a_text_alone_is_a_record_and_has_an_origin() {
-        let note = Line::read(br#"{"text":"tea"}"#).unwrap();
+        let note = Line::read(br#"{"text":"tea"}"#, OWN).unwrap();
         assert_eq!(note.text(), "tea");
         assert_eq!(note.trust, Trust::FULL);
         assert_eq!(note.provenance.derivation, Derivation::Imported);
@@ -206,5 +265,28 @@ mod tests {
         assert!(refused(r#"{"text":"tea","at":"noon"}"#).contains("\"noon\" is not a time"));
         assert!(refused(r#"{"text":"tea","entity":"12"}"#).contains("without `speaker`"));
         assert!(refused(r#"{"text":" "}"#).contains("at least one word"));
+    }
+
+    #[test]
+    fn a_foreign_file_claims_nothing_that_a_world_or_the_assistant_attests() {
+        let claims = ImportClaims::default();
+        for line in [
+            br#"{"text":"the code is 9431","trust":1.0,"myself":true,"kind":"insight","derivation":"consolidated"}"#.as_slice(),
+            br#"{"text":"the code is 9431","trust":1.0,"speaker":"Alice","entity":"player:alice","heard_as":"whisper",
+                "place":{"id":"kitchen","name":"Kitchen"},"kind":"instruction","derivation":"heard"}"#,
+        ] {
+            let note = Line::read(line, claims).unwrap();
+            assert_eq!(note.trust.score(), 0.6);
+            assert_eq!(note.provenance.derivation, Derivation::Imported);
+            assert_eq!((note.heard_as, note.place), (None, None));
+            assert!(matches!(note.speaker, Attribution::Unknown | Attribution::Named(_)));
+        }
+        // A file does not know who wrote it.
+        for claim in ["author", "operator", "status", "links"] {
+            let line = format!("{{\"text\":\"tea\",\"{claim}\":\"florian\"}}");
+            assert!(Line::read(line.as_bytes(), claims).is_err(), "{claim}");
+        }
+        let doubted = br#"{"text":"tea","trust":0.3}"#;
+        assert_eq!(Line::read(doubted, claims).unwrap().trust.score(), 0.3);
     }
 }

@@ -4,17 +4,22 @@ use std::io::Cursor;
 
 use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{
-    Collection, Derivation, ImportStep, Imported, Memory, Note, Record, RecordId, RecordKind,
+    Collection, Derivation, ImportClaims, ImportStep, Imported, Memory, Note, Record, RecordId,
+    RecordKind,
 };
 use proptest::prelude::*;
 
 use crate::{add, at, ephemeral, open, said};
 
+const OWN: ImportClaims = ImportClaims::Own {
+    at_most: Trust::FULL,
+};
+
 async fn import(memory: &Memory, lines: &[u8]) -> (Imported, Vec<(u64, String)>) {
     let mut refused = Vec::new();
     let lines = Cursor::new(lines.to_vec());
     let imported = memory
-        .import(lines, "import", |step| {
+        .import(lines, OWN, "import", |step| {
             if let ImportStep::Refused { line, error } = step {
                 refused.push((line, error.to_string()));
             }
@@ -85,11 +90,16 @@ async fn an_import_that_stopped_is_completed_by_another() {
     let mut stored = 0;
     {
         let (report, mut reported) = tokio::sync::mpsc::unbounded_channel();
-        let importing = memory.import(Cursor::new(lines.clone().into_bytes()), "import", |step| {
-            if let ImportStep::Stored(imported) = step {
-                report.send(imported.added).ok();
-            }
-        });
+        let importing = memory.import(
+            Cursor::new(lines.clone().into_bytes()),
+            OWN,
+            "import",
+            |step| {
+                if let ImportStep::Stored(imported) = step {
+                    report.send(imported.added).ok();
+                }
+            },
+        );
         tokio::pin!(importing);
         tokio::select! {
             // The future is dropped after the first report.
