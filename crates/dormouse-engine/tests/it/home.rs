@@ -1,6 +1,12 @@
 //! A place for one assistant to live in during a test.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use dormouse_contracts::{
     AssistantId, ChatRequest, Clock, Message, Perception, Seq, Timestamp, ToolCategory, ToolSpec,
@@ -15,12 +21,26 @@ use dormouse_testing::{
 };
 use tokio::{task::JoinSet, time::Instant};
 
-/// A clock that goes with tokio's, which a test may pause.
-pub(crate) struct TokioClock(Instant);
+/// A clock that goes with tokio's, which a test may pause, and that somebody may set.
+pub(crate) struct TokioClock {
+    since: Instant,
+    /// What it showed then, in microseconds.
+    began: AtomicI64,
+}
+
+impl TokioClock {
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            began: AtomicI64::new(1_795_219_200_000_000),
+        }
+    }
+}
 
 impl Clock for TokioClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_micros(1_795_219_200_000_000).plus(self.0.elapsed())
+        let began = Timestamp::from_micros(self.began.load(Ordering::Relaxed));
+        began.plus(self.since.elapsed())
     }
 }
 
@@ -56,7 +76,7 @@ fn memory(clock: Arc<TokioClock>) -> Memory {
 
 impl Home {
     pub(crate) fn with(model: ScriptedModel) -> Self {
-        let clock = Arc::new(TokioClock(Instant::now()));
+        let clock = Arc::new(TokioClock::new());
         Self {
             memory: memory(clock.clone()),
             config: AssistantConfig::new(key()),
@@ -94,6 +114,12 @@ impl Home {
             counter: Arc::new(CountTokens),
             memory: self.memory.clone(),
         }
+    }
+
+    /// Somebody sets the clock forward, or back.
+    pub(crate) fn set_clock(&self, hours: i64) {
+        let micros = hours * 3_600_000_000;
+        self.clock.began.fetch_add(micros, Ordering::Relaxed);
     }
 
     /// Loses the memory: the next life begins with an empty one.

@@ -10,6 +10,7 @@
 mod answering;
 mod bookkeeping;
 mod capture;
+mod clocks;
 mod crash;
 mod deciding_again;
 mod delays;
