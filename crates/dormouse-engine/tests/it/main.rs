@@ -8,6 +8,7 @@
 )]
 
 mod answering;
+mod attacks;
 mod bookkeeping;
 mod capture;
 mod clocks;
