@@ -72,6 +72,13 @@ fn a_number_out_of_range_is_reported_with_line_column_field_and_bounds() {
         let error = refused(&format!("[limits]\n{line}\n"));
         assert!(error.starts_with("2:") && error.contains(bounds), "{error}");
     }
+    for line in ["independent_accounts = 1", "independent_accounts = 101"] {
+        let error = refused(&format!("[trust]\n{line}\n"));
+        assert!(
+            error.starts_with("2:") && error.contains("expected 0, or 2 to 100"),
+            "{error}"
+        );
+    }
     for (line, bounds) in [
         ("temperature = 2.5", "expected 0 to 2"),
         ("max_tokens = 0", "expected 1 to 1000000"),

@@ -1,6 +1,6 @@
 //! Independent accounts: several people who say the same and cannot have heard it from each other.
 
-use dormouse_contracts::{Audience, EntityId, Sender, Seq, Trust, invariant};
+use dormouse_contracts::{Audience, EntityId, Sender, Seq, Timestamp, Trust};
 
 use super::{
     shown::shown,
@@ -19,6 +19,8 @@ pub(super) const CORROBORATED: Trust = match Trust::try_new(0.5) {
 struct Account<'a> {
     /// When it came into the log; 0 if that is not known.
     at: Seq,
+    /// When its world saw it. A text that was delivered late can still have been heard first.
+    said_at: Option<Timestamp>,
     /// Whose account it is, if it is one that may count.
     who: Option<&'a EntityId>,
     /// Who could perceive it; `None` if that is not known.
@@ -53,6 +55,7 @@ pub(super) fn independent(
     });
     let others = others.map(|item| Account {
         at: item.origin.map_or(Seq(0), |origin| origin.seq()),
+        said_at: None,
         who: None,
         audience: None,
     });
@@ -88,6 +91,7 @@ fn account<'a>(heard: &'a Heard, floor: Trust, people: &'a People) -> Account<'a
     let audience = attested.audience.as_ref();
     Account {
         at: heard.seq,
+        said_at: Some(attested.at),
         who,
         audience: audience.map(|audience| audience.renamed(|id| people.survivor(id))),
     }
@@ -97,13 +101,17 @@ fn account<'a>(heard: &'a Heard, floor: Trust, people: &'a People) -> Account<'a
 fn count(mut accounts: Vec<Account<'_>>) -> usize {
     accounts.sort_by_key(|account| account.at);
     let mut counted: Vec<&EntityId> = Vec::new();
-    for (place, account) in accounts.iter().enumerate() {
+    for account in &accounts {
         let Some(who) = account.who.filter(|who| !counted.contains(who)) else {
             continue;
         };
-        let earlier = invariant!(accounts.get(..place), "a place is within its list");
+        let is_earlier = |other: &&Account<'_>| {
+            let times = other.said_at.zip(account.said_at);
+            other.at < account.at || times.is_some_and(|(other, own)| other < own)
+        };
         // What somebody said before is no source of their own account, but repeating it makes no second one.
-        let mut earlier = earlier.iter().filter(|earlier| earlier.who != Some(who));
+        let others = accounts.iter().filter(|other| other.who != Some(who));
+        let mut earlier = others.filter(is_earlier);
         let has_missed = |earlier: &Account<'_>| {
             let audience = earlier.audience.as_ref();
             audience.and_then(|audience| audience.includes(who)) == Some(false)
@@ -132,6 +140,7 @@ mod tests {
         let ids: Vec<_> = (0..8).map(id).collect();
         let accounts = said.iter().zip(1..).map(|((who, heard), at)| Account {
             at: Seq(at),
+            said_at: Some(Timestamp::EPOCH),
             who: who.map(|who| &ids[usize::from(who)]),
             audience: heard
                 .as_ref()
@@ -153,6 +162,26 @@ mod tests {
         // A text of nobody's, which both have read, is one source and no account.
         assert_eq!(counted(&[(None, Some(vec![1, 2])), alone(1), alone(2)]), 0);
         assert_eq!(counted(&[alone(1), alone(2), (None, None), alone(3)]), 2);
+    }
+
+    #[test]
+    fn a_text_that_was_delivered_late_was_heard_when_it_was_said() {
+        let (alice, bob) = (id(1), id(2));
+        let both = Audience::of([alice.clone(), bob.clone()]);
+        let own = Audience::of([bob.clone()]);
+        let found = |said_at| {
+            let account = |at, said_at, who, audience: &Option<Audience>| Account {
+                at: Seq(at),
+                said_at: Some(Timestamp::from_micros(said_at)),
+                who: Some(who),
+                audience: audience.clone(),
+            };
+            count(vec![
+                account(1, 10, &bob, &own),
+                account(2, said_at, &alice, &both),
+            ])
+        };
+        assert_eq!((found(20), found(5)), (2, 1));
     }
 
     proptest! {
