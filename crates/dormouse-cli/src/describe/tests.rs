@@ -27,6 +27,27 @@ fn an_event_is_one_line_with_place_time_and_kind() {
 }
 
 #[test]
+fn a_message_says_what_moved_its_trust_away_from_that_of_its_source() {
+    let moved = r#","moved":{"source":0.4,"by":{"interactions":40,"trust":0.85}}"#;
+    for (trust, moved, shown) in [
+        ("0.4", "", "trust 0.40: say"),
+        (
+            "0.47",
+            moved,
+            "trust 0.47 (0.40, moved by 40 earlier messages with a trust of 0.85): say",
+        ),
+    ] {
+        let payload = format!(
+            r#"{{"perception":{{"attested":{{"delivery":{{"world":"w","number":1}},"source":"say",
+                "sender":{{"entity":{{"id":"player:alice","name":"Alice"}}}},"at":0}},"words":"hello"}},
+                "classification":{{"verdict":"context","rule":"6"}},"trust":{trust},"tokens":1{moved}}}"#
+        );
+        let line = event(&stored("perceived", &payload));
+        assert!(line.contains(shown), "{line}");
+    }
+}
+
+#[test]
 fn an_event_that_cannot_be_read_is_printed_as_it_is() {
     let line = event(&stored("dreamt", "{\"of\":\"tea\"}"));
     assert!(

@@ -81,6 +81,25 @@ fn who_was_attested_well_for_weeks_is_believed_a_little_more_and_the_log_says_wh
 }
 
 #[test]
+fn who_mostly_talks_aloud_can_still_ask_for_something_once_and_for_all() {
+    let home = silent();
+    let talk = (0..40).map(|_| Perceive::say("Bob", "nice and sunny today"));
+    let order = Perceive::addressed("Bob", "From now on, always knock before you come in.");
+    let asked = Perceive::whisper("Alice", "hello");
+    in_virtual_time(days(&home, 1, talk.chain([order, asked])));
+    let heard = perceived(&home);
+    assert_eq!(heard[40].trust.score(), 0.68);
+    let shown = home.last_shown();
+    let orders = shown
+        .split_once("[STANDING ORDERS]")
+        .map(|(_, orders)| orders);
+    assert!(
+        orders.is_some_and(|orders| orders.contains("always knock")),
+        "{shown}"
+    );
+}
+
+#[test]
 fn the_setting_turns_it_off() {
     let home = silent().configured(|config| config.sender_history = false);
     in_virtual_time(days(&home, 1, whispers().chain([aloud()])));

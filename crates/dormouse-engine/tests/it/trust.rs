@@ -5,7 +5,7 @@ use dormouse_engine::{Event, OVERHEARD_KEPT, Verdict};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
-use crate::home::{Home, in_virtual_time, key, shown};
+use crate::home::{Home, in_virtual_time, shown};
 
 pub(crate) const BELIEVED: f32 = 0.5;
 

@@ -78,9 +78,9 @@ fn no_order_is_no_block() {
 fn an_instruction_needs_more_trust_than_a_preference_and_the_bound_is_enough() {
     let block = compiled(
         &[
-            order(1, "#1", Instruction, 0.699, "Always knock"),
+            order(1, "#1", Instruction, 0.649, "Always knock"),
             order(2, "#2", Preference, 0.499, "I prefer tea"),
-            order(3, "#3", Instruction, 0.7, "Always knock"),
+            order(3, "#3", Instruction, 0.65, "Always knock"),
             order(4, "#4", Preference, 0.5, "I prefer tea"),
         ],
         1_000,
@@ -163,7 +163,7 @@ proptest! {
         prop_assert_eq!(block.shown.len() + block.left_out.len(), orders.len());
         prop_assert!(block.text.is_empty() || block.text.lines().count() == 2 + block.shown.len());
         for order in &orders {
-            let needed = if order.kind == Instruction { 0.7 } else { 0.5 };
+            let needed = if order.kind == Instruction { 0.65 } else { 0.5 };
             let is_shown = block.shown.contains(&order.id);
             prop_assert!(!is_shown || order.trust.score() >= needed);
         }
