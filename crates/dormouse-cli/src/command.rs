@@ -16,7 +16,7 @@ pub(crate) use error::{
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
 pub(crate) use log_file::{AssistantLog, open_log_view, view_log, view_state};
 pub(crate) use memory_file::{
-    LoggedMemory, MemoryFile, Mismatch, Missing, check_follows, make_memory_again, show_progress,
+    MemoryFile, Mismatch, Missing, check_follows, make_memory_again, show_progress,
 };
 pub(crate) use operator::{author, importer, operator, reason};
 pub(crate) use output::{Printing, print_change, progress, remark, say};

@@ -142,6 +142,12 @@ fn decoded(event: &Event) -> String {
             let change = invariant!(serde_json::to_string(&it.change), "a change is JSON");
             format!("by {} ({}): {}", it.author, it.reason, excerpt(&change))
         }
+        Event::Consulted(it) => format!(
+            "{} for {}: {}",
+            it.model,
+            it.about.purpose(),
+            excerpt(&it.reply.content)
+        ),
         Event::EffectIntended(it) => {
             let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
             format!("{} {}", it.tool, excerpt(&arguments))

@@ -41,8 +41,8 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
         Entity::Create { .. } => Missing::Create,
         _ => Missing::Fail,
     };
-    let logged = &file.open_to_change(missing).await?;
-    let memory = &logged.memory;
+    let logged = &mut file.open_to_change(missing).await?;
+    let memory = &logged.memory().clone();
     match command {
         // These are done above.
         Entity::List { .. } | Entity::Show(_) | Entity::Block { .. } => Ok(Exit::Success),

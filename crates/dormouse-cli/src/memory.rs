@@ -1,7 +1,9 @@
-//! `dormouse memory`: looking into the memory of the data folder, and changing it. Commands that only look create no memory.
+//! `dormouse memory`: looking into the memory of the data folder, and changing it. Commands that only look create no memory
+//! where there is no log.
 
 mod args;
 mod changes;
+mod consolidate;
 mod hygiene;
 mod import_export;
 mod index;
@@ -42,6 +44,7 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
         Memory::Hygiene { apply, json } => {
             hygiene::hygiene(file, apply.into(), json.printing()).await
         }
+        Memory::Consolidate(asked) => consolidate::consolidate(file, &asked).await,
         Memory::Rebuild { by, from_log, json } => {
             if from_log {
                 file.make_again().await?;

@@ -24,7 +24,7 @@ pub(crate) use calls::{answer_with, without_advice};
 pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
     Answered, Asked, noted, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
-    on_settled, on_world_failure,
+    on_settled, on_world_failure, shortened_reply,
 };
 pub(crate) use perception::{classification, perceived};
 pub(crate) use prepared::Prepared;

@@ -3,6 +3,7 @@
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
 //! [`service`] and [`safety`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
 
+mod consulted;
 mod delayed;
 mod effect;
 mod encoding;
@@ -17,6 +18,7 @@ mod service;
 mod turn;
 mod unanswered;
 
+pub use consulted::{Consultation, Consulted};
 pub use delayed::{DelayCause, Delayed};
 pub use effect::{EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;

@@ -13,6 +13,7 @@
 mod assistant;
 mod builtin;
 mod config;
+mod consolidating;
 mod decide;
 mod event;
 mod gate;
@@ -33,28 +34,34 @@ pub use config::{
     AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Settings, Switch,
     ToolCalling,
 };
+pub use consolidating::{
+    ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
+    Consolidator,
+};
 pub use event::{
-    Call, Configured, ConfiguredModel, ContextLimit, ContextType, DecodeError, DelayCause, Delayed,
-    EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged,
-    Event, MemoryChanged, ModelFailed, MovedTrust, NameDoubt, ParseFailed, Perceived,
-    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected, Remembered,
-    Replied, RetryRequested, StopCause, StopReason, TickEnded, TickStarted, ToolAnswered,
-    Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
+    Call, Configured, ConfiguredModel, Consultation, Consulted, ContextLimit, ContextType,
+    DecodeError, DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
+    EmergencyStopTriggered, EntityChanged, Event, MemoryChanged, ModelFailed, MovedTrust,
+    NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
+    RecalledLine, Recollected, Remembered, Replied, RetryRequested, StopCause, StopReason,
+    TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
-pub use remembering::{CatchUpError, CaughtUp, catch_up, check_log};
+pub use remembering::{
+    CatchUpError, CaughtUp, LoggedChangeError, LoggedMemory, catch_up, check_log,
+};
 pub use replay::{
     DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, decide_again,
     encode_snapshot, replay, restore,
 };
 pub use state::{
-    CallState, Configuration, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord,
-    HISTORY_KEPT, Heard, History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard,
-    Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Spent, State, Step,
-    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
+    CallState, Configuration, Consultations, Counts, Deliveries, EffectState, EmergencyStop,
+    ErrorRecord, HISTORY_KEPT, Heard, History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind,
+    Overheard, Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Spent,
+    State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

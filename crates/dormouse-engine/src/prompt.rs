@@ -58,16 +58,21 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// The beginning of the hash of the request, in hexadecimal.
+    /// The beginning of the hash of the request.
     pub(crate) fn hash(&self) -> String {
-        let json = serde_json::to_vec(&self.request);
-        let digest = Sha256::digest(invariant!(json, "a request is JSON"));
-        digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hash(&self.request)
     }
+}
+
+/// The beginning of the hash of a request, in hexadecimal.
+pub(crate) fn hash(request: &ChatRequest) -> String {
+    let json = serde_json::to_vec(request);
+    let digest = Sha256::digest(invariant!(json, "a request is JSON"));
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// How much of what could be shown fits, and how many tokens all of it takes.

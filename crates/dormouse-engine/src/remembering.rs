@@ -5,9 +5,11 @@
 
 mod catch_up;
 mod context;
+mod logged;
 mod mapping;
 mod place;
 mod reading;
 
 pub use catch_up::{CatchUpError, CaughtUp, catch_up, check_log};
+pub use logged::{LoggedChangeError, LoggedMemory};
 pub(crate) use mapping::{is_for_memory, words_of};

@@ -98,6 +98,20 @@ async fn fold<L: ReadEvents + ?Sized>(
     Ok(state)
 }
 
+/// The event at this place; `None` if the log has none there.
+pub(crate) async fn event<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    seq: Seq,
+) -> Result<Option<Event>, ReplayError> {
+    let Some(before) = seq.0.checked_sub(1) else {
+        return Ok(None);
+    };
+    let found = log.read(key, Seq(before), 1).await?;
+    let stored = found.first().filter(|stored| stored.seq == seq);
+    Ok(stored.map(Event::decode).transpose()?)
+}
+
 /// A state as a snapshot.
 ///
 /// # Errors

@@ -7,6 +7,7 @@
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
 mod configuration;
+mod consultations;
 mod deliveries;
 mod errors;
 mod heard;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use configuration::Configuration;
+pub use consultations::Consultations;
 pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use heard::Heard;
@@ -81,6 +83,9 @@ pub struct State {
     pub spent: Spent,
     /// What was done, counted.
     pub counts: Counts,
+    /// Replies of a model that nothing has followed from yet.
+    #[serde(default)]
+    pub consultations: Consultations,
 }
 
 impl State {
@@ -95,6 +100,7 @@ impl State {
         self.stop.apply(at, event);
         self.spent.apply(event);
         self.counts.apply(event);
+        self.consultations.apply(seq, event);
         // These look at the turns as they were before the event.
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);

@@ -15,8 +15,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, CallId, ChatReply, ChatRequest, EffectKey, ModelError, ModelErrorKind, ModelName,
-    Outcome, Rejection, ServiceName, complete,
+    AssistantId, CallId, ChatModel, ChatReply, ChatRequest, Clock, EffectKey, ModelError,
+    ModelErrorKind, ModelName, Outcome, Random, Rejection, ServiceName, complete,
 };
 use dormouse_resilience::{
     Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
@@ -91,7 +91,7 @@ pub(crate) struct Bounds {
     pub(crate) retry_for: Duration,
 }
 
-/// Asks the model: up to three attempts within `bounds`, with a pause between them, if the retry budget allows.
+/// Asks the model for the next step of a turn.
 pub(crate) async fn ask(
     ports: Ports,
     request: ChatRequest,
@@ -99,56 +99,103 @@ pub(crate) async fn ask(
     bounds: Bounds,
     budget: RetryBudget,
 ) -> Done {
-    let started = ports.clock.now();
-    let begun = Instant::now();
-    let model = &*ports.model;
-    let failed = LastFailure::default();
-    let (provider, name) = model.identity();
-    let result = retry_within(
-        &RetryPolicy::model_call(),
-        &budget,
-        || ports.random.unit(),
-        |error: &Arc<ModelError>| {
-            // An attempt that fails late leaves somebody waiting in silence; ending the tick reports why.
-            let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
-            match (may_retry, error.kind().pause()) {
-                (true, Some(pause)) => RetryVerdict::RetryAfter(pause),
-                (true, None) => RetryVerdict::Retry,
-                (false, _) => RetryVerdict::GiveUp,
-            }
-        },
-        || async {
-            let timed_out = |e| {
-                ModelError::new(
-                    provider.clone(),
-                    ModelErrorKind::TimedOut,
-                    Some(Box::new(e)),
-                )
-            };
-            deadline(bounds.attempt, complete(model, &request))
-                .await
-                .map_err(timed_out)
-                .flatten()
-                .map_err(|error| failed.reason_of(error))
-        },
-    )
-    .await;
-    let duration = ports.clock.now().since(started);
-    let duration_ms = duration.as_secs_f64() * 1_000.0;
-    match result {
-        Ok(reply) => Done::Replied {
-            // With failover, different models may answer.
-            model: reply.info.as_ref().map_or(name, |info| &info.model).clone(),
+    let caller = Caller {
+        model: &*ports.model,
+        clock: &*ports.clock,
+        random: &*ports.random,
+        budget: &budget,
+        bounds,
+    };
+    let Reply {
+        outcome,
+        duration_ms,
+    } = caller.reply(&request).await;
+    match outcome {
+        Ok((model, reply)) => Done::Replied {
+            model,
             reply,
             asked,
             duration_ms,
         },
         Err(error) => Done::Failed {
-            service: service_of(&error.error, &model.services()),
+            service: service_of(&error.error, &ports.model.services()),
             error,
             asked,
             duration_ms,
         },
+    }
+}
+
+/// Who asks a model, and how patiently.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) model: &'a dyn ChatModel,
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) random: &'a dyn Random,
+    pub(crate) budget: &'a RetryBudget,
+    pub(crate) bounds: Bounds,
+}
+
+/// How a request ended.
+pub(crate) struct Reply {
+    /// The model that answered and its reply, or the last error.
+    pub(crate) outcome: Result<(ModelName, ChatReply), Exhausted<Arc<ModelError>>>,
+    /// How long it took, retries included.
+    pub(crate) duration_ms: f64,
+}
+
+impl Caller<'_> {
+    /// Asks: up to three attempts within the bounds, with a pause between them, if the retry budget allows.
+    pub(crate) async fn reply(self, request: &ChatRequest) -> Reply {
+        let Self {
+            model,
+            clock,
+            random,
+            budget,
+            bounds,
+        } = self;
+        let started = clock.now();
+        let begun = Instant::now();
+        let failed = LastFailure::default();
+        let (provider, name) = model.identity();
+        let result = retry_within(
+            &RetryPolicy::model_call(),
+            budget,
+            || random.unit(),
+            |error: &Arc<ModelError>| {
+                // An attempt that fails late leaves somebody waiting in silence; ending the tick reports why.
+                let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
+                match (may_retry, error.kind().pause()) {
+                    (true, Some(pause)) => RetryVerdict::RetryAfter(pause),
+                    (true, None) => RetryVerdict::Retry,
+                    (false, _) => RetryVerdict::GiveUp,
+                }
+            },
+            || async {
+                let timed_out = |e| {
+                    ModelError::new(
+                        provider.clone(),
+                        ModelErrorKind::TimedOut,
+                        Some(Box::new(e)),
+                    )
+                };
+                deadline(bounds.attempt, complete(model, request))
+                    .await
+                    .map_err(timed_out)
+                    .flatten()
+                    .map_err(|error| failed.reason_of(error))
+            },
+        )
+        .await;
+        let outcome = result.map(|reply| {
+            // With failover, different models may answer.
+            let answered = reply.info.as_ref().map_or(name, |info| &info.model).clone();
+            (answered, reply)
+        });
+        Reply {
+            outcome,
+            duration_ms: clock.now().since(started).as_secs_f64() * 1_000.0,
+        }
     }
 }
 

@@ -92,13 +92,38 @@ impl Consolidation {
         let mut taken: Vec<_> = due(profile, policy).collect();
         taken.sort_by_key(|observation| (observation.timestamp, observation.number));
         taken.truncate(MOST_AT_ONCE);
+        Some(Self::over(profile, &taken))
+    }
+
+    /// Takes up a consolidation again: of these observations, in this order. `None` unless all of them are still there and
+    /// unconsolidated.
+    #[must_use]
+    pub fn again(profile: &Profile, observations: &[u64]) -> Option<Self> {
+        let find = |number: &u64| {
+            let mut fresh = profile.fresh_observations();
+            fresh.find(|observation| observation.number == *number)
+        };
+        let taken: Option<Vec<_>> = observations.iter().map(find).collect();
+        Some(Self::over(
+            profile,
+            &taken.filter(|taken| !taken.is_empty())?,
+        ))
+    }
+
+    fn over(profile: &Profile, taken: &[&Observation]) -> Self {
         let trusts = taken.iter().map(|observation| observation.trust);
-        Some(Self {
+        Self {
             entity: profile.entity_id.clone(),
             observations: taken.iter().map(|observation| observation.number).collect(),
             trust: trusts.fold(Trust::FULL, Trust::lowest),
-            messages: prompt::messages(profile, &taken),
-        })
+            messages: prompt::messages(profile, taken),
+        }
+    }
+
+    /// The numbers of its observations.
+    #[must_use]
+    pub fn observations(&self) -> &[u64] {
+        &self.observations
     }
 
     /// The entity.

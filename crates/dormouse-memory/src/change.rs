@@ -3,11 +3,13 @@
 
 use dormouse_contracts::{Author, Seq, Timestamp};
 use dormouse_entities as entities;
+use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     note::Note,
     record::{LinkKind, Record, RecordId, RecordStatus},
+    write::Decision,
 };
 
 /// The sequence number of a change, from 1.
@@ -64,11 +66,31 @@ pub enum MemoryChange {
         /// How strongly, in `0.0..=1.0`.
         weight: f32,
     },
+    /// Facts that a model made of records, each with the decision about it. The records are not read again, even if this
+    /// is undone.
+    Extracted {
+        /// The facts. Each has its own part of the origin of this event, from 1.
+        facts: Vec<ExtractedFact>,
+        /// The records that were read.
+        records: Vec<RecordId>,
+    },
     /// What an earlier event did to records is taken back.
     Undone {
         /// The event.
         event: Seq,
     },
+}
+
+/// A fact that a model made, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExtractedFact {
+    /// The fact, with its sources.
+    pub note: Note,
+    /// What becomes of it.
+    pub decision: Decision,
+    /// Why, in words; the reason of the event if it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 impl MemoryChange {
@@ -79,6 +101,15 @@ impl MemoryChange {
             Self::Added { notes } => Self::Added {
                 notes: notes.into_iter().map(Note::masked).collect(),
             },
+            Self::Extracted { facts, records } => {
+                let masked = |fact: ExtractedFact| ExtractedFact {
+                    note: fact.note.masked(),
+                    reason: mask(&fact.reason, RedactionProfile::Memory).into_owned(),
+                    ..fact
+                };
+                let facts = facts.into_iter().map(masked).collect();
+                Self::Extracted { facts, records }
+            }
             other => other,
         }
     }

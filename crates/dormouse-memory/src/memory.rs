@@ -13,7 +13,7 @@ use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
 use dormouse_entities::Entities;
 
 use crate::{
-    change::ChangeSeq,
+    change::{ChangeSeq, MemoryChange},
     index_copy::IndexCopy,
     note::Note,
     ops::{self, Added, ChangeError, Done, Step},
@@ -232,6 +232,25 @@ impl Memory {
     pub async fn revert(&self, seq: ChangeSeq, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.step(reason, move |writing, now, reason| {
             ops::revert(writing, now, reason, seq)
+        })
+        .await
+    }
+
+    /// Makes a change that is data, in a memory that follows no log. Returns which notes it added or finds known.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`] if the change does not fit the records.
+    pub async fn make(
+        &self,
+        change: MemoryChange,
+        reason: &str,
+    ) -> Result<Vec<Added>, MemoryError> {
+        let reason = reason.to_owned();
+        let change = change.masked();
+        self.change(move |writing, now| {
+            let event = writing.next_record()?.seq();
+            ops::decided(writing, now, &reason, event, change)
         })
         .await
     }

@@ -1,6 +1,7 @@
 //! The changes of records. Each is decided within one transaction and stored with its reason.
 
 mod decided;
+mod extracted;
 mod revert;
 mod step;
 

@@ -3,7 +3,7 @@
 use std::{error::Error, io};
 
 use dormouse_contracts::{AppendError, BoxError, ReadError};
-use dormouse_engine::{CatchUpError, ReplayError};
+use dormouse_engine::{CatchUpError, ConsolidateError, LoggedChangeError, ReplayError};
 use dormouse_memory::{MemoryError, MemoryOpenError, StoreErrorKind};
 use dormouse_store::LogOpenError;
 
@@ -81,6 +81,35 @@ impl CommandError {
                 Exit::Failure
             }
             Self::Other { exit, .. } => *exit,
+        }
+    }
+}
+
+impl From<LoggedChangeError> for CommandError {
+    fn from(error: LoggedChangeError) -> Self {
+        match error {
+            LoggedChangeError::Memory(error) => Self::Memory(error),
+            LoggedChangeError::Encode(error) => Self::Json(error),
+            LoggedChangeError::Append(error) => Self::Append(error),
+            LoggedChangeError::CatchUp(error) => Self::CatchUp(error),
+            other => Self::Other {
+                exit: Exit::Failure,
+                source: other.into(),
+            },
+        }
+    }
+}
+
+impl From<ConsolidateError> for CommandError {
+    fn from(error: ConsolidateError) -> Self {
+        match error {
+            ConsolidateError::Replay(error) => Self::Replay(error),
+            ConsolidateError::Change(error) => error.into(),
+            ConsolidateError::Memory(error) => Self::Memory(error),
+            other => Self::Other {
+                exit: Exit::Failure,
+                source: other.into(),
+            },
         }
     }
 }

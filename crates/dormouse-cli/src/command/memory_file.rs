@@ -1,17 +1,12 @@
 //! Opening the memory of the data folder.
 
-use std::{cell::Cell, fs, io, path::PathBuf, sync::Arc};
+use std::{fs, io, path::PathBuf, sync::Arc};
 
 use dormouse::SystemClock;
-use dormouse_contracts::{Append, AppendRequest, AssistantId, Author, Clock, Embedder, Seq};
+use dormouse_contracts::{AssistantId, Embedder};
 use dormouse_database::DatabaseOpenError;
-use dormouse_engine::{
-    CatchUpError, CaughtUp, EntityChanged, Event, MemoryChanged, catch_up, check_log,
-};
-use dormouse_entities::EntityChange;
-use dormouse_memory::{
-    Added, Memory, MemoryBuilder, MemoryChange, MemoryError, MemoryOpenError, Progress,
-};
+use dormouse_engine::{CatchUpError, LoggedMemory, catch_up, check_log};
+use dormouse_memory::{Memory, MemoryBuilder, MemoryOpenError, Progress};
 use dormouse_store::RedbLog;
 
 use super::{
@@ -42,12 +37,12 @@ impl MemoryFile {
         Self { data, config }
     }
 
-    /// Opens an existing memory for reading. Neither the memory nor its folder is written.
+    /// Opens a memory for reading. Writes nothing, unless the memory is missing and there is a log to make it from.
     pub(crate) async fn view(&self, printing: Printing) -> Result<Memory, CommandError> {
         self.view_with(self.builder(), printing).await
     }
 
-    /// Opens an existing memory for reading, with this encoder or the configured one, and the configured index.
+    /// Opens a memory for reading as [`view`](Self::view) does, with this encoder or the configured one, and the configured index.
     pub(crate) async fn view_by(
         &self,
         by: &ByEncoder,
@@ -69,6 +64,10 @@ impl MemoryFile {
         printing: Printing,
     ) -> Result<Memory, CommandError> {
         let path = self.path();
+        if !path.exists() && self.data.log().exists() {
+            // A memory that is lost is made again from the log, as at the next start of the assistant.
+            drop(self.open_to_change(Missing::Fail).await?);
+        }
         let memory = builder.open_view(&path).await?;
         if memory.is_in_use_elsewhere() {
             label_view(ViewOf::Memory, &path, printing)?;
@@ -81,7 +80,7 @@ impl MemoryFile {
     pub(crate) async fn open_to_change(
         &self,
         missing: Missing,
-    ) -> Result<LoggedMemory, CommandError> {
+    ) -> Result<LoggedMemory<RedbLog>, CommandError> {
         let (log_path, path) = (self.data.log(), self.path());
         if missing == Missing::Create {
             self.data.create()?;
@@ -96,14 +95,7 @@ impl MemoryFile {
         let memory = self.builder().open(&path).await?;
         let follows = check_follows(&self.data, &log, &memory).await;
         follows.map_err(|mismatch| *mismatch)?;
-        let key = self.key();
-        let CaughtUp { through, .. } = catch_up(&log, &key, &memory).await?;
-        Ok(LoggedMemory {
-            log,
-            key,
-            memory,
-            through: Cell::new(through),
-        })
+        Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?)
     }
 
     /// Opens an existing memory.
@@ -136,6 +128,11 @@ impl MemoryFile {
         make_memory_again(&self.data, &log, &self.key()).await
     }
 
+    /// The configuration.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// The assistant that owns the memory.
     pub(crate) fn key(&self) -> AssistantId {
         self.config.assistant.key()
@@ -163,70 +160,6 @@ impl MemoryFile {
 pub(crate) enum Missing {
     Create,
     Fail,
-}
-
-/// A memory with the log that it follows. Every change of it is an event of the log first.
-pub(crate) struct LoggedMemory {
-    log: RedbLog,
-    key: AssistantId,
-    pub(crate) memory: Memory,
-    /// The last event of the log. Nobody else can append, because the log is open here.
-    through: Cell<Seq>,
-}
-
-impl LoggedMemory {
-    /// Makes a change: checks it, writes it as an event, and takes the event in. Returns the event, and which notes were
-    /// added or known. Notes that are all known make no event.
-    pub(crate) async fn change(
-        &self,
-        change: MemoryChange,
-        author: Author,
-        reason: &str,
-    ) -> Result<(Seq, Vec<Added>), CommandError> {
-        let change = change.masked();
-        let event = self.through.get().next();
-        let added = self.memory.check_change(event, change.clone()).await?;
-        let is_known = |added: &Added| matches!(added, Added::AlreadyThere(_));
-        if !added.is_empty() && added.iter().all(is_known) {
-            return Ok((self.through.get(), added));
-        }
-        let changed = Event::MemoryChanged(MemoryChanged {
-            change,
-            author,
-            reason: reason.to_owned(),
-        });
-        Ok((self.append(&changed).await?, added))
-    }
-
-    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in.
-    pub(crate) async fn change_entity(
-        &self,
-        change: EntityChange,
-        author: Author,
-        reason: &str,
-    ) -> Result<Seq, CommandError> {
-        let now = SystemClock.now();
-        let checked = self.memory.with_entities(|known| known.check(&change, now));
-        checked.map_err(|error| MemoryError::Change(error.into()))?;
-        let changed = Event::EntityChanged(EntityChanged {
-            change,
-            author,
-            reason: reason.to_owned(),
-        });
-        self.append(&changed).await
-    }
-
-    async fn append(&self, event: &Event) -> Result<Seq, CommandError> {
-        let request = AppendRequest {
-            assistant: self.key.clone(),
-            expected: self.through.get(),
-            events: vec![event.encode(SystemClock.now())?],
-        };
-        let seq = self.log.append(request).await?;
-        catch_up(&self.log, &self.key, &self.memory).await?;
-        self.through.set(seq);
-        Ok(seq)
-    }
 }
 
 /// Removes the memory of this assistant with what is derived from it, and makes it again from its log.

@@ -1,11 +1,13 @@
 //! Changing what is known about an entity.
 
 use dormouse_contracts::EntityId;
+use dormouse_engine::LoggedMemory;
 use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
+use dormouse_store::RedbLog;
 
 use super::args::Set;
 use crate::{
-    command::{CommandError, CommandFailure, LoggedMemory, Printing, author, print_change, reason},
+    command::{CommandError, CommandFailure, Printing, author, print_change, reason},
     exit::Exit,
 };
 
@@ -28,7 +30,7 @@ const RESTORE_HINT: &str = "expected the id of an earlier `dormouse entity delet
 
 /// Makes one change and prints its event.
 pub(super) async fn change(
-    memory: &LoggedMemory,
+    memory: &mut LoggedMemory<RedbLog>,
     change: EntityChange,
     printing: Printing,
     what: &str,
@@ -40,6 +42,7 @@ pub(super) async fn change(
     };
     let reason = reason("changed");
     let made = memory.change_entity(change, author(), &reason).await;
+    let made = made.map_err(CommandError::from);
     let made = made.map_err(|error| match hint {
         Some(hint) => error.with_hint(hint),
         None => error,
@@ -49,7 +52,7 @@ pub(super) async fn change(
 
 /// Makes every change that was asked for. Each can be undone separately.
 pub(super) async fn set(
-    memory: &LoggedMemory,
+    memory: &mut LoggedMemory<RedbLog>,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {

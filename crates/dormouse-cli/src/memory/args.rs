@@ -10,6 +10,7 @@ use dormouse_providers::EmbedderRef;
 use crate::{
     command::{ByEncoder, JsonFlag, moment, trust},
     encoder::OPENER,
+    provider::ProviderFlags,
 };
 
 /// Looking into a memory, and changing it.
@@ -53,6 +54,8 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
+    /// Make facts of what was heard, and traits of what was noticed about people, with a model
+    Consolidate(Consolidate),
     /// Rebuild the search index and, with an embedder, the vectors
     Rebuild {
         #[command(flatten)]
@@ -137,6 +140,21 @@ pub(crate) struct Add {
     /// How far it is trusted, 0 to 1 [default: 1]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) trust: Option<Trust>,
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Consolidating.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Consolidate {
+    #[command(flatten)]
+    pub(crate) provider: ProviderFlags,
+    /// Only print how many requests it takes, and their tokens
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The most requests; the next run goes on from there
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: u64,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
 }

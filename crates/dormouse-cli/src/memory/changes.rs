@@ -33,7 +33,7 @@ pub(super) async fn add(file: &MemoryFile, asked: Add) -> Result<Exit, CommandEr
     // Checked before the memory is opened, because opening would create one.
     note.check()
         .map_err(|error| CommandError::Memory(ChangeError::Note(error).into()))?;
-    let memory = file.open_to_change(Missing::Create).await?;
+    let mut memory = file.open_to_change(Missing::Create).await?;
     let change = MemoryChange::Added { notes: vec![note] };
     let (_, added) = memory.change(change, author(), &reason("added")).await?;
     let added = invariant!(
@@ -87,9 +87,10 @@ pub(super) async fn undo(
     event: u64,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open_to_change(Missing::Fail).await?;
+    let mut memory = file.open_to_change(Missing::Fail).await?;
     let change = MemoryChange::Undone { event: Seq(event) };
     let undone = memory.change(change, author(), &reason("undone")).await;
+    let undone = undone.map_err(CommandError::from);
     let (by, _) = undone.map_err(|error| error.with_hint(UNDO_HINT))?;
     print_change(printing, by, &format!("event {event} undone"))
 }
@@ -115,7 +116,7 @@ async fn changed(
     why: &str,
     what: &str,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open_to_change(Missing::Fail).await?;
+    let mut memory = file.open_to_change(Missing::Fail).await?;
     let (event, _) = memory.change(change, author(), &reason(why)).await?;
     print_change(of.json.printing(), event, what)
 }
@@ -127,10 +128,10 @@ pub(super) async fn supersede(
     by: Option<RecordId>,
     since: Option<Timestamp>,
 ) -> Result<Exit, CommandError> {
-    let memory = file.open_to_change(Missing::Fail).await?;
+    let mut memory = file.open_to_change(Missing::Fail).await?;
     let until = match (since, by) {
         (Some(since), _) => since,
-        (None, Some(by)) => existing(&memory.memory, by).await?.valid_from,
+        (None, Some(by)) => existing(memory.memory(), by).await?.valid_from,
         (None, None) => SystemClock.now(),
     };
     let record = of.id;

@@ -44,8 +44,8 @@ pub(super) async fn hygiene(
     let report = match fold {
         Fold::Propose => survey(&file.view(printing).await?, policy, now).await?,
         Fold::Apply => {
-            let logged = file.open_to_change(Missing::Fail).await?;
-            let report = survey(&logged.memory, policy, now).await?;
+            let mut logged = file.open_to_change(Missing::Fail).await?;
+            let report = survey(logged.memory(), policy, now).await?;
             for proposal in &report.proposals {
                 let (change, reason) = proposal.change();
                 let (event, _) = logged.change(change, author(), reason).await?;

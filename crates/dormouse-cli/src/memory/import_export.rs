@@ -102,7 +102,7 @@ pub(super) async fn import(
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let lines = reader(from)?;
-    let memory = file.open_to_change(Missing::Create).await?;
+    let mut memory = file.open_to_change(Missing::Create).await?;
     let mut lines = ImportLines::new(lines, claims);
     let mut imported = Imported::default();
     loop {

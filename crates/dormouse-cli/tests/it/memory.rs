@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::json;
 
-use crate::program::{Home, Run, finish};
+use crate::{
+    program::{Home, Run, finish},
+    server::{Server, says},
+};
 
 fn done(home: &Home, args: &[&str]) -> Run {
     let run = home.run(args, "");
@@ -460,4 +463,126 @@ fn every_record_is_listed_in_its_order_or_the_last_ones_of_a_kind() {
     assert_eq!((records.len(), &records[0]), (3, &shown.items()[0]));
     let empty = Home::new();
     failed(&empty, &["memory", "list"], 1, "there is no file");
+}
+
+/// A home in which a chat was imported.
+fn chatted() -> Home {
+    let home = Home::new();
+    let chat = [
+        ("Alice", "I moved to Berlin last May"),
+        ("Bob", "I keep a boat in the harbour"),
+    ];
+    let chat = chat.map(|(by, text)| json!({"text": text, "speaker": by, "thread": "tea house"}));
+    let lines = home.write("chat.jsonl", &chat.map(|line| line.to_string()).join("\n"));
+    done(&home, &["memory", "import", lines.to_str().unwrap()]);
+    home
+}
+
+/// A server that makes a fact of each line that it is shown.
+fn writer() -> Server {
+    Server::scripted(|request| {
+        let shown = request.message();
+        let facts = shown.lines().map(|line| {
+            let (id, rest) = line.trim_start_matches('[').split_once(']').unwrap();
+            let (_, said) = rest.split_once(": ").unwrap();
+            json!({"text": format!("Somebody said to {said}"), "from": [id], "about": ["Alice"]})
+        });
+        says(&json!(facts.collect::<Vec<_>>()).to_string())
+    })
+}
+
+#[test]
+fn a_model_makes_facts_of_what_was_heard_once_and_they_can_be_undone() {
+    let home = chatted();
+    let server = writer();
+    let model = ["--model", "tiny", "--base-url", &server.url];
+    let consolidate = |more: &[&str]| {
+        let command = ["memory", "consolidate", "--json"];
+        let run = done(&home, &[&command, &model[..], more].concat());
+        run.items().pop().unwrap()
+    };
+    let forecast = consolidate(&["--dry-run"]);
+    assert_eq!(forecast["type"], "consolidation_forecast");
+    assert_eq!(
+        (&forecast["requests"], &forecast["records"]),
+        (&json!(1), &json!(2))
+    );
+    assert!(forecast["prompt_tokens"].as_u64().unwrap() > 0);
+    assert_eq!(server.asked().len(), 0, "a dry run asks nobody");
+
+    let line = consolidate(&[]);
+    assert_eq!(line["type"], "consolidated");
+    assert_eq!((&line["added"], &line["records"]), (&json!(2), &json!(2)));
+    assert_eq!((&line["end"], server.asked().len()), (&json!("done"), 1));
+    let found = done(&home, &["memory", "list", "--kind", "fact", "--json"]);
+    assert_eq!(found.items().len(), 2);
+    let again = consolidate(&[]);
+    assert_eq!((&again["requests"], server.asked().len()), (&json!(0), 1));
+
+    done(&home, &["memory", "rebuild", "--from-log"]);
+    let rebuilt = done(&home, &["memory", "list", "--kind", "fact", "--json"]);
+    assert_eq!(rebuilt.out, found.out);
+    let event = line["events"][0].to_string();
+    done(&home, &["memory", "undo", &event]);
+    let left = done(&home, &["memory", "list", "--kind", "fact", "--json"]);
+    assert_eq!(left.out, "");
+}
+
+#[test]
+fn consolidating_says_why_it_cannot() {
+    let home = chatted();
+    let offline = ["memory", "consolidate", "--provider", "offline"];
+    failed(
+        &home,
+        &offline,
+        2,
+        "the offline model follows fixed rules and cannot make facts",
+    );
+    done(&home, &[&offline[..], &["--dry-run"]].concat());
+
+    let nobody = [
+        "memory",
+        "consolidate",
+        "--model",
+        "tiny",
+        "--base-url",
+        "http://127.0.0.1:1/v1",
+    ];
+    failed(&home, &nobody, 1, "the model failed");
+    failed(&home, &nobody, 1, "the same command goes on from there");
+
+    let poet = Server::scripted(|_| says("Mice sleep in the teapot."));
+    let poet = [
+        "memory",
+        "consolidate",
+        "--model",
+        "tiny",
+        "--base-url",
+        &poet.url,
+    ];
+    let run = home.run(&poet, "");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(
+        run.out.contains("no usable reply three times: 1.1, 1.2"),
+        "{}",
+        run.out
+    );
+    let nothing = Home::new();
+    failed(&nothing, &poet, 1, "memory");
+}
+
+#[test]
+fn a_memory_that_is_missing_is_made_again_from_its_log_before_it_is_read() {
+    let home = filled();
+    let before = done(&home, &["memory", "list", "--json"]).out;
+    for file in ["memory-dormouse.redb", "memory-dormouse.redb.index"] {
+        fs::remove_file(home.file(file)).ok();
+    }
+    let run = done(&home, &["memory", "search", "kettle"]);
+    assert!(
+        run.out.contains("The kettle is in the blue tin."),
+        "{}",
+        run.out
+    );
+    assert_eq!(done(&home, &["memory", "list", "--json"]).out, before);
 }

@@ -93,19 +93,23 @@ pub enum Purpose {
     Scoring,
     /// Judging how hard a task is.
     Assessment,
+    /// Making facts of what was heard, and attributes of what was noticed about people. Nobody waits for it.
+    Consolidation,
 }
 
 impl Purpose {
     /// All purposes, in the order in which people see them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Answer,
         Self::Heartbeat,
         Self::Compaction,
         Self::Scoring,
         Self::Assessment,
+        Self::Consolidation,
     ];
 
-    /// Its name for users: `answer`, `heartbeat`, `compaction`, `scoring`, `assessment`.
+    /// Its name for users: `answer`, `heartbeat`, `compaction`, `scoring`, `assessment`,
+    /// `consolidation`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -114,6 +118,7 @@ impl Purpose {
             Self::Compaction => "compaction",
             Self::Scoring => "scoring",
             Self::Assessment => "assessment",
+            Self::Consolidation => "consolidation",
         }
     }
 }

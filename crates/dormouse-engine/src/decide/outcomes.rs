@@ -159,7 +159,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
 }
 
 /// Cuts a reply to the length that the log can take. Text that is cut counts as cut off by the model.
-fn shortened_reply(mut reply: ChatReply) -> ChatReply {
+pub(crate) fn shortened_reply(mut reply: ChatReply) -> ChatReply {
     if size(&reply) > REPLY_LIMIT {
         reply.reasoning = beginning_bytes(&reply.reasoning, REASON_LIMIT).to_owned();
     }

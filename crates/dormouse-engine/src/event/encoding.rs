@@ -149,6 +149,7 @@ families! {
         "recollected" => Recollected,
         "entity_changed" => EntityChanged,
         "memory_changed" => MemoryChanged,
+        "consulted" => Consulted,
     }
     service {
         "model_failed" => ModelFailed,

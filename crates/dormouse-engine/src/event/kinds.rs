@@ -1,6 +1,7 @@
 //! Every kind of event.
 
 use super::{
+    consulted::Consulted,
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
     life::{Configured, Woke},
@@ -40,6 +41,8 @@ pub enum Event {
     EntityChanged(EntityChanged),
     /// The memory was changed on purpose, other than by noting a line.
     MemoryChanged(MemoryChanged),
+    /// The model was asked to make something of what is remembered, and replied.
+    Consulted(Consulted),
     /// An outward act was decided. It is on disk before it is done.
     EffectIntended(EffectIntended),
     /// What became of an outward act.

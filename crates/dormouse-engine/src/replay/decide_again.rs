@@ -230,7 +230,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.asked = None;
             }
             Event::TickEnded(_) => self.asked = None,
-            Event::Perceived(_) | Event::MemoryChanged(_) => {}
+            Event::Perceived(_) | Event::MemoryChanged(_) | Event::Consulted(_) => {}
             Event::EntityChanged(changed) if !changed.is_by_call() => {}
             // The result of the call follows.
             Event::EntityChanged(_) | Event::Remembered(_) => {
@@ -283,6 +283,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             // An operator can change the memory, or stop the assistant, before it wakes for the first time.
             let is_command = match event {
                 Event::MemoryChanged(_)
+                | Event::Consulted(_)
                 | Event::EmergencyStopTriggered(_)
                 | Event::EmergencyStopCleared(_) => true,
                 Event::EntityChanged(changed) => !changed.is_by_call(),
@@ -394,7 +395,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
         // Commands are given while the assistant sleeps.
-        Event::MemoryChanged(_) => accepted(true),
+        Event::MemoryChanged(_) | Event::Consulted(_) => accepted(true),
         Event::EntityChanged(changed) if !changed.is_by_call() => accepted(true),
         _ => None,
     }

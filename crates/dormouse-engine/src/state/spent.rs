@@ -1,8 +1,9 @@
 //! What was spent and done over the whole life.
 
+use dormouse_contracts::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Replied};
+use crate::event::Event;
 
 /// What has been spent, over the whole life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,16 +22,16 @@ pub struct Spent {
 impl Spent {
     pub(super) fn apply(&mut self, event: &Event) {
         match event {
-            Event::Replied(replied) => self.reply(replied),
+            Event::Replied(it) => self.reply(it.reply.usage, it.prompt_tokens, it.tokens),
+            Event::Consulted(it) => self.reply(it.reply.usage, it.prompt_tokens, it.tokens),
             Event::ModelFailed(_) => self.failures = self.failures.saturating_add(1),
             _ => {}
         }
     }
 
-    fn reply(&mut self, replied: &Replied) {
-        let usage = replied.reply.usage;
-        let prompt = usage.map_or(replied.prompt_tokens, |usage| usage.prompt_tokens);
-        let completion = usage.map_or(replied.tokens, |usage| usage.completion_tokens);
+    fn reply(&mut self, usage: Option<Usage>, prompt_tokens: u32, tokens: u32) {
+        let prompt = usage.map_or(prompt_tokens, |usage| usage.prompt_tokens);
+        let completion = usage.map_or(tokens, |usage| usage.completion_tokens);
         self.replies = self.replies.saturating_add(1);
         self.prompt_tokens = self.prompt_tokens.saturating_add(prompt.into());
         self.completion_tokens = self.completion_tokens.saturating_add(completion.into());

@@ -64,7 +64,8 @@ impl Turns {
             | Event::Woke(_)
             | Event::Remembered(_)
             | Event::EntityChanged(_)
-            | Event::MemoryChanged(_) => {}
+            | Event::MemoryChanged(_)
+            | Event::Consulted(_) => {}
         }
         None
     }

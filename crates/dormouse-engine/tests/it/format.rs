@@ -79,7 +79,27 @@ fn what_a_life_is_lived_under_is_read_from_its_configured_and_woke_events() {
 }
 
 /// The events that came with the memory, each with all it may hold, and with as little as it may.
-const WITH_MEMORY: [(&str, &str); 14] = [
+const WITH_MEMORY: [(&str, &str); 19] = [
+    (
+        "consulted",
+        r#"{"about":{"purpose":"extraction","records":["2","3.1"]},"model":"tiny","reply":{"content":"[]","tool_calls":[],"finish":"stop","usage":null},"tokens":1,"prompt_tokens":9,"prompt_hash":"0123456789abcdef","duration_ms":1.5}"#,
+    ),
+    (
+        "consulted",
+        r#"{"about":{"purpose":"judgement","extraction":7},"model":"tiny","reply":{"content":"[]","tool_calls":[],"finish":"stop","usage":null},"tokens":1,"prompt_tokens":9,"prompt_hash":"0123456789abcdef","duration_ms":1.5}"#,
+    ),
+    (
+        "consulted",
+        r#"{"about":{"purpose":"entity_consolidation","entity":"player:1","observations":[1,2]},"model":"tiny","reply":{"content":"{}","tool_calls":[],"finish":"stop","usage":null},"tokens":1,"prompt_tokens":9,"prompt_hash":"0123456789abcdef","duration_ms":1.5}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"extracted","facts":[{"note":{"text":"Alice likes tea","kind":"fact","collection":"memories","at":7,"speaker":"unknown","trust":0.5,"tags":["alice"],"provenance":{"derivation":"extracted","derived_from":["2"]}},"decision":{"link":{"to":"3.1","kind":"related","weight":0.5}},"reason":"it matters"}],"records":["2"]},"author":{"operator":"florian"},"reason":"consolidated"}"#,
+    ),
+    (
+        "memory_changed",
+        r#"{"change":{"change":"extracted","facts":[{"note":{"text":"tea","kind":"fact","collection":"memories","speaker":"unknown","trust":0.5,"provenance":{"derivation":"consolidated"}},"decision":{"ignore":{"like":null}}},{"note":{"text":"tea","kind":"fact","collection":"memories","speaker":"unknown","trust":0.5,"provenance":{"derivation":"consolidated"}},"decision":{"supersede":{"old":"2"}}},{"note":{"text":"tea","kind":"fact","collection":"memories","speaker":"unknown","trust":0.5,"provenance":{"derivation":"consolidated"}},"decision":"add"}],"records":[]},"author":{"sleep":3},"reason":"consolidated"}"#,
+    ),
     (
         "recollected",
         r#"{"items":[{"text":"tea","at":7,"from":{"entity":{"id":"player:1","name":"Alice"}},"trust":0.5,"record":"3.1","kind":"preference","tokens":4}],"entities":{"text":"[ACTIVE ENTITIES]","tokens":2,"trust":1.0},"orders":{"text":"[STANDING ORDERS]","tokens":2,"trust":0.75},"mode":{"words_because":"encoder"}}"#,

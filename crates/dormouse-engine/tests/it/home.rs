@@ -54,7 +54,7 @@ pub(crate) struct Home {
     tools: Vec<ToolSpec>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) memory: Memory,
-    clock: Arc<TokioClock>,
+    pub(crate) clock: Arc<TokioClock>,
 }
 
 /// One life of the assistant, from waking to its end.

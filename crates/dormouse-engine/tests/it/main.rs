@@ -12,6 +12,7 @@ mod attacks;
 mod bookkeeping;
 mod capture;
 mod clocks;
+mod consolidating;
 mod crash;
 mod deciding_again;
 mod delays;

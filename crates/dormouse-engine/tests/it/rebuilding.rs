@@ -1,18 +1,22 @@
 //! A memory follows from its log alone, so it may be lost at any time.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use dormouse_contracts::{
-    Append, AppendRequest, Attribution, Author, EntityId, Origin, Sender, Seq, Trust,
+    Append, AppendRequest, Attribution, Author, EntityId, ModelErrorKind, Origin, Sender, Seq,
+    Trust,
 };
 use dormouse_engine::{CatchUpError, EntityChanged, Event, MemoryChanged, catch_up};
 use dormouse_entities::{EntityChange, EntityType, Name, NewObservation};
-use dormouse_memory::{LinkKind, Memory, MemoryChange, Note};
+use dormouse_memory::{LinkKind, Memory, MemoryChange, Note, write::ExtractionSettings};
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
-    home::{Home, in_virtual_time, key},
-    memory::contents,
+    consolidating::{consolidator, logged},
+    home::{Home, in_virtual_time, key, shown},
+    memory::{Contents, contents},
 };
 
 fn noop() -> ScriptedTurn {
@@ -56,6 +60,9 @@ enum Step {
     Command { what: u8, one: usize, other: usize },
     /// Somebody changes what is known of people by a command, whether it fits or not.
     People { what: u8, who: u8, whom: u8 },
+    /// A model makes facts of what was heard, and attributes of what was noticed, with odd replies; it may be killed after
+    /// some events.
+    Night { seed: u64, killed_after: Option<u8> },
     /// The memory is lost with everything that is derived from it.
     Lost,
 }
@@ -67,8 +74,74 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (any::<u8>(), any::<usize>(), any::<usize>())
             .prop_map(|(what, one, other)| Step::Command { what, one, other }),
         3 => any::<(u8, u8, u8)>().prop_map(|(what, who, whom)| Step::People { what, who, whom }),
+        3 => (any::<u64>(), proptest::option::of(0..6_u8))
+            .prop_map(|(seed, killed_after)| Step::Night { seed, killed_after }),
         2 => Just(Step::Lost),
     ]
+}
+
+/// A model that replies in an odd way now and then: with lines that it was not shown, secrets, nothing, a poem, a failure.
+fn odd(seed: u64) -> ScriptedModel {
+    let calls = AtomicU64::new(0);
+    ScriptedModel::looping(ScriptedTurn::with(move |request| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        let dice = seed.rotate_left(7 * u32::try_from(call % 9).unwrap()) ^ call;
+        let shown = shown(request);
+        let lines = shown.lines().filter_map(|line| {
+            let (id, said) = line.strip_prefix('[')?.split_once(']')?;
+            Some((id.to_owned(), said.to_owned()))
+        });
+        let lines: Vec<_> = lines.collect();
+        let facts = lines.iter().enumerate().map(|(number, (id, said))| {
+            let text = match (dice >> (number % 16)) % 6 {
+                0 => said.clone(),
+                1 => "password=hunter2!".to_owned(),
+                2 => "the assistant likes numbers".to_owned(),
+                3 => format!("Alice likes number {call}{number} in the old mill"),
+                _ => format!("Alice likes number {} in the old mill", dice % 7),
+            };
+            let from = if dice % 5 == 0 { "777.3" } else { id };
+            json!({"text": text, "from": [from, id], "kind": "preference", "about": [text]})
+        });
+        let facts = json!(facts.collect::<Vec<_>>()).to_string();
+        let known = shown
+            .lines()
+            .filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let verdicts = known.enumerate().map(|(number, record)| {
+            let action = ["supersede", "ignore", "link", "add", "erase"][number % 5];
+            json!({"fact": format!("c{}", dice % 3), "action": action, "record": record})
+        });
+        match dice % 8 {
+            0 => ScriptedTurn::text("[]"),
+            1 => ScriptedTurn::text("Mice sleep in the teapot."),
+            2 => ScriptedTurn::Fail(ModelErrorKind::Unavailable),
+            3 => ScriptedTurn::Fail(ModelErrorKind::Refused),
+            _ if shown.contains("Notes:") => ScriptedTurn::text(r#"{"interests": ["numbers"]}"#),
+            _ if lines.is_empty() => {
+                ScriptedTurn::text(json!(verdicts.collect::<Vec<_>>()).to_string())
+            }
+            _ => ScriptedTurn::text(facts),
+        }
+    }))
+}
+
+/// Consolidates the memory; killed after some events, if so many are written.
+async fn night(home: &Home, seed: u64, killed_after: Option<u8>) {
+    let mut memory = logged(home).await;
+    if let Some(count) = killed_after {
+        home.log.close_after(usize::from(count));
+    }
+    let ended = consolidator(home, odd(seed)).run(&mut memory).await;
+    assert!(ended.is_ok() || killed_after.is_some(), "{ended:?}");
+    home.log.reopen();
+}
+
+/// All that a memory holds, and what a model has not read of it.
+async fn everything(memory: &Memory) -> (Contents, Vec<Origin>) {
+    let settings = ExtractionSettings::default();
+    let unread = memory.unread_sources(&settings, 10_000).await.unwrap();
+    let unread = unread.iter().map(dormouse_memory::write::Source::id);
+    (contents(memory).await, unread.collect())
 }
 
 fn command(what: u8, (one, other): (Origin, Origin), mark: usize) -> MemoryChange {
@@ -237,20 +310,23 @@ proptest! {
                         });
                         decide(&home, &event).await;
                     }
+                    Step::Night { seed, killed_after } => {
+                        night(&home, *seed, *killed_after).await;
+                    }
                     Step::Lost => {
                         follow(&home).await;
-                        let lived = contents(&home.memory).await;
+                        let lived = everything(&home.memory).await;
                         home.lose_memory();
                         follow(&home).await;
-                        assert_eq!(lived, contents(&home.memory).await);
+                        assert_eq!(lived, everything(&home.memory).await);
                     }
                 }
             }
             follow(&home).await;
-            let lived = contents(&home.memory).await;
+            let lived = everything(&home.memory).await;
             home.lose_memory();
             follow(&home).await;
-            assert_eq!(lived, contents(&home.memory).await);
+            assert_eq!(lived, everything(&home.memory).await);
         });
     }
 }

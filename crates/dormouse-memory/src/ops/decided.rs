@@ -3,14 +3,17 @@
 use dormouse_contracts::{Seq, Timestamp};
 
 use super::{
-    Added, add, erase, fold, link, revert,
+    Added, add, erase,
+    extracted::extracted,
+    fold, link,
+    revert::revert_all,
     step::{ChangeError, Done, Step, refuse},
     supersede, withdraw,
 };
 use crate::{
     change::{Change, MemoryChange},
     note::Note,
-    record::{RecordId, RecordStatus},
+    record::RecordId,
     store::Writing,
 };
 
@@ -32,6 +35,9 @@ pub(crate) fn decided(
         MemoryChange::Erased { record } => erase(writing, now, reason, record),
         MemoryChange::Linked { a, b, kind, weight } => {
             link(writing, now, reason, (a, b), kind, weight)
+        }
+        MemoryChange::Extracted { facts, records } => {
+            return extracted(writing, now, reason, event, facts, &records);
         }
         MemoryChange::Undone { event } => undo(writing, now, reason, event),
     };
@@ -59,42 +65,19 @@ fn add_parts(
     Ok((added, done))
 }
 
-/// Takes back everything that an event did to records.
+/// Takes back everything that an event did to records: all of it, or nothing.
 fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> Step<Done> {
     let changes = writing.of_event(event)?;
-    let mut made: Vec<_> = changes
-        .into_iter()
-        .filter(|stored| !matches!(stored.change, Change::Entity { .. }))
-        .collect();
+    // A fact that was not kept changed no record.
+    let made = changes.into_iter().filter(|stored| {
+        !matches!(
+            stored.change,
+            Change::Entity { .. } | Change::Ignored { .. }
+        )
+    });
+    let made: Vec<_> = made.map(|stored| stored.seq).collect();
     if made.is_empty() {
         return Err(refuse(ChangeError::NothingToUndo(event)));
     }
-    if made.len() > 1 {
-        // All or nothing, so the notes of an import are checked before the first of them is withdrawn.
-        for stored in &made {
-            check_as_added(writing, stored.seq, &stored.change)?;
-        }
-    }
-    let mut done = Done::default();
-    while let Some(stored) = made.pop() {
-        done.extend(revert(writing, now, reason, stored.seq)?);
-    }
-    Ok(done)
-}
-
-fn check_as_added(writing: &Writing<'_>, seq: u64, change: &Change) -> Step<()> {
-    if let Some(by) = writing.reverted_by(seq)? {
-        return Err(refuse(ChangeError::AlreadyReverted { seq, by }));
-    }
-    let Change::Added { record } = change else {
-        return Err(refuse(ChangeError::NotRevertible(seq)));
-    };
-    let found = writing.record(*record)?;
-    let is_as_added =
-        found.is_some_and(|found| found.status == RecordStatus::Live && !found.text.is_empty());
-    if is_as_added {
-        return Ok(());
-    }
-    let record = *record;
-    Err(refuse(ChangeError::ChangedSince { seq, record }))
+    revert_all(writing, now, reason, made.into_iter().rev())
 }

@@ -69,6 +69,9 @@ pub enum ChangeError {
     /// The event did nothing to records.
     #[error("event {0} of the log changed no record")]
     NothingToUndo(Seq),
+    /// Facts were made of the record before.
+    #[error("facts were made of {0} already")]
+    AlreadyRead(RecordId),
     /// An event has more notes than it can have parts.
     #[error("one event holds at most {} notes", Origin::MAX_PART)]
     Parts,

@@ -9,8 +9,8 @@ use super::{
     fault::Fault,
     row,
     tables::{
-        ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, RECORDS, SOURCES,
-        SPACES, STATE, VECTORS,
+        ASSISTANT, CHANGES, ENTITIES, FILE_ID, HISTORY, LABELS, NEXT_CHANGE, RECORDS, SPACES,
+        STATE, VECTORS,
     },
 };
 use crate::{
@@ -129,13 +129,6 @@ impl Reading {
         let history = self.transaction.open_table(HISTORY)?;
         let changes = self.transaction.open_table(CHANGES)?;
         row::history(&history, &changes, id)
-    }
-
-    pub(crate) fn by_source(&self, key: &str) -> Result<Option<RecordId>, Fault> {
-        let sources = self.transaction.open_table(SOURCES)?;
-        Ok(sources
-            .get(key)?
-            .map(|found| RecordId::from_number(found.value())))
     }
 
     /// Every row of the entities, by key.

@@ -3,6 +3,8 @@
 use dormouse_database::FileKind;
 use redb::TableDefinition;
 
+use crate::record::RecordId;
+
 /// A memory's file.
 pub(crate) const KIND: FileKind = FileKind {
     what: "a memory",
@@ -44,6 +46,10 @@ pub(crate) const NEXT_CHANGE: &str = "next change";
 pub(crate) const LOG_THROUGH: &str = "log through";
 /// The two halves of the hash of the event at [`LOG_THROUGH`].
 pub(crate) const LOG_HASH: [&str; 2] = ["log hash, high", "log hash, low"];
+/// The event whose facts were made of this record.
+pub(crate) fn extracted(record: RecordId) -> String {
+    format!("extracted {record}")
+}
 /// How many records are in use.
 pub(crate) const IN_USE: &str = "in use";
 /// The name in [`LABELS`] of the id of the file.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How often writing failed for each source. Keep it for one sleep and begin the next sleep with an empty one, so that skipped
-/// sources are tried again.
+/// How often asking a model about each source failed: about a record, by its id, or about an entity, by its id too. Keep it
+/// for one night, or one run of a command, and begin the next with an empty one, so that skipped sources are tried again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Attempts {
@@ -28,12 +28,20 @@ impl Attempts {
         self.failures(key) >= Self::MOST
     }
 
-    pub(super) fn failed(&mut self, key: &str) {
+    /// The keys of the sources that are skipped.
+    pub fn skipped(&self) -> impl Iterator<Item = &str> {
+        let failed = self.failures.iter();
+        failed.filter_map(|(key, failures)| (*failures >= Self::MOST).then_some(key.as_str()))
+    }
+
+    /// Counts a failure of the source of this key.
+    pub fn failed(&mut self, key: &str) {
         let failures = self.failures.entry(key.to_owned()).or_default();
         *failures = failures.saturating_add(1);
     }
 
-    pub(super) fn succeeded(&mut self, key: &str) {
+    /// Forgets the failures of the source of this key.
+    pub fn succeeded(&mut self, key: &str) {
         self.failures.remove(key);
     }
 }

@@ -1,15 +1,12 @@
-//! The decision about a fact: the pure rule, and the plan for a batch of facts.
+//! The decision about a fact: the pure rule.
 
 use dormouse_contracts::{Attribution, Timestamp, Trust};
-use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{settings::WriterSettings, source::SourceKey};
+use super::source::is_raw;
 use crate::{
     admission::{Admission, AdmissionContext, AdmissionPolicy, AdmissionProfile, Candidate, admit},
-    memory::{Memory, MemoryError},
-    recall::{RecallRequest, Validity},
-    record::{LinkKind, Record, RecordId, RecordKind, RecordStatus},
+    record::{Derivation, LinkKind, Record, RecordId, RecordKind, RecordStatus},
     similarity::ComparableText,
 };
 
@@ -18,10 +15,6 @@ use crate::{
 const ABOUT_THE_SAME: f32 = 0.5;
 /// The least similarity with which two texts that differ in numbers or negation contradict each other.
 const CONTRADICTS: f32 = 0.75;
-/// How many records are compared with each fact.
-const NEIGHBOURS: usize = 8;
-/// How much of a fact is used as a query, in bytes.
-const QUESTION: usize = 1_000;
 
 /// A fact that a model made from sources.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +34,10 @@ pub struct Extracted {
     pub valid_from: Option<Timestamp>,
     /// Why the model thinks it matters.
     pub reason: Option<String>,
-    /// The sources that are records.
-    pub records: Vec<RecordId>,
-    /// All its sources.
-    pub keys: Vec<SourceKey>,
+    /// The records it was made from.
+    pub sources: Vec<RecordId>,
+    /// How it was made.
+    pub derivation: Derivation,
 }
 
 /// What happens to a fact.
@@ -87,7 +80,7 @@ pub struct Decided {
 }
 
 impl Decided {
-    fn sure(decision: Decision, reason: impl Into<String>) -> Self {
+    pub(super) fn sure(decision: Decision, reason: impl Into<String>) -> Self {
         Self {
             decision,
             reason: reason.into(),
@@ -150,13 +143,14 @@ pub fn decide(
 }
 
 /// The records about the same subject, most similar first. What was heard word for word is left out: it is evidence, which
-/// never becomes wrong and is never superseded.
+/// is never taken from recall by what a model makes of it.
 fn about_the_same<'a>(fact: &Extracted, neighbours: &'a [Record]) -> Vec<(f32, &'a Record)> {
     let words = ComparableText::of(&fact.text);
     let known = |record: &&Record| {
-        record.kind != RecordKind::Event
+        !is_raw(record)
+            && record.kind != RecordKind::Event
             && record.status == RecordStatus::Live
-            && !fact.records.contains(&record.id)
+            && !fact.sources.contains(&record.id)
     };
     let mut related: Vec<_> = neighbours
         .iter()
@@ -170,48 +164,4 @@ fn about_the_same<'a>(fact: &Extracted, neighbours: &'a [Record]) -> Vec<(f32, &
         .collect();
     related.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.id.cmp(&second.id)));
     related
-}
-
-/// A fact and the decision about it.
-#[derive(Clone, Debug)]
-pub(super) struct Planned {
-    pub(super) fact: Extracted,
-    pub(super) decided: Decided,
-}
-
-/// Decides for every fact of a reply.
-pub(super) async fn plan(
-    memory: &Memory,
-    facts: Vec<Extracted>,
-    settings: &WriterSettings,
-) -> Result<Vec<Planned>, MemoryError> {
-    let names: Vec<&str> = settings.names.iter().map(String::as_str).collect();
-    let mut plan: Vec<Planned> = Vec::with_capacity(facts.len());
-    for fact in facts {
-        let decided = if said_in(&plan, &fact, settings.admission.near) {
-            Decided::sure(Decision::Ignore { like: None }, "repeated in one reply")
-        } else {
-            let neighbours = neighbours(memory, &fact).await?;
-            decide(&fact, &neighbours, &names, &settings.admission)
-        };
-        plan.push(Planned { fact, decided });
-    }
-    Ok(plan)
-}
-
-fn said_in(plan: &[Planned], fact: &Extracted, near: f32) -> bool {
-    let words = ComparableText::of(&fact.text);
-    plan.iter().any(|planned| {
-        let kept = !matches!(planned.decided.decision, Decision::Ignore { .. });
-        kept && words.says_the_same(&ComparableText::of(&planned.fact.text), near)
-    })
-}
-
-async fn neighbours(memory: &Memory, fact: &Extracted) -> Result<Vec<Record>, MemoryError> {
-    let question = RecallRequest::new(beginning_bytes(&fact.text, QUESTION))
-        .limit(NEIGHBOURS)
-        .min_trust(Trust::NONE)
-        .valid(Validity::Any);
-    let recall = memory.recall(question).await?;
-    Ok(recall.items.into_iter().map(|item| item.record).collect())
 }

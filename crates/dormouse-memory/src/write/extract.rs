@@ -2,13 +2,18 @@
 
 use std::fmt::Write as _;
 
-use dormouse_contracts::{Message, Timestamp, Trust};
+use dormouse_contracts::{ChatRequest, Message, Timestamp, Trust};
 use dormouse_retrieval::{NamedTime, named_times};
 use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
-use super::{decide::Extracted, reply, source::Source};
-use crate::record::RecordKind;
+use super::{
+    decide::Extracted,
+    reply, request_of,
+    settings::ExtractionSettings,
+    source::{Batch, Source, one_line},
+};
+use crate::record::{Collection, Derivation, RecordKind};
 
 /// The longest text of a fact that is read, in bytes. The admission rule refuses texts that are this long.
 const LONGEST_FACT: usize = 4_000;
@@ -38,47 +43,55 @@ Answer with a JSON array and nothing else; [] if nothing is worth keeping. Each 
 \"from\": [\"ids of the lines it rests on\"], \"valid_from\": \"YYYY-MM-DD, if the lines say since when\", \
 \"reason\": \"why it matters, in a few words\"}";
 
-pub(super) fn messages(sources: &[Source]) -> Vec<Message> {
-    let mut lines = String::new();
-    for source in sources {
-        let speaker = source.speaker.name().unwrap_or_default();
-        let speaker = super::source::one_line(speaker, LONGEST_NAME);
-        let colon = if speaker.is_empty() { "" } else { ":" };
-        let (key, at, shown) = (&source.key, source.at, &source.shown);
-        // Writing to a string never fails.
-        let _written = writeln!(lines, "[{key}] {at} {speaker}{colon} {shown}");
-    }
-    vec![
-        Message::System {
-            content: TASK.to_owned(),
-        },
-        Message::User {
-            content: escape_template_tokens(&lines).into_owned(),
-        },
-    ]
-}
-
-/// The content of a reply.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Read {
-    pub(super) facts: Vec<Extracted>,
+/// The facts in a reply.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ExtractedFacts {
+    /// The facts.
+    pub facts: Vec<Extracted>,
     /// Members of the list that are not facts: without text, or without a source that was shown.
-    pub(super) unusable: u64,
+    pub unusable: u64,
 }
 
-/// Reads at most `most` facts; `None` if the reply is not a list.
-pub(super) fn read(reply: &str, sources: &[Source], most: usize) -> Option<Read> {
-    let mut read = Read::default();
-    for object in reply::objects(reply)? {
-        if read.facts.len() >= most {
-            break;
+impl Batch {
+    /// The request for the facts in its sources.
+    #[must_use]
+    pub fn request(&self, settings: &ExtractionSettings) -> ChatRequest {
+        let mut lines = String::new();
+        for source in &self.sources {
+            let speaker = source.speaker.name().unwrap_or_default();
+            let speaker = one_line(speaker, LONGEST_NAME);
+            let colon = if speaker.is_empty() { "" } else { ":" };
+            let (id, at, shown) = (source.id, source.at, &source.shown);
+            // Writing to a string never fails.
+            let _written = writeln!(lines, "[{id}] {at} {speaker}{colon} {shown}");
         }
-        match fact(&object, sources) {
-            Some(fact) => read.facts.push(fact),
-            None => read.unusable += 1,
-        }
+        let messages = vec![
+            Message::System {
+                content: TASK.to_owned(),
+            },
+            Message::User {
+                content: escape_template_tokens(&lines).into_owned(),
+            },
+        ];
+        request_of(messages, settings.reply_tokens)
     }
-    Some(read)
+
+    /// Reads the reply to that request; `None` if it is not a list.
+    #[must_use]
+    pub fn read(&self, reply: &str, settings: &ExtractionSettings) -> Option<ExtractedFacts> {
+        let mut read = ExtractedFacts::default();
+        for object in reply::objects(reply)? {
+            if read.facts.len() >= settings.facts {
+                break;
+            }
+            match fact(&object, &self.sources) {
+                Some(fact) => read.facts.push(fact),
+                None => read.unusable += 1,
+            }
+        }
+        Some(read)
+    }
 }
 
 fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
@@ -100,9 +113,17 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
         trust,
         valid_from: valid_from(object),
         reason: reply::text(object, "reason", LONGEST_REASON),
-        records: shown().filter_map(Source::record).collect(),
-        keys: shown().map(|source| source.key).collect(),
+        sources: shown().map(Source::id).collect(),
+        derivation: derivation(shown()),
     })
+}
+
+/// What was made of journal entries alone is consolidated.
+fn derivation<'a>(mut sources: impl Iterator<Item = &'a Source>) -> Derivation {
+    match sources.all(|source| source.collection == Collection::Journal) {
+        true => Derivation::Consolidated,
+        false => Derivation::Extracted,
+    }
 }
 
 /// The sources that a field names, without repetitions. A source that was not shown is ignored.
@@ -110,10 +131,7 @@ fn places(object: &Map<String, Value>, field: &str, sources: &[Source]) -> Vec<u
     let mut places = Vec::new();
     for word in reply::list(object, field, MOST_SOURCES, 32) {
         let word = word.trim_matches(['[', ']', ' ', '#']);
-        let named = |source: &Source| {
-            let key = source.key.to_string();
-            key == word || key.get(1..) == Some(word)
-        };
+        let named = |source: &Source| source.id.to_string() == word;
         if let Some(place) = sources.iter().position(named)
             && !places.contains(&place)
         {

@@ -1,4 +1,4 @@
-//! Asking the model about all doubtful facts of a batch in one request.
+//! What the model is asked about all doubtful facts of a batch, in one request, and reading its verdicts.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,7 @@ use dormouse_contracts::Message;
 use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
-use super::{
-    decide::{Decision, Planned},
-    reply,
-    source::one_line,
-};
+use super::{decide::Decision, plan::Planned, reply, source::one_line};
 use crate::record::{LinkKind, Record, RecordKind};
 
 /// How much of a text is shown, in bytes.

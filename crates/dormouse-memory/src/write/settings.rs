@@ -1,12 +1,12 @@
-//! The bounds within which a writer works.
+//! The bounds within which facts are made.
 
 use serde::{Deserialize, Serialize};
 
 use crate::admission::AdmissionPolicy;
 
-/// The settings of a writer.
+/// How facts are made from records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WriterSettings {
+pub struct ExtractionSettings {
     /// The highest number of sources in one request: 10. At least one is taken.
     pub batch: usize,
     /// The highest number of bytes of sources in one request: 24,000, about 6,000 tokens. At least one source is taken, cut to
@@ -22,7 +22,7 @@ pub struct WriterSettings {
     pub names: Vec<String>,
 }
 
-impl Default for WriterSettings {
+impl Default for ExtractionSettings {
     fn default() -> Self {
         Self {
             batch: 10,

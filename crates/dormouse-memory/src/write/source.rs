@@ -1,121 +1,123 @@
-//! The sources of facts.
+//! The records that facts are made from, in batches.
 
-use std::{collections::VecDeque, fmt};
+use std::collections::BTreeMap;
 
 use dormouse_contracts::{Attribution, Timestamp, Trust};
-use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning_bytes;
-use serde::{Deserialize, Serialize};
 
-use super::{attempts::Attempts, settings::WriterSettings};
+use super::{attempts::Attempts, settings::ExtractionSettings};
 use crate::{
-    note::{LABEL_LIMIT, Note, TEXT_LIMIT},
-    record::{Collection, Derivation, Record, RecordId},
+    memory::{Inner, Memory, MemoryError, blocking},
+    record::{Collection, Derivation, Record, RecordId, RecordKind},
+    store::{StoreError, tables},
 };
 
 /// The longest text of one source that a model is shown, in bytes.
 const SHOWN: usize = 4_000;
+/// How many records are looked at in one read of the file.
+const PAGE: usize = 1_000;
 
-/// The key of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceKey {
-    /// A record.
-    Record(RecordId),
-    /// A journal entry, by its id.
-    Entry(u64),
-}
-
-/// `m12` for a record, `j7` for a journal entry.
-impl fmt::Display for SourceKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Record(id) => id.fmt(f),
-            Self::Entry(id) => write!(f, "j{id}"),
-        }
-    }
-}
-
-/// A journal entry, with the fields that long-term memory needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JournalEntry {
-    /// Its id, which is never reused.
-    pub id: u64,
-    /// What it says.
-    pub text: String,
-    /// When it was written.
-    pub at: Timestamp,
-    /// The trust of its source.
-    pub trust: Trust,
-    /// Who said it.
-    #[serde(default)]
-    pub speaker: Attribution,
-}
-
-/// A source and the text that a model is shown.
+/// A record that facts are made from, and the text that a model is shown of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Source {
-    pub(super) key: SourceKey,
+pub struct Source {
+    pub(super) id: RecordId,
     pub(super) shown: String,
     pub(super) at: Timestamp,
     pub(super) trust: Trust,
     pub(super) speaker: Attribution,
-    /// The note that a journal entry becomes; `None` for a record.
-    pub(super) note: Option<Note>,
+    pub(super) thread: Option<String>,
+    pub(super) collection: Collection,
 }
 
 impl Source {
-    pub(super) fn of_record(record: &Record) -> Self {
+    fn of(record: Record) -> Self {
         Self {
-            key: SourceKey::Record(record.id),
-            shown: shown(&record.text),
+            id: record.id,
+            shown: one_line(&record.text, SHOWN),
             at: record.at,
             trust: record.trust,
-            speaker: record.speaker.clone(),
-            note: None,
+            speaker: record.speaker,
+            thread: record.thread,
+            collection: record.collection,
         }
     }
 
-    pub(super) fn of_entry(entry: &JournalEntry) -> Self {
-        let text = mask(&entry.text, RedactionProfile::Memory);
-        // A text or name that does not fit into a record would fail the whole batch, so it is cut or left out.
-        let text = beginning_bytes(&text, TEXT_LIMIT);
-        let fits = |name: &str| !name.trim().is_empty() && name.len() <= LABEL_LIMIT;
-        let speaker = if entry.speaker.name().is_none_or(fits) {
-            entry.speaker.clone()
-        } else {
-            Attribution::Unknown
-        };
-        let note = Note::new(text)
-            .in_collection(Collection::Journal)
-            .at(entry.at)
-            .trusted(entry.trust)
-            .derivation(Derivation::Imported)
-            .from_source(format!("journal:{}", entry.id));
-        Self {
-            key: SourceKey::Entry(entry.id),
-            shown: shown(text),
-            at: entry.at,
-            trust: entry.trust,
-            speaker: speaker.clone(),
-            note: Some(Note { speaker, ..note }),
-        }
+    /// The record.
+    #[must_use]
+    pub fn id(&self) -> RecordId {
+        self.id
+    }
+}
+
+impl Memory {
+    /// The sources among these records, in their order: those that are in use and that no facts were made from.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn sources(&self, records: &[RecordId]) -> Result<Vec<Source>, MemoryError> {
+        let inner = self.inner.clone();
+        let records = records.to_vec();
+        blocking(move || Ok(inner.sources(&records)?)).await
     }
 
-    /// The number of the record; `None` for a journal entry.
-    pub(super) fn record(&self) -> Option<RecordId> {
-        match self.key {
-            SourceKey::Record(id) => Some(id),
-            SourceKey::Entry(_) => None,
-        }
+    /// At most `limit` sources in the order of their records: what others said and what was imported, believed at least as
+    /// far as a fact must be, and not read yet. The words of the assistant itself are left out: they repeat what it heard.
+    ///
+    /// Reads the records of the file until there are enough.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn unread_sources(
+        &self,
+        settings: &ExtractionSettings,
+        limit: usize,
+    ) -> Result<Vec<Source>, MemoryError> {
+        let inner = self.inner.clone();
+        let min_trust = settings.admission.min_trust;
+        blocking(move || Ok(inner.unread_sources(min_trust, limit)?)).await
+    }
+}
+
+impl Inner {
+    fn sources(&self, records: &[RecordId]) -> Result<Vec<Source>, StoreError> {
+        self.store.read(|reading| {
+            let mut sources = Vec::new();
+            for record in reading.records(records)?.into_iter().flatten() {
+                let is_read = reading.state(&tables::extracted(record.id))? > 0;
+                if record.is_in_use() && !is_read {
+                    sources.push(Source::of(record));
+                }
+            }
+            Ok(sources)
+        })
     }
 
-    /// The origin that marks the source as done in the store.
-    pub(super) fn mark(&self) -> String {
-        match self.key {
-            SourceKey::Record(id) => format!("extracted:{id}"),
-            SourceKey::Entry(id) => format!("consolidated:{id}"),
+    fn unread_sources(&self, min_trust: Trust, limit: usize) -> Result<Vec<Source>, StoreError> {
+        let mut sources = Vec::new();
+        let mut after = None;
+        while sources.len() < limit {
+            let page = self.store.read(|reading| reading.page(after, PAGE))?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id);
+            let raw = page.into_iter().filter(|record| {
+                is_raw(record) && record.trust >= min_trust && record.speaker != Attribution::Myself
+            });
+            let raw: Vec<RecordId> = raw.map(|record| record.id).collect();
+            sources.extend(self.sources(&raw)?);
         }
+        sources.truncate(limit);
+        Ok(sources)
+    }
+}
+
+/// Whether a record holds what somebody said or what happened, word for word. It is evidence, which never becomes wrong.
+pub(super) fn is_raw(record: &Record) -> bool {
+    match record.provenance.derivation {
+        Derivation::Heard => true,
+        Derivation::Imported => record.kind == RecordKind::Event,
+        Derivation::Stored | Derivation::Extracted | Derivation::Consolidated => false,
     }
 }
 
@@ -124,36 +126,72 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
     dormouse_text::one_line(beginning_bytes(text, limit))
 }
 
-fn shown(text: &str) -> String {
-    one_line(text, SHOWN)
+/// The sources of one request. All are of one conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    pub(super) sources: Vec<Source>,
 }
 
-/// Divides the sources into batches. New sources come together. Sources that failed before come last, one by one, so that one
+impl Batch {
+    /// One batch of these sources.
+    #[must_use]
+    pub fn of(sources: Vec<Source>) -> Self {
+        Self { sources }
+    }
+
+    /// Its records, in order.
+    #[must_use]
+    pub fn records(&self) -> Vec<RecordId> {
+        self.sources.iter().map(Source::id).collect()
+    }
+}
+
+/// Divides the sources into batches, leaving out those that were given up. New sources of one conversation come together, so
+/// that nothing of one conversation is asked about in another. Sources that failed before come last, one by one, so that one
 /// that always fails does not hold up the others.
-pub(super) fn batches(
+#[must_use]
+pub fn batches(
     sources: Vec<Source>,
     attempts: &Attempts,
-    settings: &WriterSettings,
-) -> VecDeque<Vec<Source>> {
-    let failed = |source: &Source| attempts.failures(&source.key.to_string()) > 0;
-    let (again, new): (Vec<_>, Vec<_>) = sources.into_iter().partition(failed);
-    let mut batches = VecDeque::new();
+    settings: &ExtractionSettings,
+) -> Vec<Batch> {
+    let left = sources
+        .into_iter()
+        .filter(|source| !attempts.gave_up(&source.id.to_string()));
+    let failed = |source: &Source| attempts.failures(&source.id.to_string()) > 0;
+    let (again, new): (Vec<_>, Vec<_>) = left.partition(failed);
+    let mut threads: BTreeMap<(Collection, Option<String>), Vec<Source>> = BTreeMap::new();
+    for source in new {
+        let thread = (source.collection, source.thread.clone());
+        threads.entry(thread).or_default().push(source);
+    }
+    let mut batches: Vec<Batch> = threads
+        .into_values()
+        .flat_map(|thread| cut(thread, settings))
+        .collect();
+    // The oldest first, whichever conversation it is of.
+    batches.sort_by_key(|batch| batch.sources.first().map(Source::id));
+    batches.extend(again.into_iter().map(|source| Batch::of(vec![source])));
+    batches
+}
+
+fn cut(sources: Vec<Source>, settings: &ExtractionSettings) -> Vec<Batch> {
+    let mut batches = Vec::new();
     let mut batch: Vec<Source> = Vec::new();
     let mut bytes = 0;
-    for source in new {
+    for source in sources {
         let full = batch.len() >= settings.batch.max(1)
             || bytes + source.shown.len() > settings.prompt_bytes;
         if full && !batch.is_empty() {
-            batches.push_back(std::mem::take(&mut batch));
+            batches.push(Batch::of(std::mem::take(&mut batch)));
             bytes = 0;
         }
         bytes += source.shown.len();
         batch.push(source);
     }
     if !batch.is_empty() {
-        batches.push_back(batch);
+        batches.push(Batch::of(batch));
     }
-    batches.extend(again.into_iter().map(|source| vec![source]));
     batches
 }
 
@@ -164,7 +202,7 @@ mod tests {
     #[test]
     fn a_source_is_shown_in_one_line_without_hidden_characters() {
         assert_eq!(
-            shown("tea\r\n\tis\u{202e} fine\u{200b}ly\u{2028}green"),
+            one_line("tea\r\n\tis\u{202e} fine\u{200b}ly\u{2028}green", SHOWN),
             "tea is finely green"
         );
     }

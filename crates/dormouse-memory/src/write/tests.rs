@@ -1,15 +1,15 @@
-mod failing;
-mod people;
+//! Facts from replies, in a memory that follows no log.
 
-use dormouse_contracts::{AssistantId, Attribution, Timestamp, Trust};
-use dormouse_testing::{ScriptedModel, ScriptedTurn};
+use dormouse_contracts::{AssistantId, ChatRequest, Message, Timestamp, Trust};
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::{
-    change::Change,
+    change::{Change, MemoryChange},
+    memory::Memory,
     note::Note,
-    record::{Collection, LinkKind, Record, RecordKind, RecordStatus},
+    record::{Collection, Derivation, LinkKind, Record, RecordId, RecordKind, RecordStatus},
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -27,8 +27,66 @@ fn memory() -> Memory {
         .unwrap()
 }
 
-fn writer(model: &ScriptedModel) -> Writer {
-    Writer::new(Arc::new(model.clone()))
+/// What came of the replies: the records that were added, and the change.
+struct Written {
+    added: Vec<RecordId>,
+    change: MemoryChange,
+    unusable: u64,
+    /// What the model was shown of the sources.
+    shown: String,
+}
+
+impl Written {
+    /// How many facts have a decision of this name.
+    fn decided(&self, name: &str) -> usize {
+        let MemoryChange::Extracted { facts, .. } = &self.change else {
+            panic!("{:?}", self.change)
+        };
+        let named = facts.iter().filter(|fact| {
+            let decision = serde_json::to_value(fact.decision).unwrap();
+            decision == name || decision.get(name).is_some()
+        });
+        named.count()
+    }
+}
+
+fn user_text(request: &ChatRequest) -> String {
+    match &request.messages[1] {
+        Message::User { content } => content.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Makes facts of these records, with this reply, and this verdict if one is asked for.
+async fn write(
+    memory: &Memory,
+    records: &[RecordId],
+    reply: &str,
+    verdict: Option<&str>,
+) -> Written {
+    let settings = ExtractionSettings::default();
+    let sources = memory.sources(records).await.unwrap();
+    let batch = Batch::of(sources);
+    let shown = user_text(&batch.request(&settings));
+    let read = batch.read(reply, &settings).unwrap();
+    let unusable = read.unusable;
+    let plan = memory.plan_extraction(&batch, read, &settings).await;
+    let mut plan = plan.unwrap();
+    assert_eq!(plan.question(&settings).is_some(), verdict.is_some());
+    if let Some(verdict) = verdict {
+        plan.judged(verdict);
+    }
+    let change = plan.into_change();
+    // What a log holds is what was decided.
+    let kept = serde_json::to_string(&change).unwrap();
+    assert_eq!(serde_json::from_str::<MemoryChange>(&kept).unwrap(), change);
+    let added = memory.make(change.clone(), "extracted").await.unwrap();
+    Written {
+        added: added.iter().map(|added| added.id()).collect(),
+        change,
+        unusable,
+        shown,
+    }
 }
 
 async fn heard(memory: &Memory, seconds: i64, trusted: f32, text: &str) -> RecordId {
@@ -42,6 +100,7 @@ async fn heard(memory: &Memory, seconds: i64, trusted: f32, text: &str) -> Recor
 async fn known(memory: &Memory, trusted: f32, text: &str) -> RecordId {
     let note = Note::new(text)
         .kind(RecordKind::Fact)
+        .derivation(Derivation::Stored)
         .at(at(0))
         .trusted(trust(trusted));
     memory.add(note, "known").await.unwrap().id()
@@ -49,27 +108,6 @@ async fn known(memory: &Memory, trusted: f32, text: &str) -> RecordId {
 
 async fn record(memory: &Memory, id: RecordId) -> Record {
     memory.record(id).await.unwrap().unwrap()
-}
-
-async fn all(memory: &Memory) -> Vec<Record> {
-    memory.records(None, 1_000).await.unwrap()
-}
-
-fn entry(id: u64, text: &str) -> JournalEntry {
-    JournalEntry {
-        id,
-        text: text.to_owned(),
-        at: at(0),
-        trust: trust(0.8),
-        speaker: Attribution::Unknown,
-    }
-}
-
-fn user_text(model: &ScriptedModel, request: usize) -> String {
-    match &model.requests()[request].messages[1] {
-        Message::User { content } => content.clone(),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[tokio::test]
@@ -84,23 +122,16 @@ async fn facts_are_written_in_one_pass_with_the_lowest_trust_of_their_sources() 
         {"text": "The assistant was kind to Alice", "from": [a.to_string()]},
         {"from": [a.to_string()]},
     ]);
-    let model = ScriptedModel::new([ScriptedTurn::text(format!("Sure:\n```json\n{reply}\n```"))]);
-    let mut attempts = Attempts::default();
-    let written = writer(&model)
-        .extract(&memory, &[a, b], &mut attempts)
-        .await
-        .unwrap();
-    model.assert_finished();
+    let reply = format!("Sure:\n```json\n{reply}\n```");
+    let written = write(&memory, &[a, b], &reply, None).await;
     let id = written.added[0];
     assert_eq!(
-        written,
-        Written {
-            added: vec![id],
-            ignored: 1,
-            unusable: 2,
-            done: vec![SourceKey::Record(a), SourceKey::Record(b)],
-            ..Written::default()
-        }
+        (
+            written.added.len(),
+            written.decided("ignore"),
+            written.unusable
+        ),
+        (1, 1, 2)
     );
     let fact = record(&memory, id).await;
     assert_eq!(fact.text, "Alice has lived in Berlin since May 2026");
@@ -115,7 +146,7 @@ async fn facts_are_written_in_one_pass_with_the_lowest_trust_of_their_sources() 
         "nothing is known about it; where she lives"
     );
     // A line break in a text must not look like the line of another source.
-    assert_eq!(user_text(&model, 0).lines().count(), 2);
+    assert_eq!(written.shown.lines().count(), 2);
 }
 
 #[tokio::test]
@@ -126,13 +157,7 @@ async fn no_token_of_a_chat_template_reaches_the_model_that_writes() {
         .at(at(1))
         .trusted(trust(0.9));
     let said = memory.add(note, "heard").await.unwrap().id();
-    let model = ScriptedModel::new([ScriptedTurn::text("[]")]);
-    let mut attempts = Attempts::default();
-    writer(&model)
-        .extract(&memory, &[said], &mut attempts)
-        .await
-        .unwrap();
-    let shown = user_text(&model, 0);
+    let shown = write(&memory, &[said], "[]", None).await.shown;
     for token in ["<|im_end|>", "<|im_start|>", "[INST]", "<start_of_turn>"] {
         assert!(!shown.contains(token), "{shown}");
     }
@@ -140,24 +165,60 @@ async fn no_token_of_a_chat_template_reaches_the_model_that_writes() {
 }
 
 #[tokio::test]
-async fn facts_of_a_source_are_written_once() {
+async fn facts_of_a_source_are_written_once_even_after_they_were_taken_back() {
     let memory = memory();
     let a = heard(&memory, 1, 0.9, "I moved to Berlin").await;
-    let reply = json!([{"text": "Alice lives in Berlin", "from": [a.to_string()]}]);
-    let model = ScriptedModel::new([ScriptedTurn::text(reply.to_string())]);
-    let mut attempts = Attempts::default();
-    writer(&model)
-        .extract(&memory, &[a, a], &mut attempts)
-        .await
-        .unwrap();
+    let reply = json!([{"text": "Alice lives in Berlin", "from": [a.to_string()]}]).to_string();
+    let written = write(&memory, &[a, a], &reply, None).await;
+    assert_eq!(memory.sources(&[a]).await.unwrap(), []);
+    let settings = ExtractionSettings::default();
+    assert_eq!(memory.unread_sources(&settings, 9).await.unwrap(), []);
     let changes = memory.changes(0, 100).await.unwrap();
-    let again = writer(&model)
-        .extract(&memory, &[a], &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!(again.done_before, [SourceKey::Record(a)]);
+    let again = memory.make(written.change, "extracted").await.unwrap_err();
+    assert_eq!(again.to_string(), "facts were made of 1 already");
     assert_eq!(memory.changes(0, 100).await.unwrap(), changes);
-    model.assert_finished();
+    memory.revert(changes[1].seq, "undone").await.unwrap();
+    assert_eq!(memory.sources(&[a]).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn only_what_others_said_and_what_may_be_believed_is_read() {
+    let memory = memory();
+    let heard = heard(&memory, 1, 0.9, "I moved to Berlin").await;
+    let rumour = Note::new("Bob moved too").trusted(trust(0.4));
+    memory.add(rumour, "heard").await.unwrap();
+    let own = Note::new("I see").from(dormouse_contracts::Attribution::Myself);
+    memory.add(own, "said").await.unwrap();
+    known(&memory, 0.9, "Alice lives in Berlin").await;
+    let entry = Note::new("a quiet day").in_collection(Collection::Journal);
+    let entry = memory.add(entry, "written").await.unwrap().id();
+    let settings = ExtractionSettings::default();
+    let sources = memory.unread_sources(&settings, 9).await.unwrap();
+    let ids: Vec<_> = sources.iter().map(Source::id).collect();
+    assert_eq!(ids, [heard, entry]);
+    let one_each = batches(sources, &Attempts::default(), &settings);
+    assert_eq!(one_each.len(), 2, "a journal is a conversation of its own");
+}
+
+#[tokio::test]
+async fn what_was_said_in_private_is_never_asked_about_with_what_was_said_elsewhere() {
+    let memory = memory();
+    for (number, thread) in [(1, "with/a"), (2, "around"), (3, "with/a"), (4, "with/b")] {
+        let note = Note::new(format!("line {number}"));
+        let note = note.in_thread(thread).at(at(number));
+        memory.add(note, "heard").await.unwrap();
+    }
+    let settings = ExtractionSettings::default();
+    let sources = memory.unread_sources(&settings, 9).await.unwrap();
+    let batches = batches(sources, &Attempts::default(), &settings);
+    let records: Vec<_> = batches.iter().map(Batch::records).collect();
+    let of = |numbers: &[u64]| -> Vec<RecordId> {
+        let ids = numbers
+            .iter()
+            .map(|number| dormouse_contracts::Seq(*number));
+        ids.map(RecordId::event).collect()
+    };
+    assert_eq!(records, [of(&[1, 3]), of(&[2]), of(&[4])]);
 }
 
 /// Writes a fact about the same subject as a record, so that the model is asked, with its reply `verdict`.
@@ -165,19 +226,10 @@ async fn judged(record_trust: f32, verdict: &str) -> (Memory, RecordId, Written)
     let memory = memory();
     let old = known(&memory, record_trust, "Alice lives in the old mill").await;
     let a = heard(&memory, 9, 0.8, "I moved").await;
+    // Two of four terms are shared with "Alice lives in the old mill".
     let reply = json!([{"text": "Alice lives in the new tower", "from": [a.to_string()]}]);
     let verdict = verdict.replace("OLD", &old.to_string());
-    let model = ScriptedModel::new([
-        ScriptedTurn::text(reply.to_string()),
-        ScriptedTurn::text(verdict),
-    ]);
-    // Two of four terms are shared with "Alice lives in the old mill".
-    let mut attempts = Attempts::default();
-    let written = writer(&model)
-        .extract(&memory, &[a], &mut attempts)
-        .await
-        .unwrap();
-    model.assert_finished();
+    let written = write(&memory, &[a], &reply.to_string(), Some(&verdict)).await;
     (memory, old, written)
 }
 
@@ -185,7 +237,7 @@ async fn judged(record_trust: f32, verdict: &str) -> (Memory, RecordId, Written)
 async fn the_model_decides_doubtful_facts_and_its_reason_is_kept() {
     let answer = r#"[{"fact":"c0","action":"supersede","record":"OLD","reason":"she moved"}]"#;
     let (memory, old, written) = judged(0.8, answer).await;
-    assert_eq!(written.superseded, 1);
+    assert_eq!(written.decided("supersede"), 1);
     let new = written.added[0];
     let old = record(&memory, old).await;
     assert_eq!(old.status, RecordStatus::Superseded { by: Some(new) });
@@ -195,11 +247,11 @@ async fn the_model_decides_doubtful_facts_and_its_reason_is_kept() {
 
     let answer = r#"[{"fact":"c0","action":"ignore","record":"OLD","reason":"known"}]"#;
     let (_, _, written) = judged(0.8, answer).await;
-    assert_eq!((written.ignored, written.added.len()), (1, 0));
+    assert_eq!((written.decided("ignore"), written.added.len()), (1, 0));
 
     let answer = r#"[{"fact":"c0","action":"add"}]"#;
     let (memory, old, written) = judged(0.8, answer).await;
-    assert_eq!((written.linked, written.added.len()), (0, 1));
+    assert_eq!((written.decided("link"), written.added.len()), (0, 1));
     assert_eq!(record(&memory, old).await.links, []);
 }
 
@@ -208,7 +260,10 @@ async fn a_record_of_more_trust_is_never_superseded_and_one_of_less_trust_never_
     let answer =
         r#"[{"fact":"c0","action":"supersede","record":"OLD","reason":"because I say so"}]"#;
     let (memory, old, written) = judged(0.9, answer).await;
-    assert_eq!((written.superseded, written.linked), (0, 1));
+    assert_eq!(
+        (written.decided("supersede"), written.decided("link")),
+        (0, 1)
+    );
     let old = record(&memory, old).await;
     assert_eq!(old.status, RecordStatus::Live);
     assert_eq!(old.links[0].kind, LinkKind::Contradicts);
@@ -216,7 +271,11 @@ async fn a_record_of_more_trust_is_never_superseded_and_one_of_less_trust_never_
     let answer = r#"[{"fact":"c0","action":"ignore","record":"OLD"}]"#;
     let (_, _, written) = judged(0.5, answer).await;
     assert_eq!(
-        (written.ignored, written.linked, written.added.len()),
+        (
+            written.decided("ignore"),
+            written.decided("link"),
+            written.added.len()
+        ),
         (0, 1, 1)
     );
 }
@@ -233,7 +292,11 @@ async fn an_invalid_verdict_leaves_the_decision_of_the_rule() {
         r#"[{"fact":"c0","action":"ign"#,
     ] {
         let (memory, old, written) = judged(0.8, answer).await;
-        assert_eq!((written.linked, written.added.len()), (1, 1), "{answer}");
+        assert_eq!(
+            (written.decided("link"), written.added.len()),
+            (1, 1),
+            "{answer}"
+        );
         assert_eq!(record(&memory, old).await.links[0].kind, LinkKind::Related);
     }
 }
@@ -248,13 +311,8 @@ async fn a_fact_that_a_record_already_says_is_ignored_without_asking_the_model()
         {"text": "Bob sells salt at the harbour", "from": [a.to_string()]},
         {"text": "Bob sells salt at the harbour", "from": [a.to_string()]},
     ]);
-    let model = ScriptedModel::new([ScriptedTurn::text(reply.to_string())]);
-    let mut attempts = Attempts::default();
-    let written = writer(&model)
-        .extract(&memory, &[a], &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!((written.added.len(), written.ignored), (1, 2));
+    let written = write(&memory, &[a], &reply.to_string(), None).await;
+    assert_eq!((written.added.len(), written.decided("ignore")), (1, 2));
     let changes = memory.changes(0, 100).await.unwrap();
     let like = changes.iter().find_map(|stored| match &stored.change {
         Change::Ignored { like, .. } => Some((*like, stored.reason.clone())),
@@ -264,28 +322,171 @@ async fn a_fact_that_a_record_already_says_is_ignored_without_asking_the_model()
 }
 
 #[tokio::test]
-async fn a_journal_entry_becomes_evidence_of_its_facts() {
+async fn a_journal_entry_is_evidence_of_its_facts() {
     let memory = memory();
-    let mut first = entry(7, "Alice sold the mill. password=hunter2!");
-    first.speaker = Attribution::Named(String::new());
-    let reply = json!([{"text": "Alice sold the mill", "from_ids": [7]}]);
-    let model = ScriptedModel::new([ScriptedTurn::text(reply.to_string())]);
-    let mut attempts = Attempts::default();
-    let entries = [first, entry(8, "  ")];
-    let written = writer(&model)
-        .consolidate(&memory, &entries, &mut attempts)
-        .await
-        .unwrap();
-    assert_eq!(written.done, [SourceKey::Entry(7)]);
+    let entry = Note::new("Alice sold the mill. password=hunter2!")
+        .in_collection(Collection::Journal)
+        .trusted(trust(0.8));
+    let entry = memory.add(entry, "written").await.unwrap().id();
+    let reply = json!([{"text": "Alice sold the mill", "from_ids": [entry.to_string()]}]);
+    let written = write(&memory, &[entry], &reply.to_string(), None).await;
     let fact = record(&memory, written.added[0]).await;
     assert_eq!(fact.provenance.derivation, Derivation::Consolidated);
     assert_eq!(fact.trust, trust(0.8));
-    let evidence = record(&memory, fact.provenance.derived_from[0]).await;
-    assert_eq!(evidence.collection, Collection::Journal);
-    assert_eq!(evidence.provenance.source_key.as_deref(), Some("journal:7"));
-    assert_eq!(
-        evidence.text,
-        "Alice sold the mill. password=[secret: password]"
+    assert_eq!(fact.provenance.derived_from, [entry]);
+    assert!(!written.shown.contains("hunter2"));
+}
+
+#[tokio::test]
+async fn what_was_heard_stays_in_recall_whatever_the_model_says() {
+    let memory = memory();
+    let note = Note::new("Alice lives in the old mill")
+        .kind(RecordKind::Preference)
+        .trusted(trust(0.5));
+    let said = memory.add(note, "heard").await.unwrap().id();
+    let a = heard(&memory, 9, 0.9, "I moved").await;
+    let reply = json!([{"text": "Alice lives in the new tower", "from": [a.to_string()]}]);
+    let written = write(&memory, &[a], &reply.to_string(), None).await;
+    assert_eq!(written.decided("add"), 1);
+    assert_eq!(record(&memory, said).await.status, RecordStatus::Live);
+}
+
+#[tokio::test]
+async fn nothing_is_made_of_what_was_erased_between_reply_and_change() {
+    let memory = memory();
+    let a = heard(&memory, 1, 0.9, "my account number is 42").await;
+    let b = heard(&memory, 2, 0.9, "I moved to Berlin").await;
+    let settings = ExtractionSettings::default();
+    let batch = Batch::of(memory.sources(&[a, b]).await.unwrap());
+    let reply = json!([
+        {"text": "Alice has the account number 42", "from": [a.to_string()]},
+        {"text": "Alice lives in Berlin", "from": [b.to_string()]},
+        {"text": "Alice of account 42 is in Berlin", "from": [a.to_string(), b.to_string()]},
+    ]);
+    let read = batch.read(&reply.to_string(), &settings).unwrap();
+    let plan = memory.plan_extraction(&batch, read, &settings).await;
+    memory.erase(a, "forgotten").await.unwrap();
+    let change = plan.unwrap().into_change();
+    memory.make(change, "extracted").await.unwrap();
+    let records = memory.records(None, 100).await.unwrap();
+    let texts: Vec<_> = records.iter().map(|record| &*record.text).collect();
+    assert_eq!(texts, ["", "I moved to Berlin", "Alice lives in Berlin"]);
+}
+
+#[test]
+fn a_request_never_exceeds_its_bound_of_sources() {
+    let memory = memory();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let long = |id| "word ".repeat(if id == 3 { 300_000 } else { 100 });
+        let notes = (0..30).map(|id| Note::new(long(id)).at(at(id))).collect();
+        memory.add_all(notes, "heard").await.unwrap();
+        let settings = ExtractionSettings {
+            prompt_bytes: 3_000,
+            ..ExtractionSettings::default()
+        };
+        let sources = memory.unread_sources(&settings, 100).await.unwrap();
+        let batches = batches(sources, &Attempts::default(), &settings);
+        assert_eq!(
+            batches
+                .iter()
+                .map(|batch| batch.records().len())
+                .sum::<usize>(),
+            30
+        );
+        assert!(batches.len() > 5);
+        for batch in &batches {
+            assert!(user_text(&batch.request(&settings)).len() < 6_000);
+        }
+    });
+}
+
+/// A reply with odd parts: ids that were shown and others, texts that are blank, secret, long or about the assistant.
+fn odd_reply() -> impl Strategy<Value = String> {
+    let text = prop_oneof![
+        Just("Alice lives in the new tower".to_owned()),
+        Just("Alice lives in the old mill".to_owned()),
+        Just("password=hunter2!".to_owned()),
+        Just("the assistant was kind".to_owned()),
+        Just("   \u{202e}".to_owned()),
+        "[a-zA-Z0-9 é{}\\[\\]\"]{0,60}",
+        Just("long ".repeat(2_000)),
+    ];
+    let ids = proptest::collection::vec(
+        prop_oneof![Just("1"), Just("2"), Just("3"), Just("9.7"), Just("m1")],
+        0..4,
     );
-    assert!(!user_text(&model, 0).contains("hunter2"));
+    let fact = (text, ids, any::<bool>()).prop_map(|(text, ids, is_dated)| {
+        let valid_from = if is_dated { "2026-05-01" } else { "eleven" };
+        json!({"text": text, "from": ids, "about": [text, "Alice"], "valid_from": valid_from, "kind": "insight"})
+    });
+    let list = proptest::collection::vec(fact, 0..6);
+    prop_oneof![
+        9 => list.prop_map(|facts| json!(facts).to_string()),
+        1 => "[\\[\\]{}\":,a-z0-9é ]{0,80}",
+    ]
+}
+
+/// Verdicts of every kind, on facts and records that exist and that do not.
+fn odd_verdict() -> impl Strategy<Value = String> {
+    let action = prop_oneof![
+        Just("add"),
+        Just("link"),
+        Just("supersede"),
+        Just("ignore"),
+        Just("erase")
+    ];
+    let verdict = (0..6_usize, action, 0..5_u64).prop_map(|(fact, action, record)| {
+        json!({"fact": format!("c{fact}"), "action": action, "record": record.to_string()})
+    });
+    proptest::collection::vec(verdict, 0..6).prop_map(|all| json!(all).to_string())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// For any reply: no record that was heard changes, no fact is believed more than its sources, and
+    /// everything fits into one change.
+    #[test]
+    fn no_reply_changes_what_was_heard_or_raises_trust(
+        reply in odd_reply(),
+        verdict in odd_verdict(),
+        trusts in (0..=10_u8, 0..=10_u8),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let memory = memory();
+            let old = known(&memory, 0.6, "Alice lives in the old mill").await;
+            let a = heard(&memory, 2, f32::from(trusts.0) / 10.0, "I moved to the new tower").await;
+            let b = heard(&memory, 3, f32::from(trusts.1) / 10.0, "she moved, 1 2 3").await;
+            let before = memory.records(None, 100).await.unwrap();
+            let settings = ExtractionSettings::default();
+            let batch = Batch::of(memory.sources(&[a, b]).await.unwrap());
+            let Some(read) = batch.read(&reply, &settings) else { return };
+            let mut plan = memory.plan_extraction(&batch, read, &settings).await.unwrap();
+            if plan.question(&settings).is_some() {
+                plan.judged(&verdict);
+            }
+            let change = plan.into_change();
+            memory.make(change, "extracted").await.unwrap();
+            let after = memory.records(None, 100).await.unwrap();
+            for record in &after {
+                let was = before.iter().find(|was| was.id == record.id);
+                match was {
+                    Some(was) if was.id == old => assert!(record.trust == was.trust && record.is_in_use()),
+                    Some(was) => assert_eq!((was.status, &was.text, was.trust), (record.status, &record.text, record.trust)),
+                    None => {
+                        assert!(!record.provenance.derived_from.is_empty());
+                        assert!(!record.text.contains("hunter2"));
+                        for source in &record.provenance.derived_from {
+                            let source = before.iter().find(|was| was.id == *source).unwrap();
+                            assert!(record.trust <= source.trust);
+                        }
+                    }
+                }
+            }
+        });
+    }
 }

@@ -5,16 +5,16 @@ mod by_rule;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    sync::Arc,
 };
 
-use dormouse_contracts::{Attribution, EntityId, Timestamp, Trust};
-use dormouse_entities::{ConsolidationPolicy, EntityChange as Known, EntityType, Name};
+use dormouse_contracts::{ChatRequest, EntityId, Timestamp, complete};
+use dormouse_entities::{
+    Consolidation, ConsolidationPolicy, EntityChange as Known, EntityType, Name,
+    consolidation_batch, read_consolidation,
+};
 use dormouse_memory::{
-    Change, Collection, Derivation, Memory, Provenance, RecordId,
-    write::{
-        Attempts, JournalEntry, SourceKey, Writer as Dreamer, WriterSettings, consolidate_entities,
-    },
+    Change, Collection, Derivation, Memory, Note, Provenance, RecordId,
+    write::{Batch, ExtractionSettings, request_of},
 };
 use serde_json::{Value, json};
 
@@ -31,19 +31,19 @@ use super::{
 const ROUNDS: u32 = 12;
 /// How many journal entries are given at once, those included that are done already.
 const ENTRIES: u64 = 9;
-/// How many entries or records a model is shown at once.
+/// How many records a model is shown at once.
 const BATCH: usize = 3;
+/// The most tokens of a reply about somebody.
+const REPLY_TOKENS: u32 = 800;
 
 /// A journal entry, which says the same each time.
-fn entry(id: u64) -> JournalEntry {
+fn entry(id: u64) -> Note {
     let dice = Dice::new(id);
-    JournalEntry {
-        id,
-        text: format!("Guest: {}", dice.text(&format!("entry{id}"))),
-        at: Timestamp::from_micros(id as i64),
-        trust: Trust::FULL,
-        speaker: Attribution::Unknown,
-    }
+    Note::new(format!("Guest: {}", dice.text(&format!("entry{id}"))))
+        .in_collection(Collection::Journal)
+        .derivation(Derivation::Imported)
+        .at(Timestamp::from_micros(id as i64))
+        .from_source(format!("journal:{id}"))
 }
 
 /// Somebody of whom things are noticed.
@@ -64,32 +64,33 @@ pub(super) async fn fill(folder: &Path) {
 pub(super) async fn dream(folder: &Path, number: u64) {
     let memory = builder().open(file_in(folder)).await.unwrap();
     say(&json!({ "ready": number }));
-    let model = Arc::new(ByRule::new(number));
-    let settings = WriterSettings {
-        batch: BATCH,
-        ..WriterSettings::default()
-    };
-    let dreamer = Dreamer::new(model.clone()).with_settings(settings);
+    let model = ByRule::new(number);
     let mut writer = Writer::new(memory.clone(), number);
     for _ in 0..ROUNDS {
-        consolidate(&memory, &dreamer).await;
+        consolidate(&memory, &model).await;
         for _ in 0..2 {
             writer.add().await;
             let text = writer.dice.text("noticed");
             let noticed = observed(guest(), &text);
             writer.change_entity(noticed).await;
         }
-        extract(&memory, &dreamer).await;
-        let policy = ConsolidationPolicy::default();
-        let mut attempts = Attempts::default();
-        consolidate_entities(&memory, model.as_ref(), &policy, &mut attempts)
-            .await
-            .unwrap();
+        let held = Held::by(&memory).await;
+        let heard = held.records.values().rev();
+        let heard = heard.filter(|r| r.provenance.derivation == Derivation::Heard);
+        let heard: Vec<RecordId> = heard.map(|r| r.id).take(2 * BATCH).collect();
+        extract(&memory, &model, &heard).await;
+        consolidate_people(&memory, &model).await;
     }
 }
 
-/// Consolidates the next entries, with some that are done.
-async fn consolidate(memory: &Memory, dreamer: &Dreamer) {
+/// Asks the model; `None` if it fails.
+async fn ask(model: &ByRule, request: &ChatRequest) -> Option<String> {
+    let reply = complete(model, request).await;
+    reply.ok().map(|reply| reply.content)
+}
+
+/// Stores the next journal entries, with some that are done, and makes facts of them.
+async fn consolidate(memory: &Memory, model: &ByRule) {
     let held = Held::by(memory).await;
     let newest = held
         .records
@@ -97,32 +98,57 @@ async fn consolidate(memory: &Memory, dreamer: &Dreamer) {
         .filter_map(|r| entry_of(&r.provenance))
         .max();
     let from = newest.unwrap_or(0).saturating_sub(ENTRIES / 3) + 1;
-    let entries: Vec<_> = (from..from + ENTRIES).map(entry).collect();
-    let mut attempts = Attempts::default();
-    let written = dreamer
-        .consolidate(memory, &entries, &mut attempts)
-        .await
-        .unwrap();
-    say_done(&written.done, &written.done_before);
+    let entries = (from..from + ENTRIES).map(entry).collect();
+    let entries = memory.add_all(entries, "a journal entry").await.unwrap();
+    let entries: Vec<RecordId> = entries.iter().map(|entry| entry.id()).collect();
+    extract(memory, model, &entries).await;
 }
 
-/// Extracts from the last records that were heard, with some that are done.
-async fn extract(memory: &Memory, dreamer: &Dreamer) {
-    let held = Held::by(memory).await;
-    let heard = held.records.values().rev();
-    let heard = heard.filter(|r| r.provenance.derivation == Derivation::Heard);
-    let heard: Vec<RecordId> = heard.map(|r| r.id).take(2 * BATCH).collect();
-    let mut attempts = Attempts::default();
-    let written = dreamer
-        .extract(memory, &heard, &mut attempts)
-        .await
-        .unwrap();
-    say_done(&written.done, &written.done_before);
+/// Makes facts of these records, with some that are done.
+async fn extract(memory: &Memory, model: &ByRule, records: &[RecordId]) {
+    let settings = ExtractionSettings::default();
+    let mut sources = memory.sources(records).await.unwrap();
+    let unread: Vec<RecordId> = sources.iter().map(|source| source.id()).collect();
+    let before = records.iter().filter(|id| !unread.contains(id));
+    let before: Vec<_> = before.map(ToString::to_string).collect();
+    let mut done: Vec<String> = Vec::new();
+    while !sources.is_empty() {
+        let batch = Batch::of(sources.drain(..BATCH.min(sources.len())).collect());
+        let Some(reply) = ask(model, &batch.request(&settings)).await else {
+            break;
+        };
+        let read = batch.read(&reply, &settings).unwrap();
+        let plan = memory.plan_extraction(&batch, read, &settings).await;
+        let mut plan = plan.unwrap();
+        if let Some(question) = plan.question(&settings) {
+            let Some(verdict) = ask(model, &question).await else {
+                break;
+            };
+            plan.judged(&verdict);
+        }
+        let change = plan.into_change();
+        memory.make(change, "consolidated").await.unwrap();
+        done.extend(batch.records().iter().map(ToString::to_string));
+    }
+    say(&json!({ "made": done, "made_before": before }));
 }
 
-fn say_done(done: &[SourceKey], before: &[SourceKey]) {
-    let keys = |keys: &[SourceKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
-    say(&json!({ "made": keys(done), "made_before": keys(before) }));
+async fn consolidate_people(memory: &Memory, model: &ByRule) {
+    let policy = ConsolidationPolicy::default();
+    let due = memory.with_entities(|known| {
+        let batch = consolidation_batch(known, &policy).into_iter();
+        let due = batch.filter_map(|id| Consolidation::of(known.profile(id)?, &policy));
+        due.collect::<Vec<_>>()
+    });
+    for due in due {
+        let request = request_of(due.messages().to_vec(), REPLY_TOKENS);
+        let Some(reply) = ask(model, &request).await else {
+            break;
+        };
+        let read = read_consolidation(&reply).unwrap();
+        let change = due.change(read.update);
+        memory.change_entity(change, "consolidated").await.unwrap();
+    }
 }
 
 /// The number of the journal entry that a record stands for.
@@ -187,26 +213,15 @@ impl Ledger {
         self.decisions = decisions
             .filter(|c| names.contains(&c.change.name()))
             .count();
-        for (id, record) in &held.records {
+        for id in held.records.keys() {
             let count = facts.get(id).copied().unwrap_or(0);
-            let key = match entry_of(&record.provenance) {
-                Some(entry) => {
-                    assert_eq!(record.collection, Collection::Journal);
-                    assert_eq!(count, 1, "half of entry {entry}");
-                    format!("j{entry}")
-                }
-                None => id.to_string(),
-            };
+            let key = id.to_string();
             assert!(count <= 1, "{key} led to {count} facts");
             assert!(count == 1 || !self.done.contains(&key), "{key} was lost");
         }
-        let entries = held
-            .records
-            .values()
-            .filter_map(|r| entry_of(&r.provenance));
-        let entries: BTreeSet<String> = entries.map(|entry| format!("j{entry}")).collect();
-        for key in self.done.iter().filter(|key| key.starts_with('j')) {
-            assert!(entries.contains(key), "{key} was lost");
+        for key in &self.done {
+            let id = key.parse::<RecordId>().unwrap();
+            assert!(held.records.contains_key(&id), "{key} was lost");
         }
     }
 }

@@ -1,0 +1,226 @@
+//! `dormouse memory consolidate`: facts from what was heard, and traits from what was noticed, made by a model.
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse::{SystemClock, SystemRandom};
+use dormouse_contracts::Purpose;
+use dormouse_engine::{
+    Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings, Consolidator,
+};
+use dormouse_entities::ConsolidationPolicy;
+use dormouse_memory::write::ExtractionSettings;
+use dormouse_providers::{Accounts, Choice};
+use serde::Serialize;
+
+use super::args::Consolidate;
+use crate::{
+    command::{CommandError, CommandFailure, MemoryFile, Missing, author},
+    exit::Exit,
+    grammar::counted,
+    provider::{self, Chosen, Models},
+};
+
+/// From the beginning of the first attempt of a request to the beginning of the last, by default.
+const RETRY_FOR: Duration = Duration::from_secs(60);
+
+/// Nothing, or not everything, was consolidated.
+#[derive(Debug, thiserror::Error)]
+enum ConsolidateFailure {
+    #[error(
+        "the offline model follows fixed rules and cannot make facts; name a model with --provider, or with \
+         `uses = {{ consolidation = [\"PROVIDER:MODEL\"] }}` in the section [provider]"
+    )]
+    Offline,
+    #[error(
+        "the model failed: {0}; what was done so far is kept, and the same command goes on from there"
+    )]
+    Model(String),
+}
+
+impl CommandFailure for ConsolidateFailure {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Offline => Exit::Usage,
+            Self::Model(_) => Exit::Failure,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ForecastLine {
+    r#type: &'static str,
+    #[serde(flatten)]
+    forecast: ConsolidationForecast,
+}
+
+#[derive(Serialize)]
+struct ConsolidatedLine<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    came_of_it: &'a Consolidated,
+    cost: String,
+}
+
+/// Consolidates the memory, or prints what that takes.
+pub(super) async fn consolidate(
+    file: &MemoryFile,
+    asked: &Consolidate,
+) -> Result<Exit, CommandError> {
+    let printing = asked.json.printing();
+    let config = file.config();
+    let environment = provider::environment();
+    let chosen = provider::select(&asked.provider, &config.provider, &environment)?;
+    if !asked.dry_run {
+        refuse_offline(&chosen, file)?;
+    }
+    let network = provider::network(&config.provider)?;
+    let models = provider::assemble(
+        &chosen,
+        &config.provider,
+        &config.prices,
+        &network,
+        |_switch| {},
+    )?;
+    let accounts = models.accounts.clone();
+    let mut memory = file.open_to_change(Missing::Fail).await?;
+    let by = consolidator(file, asked, models);
+    if asked.dry_run {
+        let forecast = by.forecast(&memory).await?;
+        let line = ForecastLine {
+            r#type: "consolidation_forecast",
+            forecast,
+        };
+        printing.print(&line, || expected(&forecast))?;
+        return Ok(Exit::Success);
+    }
+    let came_of_it = by.run(&mut memory).await?;
+    let line = ConsolidatedLine {
+        r#type: "consolidated",
+        came_of_it: &came_of_it,
+        cost: cost(&accounts),
+    };
+    printing.print(&line, || text(&line))?;
+    match came_of_it.end {
+        ConsolidationEnd::ModelFailed { reason, .. } => {
+            Err(ConsolidateFailure::Model(reason).into())
+        }
+        _ if !came_of_it.skipped.is_empty() => Ok(Exit::Failure),
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// Refuses to begin if the offline model would answer, even if only in place of another one.
+fn refuse_offline(chosen: &Chosen, file: &MemoryFile) -> Result<(), CommandError> {
+    let lists = chosen.lists(&file.config().provider)?;
+    let own = lists
+        .iter()
+        .find(|list| list.purpose == Some(Purpose::Consolidation));
+    let list = own.or_else(|| lists.iter().find(|list| list.purpose.is_none()));
+    let mut models = list.into_iter().flat_map(|list| &list.models);
+    match models.any(|choice| matches!(choice, Choice::Offline { .. })) {
+        true => Err(ConsolidateFailure::Offline.into()),
+        false => Ok(()),
+    }
+}
+
+fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Consolidator {
+    let config = file.config();
+    let names = vec![config.assistant.name(), file.key().to_string()];
+    let retry_for = config.provider.retry_for.map(|seconds| seconds.0);
+    Consolidator {
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom::default()),
+        counter: models.counter,
+        settings: ConsolidationSettings {
+            extraction: ExtractionSettings {
+                names,
+                ..ExtractionSettings::default()
+            },
+            people: ConsolidationPolicy::default(),
+            max_requests: asked.requests,
+            author: author(),
+            timeout: models.timeout,
+            retry_for: retry_for.unwrap_or(RETRY_FOR),
+            retry_budget: models.retry_budget,
+        },
+        model: Arc::new(models.model),
+    }
+}
+
+fn expected(forecast: &ConsolidationForecast) -> String {
+    let ConsolidationForecast {
+        requests,
+        prompt_tokens,
+        records,
+        people,
+    } = *forecast;
+    let requests = counted(requests, "request", "requests");
+    let records = counted(records, "record is", "records are");
+    let people = counted(people, "person or thing", "people and things");
+    format!(
+        "{requests} with {prompt_tokens} tokens of prompts, and more about facts that are doubtful\n\
+         {records} not read yet; the observations of {people} are due\nnothing was asked or changed"
+    )
+}
+
+fn text(line: &ConsolidatedLine<'_>) -> String {
+    let Consolidated {
+        requests,
+        resumed,
+        prompt_tokens,
+        completion_tokens,
+        records,
+        added,
+        superseded,
+        linked,
+        ignored,
+        unusable,
+        people,
+        skipped,
+        events,
+        end,
+    } = line.came_of_it;
+    let mut lines = vec![format!(
+        "{} read: {} added ({superseded} superseded a record, {linked} linked with one), {ignored} not kept, {unusable} \
+         unusable",
+        counted(*records, "record", "records"),
+        counted(*added, "fact", "facts"),
+    )];
+    if !people.is_empty() {
+        let people: Vec<_> = people.iter().map(ToString::to_string).collect();
+        lines.push(format!("observations consolidated: {}", people.join(", ")));
+    }
+    if !skipped.is_empty() {
+        lines.push(format!(
+            "skipped, because the model gave no usable reply three times: {}; the next run tries them again",
+            skipped.join(", ")
+        ));
+    }
+    if !events.is_empty() {
+        let events: Vec<_> = events.iter().map(ToString::to_string).collect();
+        lines.push(format!(
+            "`dormouse memory undo` undoes event {}",
+            events.join(", ")
+        ));
+    }
+    if *end == ConsolidationEnd::MaxRequests {
+        lines.push("the most requests are made; the same command goes on from there".to_owned());
+    }
+    let resumed = match resumed {
+        0 => String::new(),
+        resumed => format!(
+            " and {} of an earlier run",
+            counted(*resumed, "recorded reply", "recorded replies")
+        ),
+    };
+    lines.push(format!(
+        "{}{resumed}, with {prompt_tokens} tokens of prompts and {completion_tokens} tokens of replies: {}",
+        counted(*requests, "request", "requests"),
+        line.cost
+    ));
+    lines.join("\n")
+}
+
+fn cost(accounts: &Accounts) -> String {
+    accounts.ledger().sum(|_| true).to_string()
+}

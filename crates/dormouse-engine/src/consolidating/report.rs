@@ -1,0 +1,92 @@
+//! What a run would ask, and what came of one.
+
+use dormouse_contracts::{EntityId, ModelErrorKind, Seq};
+use dormouse_memory::{MemoryChange, write::Decision};
+use serde::Serialize;
+
+/// What a run would ask at first. Doubtful facts lead to further requests, which nobody knows before the replies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ConsolidationForecast {
+    /// How many requests, within the limit of the run.
+    pub requests: u64,
+    /// The tokens of their prompts.
+    pub prompt_tokens: u64,
+    /// How many records no facts were made of yet.
+    pub records: u64,
+    /// How many entities have observations that are due.
+    pub people: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConsolidationEnd {
+    /// Nothing is left, but for what was skipped.
+    #[default]
+    Done,
+    /// The most requests of one run were made.
+    MaxRequests,
+    /// The model failed. What is left can be done later.
+    ModelFailed {
+        /// How.
+        kind: ModelErrorKind,
+        /// What the provider said of it, or what else is known, for people.
+        reason: String,
+    },
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Consolidated {
+    /// How many requests were answered.
+    pub requests: u64,
+    /// How many recorded replies of an earlier run were used, which nobody had to pay for again.
+    pub resumed: u64,
+    /// The tokens of the prompts, as the provider counted them, or as the engine did.
+    pub prompt_tokens: u64,
+    /// The tokens of the replies, counted in the same way.
+    pub completion_tokens: u64,
+    /// How many records were read.
+    pub records: u64,
+    /// How many facts were added.
+    pub added: u64,
+    /// How many of them superseded a record.
+    pub superseded: u64,
+    /// How many of them were linked with a record.
+    pub linked: u64,
+    /// How many facts were not kept, by the rule or by the model. Each is a change with its reason.
+    pub ignored: u64,
+    /// How many facts in replies were unusable: without text or source.
+    pub unusable: u64,
+    /// Whose observations were consolidated.
+    pub people: Vec<EntityId>,
+    /// The records and entities that were skipped, because the model gave no usable reply to them three times.
+    pub skipped: Vec<String>,
+    /// The events that changed records. Each can be undone.
+    pub events: Vec<Seq>,
+    /// Why it ended.
+    pub end: ConsolidationEnd,
+}
+
+impl Consolidated {
+    /// Counts a change of records.
+    pub(super) fn count(&mut self, event: Seq, change: &MemoryChange, added: usize) {
+        let MemoryChange::Extracted { facts, records } = change else {
+            return;
+        };
+        self.records += records.len() as u64;
+        self.added += added as u64;
+        for fact in facts {
+            match fact.decision {
+                Decision::Add => {}
+                Decision::Supersede { .. } => self.superseded += 1,
+                Decision::Link { .. } => self.linked += 1,
+                Decision::Ignore { .. } => self.ignored += 1,
+            }
+        }
+        if added > 0 {
+            self.events.push(event);
+        }
+    }
+}

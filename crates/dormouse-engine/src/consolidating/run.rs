@@ -1,0 +1,307 @@
+//! One run: what is left of an earlier one, then records, then people.
+
+use std::ops::ControlFlow;
+
+use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, ReadEvents, Seq};
+use dormouse_entities::{Consolidation, read_consolidation};
+use dormouse_memory::write::{Attempts, Batch, ExtractedFacts, batches};
+
+use super::{ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND, consolidation};
+use crate::{
+    decide::shortened_reply,
+    event::{Consultation, Consulted, Event},
+    prompt,
+    remembering::LoggedMemory,
+    replay::{self, restore},
+    work::{Bounds, Caller},
+};
+
+/// The reason of every change that a run makes.
+const REASON: &str = "consolidated";
+
+impl Consolidator {
+    /// Consolidates what is due, until nothing is left, the model fails, or the most requests are made.
+    ///
+    /// A request that fails because of what it shows, and a reply that cannot be read, count against its records or its
+    /// entity: they are asked about one by one, and skipped after three failures. Dropping the future loses at most one reply
+    /// that is not written yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsolidateError`] if log or memory fail.
+    pub async fn run<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+    ) -> Result<Consolidated, ConsolidateError> {
+        let mut run = Run {
+            by: self,
+            memory,
+            attempts: Attempts::default(),
+            came_of_it: Consolidated::default(),
+        };
+        // It only breaks with an end that is in the report.
+        let _ended = run.all().await?;
+        let mut came_of_it = run.came_of_it;
+        came_of_it.skipped = run.attempts.skipped().map(str::to_owned).collect();
+        Ok(came_of_it)
+    }
+}
+
+/// Whether the run goes on; it breaks when its end is in the report.
+type Flow<T = ()> = Result<ControlFlow<(), T>, ConsolidateError>;
+
+const ON: ControlFlow<()> = ControlFlow::Continue(());
+
+/// Goes on with the value, or ends the run.
+macro_rules! go_on {
+    ($flow:expr) => {
+        match $flow {
+            ControlFlow::Continue(value) => value,
+            ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+        }
+    };
+}
+
+struct Run<'a, L> {
+    by: &'a Consolidator,
+    memory: &'a mut LoggedMemory<L>,
+    attempts: Attempts,
+    came_of_it: Consolidated,
+}
+
+/// A reply, if there is one: the event that holds it, and its text.
+type Answer = Option<(Seq, String)>;
+
+impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
+    async fn all(&mut self) -> Flow {
+        go_on!(self.resume().await?);
+        go_on!(self.records().await?);
+        self.people().await
+    }
+
+    /// Takes up the replies that nothing has followed from yet.
+    async fn resume(&mut self) -> Flow {
+        let key = self.memory.memory().assistant().clone();
+        let open = restore(self.memory.log(), &key).await?.consultations;
+        if let Some((seq, consulted)) = self.recorded(open.extraction).await?
+            && let Consultation::Extraction { records } = &consulted.about
+        {
+            let sources = self.memory.memory().sources(records).await?;
+            // What was withdrawn or erased since must not lead to anything.
+            if sources.len() == records.len() {
+                self.came_of_it.resumed += 1;
+                let verdict = self.recorded(open.judgement).await?;
+                let verdict = verdict.map(|(_, consulted)| consulted.reply.content);
+                let (batch, reply) = (Batch::of(sources), consulted.reply.content);
+                go_on!(self.settle(&batch, seq, &reply, verdict).await?);
+            }
+        }
+        if let Some((_, consulted)) = self.recorded(open.entity).await?
+            && let Consultation::EntityConsolidation {
+                entity,
+                observations,
+            } = &consulted.about
+        {
+            let again = self
+                .memory
+                .memory()
+                .with_entities(|known| Consolidation::again(known.profile(entity)?, observations));
+            if let Some(due) = again {
+                self.came_of_it.resumed += 1;
+                self.settle_person(&due, &consulted.reply.content).await?;
+            }
+        }
+        Ok(ON)
+    }
+
+    /// The recorded reply of this event.
+    async fn recorded(
+        &self,
+        seq: Option<Seq>,
+    ) -> Result<Option<(Seq, Consulted)>, ConsolidateError> {
+        let Some(seq) = seq else { return Ok(None) };
+        let key = self.memory.memory().assistant();
+        let event = replay::event(self.memory.log(), key, seq).await?;
+        Ok(match event {
+            Some(Event::Consulted(consulted)) => Some((seq, consulted)),
+            _ => None,
+        })
+    }
+
+    async fn records(&mut self) -> Flow {
+        loop {
+            let settings = &self.by.settings.extraction;
+            // Those that were given up are still unread, and must not take the place of others.
+            let limit = ROUND + self.attempts.skipped().count();
+            let sources = self.memory.memory().unread_sources(settings, limit).await?;
+            let batches = batches(sources, &self.attempts, settings);
+            if batches.is_empty() {
+                return Ok(ON);
+            }
+            for batch in batches {
+                go_on!(self.batch(&batch).await?);
+            }
+        }
+    }
+
+    async fn batch(&mut self, batch: &Batch) -> Flow {
+        let about = Consultation::Extraction {
+            records: batch.records(),
+        };
+        let request = self.by.extraction(batch);
+        match go_on!(self.ask(about, &request).await?) {
+            Some((seq, reply)) => self.settle(batch, seq, &reply, None).await,
+            None => {
+                self.failed(batch);
+                Ok(ON)
+            }
+        }
+    }
+
+    /// Does what follows from a reply about a batch. `verdict` is the recorded reply about its doubtful facts.
+    async fn settle(
+        &mut self,
+        batch: &Batch,
+        seq: Seq,
+        reply: &str,
+        verdict: Option<String>,
+    ) -> Flow {
+        let settings = &self.by.settings.extraction;
+        let Some(read) = batch.read(reply, settings) else {
+            self.failed(batch);
+            return Ok(ON);
+        };
+        let ExtractedFacts { unusable, .. } = read;
+        let plan = self.memory.memory().plan_extraction(batch, read, settings);
+        let mut plan = plan.await?;
+        if let Some(question) = plan.question(settings) {
+            let about = Consultation::Judgement { extraction: seq };
+            let verdict = match verdict {
+                Some(verdict) => Some(verdict),
+                None => {
+                    let answer = go_on!(self.ask(about, &question).await?);
+                    answer.map(|(_, reply)| reply)
+                }
+            };
+            // A question that is refused leaves the decisions of the rule.
+            plan.judged(&verdict.unwrap_or_default());
+        }
+        let change = plan.into_change();
+        let author = self.by.settings.author.clone();
+        let (event, added) = self.memory.change(change.clone(), author, REASON).await?;
+        self.came_of_it.unusable += unusable;
+        self.came_of_it.count(event, &change, added.len());
+        for record in batch.records() {
+            self.attempts.succeeded(&record.to_string());
+        }
+        Ok(ON)
+    }
+
+    fn failed(&mut self, batch: &Batch) {
+        for record in batch.records() {
+            self.attempts.failed(&record.to_string());
+        }
+    }
+
+    async fn people(&mut self) -> Flow {
+        loop {
+            let known = self.memory.memory();
+            let due = known.with_entities(|known| self.by.due(known, &self.attempts));
+            let Some(due) = due.into_iter().next() else {
+                return Ok(ON);
+            };
+            let about = Consultation::EntityConsolidation {
+                entity: due.entity().clone(),
+                observations: due.observations().to_vec(),
+            };
+            match go_on!(self.ask(about, &consolidation(&due)).await?) {
+                Some((_, reply)) => self.settle_person(&due, &reply).await?,
+                None => self.attempts.failed(due.entity().as_str()),
+            }
+        }
+    }
+
+    async fn settle_person(
+        &mut self,
+        due: &Consolidation,
+        reply: &str,
+    ) -> Result<(), ConsolidateError> {
+        let entity = due.entity();
+        let Ok(read) = read_consolidation(reply) else {
+            self.attempts.failed(entity.as_str());
+            return Ok(());
+        };
+        let author = self.by.settings.author.clone();
+        let change = due.change(read.update);
+        self.memory.change_entity(change, author, REASON).await?;
+        self.attempts.succeeded(entity.as_str());
+        if !self.came_of_it.people.contains(entity) {
+            self.came_of_it.people.push(entity.clone());
+        }
+        Ok(())
+    }
+
+    /// Asks the model, and writes its reply into the log. `None` if this request is refused.
+    async fn ask(&mut self, about: Consultation, request: &ChatRequest) -> Flow<Answer> {
+        let settings = &self.by.settings;
+        if self.came_of_it.requests >= settings.max_requests {
+            return self.end(ConsolidationEnd::MaxRequests);
+        }
+        let caller = Caller {
+            model: &*self.by.model,
+            clock: &*self.by.clock,
+            random: &*self.by.random,
+            budget: &settings.retry_budget,
+            bounds: Bounds {
+                attempt: settings.timeout,
+                retry_for: settings.retry_for,
+            },
+        };
+        let asked = caller.reply(request).await;
+        let (model, mut reply) = match asked.outcome {
+            Ok(answered) => answered,
+            Err(failed) => {
+                let kind = failed.error.kind();
+                return match refuses(kind) {
+                    true => Ok(ControlFlow::Continue(None)),
+                    false => self.end(ConsolidationEnd::ModelFailed {
+                        kind,
+                        reason: failed.error.to_string(),
+                    }),
+                };
+            }
+        };
+        // Nothing was offered to call, and calls of any length would not fit into the log.
+        reply.tool_calls.clear();
+        let reply = shortened_reply(reply);
+        let consulted = Consulted {
+            about,
+            model,
+            tokens: self.by.counter.count(&reply.content).tokens,
+            prompt_tokens: self.by.tokens(request),
+            prompt_hash: prompt::hash(request),
+            duration_ms: asked.duration_ms,
+            reply,
+        };
+        let usage = consulted.reply.usage;
+        let report = &mut self.came_of_it;
+        report.requests += 1;
+        report.prompt_tokens +=
+            u64::from(usage.map_or(consulted.prompt_tokens, |usage| usage.prompt_tokens));
+        report.completion_tokens +=
+            u64::from(usage.map_or(consulted.tokens, |usage| usage.completion_tokens));
+        let content = consulted.reply.content.clone();
+        let seq = self.memory.append(&Event::Consulted(consulted)).await?;
+        Ok(ControlFlow::Continue(Some((seq, content))))
+    }
+
+    fn end<T>(&mut self, end: ConsolidationEnd) -> Flow<T> {
+        self.came_of_it.end = end;
+        Ok(ControlFlow::Break(()))
+    }
+}
+
+/// Whether the model refuses what is shown, and may answer another request.
+fn refuses(kind: ModelErrorKind) -> bool {
+    kind.refuses_the_prompt() || kind == ModelErrorKind::Malformed
+}

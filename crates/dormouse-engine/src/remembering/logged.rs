@@ -1,0 +1,141 @@
+//! A memory together with its log: every change of it is an event first.
+
+use std::sync::Arc;
+
+use dormouse_contracts::{
+    Append, AppendError, AppendRequest, AssistantId, Author, Clock, ReadEvents, Seq,
+};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
+
+use super::{CatchUpError, CaughtUp, catch_up};
+use crate::event::{EntityChanged, Event, MemoryChanged};
+
+/// A change was not made, or the memory has not taken it in yet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoggedChangeError {
+    /// The change does not fit the memory, or the memory failed. Nothing was written.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The event cannot be written as JSON.
+    #[error("the event cannot be written as JSON")]
+    Encode(#[from] serde_json::Error),
+    /// The event could not be written to the log.
+    #[error("the event could not be written to the log")]
+    Append(#[from] AppendError),
+    /// The memory did not take in the log. An event that was written is taken in the next time.
+    #[error(transparent)]
+    CatchUp(#[from] CatchUpError),
+}
+
+/// A memory with the log that it follows. Every change is an event of the log, which the memory then takes in.
+///
+/// Nobody else may append to the assistant's log meanwhile; a change fails if somebody does.
+pub struct LoggedMemory<L> {
+    log: L,
+    key: AssistantId,
+    memory: Memory,
+    clock: Arc<dyn Clock>,
+    /// The last event of the log.
+    through: Seq,
+}
+
+impl<L> std::fmt::Debug for LoggedMemory<L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoggedMemory")
+            .field("key", &self.key)
+            .field("through", &self.through)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<L: Append + ReadEvents> LoggedMemory<L> {
+    /// Lets the memory take in the whole log.
+    ///
+    /// # Errors
+    ///
+    /// [`CatchUpError`] if the memory does not follow this log, or one of the two fails.
+    pub async fn open(log: L, memory: Memory, clock: Arc<dyn Clock>) -> Result<Self, CatchUpError> {
+        let key = memory.assistant().clone();
+        let CaughtUp { through, .. } = catch_up(&log, &key, &memory).await?;
+        Ok(Self {
+            log,
+            key,
+            memory,
+            clock,
+            through,
+        })
+    }
+
+    /// The memory, for reading. It has taken in the whole log.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The log.
+    pub fn log(&self) -> &L {
+        &self.log
+    }
+
+    /// Makes a change: checks it, writes it as an event, and takes the event in. Returns the event, and which notes were
+    /// added or known. Notes that are all known make no event.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`].
+    pub async fn change(
+        &mut self,
+        change: MemoryChange,
+        author: Author,
+        reason: &str,
+    ) -> Result<(Seq, Vec<Added>), LoggedChangeError> {
+        let change = change.masked();
+        let event = self.through.next();
+        let added = self.memory.check_change(event, change.clone()).await?;
+        let is_known = |added: &Added| matches!(added, Added::AlreadyThere(_));
+        if !added.is_empty() && added.iter().all(is_known) {
+            return Ok((self.through, added));
+        }
+        let changed = Event::MemoryChanged(MemoryChanged {
+            change,
+            author,
+            reason: reason.to_owned(),
+        });
+        Ok((self.append(&changed).await?, added))
+    }
+
+    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`].
+    pub async fn change_entity(
+        &mut self,
+        change: EntityChange,
+        author: Author,
+        reason: &str,
+    ) -> Result<Seq, LoggedChangeError> {
+        let now = self.clock.now();
+        let checked = self.memory.with_entities(|known| known.check(&change, now));
+        checked.map_err(|error| MemoryError::Change(error.into()))?;
+        let changed = Event::EntityChanged(EntityChanged {
+            change,
+            author,
+            reason: reason.to_owned(),
+        });
+        self.append(&changed).await
+    }
+
+    /// Appends an event and takes it in.
+    pub(crate) async fn append(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
+        let request = AppendRequest {
+            assistant: self.key.clone(),
+            expected: self.through,
+            events: vec![event.encode(self.clock.now())?],
+        };
+        self.through = self.log.append(request).await?;
+        catch_up(&self.log, &self.key, &self.memory).await?;
+        Ok(self.through)
+    }
+}

@@ -1,0 +1,408 @@
+//! Facts and attributes that a model makes: each reply is an event, and what follows from it is one too.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use dormouse_contracts::{
+    Author, ChatRequest, EntityId, Message, ModelErrorKind, Origin, Purpose, Seq, Trust,
+};
+use dormouse_engine::{
+    ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationSettings, Consolidator, Event,
+    LoggedMemory, restore,
+};
+use dormouse_entities::{
+    ConsolidationPolicy, EntityChange, EntityType, Name, NewObservation, ObservationSource,
+    ObservationText,
+};
+use dormouse_memory::{
+    MemoryChange, Note, Record, RecordKind, RecordStatus, write::ExtractionSettings,
+};
+use dormouse_resilience::RetryBudget;
+use dormouse_testing::{CountTokens, FixedRandom, ScriptedModel, ScriptedTurn};
+use serde_json::{Value, json};
+
+use crate::{
+    home::{Home, key, shown},
+    memory::contents,
+};
+
+pub(crate) type Logged = LoggedMemory<dormouse_testing::MemoryLog>;
+
+pub(crate) async fn logged(home: &Home) -> Logged {
+    let opened = LoggedMemory::open(home.log.clone(), home.memory.clone(), home.clock.clone());
+    opened.await.unwrap()
+}
+
+pub(crate) fn consolidator(home: &Home, model: ScriptedModel) -> Consolidator {
+    Consolidator {
+        model: Arc::new(model),
+        clock: home.clock.clone(),
+        random: Arc::new(FixedRandom::new(0.5)),
+        counter: Arc::new(CountTokens),
+        settings: ConsolidationSettings {
+            extraction: ExtractionSettings {
+                batch: 2,
+                ..ExtractionSettings::default()
+            },
+            people: ConsolidationPolicy::default(),
+            max_requests: 1_000,
+            author: by(),
+            timeout: Duration::from_secs(60),
+            retry_for: Duration::ZERO,
+            retry_budget: RetryBudget::default(),
+        },
+    }
+}
+
+fn by() -> Author {
+    Author::Operator("florian".to_owned())
+}
+
+/// The text that a request shows.
+fn asked(request: &ChatRequest) -> String {
+    match request.messages.last() {
+        Some(Message::User { content }) => content.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A model that makes a fact of each line it is shown, says of doubtful ones that they take the place of what was known, and
+/// finds that everybody likes tea. No two facts are worded alike.
+fn diligent(calls: &Arc<AtomicU64>) -> ScriptedModel {
+    let calls = Arc::clone(calls);
+    ScriptedModel::looping(ScriptedTurn::with(move |request| {
+        assert_eq!(request.purpose, Purpose::Consolidation);
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        let shown = asked(request);
+        ScriptedTurn::text(if shown.starts_with('[') {
+            let facts = shown.lines().enumerate().map(|(number, line)| {
+                let id = line.trim_start_matches('[').split(']').next().unwrap();
+                json!({"text": format!("Alice keeps boat{call}x{number} in the harbour of Berlin"), "from": [id]})
+            });
+            json!(facts.collect::<Vec<_>>()).to_string()
+        } else if shown.starts_with('c') {
+            json!(verdicts(&shown)).to_string()
+        } else {
+            json!({"interests": ["tea"]}).to_string()
+        })
+    }))
+}
+
+fn verdicts(shown: &str) -> Vec<Value> {
+    let mut verdicts: Vec<Value> = Vec::new();
+    for line in shown.lines() {
+        let word = line.split_whitespace().next().unwrap();
+        if line.starts_with('c') {
+            verdicts.push(json!({"fact": word, "action": "supersede", "reason": "newer"}));
+        } else if let Some(last) = verdicts.last_mut()
+            && last["record"].is_null()
+        {
+            last["record"] = word.into();
+        }
+    }
+    verdicts
+}
+
+pub(crate) fn alice() -> EntityId {
+    EntityId::try_new("alice").unwrap()
+}
+
+fn noticed(what: &str) -> EntityChange {
+    EntityChange::Observed {
+        entity: alice(),
+        observation: NewObservation {
+            content: ObservationText::shortened(what).unwrap(),
+            source: ObservationSource::shortened("direct").unwrap(),
+            trust: Trust::FULL,
+            origin: Some(Origin::event(Seq(1))),
+        },
+    }
+}
+
+/// A home whose memory holds five lines in two conversations, something that was noted, and five observations of Alice.
+async fn full() -> Home {
+    let home = Home::new([]);
+    let mut memory = logged(&home).await;
+    let stored = Note::new("Alice keeps a boat in the harbour of Berlin")
+        .kind(RecordKind::Fact)
+        .derivation(dormouse_memory::Derivation::Stored)
+        .trusted(Trust::try_new(0.5).unwrap());
+    let said = |number: u8| {
+        let thread = if number < 4 { "around" } else { "with/alice" };
+        Note::new(format!("I sailed on day {number}"))
+            .said_by("Alice")
+            .in_thread(thread)
+    };
+    for note in std::iter::once(stored).chain((1..=5).map(said)) {
+        let notes = vec![note];
+        let change = MemoryChange::Added { notes };
+        memory.change(change, by(), "in a test").await.unwrap();
+    }
+    let created = EntityChange::Created {
+        entity: alice(),
+        entity_type: EntityType::Player,
+        name: Name::try_new("Alice").unwrap(),
+    };
+    let observed = (1..=5).map(|number| noticed(&format!("drank tea {number}")));
+    for change in std::iter::once(created).chain(observed) {
+        let changed = memory.change_entity(change, by(), "in a test").await;
+        changed.unwrap();
+    }
+    home
+}
+
+async fn facts(home: &Home) -> Vec<Record> {
+    let records = home.memory.records(None, 1_000).await.unwrap().into_iter();
+    records
+        .filter(|record| !record.provenance.derived_from.is_empty())
+        .collect()
+}
+
+fn consulted(home: &Home) -> Vec<&'static str> {
+    let purposes = home.events().into_iter().filter_map(|event| match event {
+        Event::Consulted(consulted) => Some(consulted.about.purpose()),
+        _ => None,
+    });
+    purposes.collect()
+}
+
+async fn run(home: &Home, by: &Consolidator) -> Result<Consolidated, ConsolidateError> {
+    by.run(&mut logged(home).await).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn replies_and_what_follows_from_them_are_events_and_the_memory_comes_out_of_them() {
+    let mut home = full().await;
+    let calls = Arc::new(AtomicU64::new(0));
+    let by = consolidator(&home, diligent(&calls));
+    let forecast = by.forecast(&logged(&home).await).await.unwrap();
+    assert_eq!(
+        (forecast.requests, forecast.records, forecast.people),
+        (4, 5, 1)
+    );
+    assert!(forecast.prompt_tokens > 0);
+    assert_eq!(calls.load(Ordering::Relaxed), 0, "a forecast asks nobody");
+
+    let came_of_it = run(&home, &by).await.unwrap();
+    assert_eq!(came_of_it.end, ConsolidationEnd::Done);
+    assert_eq!((came_of_it.records, came_of_it.added), (5, 5));
+    assert!(came_of_it.superseded > 0, "{came_of_it:?}");
+    assert_eq!(came_of_it.people, [alice()]);
+    assert_eq!(came_of_it.requests, calls.load(Ordering::Relaxed));
+    assert_eq!(consulted(&home).len() as u64, came_of_it.requests);
+
+    let state = restore(&home.log, &key()).await.unwrap();
+    assert_eq!(state.spent.replies, came_of_it.requests);
+    assert_eq!(state.spent.prompt_tokens, came_of_it.prompt_tokens);
+    assert_eq!(
+        state.consultations,
+        dormouse_engine::Consultations::default()
+    );
+
+    let lived = contents(&home.memory).await;
+    home.lose_memory();
+    logged(&home).await;
+    assert_eq!(contents(&home.memory).await, lived);
+
+    let again = run(&home, &by).await.unwrap();
+    assert_eq!(again, Consolidated::default(), "nothing is left");
+}
+
+#[tokio::test(start_paused = true)]
+async fn killed_after_any_event_it_goes_on_and_pays_for_no_call_twice() {
+    let calls = Arc::new(AtomicU64::new(0));
+    let home = full().await;
+    let before = home.log.events(&key()).len();
+    run(&home, &consolidator(&home, diligent(&calls)))
+        .await
+        .unwrap();
+    let whole = home.log.events(&key()).len() - before;
+    let (paid, made) = (calls.load(Ordering::Relaxed), facts(&home).await.len());
+    assert!(whole > 8, "{whole} events");
+    for killed_after in 1..whole {
+        let calls = Arc::new(AtomicU64::new(0));
+        let mut home = full().await;
+        let by = consolidator(&home, diligent(&calls));
+        let mut memory = logged(&home).await;
+        home.log.close_after(killed_after);
+        by.run(&mut memory).await.unwrap_err();
+        home.log.reopen();
+        if killed_after % 2 == 0 {
+            home.lose_memory();
+        }
+        run(&home, &by).await.unwrap();
+        assert_eq!(
+            (calls.load(Ordering::Relaxed), facts(&home).await.len()),
+            (paid, made),
+            "killed after event {killed_after} of {whole}: {:?}",
+            consulted(&home)
+        );
+        assert_eq!(home.log.events(&key()).len() - before, whole);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recorded_reply_about_a_line_that_was_erased_since_leads_to_nothing() {
+    let home = full().await;
+    let calls = Arc::new(AtomicU64::new(0));
+    let by = consolidator(&home, diligent(&calls));
+    let mut memory = logged(&home).await;
+    home.log.close_after(1);
+    by.run(&mut memory).await.unwrap_err();
+    home.log.reopen();
+    let mut memory = logged(&home).await;
+    let sources = home.memory.unread_sources(&by.settings.extraction, 1).await;
+    let record = sources.unwrap()[0].id();
+    let erased = MemoryChange::Erased { record };
+    memory
+        .change(erased, self::by(), "forgotten")
+        .await
+        .unwrap();
+    let came_of_it = by.run(&mut memory).await.unwrap();
+    assert_eq!((came_of_it.resumed, came_of_it.records), (0, 4));
+    let derived = facts(&home).await.into_iter();
+    let mut sources = derived.flat_map(|fact| fact.provenance.derived_from);
+    assert!(!sources.any(|source| source == record));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extraction_is_undone_as_one_event_and_is_not_made_again() {
+    let mut home = full().await;
+    let calls = Arc::new(AtomicU64::new(0));
+    let by = consolidator(&home, diligent(&calls));
+    let came_of_it = run(&home, &by).await.unwrap();
+    let mut memory = logged(&home).await;
+    // The newest first: each left the records as the next one found them.
+    for event in came_of_it.events.into_iter().rev() {
+        let undone = MemoryChange::Undone { event };
+        memory.change(undone, self::by(), "undone").await.unwrap();
+    }
+    let made = facts(&home).await;
+    assert!(
+        made.iter()
+            .all(|fact| fact.status == RecordStatus::Withdrawn)
+    );
+    let stored = home.memory.record(Origin::event(Seq(1))).await.unwrap();
+    let stored = stored.unwrap();
+    assert_eq!(
+        (stored.status, stored.valid_until),
+        (RecordStatus::Live, None)
+    );
+    let again = by.run(&mut memory).await.unwrap();
+    assert_eq!(again, Consolidated::default());
+    let lived = contents(&home.memory).await;
+    home.lose_memory();
+    logged(&home).await;
+    assert_eq!(contents(&home.memory).await, lived);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_is_down_ends_the_run_and_leaves_everything_for_later() {
+    for kind in [
+        ModelErrorKind::Unreachable,
+        ModelErrorKind::Auth,
+        ModelErrorKind::TimedOut,
+        ModelErrorKind::NotAttempted(None),
+    ] {
+        let home = full().await;
+        let by = consolidator(&home, ScriptedModel::looping(ScriptedTurn::Fail(kind)));
+        let came_of_it = run(&home, &by).await.unwrap();
+        let ConsolidationEnd::ModelFailed {
+            kind: found,
+            reason,
+        } = &came_of_it.end
+        else {
+            panic!("{came_of_it:?}");
+        };
+        assert_eq!(*found, kind);
+        assert!(!reason.is_empty());
+        assert_eq!((came_of_it.records, came_of_it.skipped.len()), (0, 0));
+        assert_eq!(consulted(&home).len(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn unreadable_replies_and_refusals_skip_a_line_after_three_failures_and_no_other() {
+    for turn in [
+        || ScriptedTurn::text("I would rather talk about the weather."),
+        || ScriptedTurn::Fail(ModelErrorKind::Refused),
+    ] {
+        let home = full().await;
+        let model = ScriptedModel::looping(ScriptedTurn::with(move |request| {
+            let shown = shown(request);
+            let is_about_alice = shown.contains("Notes:");
+            if shown.contains("day 2") || is_about_alice {
+                turn()
+            } else {
+                ScriptedTurn::text("[]")
+            }
+        }));
+        let by = consolidator(&home, model.clone());
+        let came_of_it = run(&home, &by).await.unwrap();
+        assert_eq!(came_of_it.end, ConsolidationEnd::Done);
+        assert_eq!(came_of_it.records, 4);
+        assert_eq!(came_of_it.skipped, ["3", "alice"]);
+        // Three about the line, the first of them with another line, which is asked about again; three about Alice; two more.
+        assert_eq!(model.requests().len(), 3 + 1 + 3 + 2);
+        // Another run tries them again.
+        let again = run(&home, &by).await.unwrap();
+        assert_eq!((again.records, again.skipped.len()), (0, 2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_requests_are_made_than_allowed_and_the_next_run_goes_on() {
+    let home = full().await;
+    let calls = Arc::new(AtomicU64::new(0));
+    let mut by = consolidator(&home, diligent(&calls));
+    by.settings.max_requests = 1;
+    let mut ended = 0;
+    for runs in 1..20 {
+        let came_of_it = run(&home, &by).await.unwrap();
+        assert_eq!(
+            calls.load(Ordering::Relaxed),
+            runs.min(calls.load(Ordering::Relaxed))
+        );
+        if came_of_it.end == ConsolidationEnd::Done {
+            ended = runs;
+            break;
+        }
+        assert_eq!(came_of_it.end, ConsolidationEnd::MaxRequests);
+        assert_eq!(came_of_it.requests, 1);
+    }
+    let once = full().await;
+    let calls_once = Arc::new(AtomicU64::new(0));
+    run(&once, &consolidator(&once, diligent(&calls_once)))
+        .await
+        .unwrap();
+    assert_eq!(
+        calls.load(Ordering::Relaxed),
+        calls_once.load(Ordering::Relaxed)
+    );
+    assert!(ended > 1);
+    assert_eq!(facts(&home).await.len(), facts(&once).await.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_logs_of_one_assistant_never_feed_one_memory() {
+    let one = full().await;
+    let other = full().await;
+    let calls = Arc::new(AtomicU64::new(0));
+    run(&one, &consolidator(&one, diligent(&calls)))
+        .await
+        .unwrap();
+    let stranger = LoggedMemory::open(other.log.clone(), one.memory.clone(), one.clock.clone());
+    let refused = stranger.await.unwrap_err();
+    assert!(refused.is_mismatch(), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .contains("make the memory again from this log"),
+        "{refused}"
+    );
+}
