@@ -6,7 +6,10 @@ pub(crate) mod reading;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
@@ -48,6 +51,8 @@ pub(crate) struct Inner {
     pub(crate) saved: AtomicU64,
     /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.
     pub(crate) saving: Mutex<()>,
+    /// Whether only its log changes it.
+    pub(crate) follows_log: AtomicBool,
     pub(crate) assistant: AssistantId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -83,6 +88,12 @@ impl Memory {
     #[must_use]
     pub fn assistant(&self) -> &AssistantId {
         &self.inner.assistant
+    }
+
+    /// From now on only its log changes this memory, by [`Memory::take_log`]: another change would be lost when the memory is
+    /// made again, so it is refused. This holds for every handle to it, until it is opened again.
+    pub fn follow_log(&self) {
+        self.inner.follows_log.store(true, Ordering::Relaxed);
     }
 
     /// Stores a note. When this returns, the record is on disk and can be recalled. Secrets in its text (keys, tokens,

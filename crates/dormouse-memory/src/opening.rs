@@ -2,7 +2,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 
 use dormouse_contracts::invariant;
@@ -76,6 +79,7 @@ impl Memory {
                 entities: RwLock::new(entities),
                 saved: AtomicU64::new(saved),
                 saving: Mutex::new(()),
+                follows_log: AtomicBool::new(false),
                 assistant: builder.assistant,
                 clock: builder.clock,
                 counter: builder.counter,

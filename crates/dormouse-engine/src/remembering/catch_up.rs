@@ -90,6 +90,8 @@ pub struct CaughtUp {
 /// new checkpoint are one write. Taking in the same log again adds nothing, and interruptions do not change the
 /// resulting memory.
 ///
+/// From then on the memory refuses every change that does not come from its log.
+///
 /// Costs two reads if nothing is new. The future can be dropped at any moment; the memory keeps what it has taken in.
 ///
 /// # Errors
@@ -101,6 +103,7 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
     memory: &Memory,
 ) -> Result<CaughtUp, CatchUpError> {
     check_owner(key, memory)?;
+    memory.follow_log();
     let log = Log { events: log, key };
     let through = memory.log_position().await?;
     let mut progress = Progress {

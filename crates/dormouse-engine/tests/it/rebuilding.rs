@@ -487,3 +487,22 @@ async fn what_two_people_of_one_name_said_stays_apart() {
         assert_eq!(record.speaker, expected);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_memory_that_follows_a_log_is_changed_by_its_log_alone() {
+    let home = whispered("the kettle is blue").await;
+    let record = message(&home);
+    let before = contents(&home.memory).await;
+    let known = EntityChange::Deleted { entity: id(0) };
+    let refused = [
+        home.memory.add(Note::new("tea"), "by hand").await.map(drop),
+        home.memory.withdraw(record, "by hand").await.map(drop),
+        home.memory.erase(record, "by hand").await.map(drop),
+        home.memory.change_entity(known, "by hand").await.map(drop),
+    ];
+    for refused in refused {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("must be an event of that log"), "{error}");
+    }
+    assert_eq!(contents(&home.memory).await, before);
+}

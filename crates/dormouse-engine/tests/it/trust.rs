@@ -100,7 +100,7 @@ async fn a_source_that_was_not_shown_or_was_withdrawn_is_refused_with_the_reason
     life.handle.at_rest().await;
     life.end().await.unwrap();
     let withdrawn = home.memory.records(None, 1).await.unwrap()[0].id;
-    home.memory.withdraw(withdrawn, "a test").await.unwrap();
+    withdraw(&home, withdrawn).await;
     let life = home.wake().await;
     let asked = Perceive::whisper("Alice", "note it").number(2).build();
     life.accept(asked).await;
@@ -165,7 +165,7 @@ async fn no_tool_notes_anything_from_a_source_that_was_not_shown_is_of_another_a
         life.end().await.unwrap();
         let withdrawn = home.memory.records(None, 1).await.unwrap()[0].id;
         assert_eq!(withdrawn.to_string(), "2");
-        home.memory.withdraw(withdrawn, "a test").await.unwrap();
+        withdraw(&home, withdrawn).await;
         let before = home.events().len();
         let life = home.wake().await;
         life.accept(alice("note it all", 3)).await;
@@ -484,4 +484,12 @@ async fn nobody_of_low_trust_ever_has_a_dangerous_act_done() {
         });
         assert!(!settled);
     }
+}
+
+/// Takes a record out of recall, as a command does.
+async fn withdraw(home: &Home, record: dormouse_contracts::Origin) {
+    let by = dormouse_contracts::Author::Operator("florian".to_owned());
+    let withdrawn = dormouse_memory::MemoryChange::Withdrawn { record };
+    let mut memory = crate::consolidating::logged(home).await;
+    memory.change(withdrawn, by, "a test").await.unwrap();
 }

@@ -21,11 +21,20 @@ const UNSAVED: u64 = 1_000;
 const PAGE: usize = 128;
 
 impl Inner {
-    /// Commits a change of records and applies it.
+    /// Refuses a change that is not an event of the log that the memory follows.
+    fn check_follows_no_log(&self) -> Result<(), ChangeError> {
+        match self.follows_log.load(Ordering::Relaxed) {
+            true => Err(ChangeError::FollowsLog),
+            false => Ok(()),
+        }
+    }
+
+    /// Commits a change of records that no log has, and applies it.
     pub(crate) fn change<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Step<(T, Done)>,
     ) -> Result<T, MemoryError> {
+        self.check_follows_no_log()?;
         let mut draft = self.ordered()?;
         let now = self.clock.now();
         let written = self.store.write(|writing| work(writing, now));
@@ -115,6 +124,7 @@ impl Inner {
         change: dormouse_entities::EntityChange,
         reason: &str,
     ) -> Result<ChangeSeq, MemoryError> {
+        self.check_follows_no_log()?;
         self.change_all(|writing, entities, now| {
             let touched = entities.apply(&change, now).map_err(ChangeError::from);
             let touched = touched.map_err(ops::refuse)?;

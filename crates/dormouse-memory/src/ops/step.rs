@@ -69,6 +69,12 @@ pub enum ChangeError {
     /// The event did nothing to records.
     #[error("event {0} of the log changed no record")]
     NothingToUndo(Seq),
+    /// The memory follows a log, and only its log changes it.
+    #[error(
+        "the memory follows a log, so a change must be an event of that log: otherwise it would be lost when the memory is \
+         made again"
+    )]
+    FollowsLog,
     /// Facts were made of the record before.
     #[error("facts were made of {0} already")]
     AlreadyRead(RecordId),

@@ -136,7 +136,9 @@ impl Ledger {
 
 /// The number of the event that a record was made of.
 fn number_in_log(record: &Record) -> Option<u64> {
-    (record.id.part_number() == 1).then(|| record.id.seq().0)
+    // A fact that a model made is a part of a change, too.
+    let is_heard = record.provenance.derived_from.is_empty();
+    (is_heard && record.id.part_number() == 1).then(|| record.id.seq().0)
 }
 
 /// How many changes have this reason, which says so itself in its last word.
