@@ -100,7 +100,7 @@ fn odd(seed: u64) -> ScriptedModel {
                 3 => format!("Alice likes number {call}{number} in the old mill"),
                 _ => format!("Alice likes number {} in the old mill", dice % 7),
             };
-            let from = if dice % 5 == 0 { "777.3" } else { id };
+            let from = if dice.is_multiple_of(5) { "777.3" } else { id };
             json!({"text": text, "from": [from, id], "kind": "preference", "about": [text]})
         });
         let facts = json!(facts.collect::<Vec<_>>()).to_string();
