@@ -161,9 +161,9 @@ impl Note {
     fn of(text: &str, given: &str) -> Self {
         let spelled_text = spelled(text);
         let language = Language::of(&spelled_text);
-        let names = names(text, &language);
-        let given = telling(&spelled(given), &language, &BTreeSet::new(), &[]);
-        let mut words = telling(&spelled_text, &language, &names, &[]);
+        let names = names(text, language);
+        let given = telling(&spelled(given), language, &BTreeSet::new(), &[]);
+        let mut words = telling(&spelled_text, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
         Self {
             words,
@@ -186,7 +186,7 @@ impl Note {
 }
 
 /// What decides which words a text supplies: the language of the note, and the text.
-type SuppliedKey = (usize, String, String, String);
+type SuppliedKey = (Language, String, String, String);
 
 /// The most texts whose words are kept.
 const SUPPLIED_KEPT: usize = 1_024;
@@ -200,7 +200,7 @@ thread_local! {
 impl Supplied {
     fn by(note: &Note, shown: &Shown<'_>) -> Rc<Self> {
         let key = (
-            note.language.number,
+            note.language,
             shown.speaker.clone(),
             shown.around.clone(),
             shown.words.clone().into_owned(),
@@ -212,13 +212,13 @@ impl Supplied {
             if kept.len() >= SUPPLIED_KEPT {
                 kept.clear();
             }
-            let supplied = Rc::new(Self::new(&note.language, shown));
+            let supplied = Rc::new(Self::new(note.language, shown));
             kept.insert(key, Rc::clone(&supplied));
             supplied
         })
     }
 
-    fn new(language: &Language, shown: &Shown<'_>) -> Self {
+    fn new(language: Language, shown: &Shown<'_>) -> Self {
         let mut supplied = Self::default();
         let speaker = spelled(&shown.speaker);
         let words = spelled(&shown.words);

@@ -3,7 +3,7 @@
 //! In a language that is not here every word counts as one that says something. A paraphrase in it is then believed
 //! less, never more.
 
-use std::collections::HashSet;
+use std::{collections::HashMap, sync::LazyLock};
 
 /// The small words of one language. All are in lower case and without accents.
 struct Lists {
@@ -18,63 +18,82 @@ struct Lists {
     names_are_capital: bool,
 }
 
-/// The small words of the language of a text.
+/// The languages in which a word has each meaning: one bit for each language of [`ALL`].
+#[derive(Clone, Copy, Default)]
+struct Meanings {
+    function: u8,
+    denials: u8,
+    myself: u8,
+}
+
+/// Every small word of every language, to be found with one look.
+static SMALL_WORDS: LazyLock<HashMap<&'static str, Meanings>> = LazyLock::new(|| {
+    let mut words: HashMap<&'static str, Meanings> = HashMap::new();
+    for (number, lists) in ALL.iter().enumerate() {
+        let bit = 1 << number;
+        let of = |list: &'static str| list.split_ascii_whitespace();
+        of(lists.function).for_each(|word| words.entry(word).or_default().function |= bit);
+        of(lists.denials).for_each(|word| words.entry(word).or_default().denials |= bit);
+        of(lists.myself).for_each(|word| words.entry(word).or_default().myself |= bit);
+    }
+    words
+});
+
+/// The language of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Language {
-    /// Its place among all languages.
-    pub(super) number: usize,
-    function: HashSet<&'static str>,
-    denials: HashSet<&'static str>,
-    myself: HashSet<&'static str>,
-    names_are_capital: bool,
+    /// Its place in [`ALL`].
+    number: usize,
 }
 
 impl Language {
     /// The language of a text, by its small words. English if there are none or if it is a draw.
     pub(super) fn of(words: &[String]) -> Self {
-        let hits = |lists: &&Lists| words.iter().filter(|word| lists.has(word)).count();
-        let best = ALL
-            .iter()
-            .enumerate()
-            .rev()
-            .max_by_key(|(_, lists)| hits(lists));
-        let (number, lists) = best.unwrap_or((0, &ENGLISH));
-        Self::new(number, lists)
-    }
-
-    fn new(number: usize, lists: &Lists) -> Self {
-        let set = |list: &'static str| list.split_ascii_whitespace().collect();
-        Self {
-            number,
-            function: set(lists.function),
-            denials: set(lists.denials),
-            myself: set(lists.myself),
-            names_are_capital: lists.names_are_capital,
+        let mut hits = [0_usize; ALL.len()];
+        for word in words {
+            let languages = meanings(word).any();
+            for (number, hits) in hits.iter_mut().enumerate() {
+                *hits += usize::from(languages >> number & 1);
+            }
         }
+        // `max_by_key` takes the last of several that are equal.
+        let best = hits.iter().enumerate().rev().max_by_key(|(_, hits)| **hits);
+        let number = best.map_or(0, |(number, _)| number);
+        Self { number }
     }
 
-    pub(super) fn is_function(&self, word: &str) -> bool {
-        self.function.contains(word)
+    pub(super) fn is_function(self, word: &str) -> bool {
+        self.is_in(meanings(word).function)
     }
 
-    pub(super) fn denies(&self, word: &str) -> bool {
-        self.denials.contains(word)
+    pub(super) fn denies(self, word: &str) -> bool {
+        self.is_in(meanings(word).denials)
     }
 
-    pub(super) fn is_myself(&self, word: &str) -> bool {
-        self.myself.contains(word)
+    pub(super) fn is_myself(self, word: &str) -> bool {
+        self.is_in(meanings(word).myself)
     }
 
     /// Whether a capital letter distinguishes a name.
-    pub(super) fn names_are_capital(&self) -> bool {
-        self.names_are_capital
+    pub(super) fn names_are_capital(self) -> bool {
+        ALL.get(self.number)
+            .is_some_and(|lists| lists.names_are_capital)
+    }
+
+    fn is_in(self, languages: u8) -> bool {
+        languages >> self.number & 1 == 1
     }
 }
 
-impl Lists {
-    fn has(&self, word: &str) -> bool {
-        let mut all = [self.function, self.denials, self.myself].into_iter();
-        all.any(|list| list.split_ascii_whitespace().any(|one| one == word))
+impl Meanings {
+    /// The languages in which the word is a small one.
+    fn any(self) -> u8 {
+        self.function | self.denials | self.myself
     }
+}
+
+fn meanings(word: &str) -> Meanings {
+    SMALL_WORDS.get(word).copied().unwrap_or_default()
 }
 
 const ALL: [Lists; 7] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];

@@ -31,7 +31,7 @@ pub(super) fn spelled(text: &str) -> Vec<String> {
 /// the speaker's name.
 pub(super) fn telling(
     spelled: &[String],
-    language: &Language,
+    language: Language,
     names: &BTreeSet<String>,
     speaker: &[String],
 ) -> Vec<Word> {
@@ -60,7 +60,7 @@ pub(super) fn telling(
 }
 
 /// The words of a text that are written as names: with a capital letter, but not at the beginning of a sentence.
-pub(super) fn names(text: &str, language: &Language) -> BTreeSet<String> {
+pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
     if !language.names_are_capital() {
         return BTreeSet::new();
     }
@@ -221,8 +221,8 @@ mod tests {
         let language = Language::of(&spelled);
         let words = telling(
             &spelled,
-            &language,
-            &names(text, &language),
+            language,
+            &names(text, language),
             &["alice".to_owned()],
         );
         words.into_iter().map(|word| word.text).collect()
