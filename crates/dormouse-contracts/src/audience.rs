@@ -90,7 +90,7 @@ impl Audience {
         Self::of_parts(everyone, channel, entities)
     }
 
-    /// Those who are in both audiences, as far as it is known: whoever is in the result was party to both.
+    /// Those who are in both audiences, as far as it is known: everyone in the result was party to both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
