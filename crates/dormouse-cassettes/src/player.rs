@@ -46,8 +46,8 @@ pub enum Mode {
 /// Replays a cassette, each exchange once. Clones play from the same cassette.
 ///
 /// A request matches if method, path with query, and body equal the recorded ones after scrubbing; JSON is compared by
-/// value. Numbers of placeholders are ignored, since they depend on what else was recorded. Headers are ignored, and so is
-/// a body that the recorder truncated.
+/// value. The number in a placeholder's name is ignored, since it depends on what else was recorded. Headers are ignored,
+/// and so is a body that the recorder truncated.
 #[derive(Clone)]
 pub struct Player {
     shared: Arc<Shared>,
@@ -88,8 +88,8 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// [`NoMatch`] if no exchange matches; nothing is played then. The error has the request, and the first difference to the
-    /// nearest exchange.
+    /// [`NoMatch`] if no exchange matches; nothing is played then. The error contains the request and its first difference
+    /// from the nearest exchange.
     pub fn answer(&self, request: RequestParts<'_>) -> Result<Playback, NoMatch> {
         let mut state = self.state();
         let asked = scrubbed(&mut state.scrubber, request);

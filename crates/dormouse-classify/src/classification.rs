@@ -12,7 +12,7 @@ pub enum MessageVerdict {
     Trigger,
     /// The message is worth knowing: keep it for the next prompt, and do not answer.
     Context,
-    /// The message is output of a command of the assistant: it belongs to that command's result.
+    /// The message is the output of a command that the assistant ran: it belongs to that command's result.
     Capture,
     /// The message does not concern the assistant: drop it.
     Ignore,
@@ -46,7 +46,7 @@ pub enum Rule {
     /// 1a: the assistant's own message, marked as such. IGNORE; otherwise the assistant would answer itself.
     #[serde(rename = "1a")]
     OwnMessage,
-    /// 1b: the assistant's own output, caused by one of its effects. CAPTURE.
+    /// 1b: the assistant's own output, produced by an action (effect) that it requested. CAPTURE.
     #[serde(rename = "1b")]
     OwnCapture,
     /// 1c: any other output of the assistant. CONTEXT.
@@ -64,7 +64,7 @@ pub enum Rule {
     /// 5: the operator permits this sender to trigger the assistant from any source. TRIGGER.
     #[serde(rename = "5")]
     TriggerPermission,
-    /// 6: the operator configured this channel, or speech in rooms. As configured.
+    /// 6: the operator set a verdict for this channel, or for speech in rooms. That verdict.
     #[serde(rename = "6")]
     Configured,
     /// 7: nothing else matched. IGNORE.

@@ -22,8 +22,8 @@ use crate::{
 /// wins. Only the owner may access a new file (mode 0600 on Unix), and its entry in the folder is on disk when this
 /// function returns.
 ///
-/// Removes the leftovers of killed creations from the folder. Blocks while the check of [`FileKind::check_up_to_bytes`]
-/// runs.
+/// Removes temporary files that killed processes left in the folder while they created this file. Blocks while the check
+/// of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
 ///
@@ -58,8 +58,8 @@ pub(crate) fn open_or_create(
 
 /// Opens the existing file at `path`.
 ///
-/// Removes the leftovers of killed creations from the folder. Blocks while the check of [`FileKind::check_up_to_bytes`]
-/// runs.
+/// Removes temporary files that killed processes left in the folder while they created this file. Blocks while the check
+/// of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
 ///
@@ -135,8 +135,8 @@ pub struct DatabaseView {
     pub is_in_use: bool,
 }
 
-/// Opens the newest commit of the file at `path` for reading. It writes and locks neither the file nor its folder, so
-/// it works in a read-only folder and while another process has the file open.
+/// Opens the newest commit of the file at `path` for reading. It does not lock or change the file or its folder, so it
+/// works in a read-only folder and while another process has the file open.
 ///
 /// A file in use is copied into memory, up to 1 GiB. Reads beyond the copy fail after the other process's next commit.
 /// Blocks while the check of [`FileKind::check_up_to_bytes`] runs.
@@ -166,7 +166,7 @@ pub(crate) fn view_file(subject: FileSubject<'_>) -> Result<DatabaseView, Databa
     }
 }
 
-/// How often a file in use is examined before a problem in it is reported.
+/// How many times a file in use is examined before a problem in it is reported.
 const LOOKS: u32 = 3;
 
 fn view_of(subject: FileSubject<'_>, file: FrozenFile) -> Result<DatabaseView, DatabaseOpenError> {

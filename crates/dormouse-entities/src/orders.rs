@@ -14,7 +14,7 @@ pub use compile::{LeftOut, OrderPolicy, StandingOrders, compile};
 pub use recognise::{FoundOrder, orders_in, recognise};
 pub use subject::subject_of;
 
-/// The id of a standing order: the id of its record or event, in the caller's notation.
+/// The id of a standing order: the id of its record or event, in any form that the caller chooses.
 pub type OrderId = TextLine<128>;
 /// The request, in the person's own words.
 pub type OrderText = TextLine<300>;
@@ -74,11 +74,11 @@ pub struct StandingOrder {
     pub text: OrderText,
     /// The kind of request.
     pub kind: OrderKind,
-    /// The person, with merges followed.
+    /// The person; if the entity was merged into another, that other one.
     pub from: EntityId,
     /// The name of the person.
     pub from_name: Name,
-    /// The attested trust that this person said it.
+    /// How far it is believed that this person really said it.
     pub trust: Trust,
     /// The time of the request.
     pub at: Timestamp,

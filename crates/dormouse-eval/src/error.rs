@@ -15,12 +15,12 @@ pub(crate) enum EvalError {
     Encoder(#[from] RequestedEmbedderError),
     #[error(transparent)]
     Contender(#[from] ContenderError),
-    #[error("{}: receipts must not replace the file that is evaluated", path.display())]
+    #[error("{}: the results file (--receipts) must not be the evaluated file", path.display())]
     SameFile {
         /// The file.
         path: PathBuf,
     },
-    #[error("the receipts {} could not be written", path.display())]
+    #[error("the results file {} (--receipts) could not be written", path.display())]
     Receipts {
         /// The file.
         path: PathBuf,

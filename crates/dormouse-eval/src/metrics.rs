@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-/// The token budgets for which shown evidence is counted.
+/// The token budgets for which we check how much evidence the packed text contains.
 pub(crate) const BUDGETS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
 /// A measure of one question, from 0 to 1.
@@ -81,7 +81,7 @@ fn part(some: usize, all: usize) -> f64 {
     }
 }
 
-/// The results for one question, by place.
+/// The results for one question, as places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// The ranked turns or sessions, best first, each once.
@@ -92,7 +92,7 @@ pub(crate) struct Found {
     pub(crate) shown: Vec<BTreeSet<usize>>,
 }
 
-/// The evidence for a question, by place.
+/// The evidence for a question, as places.
 #[derive(Clone, Debug)]
 pub(crate) struct Gold {
     pub(crate) places: BTreeSet<usize>,

@@ -16,7 +16,7 @@ pub(super) struct Report {
     format: &'static str,
     /// What is ranked: turns or sessions.
     pub(super) unit: &'static str,
-    /// How many turns or sessions are ranked for each question at most.
+    /// The maximum number of turns or sessions ranked for each question.
     pub(super) limit: usize,
     pub(super) conversations: usize,
     pub(super) turns: usize,

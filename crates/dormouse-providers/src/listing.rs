@@ -74,9 +74,9 @@ pub enum ListModelsError {
 ///
 /// Sends one request to `/models`. Anthropic needs one request for each thousand models. For Ollama, one more request
 /// for each of the first 64 models gets the model's capabilities and context window; if it fails, they stay unknown. An
-/// answer may have at most 8 MiB, and the list 10,000 models. There are no retries. The only deadline is the one for
-/// silence, as in [`OpenAiModel`](crate::OpenAiModel). Set a short deadline for a server that may not exist. Dropping
-/// the future cancels the request. Needs a tokio runtime.
+/// answer may have at most 8 MiB, and the list 10,000 models. There are no retries. The only time limit is for how
+/// long the server may be silent, as in [`OpenAiModel`](crate::OpenAiModel). Set a short deadline for a server that may
+/// not exist. Dropping the future cancels the request. Needs a tokio runtime.
 ///
 /// # Errors
 ///

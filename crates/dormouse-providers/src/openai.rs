@@ -32,7 +32,7 @@ use crate::Secret;
 pub struct OpenAiConfig {
     /// The provider's id, for errors and events.
     pub provider: ProviderId,
-    /// The server, as `http://127.0.0.1:8080`, with or without a version such as `/v1` at the end.
+    /// The server, for example `http://127.0.0.1:8080`, with or without a version such as `/v1` at the end.
     pub base_url: String,
     /// The key, if the server needs one.
     pub api_key: Option<Secret>,

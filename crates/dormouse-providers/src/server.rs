@@ -22,7 +22,7 @@ use crate::{
     stream::{Decoder, Draft, ReplyStream},
 };
 
-/// How many unsupported fields are removed from one request at most.
+/// The maximum number of unsupported fields that are removed from one request.
 const MAX_DROPPED_FIELDS: usize = 8;
 
 /// After this time all fields are sent again: the server may have been updated.

@@ -11,7 +11,8 @@ use crate::{
 
 /// How many levels of escapes are decoded: JSON within JSON, a URL within a URL.
 const DECODED: usize = 2;
-/// How often masked text is scanned at most. It is scanned again, because a mask may reveal another match next to it.
+/// The maximum number of scans of one text. Masked text is scanned again, because a mask may reveal another match next
+/// to it.
 /// In practice the second scan finds nothing.
 const ROUNDS: usize = 16;
 /// Shorter texts contain no match.
@@ -57,7 +58,7 @@ pub fn scan(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
 /// Scans the text as it is. The matches are unordered.
 fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     let mut found = Vec::new();
-    // Of two matches with the same start, the first determines the kind.
+    // If two matches start at the same place, the one found first determines the kind. So the order of these calls matters.
     rules::patterns(text, profile, false, &mut found);
     assigned::assigned(text, profile, &mut found);
     formats::keys(text, profile, &mut found);
@@ -73,7 +74,7 @@ fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     found
 }
 
-/// Replaces everything that [`scan`] finds by a mask such as `[secret: api key]`, or `***` with
+/// Replaces everything that [`scan`] finds with a mask such as `[secret: api key]`, or `***` with
 /// [`RedactionProfile::Errors`]. A text without matches is not copied. Masking is idempotent.
 ///
 /// ```
@@ -95,7 +96,7 @@ pub fn mask(text: &str, profile: RedactionProfile) -> Cow<'_, str> {
     text
 }
 
-/// Replaces each match by a mask. If a match starts or ends inside a character, the whole character is replaced.
+/// Replaces each match with a mask. If a match starts or ends inside a character, the whole character is replaced.
 pub(crate) fn replaced<'a>(
     text: &str,
     found: &[Match],

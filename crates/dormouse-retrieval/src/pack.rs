@@ -44,7 +44,7 @@ pub struct PackItem<'a> {
 /// An item that was packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
-    /// The owner's id of the item.
+    /// The id that the caller gave the item.
     pub id: u64,
     /// The tokens used: text and label.
     pub tokens: u32,

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Numbers in the header are little-endian. Numbers in the rest have a variable length, with seven bits per byte. The
-//! rest contains: the largest number of terms of a unit; the sorted terms with the number of units in which each occurs
-//! (a size hint); the sorted threads and speakers; the units with their terms by thread, time and id. Postings, links
-//! and sessions are not stored but rebuilt, so they always agree with the units.
+//! rest contains: the largest number of terms in an indexed text (unit); the sorted terms with the number of units in
+//! which each occurs (a size hint); the sorted threads and speakers; the units with their terms by thread, time and id.
+//! Postings, links and sessions are not stored but rebuilt, so they always agree with the units.
 
 mod header;
 mod reading;

@@ -73,7 +73,7 @@ pub enum RegistryError {
         /// Which tool.
         name: ToolName,
     },
-    /// The parameters are not a valid JSON Schema, or refer to a schema outside; the source names the part.
+    /// The parameters are not a valid JSON Schema, or refer to an external schema; the source names the part.
     #[error("the parameters of the tool \"{name}\" are not a usable JSON Schema")]
     Schema {
         /// Which tool.

@@ -111,7 +111,7 @@ fn a_switch_of_models_is_one_sentence_in_each_direction() {
     };
     assert_eq!(
         switch(&away),
-        "offline answers in place of local:tiny, which is not called for now."
+        "offline answers in place of local:tiny, which is being skipped for now."
     );
     let back = ModelSwitch {
         purpose: Purpose::Scoring,

@@ -116,7 +116,7 @@ fn everything(profile: &Profile) -> String {
     ];
     let attributes = &profile.attributes;
     if let Some(style) = &attributes.communication_style {
-        lines.push(format!("talks {style}"));
+        lines.push(format!("communication style: {style}"));
     }
     if let Some(temperament) = &attributes.temperament {
         lines.push(format!("is {}", temperament.as_str()));

@@ -58,7 +58,7 @@ fn observations_and_attributes_are_shown() {
     for part in [
         "Alice, Alicia",
         "favorability -0.50, trust 0.80",
-        "talks terse",
+        "communication style: terse",
         "cares about boats",
         "prefers drink: tea",
         "1. She likes tea. (direct, trust 0.90",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::CorpusFamily;
 use crate::ToolCalling;
 
-/// How many calls of a family are parsed. Tools are offered natively or in the prompt; a case that covers both counts
-/// twice.
+/// How many calls in one family (file) of the corpus are parsed. Tools are offered natively or in the prompt; a case
+/// that covers both counts twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseRate {
     /// The family.
@@ -58,7 +58,7 @@ fn rate(family: &CorpusFamily) -> ParseRate {
 #[must_use]
 pub fn table(rates: &[ParseRate]) -> String {
     let mut text = String::from(
-        "| family | replies | calls meant | of them native | read | wrongly read |\n\
+        "| family | replies | intended calls | native | parsed | wrongly parsed |\n\
          | --- | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let sum = |part: fn(&ParseRate) -> usize| rates.iter().map(part).sum();

@@ -67,7 +67,7 @@ pub(super) fn invoke<'t>(text: &'t str, budget: &mut ScanBudget) -> Option<(Prin
     Some((found(name, arguments, CallFormat::Invoke), behind))
 }
 
-/// `name<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`, after the opening mark.
+/// `name<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`, after the opening `<tool_call>` tag.
 pub(super) fn arguments<'t>(
     text: &'t str,
     budget: &mut ScanBudget,
@@ -95,8 +95,8 @@ fn until<'t>(text: &'t str, end: &str, budget: &mut ScanBudget) -> Option<(&'t s
     found
 }
 
-/// Adds an argument. These formats have no value types: valid JSON counts as JSON, everything else as text. A line end
-/// after the opening tag and one before the closing tag are not part of the value.
+/// Adds an argument. These formats have no value types: valid JSON counts as JSON, everything else as text. A
+/// newline after the opening tag or before the closing tag is not part of the value.
 fn add(arguments: &mut Map<String, Value>, key: &str, value: &str) -> Option<()> {
     if arguments.len() >= ARGUMENTS_LIMIT {
         return None;

@@ -1,4 +1,4 @@
-//! An entity in the block.
+//! One entity's entry in the entity block of a prompt.
 
 use std::cmp::Reverse;
 
@@ -18,7 +18,7 @@ const OBSERVATION: usize = 200;
 const TOPIC: usize = 60;
 const ACTION: usize = 100;
 const ATTRIBUTES: usize = 300;
-/// The most pending actions per entity.
+/// The maximum number of pending actions per entity.
 const MOST_ACTIONS: usize = 5;
 
 /// The lines of one entity.
@@ -115,7 +115,7 @@ fn attributes(attributes: &Attributes, min_trust: Trust) -> Option<String> {
     let mut parts = Vec::new();
     if is_believed(AttributeName::CommunicationStyle) {
         let style = attributes.communication_style.iter();
-        parts.extend(style.map(|style| format!("talks {style}")));
+        parts.extend(style.map(|style| format!("communication style: {style}")));
     }
     if is_believed(AttributeName::Temperament) {
         parts.extend(attributes.temperament.iter().map(ToString::to_string));

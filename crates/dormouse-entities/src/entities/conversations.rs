@@ -71,7 +71,8 @@ impl Entities {
         plan.conversations.insert(id.clone(), None);
     }
 
-    /// Changes a running conversation in place. Callers pass only such changes.
+    /// Applies a change to a running conversation. Callers pass only changes of the kinds in [`conversed`]; any other has no
+    /// effect.
     pub(super) fn converse(
         &self,
         change: &EntityChange,

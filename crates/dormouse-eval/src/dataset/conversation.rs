@@ -28,7 +28,7 @@ impl Format {
 pub(crate) enum Grain {
     /// Single turns.
     Turn,
-    /// Whole sessions, each ranked as its best turn.
+    /// Whole sessions, each with the rank of its best turn.
     Session,
 }
 
@@ -105,7 +105,7 @@ impl Conversation {
         name.map_or("", String::as_str)
     }
 
-    /// The sessions of ranked turns, each ranked as its best turn.
+    /// The sessions of ranked turns, each at the rank of its best turn.
     pub(crate) fn sessions_of<'a>(
         &'a self,
         turns: impl IntoIterator<Item = usize> + 'a,

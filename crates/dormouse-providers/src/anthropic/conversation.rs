@@ -1,4 +1,4 @@
-//! A conversation in Anthropic's format: the system's instructions apart, then users and model in turns.
+//! A conversation in Anthropic's format: system instructions are separate; user and assistant turns alternate.
 
 use std::{
     borrow::Cow,
@@ -52,7 +52,8 @@ impl<'a> Conversation<'a> {
         names
     }
 
-    /// Returns the system's instructions, one block each. The last one of the first `stable` messages gets the cache mark.
+    /// Returns the system's instructions, one block each. Of the blocks that come from the first `stable` messages, the last
+    /// gets the cache mark.
     pub(super) fn system(&self, stable: usize) -> Vec<Value> {
         let blocks = self.system.iter();
         let mut blocks: Vec<_> = blocks.map(|(_, content)| text(content)).collect();
@@ -326,11 +327,12 @@ const MARK: &str = "dm";
 /// The longest tool name, in bytes. Newer models accept 128, some servers only 64.
 const NAME_LIMIT: usize = 64;
 
-/// Returns the id to send for the call that uses `id` for the `earlier`th time in the conversation, from zero.
+/// Returns the id to send for a call with this `id`, which `earlier` previous calls of the conversation already used.
 ///
-/// The API accepts letters, digits, `_` and `-`. A valid id is sent unchanged. In any other, and in one that starts with
-/// the prefix of rewritten ids, each other byte is written in hexadecimal. So no two calls share an id, and a call has
-/// the same id in every request.
+/// The API accepts letters, digits, `_` and `-`. A valid id is sent unchanged. An id that is invalid, was used
+/// before, or starts with the prefix of rewritten ids is rewritten: prefix, number of earlier calls if any, and the id
+/// with every byte except letters, digits and `-` in hexadecimal. So no two calls share an id, and a call has the same
+/// id in every request.
 pub(super) fn call_id(id: &str, earlier: usize) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let may_stay = id.bytes().all(|byte| is_plain(byte) || byte == b'_');
@@ -346,7 +348,7 @@ pub(super) fn call_id(id: &str, earlier: usize) -> String {
         if is_plain(byte) {
             written.push(char::from(byte));
         } else if write!(written, "_{byte:02x}").is_err() {
-            break; // A text can always be written to.
+            break; // Writing to a `String` cannot fail.
         }
     }
     written
@@ -374,7 +376,7 @@ impl ToolNames {
         Self(names)
     }
 
-    /// Returns the name to send. The model may also have called a tool that does not exist.
+    /// Returns the name to send. An undefined name, which the model may have made up, is only cleaned of invalid characters.
     pub(super) fn written(&self, name: &str) -> String {
         let mut names = self.0.iter();
         let known = names.find(|(_, original)| original == name);

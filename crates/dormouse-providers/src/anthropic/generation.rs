@@ -24,7 +24,7 @@ pub(super) enum ThinkingForm {
 pub(super) enum Generation {
     /// A model by Anthropic.
     Claude {
-        /// For example `(4, 5)`; the maximum if the name has no version.
+        /// For example `(4, 5)`; `(u32::MAX, 0)`, which is newer than all others, if the name has no version.
         version: (u32, u32),
         /// Whether it is an Opus model. Early Opus models had a lower output limit.
         opus: bool,
@@ -75,7 +75,8 @@ impl Generation {
     }
 }
 
-/// Parses the first number of a name and the number after it. A date is too long to count as one.
+/// Parses the first number of a name and the number after it. Numbers of more than two digits, such as dates, are not
+/// version numbers.
 fn version(name: &str) -> Option<(u32, u32)> {
     let number = |part: &str| {
         let short = (1..=2).contains(&part.len());

@@ -8,7 +8,8 @@ use dormouse_contracts::ModelErrorKind;
 use super::*;
 use crate::http::{ErrorBody, Redact, RequestSize};
 
-/// A server that rejects texts with more bytes than this. A vector has the length and the first byte of the text.
+/// A server that rejects texts with more bytes than `limit`. Each vector contains two numbers: the text's length and its
+/// first byte.
 struct Server {
     limit: usize,
     requests: Mutex<Vec<Vec<usize>>>,

@@ -24,7 +24,7 @@ pub enum ServedBy {
 
 /// The name is not a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such provider; there are openai, anthropic, openrouter, ollama, local and offline")]
+#[error("no such provider; expected openai, anthropic, openrouter, ollama, local or offline")]
 pub struct ServedByError;
 
 impl ServedBy {
@@ -54,7 +54,7 @@ impl ServedBy {
     /// Returns the id for errors and events.
     #[expect(
         clippy::expect_used,
-        reason = "the names are constants of this file, and a test makes every one of them"
+        reason = "the names are constants of this file, and a test converts every one of them"
     )]
     pub(crate) fn id(self) -> ProviderId {
         ProviderId::try_new(self.as_str()).expect("a provider's name is an id")

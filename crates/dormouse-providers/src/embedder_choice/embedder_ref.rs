@@ -26,14 +26,14 @@ pub enum EmbedderRef {
     OpenAi {
         /// The model, as the server names it.
         model: ModelName,
-        /// The server, if it is not the one that the environment or the default defines.
+        /// The server; `None` for the one from the environment, or else the default.
         base_url: Option<String>,
     },
     /// Ollama.
     Ollama {
         /// The model, as the server names it.
         model: ModelName,
-        /// The server, if it is not the one that the environment or the default defines.
+        /// The server; `None` for the one from the environment, or else the default.
         base_url: Option<String>,
     },
 }
@@ -52,9 +52,9 @@ pub enum EmbedderRefError {
         "the path after `folder:` is missing; name a model's folder, as in `folder:/models/minilm`"
     )]
     NoPath,
-    /// This program was built without embedders in folders.
+    /// This program was built without support for `folder:`.
     #[error(
-        "this program was built without the feature `encoder`, which folder: needs; build it again with --features encoder, or use openai: or ollama:"
+        "this program was built without the feature `encoder`, which `folder:` needs; build it again with --features encoder, or use `openai:` or `ollama:`"
     )]
     NotBuiltIn,
     /// The model name is missing.

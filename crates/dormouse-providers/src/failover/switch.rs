@@ -23,7 +23,7 @@ pub struct ModelSwitch {
 pub enum SwitchCause {
     /// The previous model was not called: its circuit is open or its limits are reached.
     NotAttempted,
-    /// The previous model rejected its credentials.
+    /// The server of the previous model rejected our credentials.
     Refused,
     /// The previous model failed with an error of this class, and its circuit is open now.
     Failed(ErrorClass),
@@ -44,8 +44,8 @@ impl SwitchCause {
 impl fmt::Display for SwitchCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAttempted => f.write_str("is not called for now"),
-            Self::Refused => f.write_str("refused its credentials"),
+            Self::NotAttempted => f.write_str("is being skipped for now"),
+            Self::Refused => f.write_str("rejected the key"),
             Self::Failed(class) => write!(f, "failed ({class})"),
             Self::Recovered => f.write_str("has recovered"),
         }
@@ -82,7 +82,7 @@ impl ModelSwitch {
     }
 }
 
-/// For example `answer: anthropic:claude-x answers in place of openai:gpt-x, which is not called for now`.
+/// For example `answer: anthropic:claude-x answers in place of openai:gpt-x, which is being skipped for now`.
 impl fmt::Display for ModelSwitch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (purpose, cause) = (self.purpose, self.cause);

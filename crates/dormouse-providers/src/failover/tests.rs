@@ -326,7 +326,7 @@ async fn a_switch_names_the_failure_of_the_previous_model() {
         *switches.lock().unwrap(),
         [
             "answer: scripted:b answers in place of scripted:a, which failed (TRANSIENT)",
-            "answer: scripted:c answers in place of scripted:b, which refused its credentials",
+            "answer: scripted:c answers in place of scripted:b, which rejected the key",
             "answer: scripted:b has recovered and answers in place of scripted:c",
             "answer: scripted:a has recovered and answers in place of scripted:b",
         ]

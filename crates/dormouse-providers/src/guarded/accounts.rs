@@ -43,7 +43,7 @@ impl Accounts {
         }
     }
 
-    /// Enters one request, and returns what it cost. Without a usage, tokens and cost are unknown.
+    /// Enters one request, and returns what it cost. If no usage was reported, tokens and cost are unknown.
     pub fn record(
         &self,
         (provider, model): (&ProviderId, &ModelName),

@@ -44,8 +44,8 @@ pub struct Network {
 pub struct CertificateError(#[source] BoxError);
 
 impl Network {
-    /// Sends requests directly, with the usual proxy variables (except to this machine) and the certificates that this
-    /// machine trusts.
+    /// Sends requests to the server, without recording or replaying. Uses the usual proxy variables (except to this machine)
+    /// and trusts the certificates that this machine trusts.
     #[must_use]
     pub fn direct() -> Self {
         Self::default()
@@ -84,7 +84,7 @@ impl Network {
     }
 
     /// Answers every request from a recording, without a server. A request that is not in the recording is `Refused`;
-    /// the error shows the difference to the nearest one. The recorded pauses are skipped.
+    /// the error shows how it differs from the nearest one. The recorded pauses are skipped.
     #[must_use]
     pub fn replaying(mut self, player: Player) -> Self {
         self.transport = Transport::Replayed(player);

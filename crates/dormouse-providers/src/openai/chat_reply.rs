@@ -392,7 +392,7 @@ type Nothing = ();
 ///
 /// Nearly every event of a reply is one piece of text, one fragment of arguments, or nothing. These are parsed into
 /// borrowed texts. Any other event fails to parse here and is parsed as a [`Chunk`]. Every field that `Chunk` reads is
-/// named here too; otherwise the short path would ignore it.
+/// named here too; otherwise the fast parser would ignore it.
 #[derive(Debug, Deserialize)]
 struct Ordinary<'a> {
     #[serde(borrow)]

@@ -1,4 +1,4 @@
-//! A text encoder behind OpenAI's embeddings.
+//! A text encoder on a server with OpenAI's embeddings API.
 
 use std::num::NonZeroUsize;
 
@@ -23,8 +23,8 @@ use crate::{
 /// runtime.
 ///
 /// Base URL, key and errors are as in [`OpenAiModel`](crate::OpenAiModel). `Malformed` also means an answer that is not
-/// JSON or exceeds 64 MiB, a wrong number of vectors, a number that is not finite, or vectors of another length than
-/// before.
+/// JSON or exceeds 64 MiB, a wrong number of vectors, a number that is not finite, or vectors whose
+/// length differs from earlier ones.
 #[derive(Debug)]
 pub struct OpenAiEmbedder {
     server: EmbeddingServer<OpenAiEmbeddings>,

@@ -48,7 +48,7 @@ pub struct PriceEntry {
     /// Per million prompt tokens that are written to a cache; defaults to [`PriceEntry::input`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// The longest prompt in tokens at these prices, if longer ones cost more.
+    /// The longest prompt, in tokens, that these prices apply to, if longer prompts cost more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearer_beyond: Option<u32>,
     /// The date of the price.
@@ -106,7 +106,7 @@ pub enum PriceProblem {
     #[error("{0} has more than six digits after the point")]
     TooPrecise(PriceField),
     /// The same model of the same provider has another price.
-    #[error("it has two prices")]
+    #[error("two entries set it; expected one")]
     Duplicate,
     /// A list price has no date.
     #[error("it has no date")]
@@ -151,7 +151,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Reads a price of the user.
+    /// Reads a price from the user's configuration.
     pub(super) fn configured(entry: &PriceEntry) -> Result<(ModelPattern, Self), PriceError> {
         Self::read(entry, CostSource::ByConfiguration)
             .map_err(|problem| PriceError::new(entry, problem))
@@ -210,7 +210,7 @@ impl Price {
         self.cache_write
     }
 
-    /// Returns the longest prompt at these prices; `None` if the length does not matter.
+    /// Returns the longest prompt, in tokens, that these prices apply to; `None` if there is no limit.
     #[must_use]
     pub fn dearer_beyond(&self) -> Option<u32> {
         self.dearer_beyond
@@ -231,9 +231,9 @@ impl Price {
     /// Returns the cost of a request: cached tokens, tokens written to a cache, other prompt tokens and reply tokens, each at
     /// their price. The result is exact and saturates.
     ///
-    /// Thoughts are reply tokens; if a provider reports more thoughts than reply tokens, the thoughts count. If more tokens
-    /// concern a cache than the prompt has, the report is wrong and the whole prompt is charged in full. For a prompt longer
-    /// than [`Price::dearer_beyond`] the result is a lower bound.
+    /// Thinking tokens are reply tokens; if a provider reports more thinking tokens than reply tokens, the larger number is
+    /// used. If the cached and cache-write tokens together exceed the prompt, the report is wrong and the whole prompt is
+    /// charged in full. For a prompt longer than [`Price::dearer_beyond`] the result is a lower bound.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Usd {
         let about_cache = u64::from(usage.cached_tokens) + u64::from(usage.cache_write_tokens);
@@ -266,14 +266,14 @@ impl fmt::Display for Price {
         }
         write!(f, "${} out for a million tokens", million(self.output))?;
         if let Some(limit) = self.dearer_beyond {
-            write!(f, " of prompts up to {limit} tokens")?;
+            write!(f, ", for prompts of up to {limit} tokens")?;
         }
         write!(f, ", {}", self.cost_source)
     }
 }
 
-/// Converts dollars per million tokens to picodollars per token: the same number of millions, so that a price with six
-/// decimals is exact.
+/// Converts dollars per million tokens to picodollars per token. One dollar per million tokens is a million picodollars
+/// per token, so a price with six decimals is exact.
 fn per_token(per_million: f64, field: PriceField) -> Result<Usd, PriceProblem> {
     if per_million.is_nan() {
         return Err(PriceProblem::NotANumber(field));

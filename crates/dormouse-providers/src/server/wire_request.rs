@@ -25,7 +25,7 @@ pub(crate) struct WireRequestBuilder<'a> {
 }
 
 impl<'a> WireRequestBuilder<'a> {
-    /// Starts a request to `model`; the fields `without` are left out.
+    /// Starts a request to `model`; the fields in `without` are left out.
     pub(crate) fn new(model: &'a ModelName, without: &'a BTreeSet<RequestField>) -> Self {
         let mut builder = Self {
             model,

@@ -150,7 +150,7 @@ impl Draft {
         }
     }
 
-    /// Adds token counts. They replace earlier ones.
+    /// Updates the token counts. Newer numbers replace older ones.
     pub(crate) fn count(&mut self, counts: TokenCounts) {
         self.counts = self.counts.updated(counts);
     }
@@ -188,12 +188,12 @@ impl Draft {
         super::json::read(data).map_err(|error| self.unreadable(&error.to_string()))
     }
 
-    /// The failure of an invalid event.
+    /// The error to return for an invalid event.
     pub(crate) fn unreadable(&self, why: &str) -> Failure {
         Failure::Unreadable(ErrorBody::of(why, &self.redact))
     }
 
-    /// The failure of a reply that the server ended with this error.
+    /// The error to return for a reply that the server ended with this error.
     pub(crate) fn broken_off(&self, error: &Value) -> Failure {
         Failure::BrokenOff(ErrorBody::from_json(error, &self.redact))
     }

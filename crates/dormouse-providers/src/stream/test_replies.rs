@@ -1,4 +1,4 @@
-//! What decoders make of events, for their tests.
+//! Helpers for tests of decoders: run a decoder over events and collect its output.
 
 use dormouse_contracts::{ChatDelta, RateLimits, ReplyInfo};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub(crate) fn draft() -> Draft {
     Draft::new(3, info, Redact::default())
 }
 
-/// The deltas of the reply that a decoder makes of these events, for the tests of decoders.
+/// The deltas that a decoder produces from these events.
 pub(crate) fn deltas(
     mut decoder: impl Decoder,
     events: &[Value],
@@ -44,7 +44,7 @@ pub(crate) fn content(decoder: impl Decoder, events: &[Value]) -> Result<Vec<Cha
     Ok(deltas)
 }
 
-/// The calls of these deltas as (id, name, arguments), assembled like a caller does.
+/// The calls of these deltas as (id, name, arguments), assembled as a caller would.
 pub(crate) fn calls(deltas: Vec<ChatDelta>) -> Vec<(String, String, String)> {
     let mut calls: Vec<(String, String, String)> = Vec::new();
     for delta in deltas {

@@ -6,7 +6,7 @@
 pub(super) enum Kind {
     /// The first letter of a word.
     Word,
-    /// A further small letter.
+    /// Another lower-case letter.
     Letter,
     /// A capital letter within a word.
     Capital,
@@ -16,15 +16,15 @@ pub(super) enum Kind {
     Digit,
     /// A space or tab after something else: usually part of the next word.
     Space,
-    /// A further space or tab, as in indented code.
+    /// Another space or tab, as in indented code.
     Indent,
-    /// The first end of a line.
+    /// The first newline in a row.
     Line,
-    /// A further end of a line.
+    /// Another newline.
     EmptyLine,
     /// The first ASCII punctuation mark in a row.
     Mark,
-    /// A further punctuation mark.
+    /// Another punctuation mark.
     Marks,
     /// A Chinese character.
     Han,

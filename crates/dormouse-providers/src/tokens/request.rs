@@ -84,7 +84,7 @@ impl RequestCount {
     }
 }
 
-/// Counts everything of a request that a model reads: messages with their overhead, names and arguments of calls, tool
+/// Counts every part of a request that the model reads: messages with their overhead, names and arguments of calls, tool
 /// definitions, and the reply's schema. Call ids and extra parameters ([`ChatRequest::extra`]) are not shown to the
 /// model.
 ///

@@ -37,7 +37,7 @@ pub enum RateLimitError {
     },
     /// The burst is zero or takes longer than a day to refill.
     #[error(
-        "the burst is {burst} at {per_minute} per minute; expected at least 1 and at most the refill of a day"
+        "the burst is {burst} at {per_minute} per minute; expected at least 1 and at most what refills in one day"
     )]
     Burst {
         /// The given burst.
@@ -86,7 +86,7 @@ impl RateLimit {
         Ok(Self { units, ..self })
     }
 
-    /// The same limits, with another longest wait. With zero, calls never wait.
+    /// The same limits, with a different maximum wait. With zero, calls never wait.
     #[must_use]
     pub fn with_longest_wait(self, longest_wait: Duration) -> Self {
         Self {
@@ -162,7 +162,7 @@ mod tests {
         assert!(error(1_000_000_001, 1).starts_with("the rate limit is 1000000001 per minute"));
         assert_eq!(
             error(1, 0),
-            "the burst is 0 at 1 per minute; expected at least 1 and at most the refill of a day"
+            "the burst is 0 at 1 per minute; expected at least 1 and at most what refills in one day"
         );
         assert!(error(1, 1441).starts_with("the burst is 1441 at 1 per minute"));
         assert!(RateLimit::reported_only().try_with_units(1, 1440).is_ok());

@@ -2,13 +2,13 @@
 
 use fearless_simd::{Level, dispatch};
 
-/// How many products of a coded row and a coded query fit into a 32-bit sum: 8,192 · 128 · 2,047 < 2³¹.
+/// How many products of the components of a quantised row and query fit into a 32-bit sum: 8,192 · 128 · 2,047 < 2³¹.
 const SUMMED_AT_ONCE: usize = 8_192;
 
 /// The number of independent sums, so that the processor can compute them in parallel.
 const LANES: usize = 32;
 
-/// Computes the products of the query with the chosen rows into `products`.
+/// Writes the dot products of the query and the chosen rows to `products`.
 ///
 /// `rows` contains rows of the query's length. `chosen` contains the indexes of the chosen rows.
 pub(crate) fn rough(
@@ -30,8 +30,8 @@ pub(crate) fn rough(
 #[inline(always)]
 fn row_of(rows: &[i8], row: u32, length: usize) -> &[i8] {
     let from = row as usize * length;
-    // Every row exists: the callers choose among the labels of the block, which has a row for each label. An error path
-    // would prevent the compiler from vectorising the loop.
+    // Every row exists: callers take row numbers only from the block's own list of labels, which has one label for each
+    // row. An error path would prevent the compiler from vectorising the loop.
     rows.get(from..from + length).unwrap_or(&[])
 }
 
@@ -49,7 +49,7 @@ fn product_of(row: &[i8], query: &[i16]) -> f32 {
     product
 }
 
-/// The product of the query with a row, computed from both bytes of each number.
+/// The dot product of the query and a row at full precision: each number of a row is stored as a high and a low byte.
 pub(crate) fn fine(level: Level, high: &[i8], low: &[i8], query: &[f32]) -> f32 {
     dispatch!(level, _simd => fine_product(high, low, query))
 }

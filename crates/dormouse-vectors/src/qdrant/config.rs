@@ -24,8 +24,8 @@ pub struct QdrantConfig {
     pub prefix: CollectionPrefix,
     /// How long a request may take, including the wait for its turn. The default is 10 seconds.
     pub timeout: Duration,
-    /// How long making or removing a collection, or an index in it, may take. A cluster with a dead node takes more than
-    /// ten seconds. The default is 60 seconds.
+    /// The time limit for creating or removing a collection or one of its indexes. A cluster with a dead node takes more
+    /// than ten seconds. The default is 60 seconds.
     pub make_timeout: Duration,
     /// How collections are made. Existing collections are not changed.
     pub layout: CollectionLayout,
@@ -35,7 +35,7 @@ pub struct QdrantConfig {
     pub requests_at_once: NonZeroUsize,
 }
 
-/// How a cluster keeps a collection. The server chooses values that are `None`.
+/// How a cluster keeps a collection. For a value of `None`, the server uses its own default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionLayout {
     /// Into how many shards its points are divided.

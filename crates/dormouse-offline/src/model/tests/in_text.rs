@@ -1,4 +1,4 @@
-//! Calls and results as texts, for models that are not offered tools natively.
+//! Calls and results as text, for models that are not offered tools natively.
 
 use super::*;
 

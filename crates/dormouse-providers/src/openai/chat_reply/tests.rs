@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::stream::test_replies::{calls as calls_in, content, draft};
 
-/// The reply that a stream of these events makes, without its metadata.
+/// The deltas that these events decode to, without the reply's metadata.
 fn read(events: &[Value]) -> Result<Vec<ChatDelta>, Failure> {
     content(ChatDecoder::default(), events)
 }
@@ -22,7 +22,7 @@ fn finish(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// Calls as (id, name, arguments), assembled like a caller does.
+/// Calls as (id, name, arguments), assembled as a caller would.
 fn collected(events: &[Value]) -> Vec<(String, String, String)> {
     calls_in(read(events).unwrap())
 }
@@ -342,7 +342,7 @@ fn usage_is_read_with_all_its_parts_at_every_position() {
     assert_eq!(read(&[deepseek]).unwrap(), [ChatDelta::Usage(usage)]);
 }
 
-/// Events that are ordinary, or almost.
+/// Events that the fast parser accepts, or nearly accepts.
 fn nearly_ordinary() -> impl Strategy<Value = String> {
     let texts = vec![
         "null",
@@ -392,7 +392,7 @@ fn nearly_ordinary() -> impl Strategy<Value = String> {
     (fields, calls, any::<bool>(), outer, index, text(), text()).prop_map(
         |(fields, calls, has_calls, outer, index, reason, native)| {
             let pair = |(name, value): &(&str, &str)| format!("\"{name}\":{value}");
-            // Fields that neither path reads are not compared: only the short path accepts invalid text in them.
+            // Fields that neither parser uses get no random values, because only the fast parser tolerates invalid text there.
             let mut delta = vec!["\"role\":\"assistant\"".to_owned()];
             delta.extend(fields.iter().map(pair));
             if has_calls {
@@ -409,7 +409,7 @@ fn nearly_ordinary() -> impl Strategy<Value = String> {
     )
 }
 
-/// The result of one path over these events: the deltas, and the failure at the end.
+/// The result of one parser over these events: the deltas, and the failure at the end.
 fn outcome(
     events: &[String],
     take: impl Fn(&mut ChatDecoder, &[u8], &mut Draft) -> Result<(), Failure>,

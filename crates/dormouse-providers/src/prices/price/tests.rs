@@ -132,7 +132,7 @@ fn a_price_is_rendered_as_vendors_write_it() {
     };
     assert_eq!(
         price(&tiered).to_string(),
-        "$0.05 in, $0.4 out for a million tokens of prompts up to 272000 tokens, by the configured prices"
+        "$0.05 in, $0.4 out for a million tokens, for prompts of up to 272000 tokens, by the configured prices"
     );
 }
 

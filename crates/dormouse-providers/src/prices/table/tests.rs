@@ -172,7 +172,7 @@ fn two_prices_for_one_model_are_refused() {
     let error = PriceTable::listed().with_overrides(&entries).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the price of openai \"gpt-5\": it has two prices"
+        "the price of openai \"gpt-5\": two entries set it; expected one"
     );
 }
 
