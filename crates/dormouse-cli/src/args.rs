@@ -114,7 +114,7 @@ mod tests {
         };
         assert!(
             refused("dormouse play --provider acme")
-                .contains("openai, anthropic, openrouter, ollama, local and offline")
+                .contains("openai, anthropic, openrouter, ollama, local or offline")
         );
         assert!(refused("dormouse play --tool-calling both").contains("native or fallback"));
         assert!(refused("dormouse play --jsn").contains("--json"));

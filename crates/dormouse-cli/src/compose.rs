@@ -308,6 +308,13 @@ fn assistant_config(
     if let Some(timeout) = config.memory.timeout {
         settings.recall_timeout = timeout.0;
     }
+    settings.privacy = config.memory.privacy;
+    settings
+        .public_channels
+        .clone_from(&config.memory.public_channels);
+    settings
+        .public_places
+        .clone_from(&config.memory.public_places);
     if let Some(trust) = config.memory.quote_trust {
         settings.quote_trust = trust;
     }

@@ -1,12 +1,14 @@
 //! Events and states of an assistant in words, each on one line.
 
 use dormouse_contracts::{
-    ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp, invariant,
+    Audience, ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp,
+    invariant,
 };
 use dormouse_engine::{
     Activity, Configured, DelayCause, Event, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
     State, Status, StopCause, UnansweredCause, Verdict,
 };
+use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
 
@@ -132,7 +134,16 @@ fn decoded(event: &Event) -> String {
         ),
         Event::Recollected(it) => match it.failure {
             Some(failure) => format!("nothing: {}", failure.reason()),
-            None => counted(it.items.len() as u64, "memory", "memories"),
+            None => {
+                let found = counted(it.items.len() as u64, "memory", "memories");
+                let withheld = it.withheld.iter();
+                let withheld = withheld.map(|one| withheld_record(one.record, &one.audience));
+                [found]
+                    .into_iter()
+                    .chain(withheld)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            }
         },
         Event::EntityChanged(it) => {
             let change = invariant!(serde_json::to_string(&it.change), "a change is JSON");
@@ -241,6 +252,11 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
         UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
         _ => "for a reason this version does not know".to_owned(),
     }
+}
+
+/// What was left out of a prompt, and why, for the operator.
+pub(crate) fn withheld_record(record: RecordId, audience: &Audience) -> String {
+    format!("#{record} left out, because it is known to {audience}")
 }
 
 /// A sentence that says that the world could not be reached, and why.

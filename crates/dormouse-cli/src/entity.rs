@@ -73,6 +73,8 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 source,
                 trust,
                 origin: None,
+                // What the operator writes down here is meant to be used.
+                audience: Some(dormouse_contracts::Audience::Public),
             };
             let observed = EntityChange::Observed {
                 entity,

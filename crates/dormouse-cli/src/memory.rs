@@ -35,10 +35,11 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
             from,
             trust,
             own,
+            public,
             json,
         } => {
             let claims = import_export::claims(trust, own);
-            import_export::import(file, &from, claims, json.printing()).await
+            import_export::import(file, &from, claims, public.into(), json.printing()).await
         }
         Memory::Export { into } => import_export::export(file, into).await,
         Memory::Hygiene { apply, json } => {
@@ -55,6 +56,7 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
         Memory::Stats { by, json } => show::stats(file, &by, json.printing()).await,
         Memory::Undo { event, json } => changes::undo(file, event, json.printing()).await,
         Memory::Withdraw(of) => changes::withdraw(file, of).await,
+        Memory::Publish(of) => changes::publish(file, of).await,
         Memory::Erase { of, yes: _ } => changes::erase(file, of).await,
         Memory::Supersede { of, by, since } => changes::supersede(file, of, by, since).await,
     }

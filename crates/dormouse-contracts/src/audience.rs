@@ -34,7 +34,7 @@ pub struct Place {
 /// | a whisper, a page | the speaker and the listener |
 /// | a message on a channel | the members who could hear it, the speaker included |
 /// | output of a command | the one whose command it was |
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Audience {
@@ -90,7 +90,15 @@ impl Audience {
         Self::of_parts(everyone, channel, entities)
     }
 
-    /// Those who are in both audiences, as far as it is known: everyone in the result was party to both.
+    /// The same audience without this entity.
+    #[must_use]
+    pub fn without(self, entity: &EntityId) -> Self {
+        let (everyone, channel, mut entities) = self.into_parts();
+        entities.remove(entity);
+        Self::of_parts(everyone, channel, entities)
+    }
+
+    /// Those who are in both audiences, as far as it is known: each of them was party to both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
@@ -295,7 +303,10 @@ mod tests {
             let one = entities_of_six()[place].clone();
             let more = a.clone().with(one.clone());
             prop_assert!(contains(&more, &one) && more.covers(&a));
-            prop_assert_eq!(more.clone().with(one), more);
+            prop_assert_eq!(more.clone().with(one.clone()), more.clone());
+            let less = more.clone().without(&one);
+            prop_assert!(more.covers(&less) && a.covers(&less));
+            prop_assert!(less == Audience::Public || !contains(&less, &one));
         }
 
         #[test]

@@ -80,26 +80,16 @@ impl Attested {
         }
     }
 
-    /// Whom an answer to it reaches: the speaker of a whisper or a page, and otherwise everyone who perceived it. If
-    /// that is not attested, anybody may listen.
+    /// Whom an answer to it reaches: those who perceived it, and without a list the speaker of a whisper or a page. If it is
+    /// not known whom, anybody may listen.
     #[must_use]
     pub fn answer_reaches(&self) -> Audience {
-        let speaker = self.sender.id().cloned();
-        match &self.source {
-            SourceKind::Whisper | SourceKind::Page => {
-                speaker.map_or(Audience::Public, |speaker| Audience::from_iter([speaker]))
-            }
-            SourceKind::Addressed
-            | SourceKind::Channel(_)
-            | SourceKind::Say
-            | SourceKind::Pose
-            | SourceKind::Movement
-            | SourceKind::Emit
-            | SourceKind::CommandOutput => match self.audience {
-                Some(_) => self.known_to(),
-                None => Audience::Public,
-            },
+        let is_for_one = matches!(self.source, SourceKind::Whisper | SourceKind::Page);
+        let known_to = self.known_to();
+        if known_to == Audience::nobody() || (self.audience.is_none() && !is_for_one) {
+            return Audience::Public;
         }
+        known_to
     }
 }
 
@@ -303,7 +293,7 @@ mod tests {
         for (source, audience, known_to, reaches) in [
             (SourceKind::Say, Some(room()), room(), room()),
             (SourceKind::Addressed, None, alice(), Audience::Public),
-            (SourceKind::Whisper, Some(room()), room(), alice()),
+            (SourceKind::Whisper, Some(room()), room(), room()),
             (SourceKind::Page, None, alice(), alice()),
             (on_channel(), None, alice(), Audience::Public),
             (
@@ -323,6 +313,12 @@ mod tests {
             assert_eq!(attested.known_to(), known_to, "{attested:?}");
             assert_eq!(attested.answer_reaches(), reaches, "{attested:?}");
         }
+        let by_nobody = Attested {
+            sender: Sender::Unattributed,
+            ..attested(SourceKind::Whisper, None)
+        };
+        assert_eq!(by_nobody.known_to(), Audience::nobody());
+        assert_eq!(by_nobody.answer_reaches(), Audience::Public);
     }
 
     #[test]

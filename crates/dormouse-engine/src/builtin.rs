@@ -12,7 +12,7 @@ mod tools;
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{Arguments, Origin, Trust};
+use dormouse_contracts::{Arguments, Audience, Origin, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, CommunicationStyle, Favorability, Keyword,
     NewObservation, ObservationSource, ObservationText, Phrase, Preference,
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::{
     event::{Event, Remembered},
+    privacy::{audience_of_notes, listeners},
     state::{State, Trigger, Turn},
 };
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
@@ -66,7 +67,11 @@ pub(crate) fn decide(
         tools::RECALL_MEMORIES => Ok(call.recall()),
         tools::GET_ENTITY_PROFILE => {
             let who = call.text("entity").to_owned();
-            Ok(BuiltinOutcome::AskMemory(MemoryQuery::Profile { who }))
+            let listeners = listeners(state, turn);
+            Ok(BuiltinOutcome::AskMemory(MemoryQuery::Profile {
+                who,
+                listeners,
+            }))
         }
         tools::ADD_ENTITY_OBSERVATION
         | tools::UPDATE_ENTITY_PROFILE
@@ -120,6 +125,11 @@ impl Call<'_> {
         Ok(provenance)
     }
 
+    /// Who may learn what this call notes.
+    fn audience(&self) -> Option<Audience> {
+        audience_of_notes(self.state, self.turn)
+    }
+
     /// The sources that the model names.
     fn sources(&self) -> Vec<String> {
         self.read("sources")
@@ -146,6 +156,7 @@ impl Call<'_> {
             origin: provenance.origin,
             kind,
             about: about.map(|about| self.state.people.attribution(about)),
+            audience: self.audience(),
         };
         let mut result = json!({"stored": text});
         if let (Value::Object(fields), Value::Object(belief)) = (&mut result, belief) {
@@ -231,6 +242,7 @@ impl Call<'_> {
             without: pending(self.state, self.turn),
             through: self.state.seq,
             quote_trust: self.quote_trust,
+            listeners: listeners(self.state, self.turn),
         })
     }
 
@@ -241,6 +253,7 @@ impl Call<'_> {
             source: ObservationSource::shortened("observation")?,
             trust: provenance.trust,
             origin: Some(provenance.origin),
+            audience: self.audience(),
         }))
     }
 
@@ -262,7 +275,7 @@ impl Call<'_> {
             preferences: preferences.collect(),
             ..AttributeUpdate::default()
         };
-        (!update.is_empty()).then_some(Draft::Attributes(update, provenance.trust))
+        (!update.is_empty()).then(|| Draft::Attributes(update, provenance.trust, self.audience()))
     }
 
     fn judgement(&self, provenance: &Provenance) -> Option<Draft> {
@@ -281,6 +294,7 @@ impl Call<'_> {
             description,
             priority.unwrap_or(1),
             provenance.trust,
+            self.audience(),
         ))
     }
 

@@ -1,9 +1,9 @@
 //! What the operator decides about an assistant.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::{AssistantId, ReasoningEffort, Trust};
+use dormouse_contracts::{AssistantId, ChannelId, PlaceId, ReasoningEffort, Trust};
 pub use dormouse_dialects::ToolCalling;
 use dormouse_memory::{MIN_QUOTE_TRUST, MIN_TRUST};
 use dormouse_resilience::RetryBudget;
@@ -19,6 +19,29 @@ pub enum ExecutionPattern {
     /// Thought, action and observation, until a stop reason.
     #[default]
     ReactLoop,
+}
+
+/// Whom an assistant may tell what it heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Privacy {
+    /// Only those who were party to it: nothing else is in the prompt of an answer to them.
+    #[default]
+    Kept,
+    /// Everybody.
+    Shared,
+}
+
+impl Privacy {
+    /// Logs from before there was this setting were lived without it.
+    fn of_older_logs() -> Self {
+        Self::Shared
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_of_older_logs(&self) -> bool {
+        *self == Self::of_older_logs()
+    }
 }
 
 /// A number outside its range.
@@ -321,6 +344,12 @@ pub struct AssistantConfig {
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
     /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
+    /// Whom it may tell what it heard.
+    pub privacy: Privacy,
+    /// What is said on these channels from now on is public knowledge.
+    pub public_channels: BTreeSet<ChannelId>,
+    /// What is said aloud in these places from now on is public knowledge.
+    pub public_places: BTreeSet<PlaceId>,
 }
 
 impl AssistantConfig {
@@ -373,6 +402,9 @@ impl AssistantConfig {
             quote_trust: self.quote_trust,
             sender_history: self.sender_history,
             independent_accounts: self.independent_accounts,
+            privacy: self.privacy,
+            public_channels: self.public_channels.clone(),
+            public_places: self.public_places.clone(),
         }
     }
 
@@ -410,6 +442,9 @@ impl AssistantConfig {
             sender_history: true,
             independent_accounts: 0,
             recall_timeout: Duration::from_secs(2),
+            privacy: Privacy::Kept,
+            public_channels: BTreeSet::new(),
+            public_places: BTreeSet::new(),
         }
     }
 }
@@ -449,6 +484,15 @@ pub struct Settings {
     pub sender_history: bool,
     #[serde(default, skip_serializing_if = "is_off")]
     pub independent_accounts: u32,
+    #[serde(
+        default = "Privacy::of_older_logs",
+        skip_serializing_if = "Privacy::is_of_older_logs"
+    )]
+    pub privacy: Privacy,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub public_channels: BTreeSet<ChannelId>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub public_places: BTreeSet<PlaceId>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

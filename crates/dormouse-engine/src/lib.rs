@@ -19,6 +19,7 @@ mod event;
 mod gate;
 mod handle;
 mod ports;
+mod privacy;
 mod prompt;
 mod remembering;
 mod render;
@@ -31,7 +32,7 @@ mod work;
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;
 pub use config::{
-    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Settings, Switch,
+    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Privacy, Settings, Switch,
     ToolCalling,
 };
 pub use consolidating::{
@@ -59,9 +60,10 @@ pub use replay::{
 };
 pub use state::{
     CallState, Configuration, Consultations, Counts, Deliveries, EffectState, EmergencyStop,
-    ErrorRecord, HISTORY_KEPT, Heard, History, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind,
-    Overheard, Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services, ShownLines, Spent,
-    State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Window, WorldReach,
+    ErrorRecord, HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion,
+    OccasionKind, Overheard, Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services,
+    ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait,
+    Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -20,7 +20,8 @@ use sha2::{Digest, Sha256};
 use crate::{
     builtin,
     config::{Settings, ToolCalling},
-    state::{CallState, State, Turn},
+    privacy::Shareable,
+    state::{CallState, Heard, State, Turn},
 };
 use conversation::Conversation;
 use excerpt::Excerpt;
@@ -44,6 +45,11 @@ const SAID_TO_YOU: &str = "(And this is for you:)";
 /// What precedes the message after a dangerous call was deferred.
 const CAREFUL: &str = "(A dangerous call of yours was not carried out, because text of low trust was shown to you. That \
                        text is left out now. Decide by what is left.)";
+
+/// What says that something relevant is left out. It names neither what nor whom.
+const WITHHELD: &str = "(You know something about this that not everybody who hears your answer was party to, so it is \
+                        left out here. Say nothing about it, and do not guess at it. Whoever shared it with you can ask \
+                        you in private.)";
 
 /// A request and how many tokens its prompt takes.
 #[derive(Clone, Debug)]
@@ -98,7 +104,8 @@ struct Choice {
 /// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole. Pure.
 pub(crate) fn tokens(state: &State, turn: &Turn, config: &Settings, preamble: &Preamble) -> u32 {
     let room = Room::of(state, config, preamble);
-    let choice = choose(state, turn, config, preamble, room, 0);
+    let shareable = Shareable::of(state, turn);
+    let choice = choose(&shareable, turn, config, preamble, room, 0);
     choice.tokens.saturating_add(choice.cut)
 }
 
@@ -115,7 +122,15 @@ pub(crate) fn budgets(
     preamble: &Preamble,
 ) -> Budgets {
     let room = Room::of(state, config, preamble);
-    let now = choose(state, turn, config, preamble, room, u32::MAX).tokens;
+    let now = choose(
+        &Shareable::of(state, turn),
+        turn,
+        config,
+        preamble,
+        room,
+        u32::MAX,
+    )
+    .tokens;
     Budgets::within(room.before_the_turn(now), config)
 }
 
@@ -128,9 +143,11 @@ pub(crate) fn shown_anyway(
     budgets: Budgets,
 ) -> Vec<Seq> {
     let room = Room::of(state, config, preamble);
-    let choice = choose(state, turn, config, preamble, room, budgets.shown(preamble));
-    let turns = state.history.turns().rev().take(choice.turns);
-    let lines = state.overheard.iter().rev().take(choice.lines);
+    let shareable = Shareable::of(state, turn);
+    let reserved = budgets.shown(preamble);
+    let choice = choose(&shareable, turn, config, preamble, room, reserved);
+    let turns = shareable.turns.iter().rev().take(choice.turns).copied();
+    let lines = shareable.overheard.iter().rev().take(choice.lines);
     let spoken = |turn: &Turn| -> Vec<Seq> {
         let calls = turn.steps.iter().flat_map(|step| &step.calls);
         let effects = calls.filter_map(|call| call.effect.as_ref());
@@ -158,13 +175,17 @@ pub(crate) fn build(
 ) -> Prompt {
     let form = config.tool_calling;
     let room = Room::of(state, config, preamble);
-    let choice = choose(state, turn, config, preamble, room, 0);
-    let earlier = state.history.turns();
+    let shareable = Shareable::of(state, turn);
+    let choice = choose(&shareable, turn, config, preamble, room, 0);
+    let earlier = shareable.turns.iter();
     let left_out = earlier.len().saturating_sub(choice.turns);
 
     let mut conversation = Conversation::of(preamble.offered(offer).system.clone());
     for part in choice.remembered.parts(turn) {
         conversation.user(&part);
+    }
+    if choice.remembered.is_something_withheld {
+        conversation.user(WITHHELD);
     }
     for earlier in earlier.skip(left_out) {
         conversation.user(&heard(earlier, choice, preamble));
@@ -173,7 +194,7 @@ pub(crate) fn build(
     if turn.is_careful() {
         conversation.user(CAREFUL);
     }
-    let overheard = overheard(state, choice, preamble).unwrap_or_default();
+    let overheard = overheard(&shareable.overheard, choice, preamble).unwrap_or_default();
     conversation.user(&format!("{overheard}{}", heard(turn, choice, preamble)));
     conversation.steps(turn, form, |call| match choice.result_cap {
         None => result(call).to_owned(),
@@ -251,7 +272,7 @@ fn reply_tokens(config: &Settings, room: Room, tokens: u32) -> Option<u32> {
 ///
 /// If the memory was not searched yet, `reserved` tokens are left free for it.
 fn choose(
-    state: &State,
+    shareable: &Shareable<'_>,
     turn: &Turn,
     config: &Settings,
     preamble: &Preamble,
@@ -290,7 +311,7 @@ fn choose(
     };
     let left = left.saturating_sub(taken);
     let (all_lines, line_cap) = room::overheard(left);
-    let lines = state.overheard.iter().rev().map(|line| {
+    let lines = shareable.overheard.iter().rev().map(|line| {
         let tokens = line.tokens_within(line_cap, &*preamble.counter);
         tokens.saturating_add(MESSAGE)
     });
@@ -299,9 +320,9 @@ fn choose(
         0 => 0,
         _ => line_tokens.saturating_add(preamble.labels),
     };
-    let earlier = state
-        .history
-        .turns()
+    let earlier = shareable
+        .turns
+        .iter()
         .rev()
         .take(config.limits.max_history());
     let earlier = earlier.map(|turn| turn_tokens(turn, message_cap, form, preamble));
@@ -381,8 +402,8 @@ fn heard(turn: &Turn, choice: Choice, preamble: &Preamble) -> String {
 
 /// The overheard lines that fit, oldest first, if there are any. They are between two marker lines, which nobody else
 /// can write, because every quoted line starts with a mark.
-fn overheard(state: &State, choice: Choice, preamble: &Preamble) -> Option<String> {
-    let lines = state.overheard.iter();
+fn overheard(lines: &[&Heard], choice: Choice, preamble: &Preamble) -> Option<String> {
+    let lines = lines.iter();
     let left_out = lines.len().checked_sub(choice.lines)?;
     let mut lines = lines.skip(left_out).peekable();
     lines.peek()?;

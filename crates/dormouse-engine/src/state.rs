@@ -12,6 +12,7 @@ mod deliveries;
 mod errors;
 mod heard;
 mod history;
+mod identities;
 mod overheard;
 mod pauses;
 mod people;
@@ -36,6 +37,7 @@ pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use heard::Heard;
 pub use history::{HISTORY_KEPT, History};
+pub use identities::Identities;
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
@@ -63,6 +65,9 @@ pub struct State {
     pub delivered: Deliveries,
     /// Who was heard lately, and under which name.
     pub people: People,
+    /// Which ids belong to one person, and which to the assistant itself.
+    #[serde(default)]
+    pub identities: Identities,
     /// Lines overheard lately.
     pub overheard: Overheard,
     /// What waits for a turn, and the turns that are open.
@@ -97,6 +102,7 @@ impl State {
         self.configuration.apply(at, event);
         self.delivered.apply(event);
         self.people.apply(at, event);
+        self.identities.apply(event);
         self.stop.apply(at, event);
         self.spent.apply(event);
         self.counts.apply(event);
@@ -107,10 +113,11 @@ impl State {
         self.window.apply(event, &self.turns);
         let answering = &self.configuration.services;
         self.services.apply(at, event, answering, &self.turns);
+        let privacy = self.configuration.settings.privacy;
         // A turn looks up the lines that the event only references, so this comes before the lines themselves.
         let closed = self
             .turns
-            .apply(seq, at, event, &self.services, &self.recalled);
+            .apply(seq, at, event, &self.services, &self.recalled, privacy);
         self.recalled.apply(event);
         if let Some(closed) = closed {
             self.history.take_in(closed);

@@ -58,6 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 source: TextLine::try_new("direct")?,
                 trust,
                 origin: None,
+                audience: None,
             },
         },
         EntityChange::ConversationStarted {
@@ -75,6 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             description: TextLine::try_new("Bring a pot of Assam")?,
             priority: 1,
             trust: None,
+            audience: None,
         },
     ] {
         entities.apply(&change, now)?;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use dormouse_contracts::Trust;
+use dormouse_contracts::{Audience, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{TextLine, TextLineError};
@@ -87,6 +87,9 @@ pub struct Attributes {
     pub preferences: BTreeMap<Keyword, Preference>,
     /// The trust in each attribute that is set: the lowest trust of its sources.
     pub trust: BTreeMap<AttributeName, Trust>,
+    /// Who was party to everything that they were made from, other than the assistant. Nobody, if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 impl Attributes {
@@ -97,6 +100,27 @@ impl Attributes {
     #[must_use]
     pub fn trust_in(&self, name: AttributeName) -> Option<Trust> {
         self.trust.get(&name).copied()
+    }
+
+    /// Whether none is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.trust.is_empty()
+    }
+
+    /// Nobody learns them who was not party to `audience` as well, unless none is set yet.
+    pub(crate) fn narrow(&mut self, audience: Option<&Audience>) {
+        if self.is_empty() {
+            self.audience = audience.cloned();
+        } else {
+            self.narrow_to(audience);
+        }
+    }
+
+    /// Nobody learns them who was not party to `audience` as well.
+    pub(crate) fn narrow_to(&mut self, audience: Option<&Audience>) {
+        let both = self.audience.as_ref().zip(audience);
+        self.audience = both.map(|(had, audience)| had.intersection(audience));
     }
 
     /// Applies an update with this trust: clears first, then sets. A replaced value gets the trust of the update; a
@@ -132,6 +156,9 @@ impl Attributes {
         }
         if changed {
             self.lower(AttributeName::Preferences, trust);
+        }
+        if self.is_empty() {
+            self.audience = None;
         }
     }
 

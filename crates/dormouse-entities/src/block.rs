@@ -4,7 +4,7 @@ mod entry;
 
 use std::cmp::Reverse;
 
-use dormouse_contracts::{EntityId, Timestamp, TokenCount, TokenCounter, Trust};
+use dormouse_contracts::{Audience, EntityId, Timestamp, TokenCount, TokenCounter, Trust};
 
 use crate::{
     conversation::{Conversation, StaleAfter},
@@ -35,7 +35,7 @@ pub enum AttributeLine {
 }
 
 /// What the block contains.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BlockPolicy {
     /// The most entities. Default: 5.
     pub max_entities: usize,
@@ -47,6 +47,10 @@ pub struct BlockPolicy {
     pub stale_after: StaleAfter,
     /// Whether attributes are included. Default: no.
     pub attributes: AttributeLine,
+    /// Who may learn what the block says; by default it says everything. Otherwise it describes only those of them who are
+    /// listed, by what all of them were party to. Only somebody who is alone with the assistant is described with
+    /// relationship and conversation, because these also come from what was said in private.
+    pub listeners: Option<Audience>,
 }
 
 impl Default for BlockPolicy {
@@ -57,6 +61,7 @@ impl Default for BlockPolicy {
             min_trust: LEAST_TRUST,
             stale_after: StaleAfter::default(),
             attributes: AttributeLine::default(),
+            listeners: None,
         }
     }
 }
@@ -98,8 +103,9 @@ pub fn entity_block(
         exact: true,
     };
     let mut shown = Vec::new();
-    for (profile, conversation) in foremost(entities, policy, now) {
-        let entry = BlockEntry::new(profile, conversation, policy, now);
+    let hearing = BlockHearing::of(entities, policy);
+    for (profile, conversation) in foremost(entities, policy, &hearing, now) {
+        let entry = BlockEntry::new(profile, conversation, policy, &hearing, now);
         let fitting = entry.forms().into_iter().find_map(|form| {
             let before = if text.is_empty() { HEADING } else { &text };
             let longer = format!("{before}\n{form}");
@@ -120,14 +126,57 @@ pub fn entity_block(
     }
 }
 
+/// What the listeners may learn.
+pub(super) struct BlockHearing<'a> {
+    entities: &'a Entities,
+    /// The listeners, each by the id that represents them; `None` if everything may be said.
+    listeners: Option<Audience>,
+}
+
+impl<'a> BlockHearing<'a> {
+    fn of(entities: &'a Entities, policy: &BlockPolicy) -> Self {
+        let listeners = policy.listeners.as_ref();
+        let listeners = listeners.map(|all| all.renamed(|id| entities.survivor(id)));
+        Self {
+            entities,
+            listeners,
+        }
+    }
+
+    /// Whether the block may name somebody. Listeners perceive each other.
+    fn may_name(&self, id: &EntityId) -> bool {
+        let listeners = self.listeners.as_ref();
+        listeners.is_none_or(|all| *all != Audience::Public && all.includes(id) == Some(true))
+    }
+
+    /// Whether somebody alone listens.
+    fn is_alone(&self, id: &EntityId) -> bool {
+        let alone = || Audience::from_iter([id.clone()]);
+        self.listeners.as_ref().is_none_or(|all| *all == alone())
+    }
+
+    /// Whether the listeners may learn what was made from something with this audience.
+    fn may_learn(&self, audience: Option<&Audience>) -> bool {
+        let Some(listeners) = &self.listeners else {
+            return true;
+        };
+        audience.is_some_and(|known_to| {
+            let known_to = known_to.renamed(|id| self.entities.survivor(id));
+            known_to.covers(listeners)
+        })
+    }
+}
+
 /// The entities for the block, in order.
 fn foremost<'a>(
     entities: &'a Entities,
     policy: &BlockPolicy,
+    hearing: &BlockHearing<'_>,
     now: Timestamp,
 ) -> Vec<(&'a Profile, Option<&'a Conversation>)> {
     let mut ranked: Vec<_> = entities
         .profiles()
+        .filter(|profile| hearing.may_name(&profile.entity_id))
         .map(|profile| {
             let id = &profile.entity_id;
             let conversation = entities.active_conversation(id, now, policy.stale_after);

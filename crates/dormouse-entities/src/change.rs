@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{EntityId, Trust};
+use dormouse_contracts::{Audience, EntityId, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -72,6 +72,9 @@ pub enum EntityChange {
         update: AttributeUpdate,
         /// The trust in the update.
         trust: Trust,
+        /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Adds an observation.
     Observed {
@@ -194,6 +197,9 @@ pub enum EntityChange {
         /// The trust of what it was made from; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
+        /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
     },
     /// Completes a pending action.
     ActionCompleted {

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Audience, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{Passage, TextLine};
@@ -50,6 +50,9 @@ pub struct PendingAction {
     /// The trust of what it was made from. If that is not known, anybody may have caused it.
     #[serde(default = "unknown_source")]
     pub trust: Trust,
+    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 /// The trust of an action of unknown source: that of a text without an author.

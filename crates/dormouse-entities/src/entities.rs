@@ -162,8 +162,10 @@ impl Entities {
             .collect()
     }
 
-    /// Follows merges to the end. The result may be an unknown id.
-    fn survivor<'a>(&'a self, entity: &'a EntityId) -> &'a EntityId {
+    /// The id that represents an entity, with merges followed to the end. An id of which nothing is known represents
+    /// itself.
+    #[must_use]
+    pub fn survivor<'a>(&'a self, entity: &'a EntityId) -> &'a EntityId {
         let mut survivor = entity;
         // A merged id has no profile, so nothing can be merged into it and no cycle can arise. Rows from a store are
         // checked for cycles.

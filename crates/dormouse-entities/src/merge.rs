@@ -62,6 +62,9 @@ fn profiles(from: &Profile, into: &Profile, at: Timestamp) -> Profile {
 
 fn attributes(from: &Attributes, both: &mut Attributes) {
     use AttributeName::{CommunicationStyle, Interests, Preferences, Temperament};
+    if !from.is_empty() {
+        both.narrow(from.audience.as_ref());
+    }
     let mut taken = Vec::new();
     if both.communication_style.is_none() && from.communication_style.is_some() {
         both.communication_style = from.communication_style.clone();

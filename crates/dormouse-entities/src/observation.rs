@@ -1,6 +1,6 @@
 //! Observations about an entity.
 
-use dormouse_contracts::{Origin, Timestamp, Trust};
+use dormouse_contracts::{Audience, Origin, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::TextLine;
@@ -26,6 +26,9 @@ pub struct Observation {
     /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
     /// Whether it has been consolidated into the attributes.
     #[serde(default)]
     pub stage: ObservationStage,
@@ -54,4 +57,7 @@ pub struct NewObservation {
     /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }

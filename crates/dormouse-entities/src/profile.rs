@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dormouse_contracts::{EntityId, Timestamp};
+use dormouse_contracts::{Audience, EntityId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -130,13 +130,18 @@ impl Profile {
     }
 
     /// Adds an observation. A repetition of an earlier one is not added: the earlier one becomes as recent, and if its
-    /// trust was lower, it gets the trust, source and origin of the new one.
+    /// trust was lower, it gets the trust, source and origin of the new one. If everyone who was party to the earlier one
+    /// was party to the new one, too, it gets the audience of the new one.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
         let folded = new.content.as_str().to_lowercase();
         let mut known = self.observations.iter_mut();
         let known = known.find(|known| known.content.as_str().to_lowercase() == folded);
         if let Some(known) = known {
             known.timestamp = known.timestamp.max(at);
+            let had = known.audience.clone().unwrap_or(Audience::nobody());
+            if let Some(audience) = new.audience.as_ref().filter(|new| new.covers(&had)) {
+                known.audience = Some(audience.clone());
+            }
             if known.trust < new.trust {
                 known.trust = new.trust;
                 known.source = new.source.clone();
@@ -152,6 +157,7 @@ impl Profile {
             source: new.source.clone(),
             trust: new.trust,
             origin: new.origin,
+            audience: new.audience.clone(),
             stage: ObservationStage::Fresh,
         });
         self.drop_surplus();
@@ -188,6 +194,7 @@ mod tests {
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
+            audience: None,
         }
     }
 

@@ -29,6 +29,7 @@ pub(crate) fn observed(entity: &str, content: &str, trust: f32) -> EntityChange 
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
+            audience: None,
         },
     }
 }
@@ -59,7 +60,7 @@ fn change() -> impl Strategy<Value = EntityChange> {
         2 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasAdded { entity, alias }),
         1 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasRemoved { entity, alias }),
         3 => (entity(), update(), trust()).prop_map(|(entity, update, trust)| {
-            EntityChange::AttributesUpdated { entity, update, trust }
+            EntityChange::AttributesUpdated { entity, update, trust, audience: None }
         }),
         5 => (entity(), 0..30u8, 0.0f32..=1.0).prop_map(|(entity, n, trust)| {
             observed(entity.as_str(), &format!("fact {n}"), trust)
@@ -86,7 +87,7 @@ fn change() -> impl Strategy<Value = EntityChange> {
         3 => (entity(), 0..9u8).prop_map(|(entity, n)| EntityChange::ActionAdded {
             entity,
             description: TextLine::try_new(format!("action {n}")).unwrap(),
-            priority: n, trust: None, }),
+            priority: n, trust: None, audience: None, }),
         2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action }),
     ];
     let ends = prop_oneof![

@@ -1,7 +1,7 @@
 //! Everything that can happen to a memory. The store is the result of its changes in their order. Each change has a
 //! reason, and all of them but erasing can be taken back.
 
-use dormouse_contracts::{Author, Seq, Timestamp};
+use dormouse_contracts::{Audience, Author, Seq, Timestamp};
 use dormouse_entities as entities;
 use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,11 @@ pub enum MemoryChange {
     },
     /// A record is taken out of recall.
     Withdrawn {
+        /// The record.
+        record: RecordId,
+    },
+    /// A record is made public knowledge: it may be shown to anybody.
+    Published {
         /// The record.
         record: RecordId,
     },
@@ -159,6 +164,13 @@ pub enum Change {
         /// Its status before this change.
         status_before: RecordStatus,
     },
+    /// A record was made public knowledge.
+    Published {
+        /// The record.
+        record: RecordId,
+        /// Its audience before this change, as far as one was recorded.
+        had: Option<Audience>,
+    },
     /// A record's text was removed for good. This cannot be taken back.
     Erased {
         /// The record.
@@ -199,6 +211,7 @@ impl Change {
             Self::Superseded { .. } => "superseded",
             Self::Folded { .. } => "folded",
             Self::Withdrawn { .. } => "withdrawn",
+            Self::Published { .. } => "published",
             Self::Erased { .. } => "erased",
             Self::Linked { .. } => "linked",
             Self::Entity { .. } => "entity",
@@ -211,6 +224,7 @@ impl Change {
         match self {
             Self::Added { record }
             | Self::Withdrawn { record, .. }
+            | Self::Published { record, .. }
             | Self::Erased { record }
             | Self::Superseded { record, .. } => vec![*record],
             Self::Folded { records, .. } => records.iter().map(|(record, _)| *record).collect(),

@@ -9,22 +9,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_contracts::{Timestamp, Trust, invariant};
+use dormouse_contracts::{Audience, Timestamp, Trust, invariant};
 use dormouse_retrieval::{Config, Index};
 
 use crate::{
     change::ChangeSeq,
-    projection::{Meta, Metas, Projection},
+    projection::{Audiences, Meta, Metas, Projection},
     record::{Collection, RecordId, RecordKind},
 };
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The flags of a row.
 const IN_USE: u8 = 1;
 const QUOTATION: u8 = 2;
-/// One row of [`Meta`]: the id, a flag, the kind and the collection in one byte each, then trust and three times.
-const ROW_BYTES: usize = 8 + 3 + 4 + 3 * 8;
+/// One row of [`Meta`]: the id, a flag, the kind and the collection in one byte each, then trust, the number of the
+/// audience, and three times.
+const ROW_BYTES: usize = 8 + 3 + 4 + 4 + 3 * 8;
 
 /// Why a copy cannot be used. It is made again.
 #[derive(Debug, thiserror::Error)]
@@ -193,6 +194,10 @@ pub(crate) fn encode(store: &str, changed_at: Timestamp, projection: &Projection
     out.extend_from_slice(store.as_bytes());
     out.extend_from_slice(&projection.through.to_le_bytes());
     out.extend_from_slice(&changed_at.as_micros().to_le_bytes());
+    let audiences = serde_json::to_vec(projection.metas.audiences.all());
+    let audiences = invariant!(audiences, "an audience is JSON");
+    put_length(&mut out, audiences.len());
+    out.extend_from_slice(&audiences);
     put_length(&mut out, rows.len());
     for (id, row) in rows {
         out.extend_from_slice(&id.to_number().to_le_bytes());
@@ -225,6 +230,7 @@ fn put_row(out: &mut Vec<u8>, row: &Meta) {
             .position(|collection| *collection == row.collection),
     ));
     out.extend_from_slice(&row.trust.score().to_le_bytes());
+    out.extend_from_slice(&row.audience.to_le_bytes());
     for at in [row.at, row.valid_from, row.valid_until] {
         out.extend_from_slice(&at.as_micros().to_le_bytes());
     }
@@ -248,11 +254,16 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
     }
     let through: ChangeSeq = u64::from_le_bytes(rest.array()?);
     let changed_at = Timestamp::from_micros(i64::from_le_bytes(rest.array()?));
+    let length = rest.length()?;
+    let audiences = audiences(rest.take(length)?)?;
     let count = rest.length()?;
     let rows = rest.take(count.checked_mul(ROW_BYTES).ok_or(Unusable::Damaged)?)?;
-    let mut metas = Metas::default();
+    let mut metas = Metas::of(audiences);
     for bytes in rows.chunks_exact(ROW_BYTES) {
         let (id, meta) = row(bytes)?;
+        if metas.audiences.get(meta.audience).is_none() {
+            return Err(Unusable::Damaged);
+        }
         metas.set(id, meta);
     }
     let length = rest.length()?;
@@ -268,11 +279,21 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
     })
 }
 
+fn audiences(bytes: &[u8]) -> Result<Audiences, Unusable> {
+    let all: Vec<Audience> = serde_json::from_slice(bytes).map_err(|_no_list| Unusable::Damaged)?;
+    let mut audiences = Audiences::default();
+    for audience in all {
+        audiences.number_of(audience);
+    }
+    Ok(audiences)
+}
+
 fn row(bytes: &[u8]) -> Result<(RecordId, Meta), Unusable> {
     let mut rest = Bytes(bytes);
     let id = RecordId::from_number(u64::from_le_bytes(rest.array()?));
     let [flags, kind, collection] = rest.array()?;
     let trust = f32::from_le_bytes(rest.array()?);
+    let audience = u32::from_le_bytes(rest.array()?);
     let mut time = || {
         rest.array()
             .map(i64::from_le_bytes)
@@ -288,6 +309,7 @@ fn row(bytes: &[u8]) -> Result<(RecordId, Meta), Unusable> {
             .get(usize::from(collection))
             .ok_or(Unusable::Damaged)?,
         trust: Trust::try_new(trust).map_err(|_no_score| Unusable::Damaged)?,
+        audience,
         at: time()?,
         valid_from: time()?,
         valid_until: time()?,

@@ -55,7 +55,7 @@ pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
 pub use ops::{Added, ChangeError};
 pub use recall::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    Role, SearchMode, Validity,
+    Role, SearchMode, Validity, Withheld,
 };
 pub use record::{
     Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordKind,

@@ -179,6 +179,18 @@ impl Memory {
         .await
     }
 
+    /// Makes a record public knowledge, so that it may be recalled for any listeners. [`Memory::revert`] takes that back.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError`] if it does not exist or is not in use.
+    pub async fn publish(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
+        self.step(reason, move |writing, now, reason| {
+            ops::publish(writing, now, reason, id)
+        })
+        .await
+    }
+
     /// Removes a record's text, speaker, tags and vectors for good. Its id, its key, its thread and the fact that it
     /// was erased stay. Notes that were ignored because it says the same are erased with it.
     ///

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use dormouse_contracts::{Attribution, EntityId, Place, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, EntityId, Place, SourceKind, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,8 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     pub(crate) trust: Trust,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) audience: Option<Audience>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) tags: BTreeSet<String>,
     #[serde(default)]
@@ -68,6 +70,7 @@ impl Note {
             heard_as: None,
             place: None,
             trust: Trust::FULL,
+            audience: None,
             tags: BTreeSet::new(),
             provenance: Provenance::default(),
             valid_from: None,
@@ -140,6 +143,21 @@ impl Note {
     #[must_use]
     pub fn trusted(mut self, trust: Trust) -> Self {
         self.trust = trust;
+        self
+    }
+
+    /// Sets who was party to it; by default the speaker of a quotation, and nobody otherwise. A record made from others is
+    /// never known to more people than all of them are.
+    #[must_use]
+    pub fn known_to(mut self, audience: Audience) -> Self {
+        self.audience = Some(audience);
+        self
+    }
+
+    /// Sets who was party to it, unless that is set.
+    #[must_use]
+    pub fn known_to_unless_set(mut self, audience: Audience) -> Self {
+        self.audience.get_or_insert(audience);
         self
     }
 

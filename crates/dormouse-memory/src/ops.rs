@@ -5,7 +5,7 @@ mod extracted;
 mod revert;
 mod step;
 
-use dormouse_contracts::{Attribution, Seq, Timestamp};
+use dormouse_contracts::{Attribution, Audience, Seq, Timestamp};
 
 use crate::{
     change::Change,
@@ -88,7 +88,7 @@ fn known(writing: &Writing<'_>, id: Option<RecordId>, note: &Note) -> Step<Optio
     Ok(own.map(|own| own.id))
 }
 
-/// The record with at most the trust of its sources, if its times fit.
+/// The record with at most the trust and the audience of its sources, if its times fit.
 fn believed(writing: &Writing<'_>, mut record: Record) -> Step<Record> {
     let from = record.valid_from;
     if let Some(until) = record.valid_until.filter(|until| *until < from) {
@@ -98,6 +98,11 @@ fn believed(writing: &Writing<'_>, mut record: Record) -> Step<Record> {
     for source in &record.provenance.derived_from {
         let source = get(writing, *source)?;
         record.trust = record.trust.lowest(source.trust);
+        let known_to = source.known_to();
+        record.audience = Some(match record.audience {
+            Some(audience) => audience.intersection(&known_to),
+            None => known_to,
+        });
     }
     Ok(record)
 }
@@ -117,6 +122,7 @@ pub(crate) fn record_of(note: Note, now: Timestamp) -> Record {
         heard_as: note.heard_as,
         place: note.place,
         trust: note.trust,
+        audience: note.audience,
         tags: note.tags,
         provenance: note.provenance,
         valid_from: note.valid_from.unwrap_or(at),
@@ -231,6 +237,23 @@ pub(crate) fn withdraw(
         status_before: record.status,
     };
     record.status = RecordStatus::Withdrawn;
+    writing.put(&record)?;
+    let change = writing.append(now, reason, change, &[id])?;
+    Ok(Done::of(change, vec![record]))
+}
+
+/// Makes a record known to everyone; [`revert`] takes that back.
+pub(crate) fn publish(
+    writing: &mut Writing<'_>,
+    now: Timestamp,
+    reason: &str,
+    id: RecordId,
+) -> Step<Done> {
+    let mut record = in_use(writing, id)?;
+    let change = Change::Published {
+        record: id,
+        had: record.audience.replace(Audience::Public),
+    };
     writing.put(&record)?;
     let change = writing.append(now, reason, change, &[id])?;
     Ok(Done::of(change, vec![record]))

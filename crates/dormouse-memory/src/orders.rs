@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use dormouse_contracts::{Attribution, Timestamp, invariant};
+use dormouse_contracts::{Attribution, Audience, Timestamp, invariant};
 use dormouse_entities::{
     FoundOrder, Name, OrderId, OrderKind, OrderText, OrderValidity, StandingOrder, orders_in,
 };
@@ -25,12 +25,31 @@ impl Memory {
     /// [`MemoryError::Store`] if the file fails.
     pub async fn standing_orders(&self, now: Timestamp) -> Result<Vec<StandingOrder>, MemoryError> {
         let inner = self.inner.clone();
-        blocking(move || Ok(inner.standing_orders(now)?)).await
+        blocking(move || Ok(inner.standing_orders(now, None)?)).await
+    }
+
+    /// The same without the orders that one of the listeners was not party to.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn standing_orders_for(
+        &self,
+        now: Timestamp,
+        listeners: Audience,
+    ) -> Result<Vec<StandingOrder>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || Ok(inner.standing_orders(now, Some(&listeners))?)).await
     }
 }
 
 impl Inner {
-    fn standing_orders(&self, now: Timestamp) -> Result<Vec<StandingOrder>, StoreError> {
+    fn standing_orders(
+        &self,
+        now: Timestamp,
+        listeners: Option<&Audience>,
+    ) -> Result<Vec<StandingOrder>, StoreError> {
+        let hearing = self.hearing(listeners);
         let ids: Vec<RecordId> = {
             let projection = self
                 .projection
@@ -40,6 +59,7 @@ impl Inner {
             metas
                 .filter(|(_, meta)| {
                     meta.in_use
+                        && hearing.admits(meta)
                         && matches!(meta.kind, RecordKind::Instruction | RecordKind::Preference)
                         && meta.valid_from <= now
                         && now < meta.valid_until

@@ -7,7 +7,7 @@ use dormouse_contracts::Attribution;
 use dormouse_retrieval::{Config, Index, Speaker, Unit};
 
 use crate::{change::ChangeSeq, record::Record};
-pub(crate) use meta::{Meta, Metas};
+pub(crate) use meta::{Audiences, Meta, Metas};
 
 /// The words and filter values of all records, as they are after a certain change.
 #[derive(Debug)]
@@ -30,7 +30,8 @@ impl Projection {
     /// Applies the present state of a record. Applying the same state twice changes nothing.
     pub(crate) fn apply(&mut self, record: &Record) {
         let had_it = self.metas.get(record.id).is_some_and(|meta| meta.in_use);
-        self.metas.set(record.id, Meta::of(record));
+        let audience = self.metas.audiences.number_of(record.known_to());
+        self.metas.set(record.id, Meta::of(record, audience));
         if !record.is_in_use() {
             if had_it {
                 self.index.remove(record.id.to_number());

@@ -1,5 +1,6 @@
 //! Recall: finding the records that match a question.
 
+mod hearing;
 mod packing;
 mod request;
 
@@ -14,10 +15,11 @@ use crate::{
     record::{Record, RecordId},
     store::StoreError,
 };
+use hearing::Hearing;
 use request::parts_of;
 pub use request::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    Role, SearchMode, Validity,
+    Role, SearchMode, Validity, Withheld,
 };
 
 impl Memory {
@@ -39,11 +41,14 @@ impl Memory {
                 SearchMode::WordsAndVectors => Similar::Known(&dense),
                 SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
             };
-            let items = inner.recall(&request, asked_at, similar)?;
+            let hearing = inner.hearing(request.listeners.as_ref());
+            let items = inner.recall(&request, asked_at, similar, &hearing)?;
+            let withheld = inner.withheld(&request, asked_at, similar, &hearing);
             Ok(Recall {
                 items,
                 mode,
                 waiting,
+                withheld,
             })
         })
         .await
@@ -60,7 +65,8 @@ impl Memory {
         let (request, dense) = (request.clone(), dense.to_vec());
         blocking(move || {
             let similar = Similar::Known(&dense);
-            let matches = inner.search(&request, inner.clock.now(), similar);
+            let now = inner.clock.now();
+            let matches = inner.search(&request, now, similar, &Hearing::all(), request.depth());
             Ok(matches.iter().any(|one| one.id == record.to_number()))
         })
         .await
@@ -101,21 +107,24 @@ impl Inner {
         request: &RecallRequest,
         asked_at: Timestamp,
         similar: Similar<'_>,
+        hearing: &Hearing,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let matches = self.search(request, asked_at, similar);
+        let matches = self.search(request, asked_at, similar, hearing, request.depth());
         let matches = self.read_back(&matches)?;
         match request.tokens {
             None => Ok(matches),
-            Some(budget) => self.packed(request, asked_at, matches, budget),
+            Some(budget) => self.packed(request, asked_at, hearing, matches, budget),
         }
     }
 
-    /// The records that match best, best first.
+    /// The `depth` records that match best, best first.
     fn search(
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
         similar: Similar<'_>,
+        hearing: &Hearing,
+        depth: usize,
     ) -> Vec<SearchMatch> {
         let (dense, only) = match (similar, request.min_score) {
             (Similar::Unknown, _) => (&[][..], None),
@@ -134,7 +143,7 @@ impl Inner {
             projection
                 .metas
                 .get(RecordId::from_number(id))
-                .is_some_and(|meta| admits(request, asked_at, meta))
+                .is_some_and(|meta| admits(request, asked_at, meta) && hearing.admits(meta))
                 && !request.without.contains(&RecordId::from_number(id))
                 && only.as_ref().is_none_or(|only| only.contains(&id))
         };
@@ -142,7 +151,7 @@ impl Inner {
             .asked_at(asked_at)
             .dense(dense)
             .admit(&admit);
-        projection.index.search(&query, request.depth())
+        projection.index.search(&query, depth)
     }
 
     /// The records behind the matches.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
-use dormouse_contracts::{Attribution, Origin, Place, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Origin, Place, SourceKind, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
@@ -224,6 +224,9 @@ pub struct Record {
     pub place: Option<Place>,
     /// How far it is believed; never more than any of its sources.
     pub trust: Trust,
+    /// Who was party to it, as far as that was recorded. See [`Record::known_to`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
@@ -248,6 +251,18 @@ fn is_unknown(speaker: &Attribution) -> bool {
 }
 
 impl Record {
+    /// Who is known to have been party to it, other than the assistant itself. If that was not recorded, it is the speaker
+    /// of a quotation, and nobody otherwise.
+    #[must_use]
+    pub fn known_to(&self) -> Audience {
+        if let Some(audience) = &self.audience {
+            return audience.clone();
+        }
+        let is_quotation = self.provenance.derivation == Derivation::Heard;
+        let speaker = self.speaker.id().filter(|_| is_quotation);
+        speaker.cloned().into_iter().collect()
+    }
+
     /// A word for who said it, for people and models to read: a name, or `myself` for the assistant itself.
     #[must_use]
     pub fn speaker_name(&self) -> Option<&str> {

@@ -2,7 +2,10 @@
 
 mod vectors;
 
-use dormouse_contracts::Trust;
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{ChannelId, PlaceId, Trust};
+use dormouse_engine::Privacy;
 use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -20,6 +23,9 @@ pub(crate) struct MemorySection {
     pub(crate) timeout: Option<RecallTimeout>,
     pub(crate) quote_trust: Option<Trust>,
     pub(crate) dangerous_trust: Option<Trust>,
+    pub(crate) privacy: Privacy,
+    pub(crate) public_channels: BTreeSet<ChannelId>,
+    pub(crate) public_places: BTreeSet<PlaceId>,
 }
 
 /// The requested encoder, written as for `--embedder`.

@@ -92,6 +92,8 @@ fn changes(entity: &EntityId, asked: Set) -> Vec<(EntityChange, &'static str)> {
         entity: who(),
         update,
         trust: dormouse_contracts::Trust::FULL,
+        // What the operator writes down here is meant to be used.
+        audience: Some(dormouse_contracts::Audience::Public),
     });
     let favorability = asked.favorability.map(Metric::Favorability).map(metric);
     let trust = asked.trust.map(Metric::Trust).map(metric);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{EntityId, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use dormouse_providers::EmbedderRef;
 
@@ -16,7 +16,7 @@ use crate::{
 /// Looking into a memory, and changing it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Memory {
-    /// Add a record
+    /// Add a record that may be told to anybody
     Add(Add),
     /// Search the memory, and show why each record was found
     Search(Box<Search>),
@@ -37,6 +37,9 @@ pub(crate) enum Memory {
         /// The file was exported from an assistant of yours: take who said it, how and where as written
         #[arg(long)]
         own: bool,
+        /// Lines that name no audience are public knowledge [default: only the assistant knows them]
+        #[arg(long)]
+        public: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -85,6 +88,8 @@ pub(crate) enum Memory {
     },
     /// Exclude a record from recall; `undo` reverses it
     Withdraw(Of),
+    /// Make a record public knowledge, to be told to anybody; `undo` reverses it
+    Publish(Of),
     /// Remove a record's text from the memory for good; the log keeps the message it came from
     Erase {
         #[command(flatten)]
@@ -190,6 +195,9 @@ pub(crate) struct Search {
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
+    /// Recall as for these listeners, by their ids in the world; may be given several times
+    #[arg(long = "for", value_name = "ID")]
+    pub(crate) listeners: Vec<EntityId>,
     /// Only this kind; may be given several times
     #[arg(long)]
     pub(crate) kind: Vec<RecordKind>,

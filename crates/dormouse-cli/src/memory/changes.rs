@@ -1,7 +1,7 @@
 //! Adding records, and changing or undoing what is recorded.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{Clock, Seq, Timestamp, invariant};
+use dormouse_contracts::{Audience, Clock, Seq, Timestamp, invariant};
 use dormouse_memory::{
     Added, ChangeError, Derivation, MemoryChange, Note, RecordId, source_key_of,
 };
@@ -62,7 +62,9 @@ fn note(asked: Add) -> Note {
     let text = asked.text.join(" ");
     let mut note = Note::new(&*text)
         .kind(asked.kind)
-        .derivation(Derivation::Stored);
+        .derivation(Derivation::Stored)
+        // What the operator writes down here is meant to be used.
+        .known_to(Audience::Public);
     if let Some(at) = asked.at {
         let (by, thread) = (asked.by.as_deref(), asked.thread.as_deref());
         note = note
@@ -100,6 +102,13 @@ pub(super) async fn withdraw(file: &MemoryFile, of: Of) -> Result<Exit, CommandE
     let change = MemoryChange::Withdrawn { record: of.id };
     let what = format!("{} withdrawn", of.id);
     changed(file, of, change, "withdrawn", &what).await
+}
+
+/// Makes a record known to everyone.
+pub(super) async fn publish(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
+    let change = MemoryChange::Published { record: of.id };
+    let what = format!("{} may be told to anybody", of.id);
+    changed(file, of, change, "published", &what).await
 }
 
 /// Removes a record's text.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse_contracts::Trust;
+use dormouse_contracts::{Audience, Trust};
 use dormouse_memory::{
     Added, ExportError, ImportClaims, ImportError, ImportLines, Imported, LineError, MemoryChange,
 };
@@ -94,11 +94,30 @@ pub(super) fn claims(trust: Option<Trust>, own: bool) -> ImportClaims {
     }
 }
 
+/// Who may be told what a line says that names no audience.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unnamed {
+    /// Everyone, as the operator says.
+    Everyone,
+    /// Nobody: only the assistant knows it.
+    Nobody,
+}
+
+impl From<bool> for Unnamed {
+    fn from(is_public: bool) -> Self {
+        match is_public {
+            true => Self::Everyone,
+            false => Self::Nobody,
+        }
+    }
+}
+
 /// Imports records. Lines that are not records are reported and skipped, and the exit code says so.
 pub(super) async fn import(
     file: &MemoryFile,
     from: &Path,
     claims: ImportClaims,
+    unnamed: Unnamed,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let lines = reader(from)?;
@@ -113,7 +132,12 @@ pub(super) async fn import(
             report_refused(printing, line, &error)?;
         }
         if !batch.notes.is_empty() {
-            let change = MemoryChange::Added { notes: batch.notes };
+            let notes = batch.notes.into_iter().map(|note| match unnamed {
+                Unnamed::Everyone => note.known_to_unless_set(Audience::Public),
+                Unnamed::Nobody => note.known_to_unless_set(Audience::nobody()),
+            });
+            let notes = notes.collect();
+            let change = MemoryChange::Added { notes };
             let (_, added) = memory.change(change, importer(), "imported").await?;
             let new = added.iter().filter(|added| matches!(added, Added::New(_)));
             let new = new.count() as u64;

@@ -1,6 +1,6 @@
 //! Records and changes, as text and as JSON.
 
-use dormouse_contracts::{Attribution, Author, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Author, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
@@ -20,6 +20,7 @@ pub(super) struct RecordLine<'a> {
     from: &'a Attribution,
     thread: Option<&'a str>,
     trust: Trust,
+    audience: Audience,
     tags: Vec<&'a str>,
     derivation: Derivation,
     source_key: Option<&'a str>,
@@ -52,6 +53,7 @@ impl<'a> From<&'a Record> for RecordLine<'a> {
             from: &record.speaker,
             thread: record.thread.as_deref(),
             trust: record.trust,
+            audience: record.known_to(),
             tags: record.tags.iter().map(String::as_str).collect(),
             derivation: record.provenance.derivation,
             source_key: record.provenance.source_key.as_deref(),
@@ -105,6 +107,7 @@ pub(super) fn details(record: &Record) -> String {
     let mut parts = vec![
         record.kind.to_string(),
         format!("trust {}", record.trust),
+        format!("known to {}", record.known_to()),
         match other {
             Some(other) => format!("{status} by {other}"),
             None => status.to_owned(),

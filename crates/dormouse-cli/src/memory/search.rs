@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_memory::{Fallback, RecallRequest, Recollection, Role, SearchMode, Validity};
+use dormouse_contracts::Audience;
+use dormouse_memory::{
+    Fallback, RecallRequest, Recollection, Role, SearchMode, Validity, Withheld,
+};
 use serde::Serialize;
 
 use super::{args::Search, render};
 use crate::{
     command::{CommandError, MemoryFile, Printing, remark},
+    describe::withheld_record,
     exit::Exit,
     grammar::counted,
 };
@@ -31,6 +35,15 @@ struct Summary {
     found: usize,
     mode: SearchMode,
     waiting: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<WithheldLine>,
+}
+
+/// A record that was left out because of the listeners.
+#[derive(Serialize)]
+struct WithheldLine {
+    record: String,
+    audience: Audience,
 }
 
 /// Prints what the memory recalls: best first, or packed into tokens.
@@ -46,7 +59,13 @@ pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, Com
         found: recall.items.len(),
         mode: recall.mode,
         waiting: recall.waiting,
+        withheld: recall.withheld.iter().map(withheld_line).collect(),
     };
+    if printing == Printing::Text {
+        for Withheld { record, audience } in &recall.withheld {
+            remark(&withheld_record(*record, audience));
+        }
+    }
     match printing {
         Printing::Json => printing.print(&summary, String::new)?,
         Printing::Text => remark_on(&summary),
@@ -58,6 +77,9 @@ fn request(asked: &Search) -> RecallRequest {
     let mut request = RecallRequest::new(asked.query.join(" "));
     if let Some(limit) = asked.limit {
         request = request.limit(usize::from(limit));
+    }
+    if !asked.listeners.is_empty() {
+        request = request.for_listeners(asked.listeners.iter().cloned().collect());
     }
     if let Some(tokens) = asked.tokens {
         request = request.tokens(tokens);
@@ -79,6 +101,13 @@ fn request(asked: &Search) -> RecallRequest {
         .iter()
         .copied()
         .fold(request, RecallRequest::of_kind)
+}
+
+fn withheld_line(withheld: &Withheld) -> WithheldLine {
+    WithheldLine {
+        record: withheld.record.to_string(),
+        audience: withheld.audience.clone(),
+    }
 }
 
 fn line(item: &Recollection) -> Line<'_> {

@@ -1,6 +1,6 @@
 //! The questions of calls to the memory, and the answers.
 
-use dormouse_contracts::{EntityId, Origin, Seq, Trust};
+use dormouse_contracts::{Audience, EntityId, Origin, Seq, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, EntityChange, Favorability, NewObservation,
     StaleAfter,
@@ -21,9 +21,14 @@ pub(crate) enum MemoryQuery {
         through: Seq,
         /// The least trust of quotations.
         quote_trust: Trust,
+        /// Who hears the answer; `None` if everything may be told to everybody.
+        listeners: Option<Audience>,
     },
-    /// What is known about somebody, by name or id.
-    Profile { who: String },
+    /// What is known about somebody, by name or id, for those who hear the answer.
+    Profile {
+        who: String,
+        listeners: Option<Audience>,
+    },
     /// Whether a line may be kept that names these sources.
     Store {
         remembered: Box<Remembered>,
@@ -43,9 +48,9 @@ pub(crate) enum MemoryQuery {
 #[derive(Clone, Debug)]
 pub(crate) enum Draft {
     Observe(NewObservation),
-    Attributes(AttributeUpdate, Trust),
+    Attributes(AttributeUpdate, Trust, Option<Audience>),
     Judge(Favorability, ChangeReason, Trust),
-    AddAction(ActionText, u8, Trust),
+    AddAction(ActionText, u8, Trust, Option<Audience>),
     CompleteAction(u64),
 }
 
@@ -59,10 +64,11 @@ impl Draft {
                 entity,
                 observation,
             }],
-            Self::Attributes(update, trust) => vec![EntityChange::AttributesUpdated {
+            Self::Attributes(update, trust, audience) => vec![EntityChange::AttributesUpdated {
                 entity,
                 update,
                 trust,
+                audience,
             }],
             Self::Judge(step, reason, trust) => vec![EntityChange::Judged {
                 entity,
@@ -70,7 +76,7 @@ impl Draft {
                 reason,
                 trust: Some(trust),
             }],
-            Self::AddAction(description, priority, trust) => vec![
+            Self::AddAction(description, priority, trust, audience) => vec![
                 EntityChange::ConversationStarted {
                     entity: entity.clone(),
                     topic: None,
@@ -81,6 +87,7 @@ impl Draft {
                     description,
                     priority,
                     trust: Some(trust),
+                    audience,
                 },
             ],
             Self::CompleteAction(action) => vec![EntityChange::ActionCompleted { entity, action }],

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     event::{RecalledLine, Verdict},
+    privacy::Shareable,
     render,
     state::{CallState, Heard, State, Trigger, Turn},
 };
@@ -36,13 +37,13 @@ pub(crate) struct ShownItem<'a> {
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
     let mut items = vec![trigger(&turn.trigger)];
     if !turn.is_careful() {
-        items.extend(state.history.turns().map(|turn| trigger(&turn.trigger)));
-        items.extend(state.overheard.iter().map(heard));
+        let Shareable { turns, overheard } = Shareable::of(state, turn);
+        items.extend(turns.iter().map(|turn| trigger(&turn.trigger)));
+        items.extend(overheard.into_iter().map(heard));
         items.extend(recollected(turn));
         items.extend(
-            state
-                .history
-                .turns()
+            turns
+                .into_iter()
                 .flat_map(|turn| done(turn, turn.steps.len())),
         );
     }

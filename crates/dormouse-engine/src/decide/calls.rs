@@ -12,6 +12,7 @@ use super::{
 use crate::{
     builtin::{self, BuiltinOutcome},
     event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
+    privacy::audience_of_act,
     remembering::words_of,
     state::{CallState, Step, Turn},
 };
@@ -60,6 +61,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 tool: spec.name.clone(),
                 category: spec.category,
                 trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
+                audience: audience_of_act(view.state, turn, &checked.arguments),
                 arguments: checked.arguments,
             })
             .into(),

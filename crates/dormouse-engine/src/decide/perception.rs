@@ -3,7 +3,7 @@
 use dormouse_classify::{
     Classification, MessageVerdict, Rule, classify, find_mention, source_trust, trust_with_history,
 };
-use dormouse_contracts::{Attested, Origin, Perception, Seq, Trust};
+use dormouse_contracts::{Attested, Origin, Perception, Seq, SourceKind, Trust};
 use dormouse_text::is_blank;
 
 use super::View;
@@ -35,6 +35,7 @@ pub(crate) fn perceived(
 ) -> Perceived {
     let (trust, moved) = believed(view, &perception.attested, people);
     let doubts = doubts(view, &perception.attested, people);
+    let is_public = is_public(view, &perception.attested);
     // Counts what a prompt will show, not what was said: a line break takes more tokens in a prompt.
     let shown = render::perception(Origin::event(seq), &perception, trust, &doubts, usize::MAX);
     let tokens = view.counter.count(&shown).tokens;
@@ -45,6 +46,24 @@ pub(crate) fn perceived(
         tokens,
         doubts,
         moved,
+        is_public,
+    }
+}
+
+/// Whether the operator marked where it was said as public. A whisper in a public place stays a whisper.
+fn is_public(view: View<'_>, attested: &Attested) -> bool {
+    let config = view.config();
+    match &attested.source {
+        SourceKind::Channel(channel) => config.public_channels.contains(channel),
+        SourceKind::Addressed
+        | SourceKind::Say
+        | SourceKind::Pose
+        | SourceKind::Movement
+        | SourceKind::Emit => {
+            let place = attested.place.as_ref();
+            place.is_some_and(|place| config.public_places.contains(&place.id))
+        }
+        _ => false,
     }
 }
 

@@ -6,6 +6,7 @@ use dormouse_text::beginning;
 use super::view::View;
 use crate::{
     builtin::pending,
+    privacy::{Shareable, listeners},
     prompt,
     state::{State, Turn},
     work::RecallQuery,
@@ -35,6 +36,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
         through: state.seq,
         budgets,
         quote_trust: config.quote_trust,
+        listeners: listeners(state, turn),
         now: view.now,
     }
 }
@@ -45,7 +47,8 @@ fn query(state: &State, turn: &Turn) -> String {
         return words.to_owned();
     }
     let who = sender(turn);
-    let mut earlier = state.history.turns().rev();
+    let shareable = Shareable::of(state, turn);
+    let mut earlier = shareable.turns.into_iter().rev();
     let earlier = earlier.find(|turn| sender(turn) == who);
     match earlier {
         Some(earlier) if who.is_some() => {

@@ -1,6 +1,8 @@
 //! Outward acts.
 
-use dormouse_contracts::{Arguments, CallId, EffectKey, Outcome, ToolCategory, ToolName, Trust};
+use dormouse_contracts::{
+    Arguments, Audience, CallId, EffectKey, Outcome, ToolCategory, ToolName, Trust,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of these events in the log.
@@ -22,6 +24,10 @@ pub struct EffectIntended {
     /// The trust of what it says, if it says anything: the lowest trust of everything that this may have come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// Who may learn what it says, other than the assistant: those to whom it is said and who were party to everything that
+    /// it may have come from. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 /// What became of an outward act.

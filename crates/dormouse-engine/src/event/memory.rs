@@ -1,6 +1,6 @@
 //! What is remembered, and what is shown of it.
 
-use dormouse_contracts::{Attribution, Author, Origin, Trust};
+use dormouse_contracts::{Attribution, Audience, Author, Origin, Trust};
 use dormouse_memory::{MemoryChange, RecordKind};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct Remembered {
     /// Whom or what it is about, if that was said: an entity if the name means one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Attribution>,
+    /// Who was party to everything that it may have been made from, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 fn fact() -> RecordKind {

@@ -1,7 +1,7 @@
 //! What reaches the assistant from its worlds.
 
 use dormouse_classify::{Classification, SenderHistory};
-use dormouse_contracts::{Perception, Trust};
+use dormouse_contracts::{Audience, Perception, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::name_doubt::NameDoubt;
@@ -26,6 +26,9 @@ pub struct Perceived {
     /// What moved the trust away from that of the source, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<MovedTrust>,
+    /// Whether the operator had marked its channel or its place as public when it was heard.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_public: bool,
 }
 
 /// The trust of a message that its sender's history moved.
@@ -38,6 +41,15 @@ pub struct MovedTrust {
 }
 
 impl Perceived {
+    /// Who is known to be party to it, other than the assistant.
+    #[must_use]
+    pub fn known_to(&self) -> Audience {
+        match self.is_public {
+            true => Audience::Public,
+            false => self.perception.attested.known_to(),
+        }
+    }
+
     /// The trust of the source alone. What is known of a sender follows from this, or a history would feed itself.
     pub(crate) fn source_trust(&self) -> Trust {
         self.moved.map_or(self.trust, |moved| moved.source)

@@ -1,7 +1,7 @@
 //! What the memory returned for a turn, before the model is asked.
 
 use dormouse_contracts::{Attribution, SourceKind, Timestamp, Trust};
-use dormouse_memory::{RecordId, RecordKind};
+use dormouse_memory::{RecordId, RecordKind, Withheld};
 use serde::{Deserialize, Serialize};
 
 /// What the memory returned for a turn. The prompt shows it; a replay of the log does not search again.
@@ -19,6 +19,10 @@ pub struct Recollected<Item = RecalledItem> {
     /// Standing orders: what people asked for once and for all.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub orders: RecalledBlock,
+    /// Relevant lines that were left out because not everybody who hears the answer was party to them. The prompt says that
+    /// there are some, and nothing about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Withheld>,
     /// How the memory was searched.
     pub mode: RecallMode,
     /// Why nothing was recalled, if that failed. The turn goes on without memories.
@@ -138,6 +142,7 @@ impl<Item> Default for Recollected<Item> {
             items: Vec::new(),
             entities: RecalledBlock::default(),
             orders: RecalledBlock::default(),
+            withheld: Vec::new(),
             mode: RecallMode::default(),
             failure: None,
         }
@@ -154,6 +159,7 @@ impl<Item> Recollected<Item> {
             items: change(self.items),
             entities: self.entities,
             orders: self.orders,
+            withheld: self.withheld,
             mode: self.mode,
             failure: self.failure,
         }

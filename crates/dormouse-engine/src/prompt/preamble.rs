@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use dormouse_contracts::{TokenCounter, ToolDefinition, ToolName, invariant};
 use dormouse_tools::Registry;
 
-use super::{CAREFUL, MESSAGE, OVERHEARD, SAID_TO_YOU, remembered::MEMORIES};
+use super::{CAREFUL, MESSAGE, OVERHEARD, SAID_TO_YOU, WITHHELD, remembered::MEMORIES};
 use crate::{
     config::{Settings, ToolCalling},
     event::NOOP,
@@ -71,6 +71,8 @@ pub(crate) struct Preamble {
     pub(super) memories: u32,
     /// Tokens of the note after a deferred call.
     pub(super) careful: u32,
+    /// Tokens of the note that something is left out.
+    pub(super) withheld: u32,
     pub(crate) counter: Arc<dyn TokenCounter>,
 }
 
@@ -125,6 +127,7 @@ impl Preamble {
             labels,
             memories: counter.count(MEMORIES).tokens,
             careful: counter.count(CAREFUL).tokens,
+            withheld: counter.count(WITHHELD).tokens,
             counter,
         }
     }

@@ -45,8 +45,14 @@ impl Budgets {
 
     /// The most tokens that all parts take when shown.
     pub(super) fn shown(self, preamble: &Preamble) -> u32 {
-        let around = 3 * MESSAGE;
-        let all = [self.entities, self.orders, self.memories, preamble.memories];
+        let around = 4 * MESSAGE;
+        let all = [
+            self.entities,
+            self.orders,
+            self.memories,
+            preamble.memories,
+            preamble.withheld,
+        ];
         all.into_iter().fold(around, u32::saturating_add)
     }
 }
@@ -64,6 +70,8 @@ pub(crate) fn line_tokens(line: &RecalledLine, counter: &dyn TokenCounter) -> u3
 pub(super) struct Remembered {
     entities: bool,
     orders: bool,
+    /// Whether it says that something relevant is left out.
+    pub(super) is_something_withheld: bool,
     /// How many of the newest lines.
     lines: usize,
     pub(super) tokens: u32,
@@ -80,6 +88,11 @@ impl Remembered {
         let mut room = room::remembered(left);
         remembered.entities = take(&recollected.entities, &mut room);
         remembered.orders = take(&recollected.orders, &mut room);
+        let note = preamble.withheld.saturating_add(MESSAGE);
+        if !recollected.withheld.is_empty() && note <= room {
+            remembered.is_something_withheld = true;
+            room -= note;
+        }
         let around = preamble.memories.saturating_add(MESSAGE);
         let sizes = recollected.items.iter().rev().map(|line| line.tokens);
         let (lines, tokens) = fitting(sizes, room.saturating_sub(around));

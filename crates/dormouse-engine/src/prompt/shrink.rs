@@ -4,6 +4,7 @@ use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
     config::Settings,
     event::ContextLimit,
+    privacy::Shareable,
     state::{State, Turn},
 };
 
@@ -43,6 +44,7 @@ pub(crate) fn shrink(
     length: Length,
 ) -> Option<ContextLimit> {
     let room = Room::of(state, config, preamble);
+    let shareable = Shareable::of(state, turn);
     let half = length.prompt.saturating_sub(preamble.tokens) / 2;
     let half = preamble.tokens.saturating_add(half);
     let halved = (turn.narrowings < HALVINGS).then_some(half);
@@ -50,7 +52,7 @@ pub(crate) fn shrink(
     let prompts = halved.into_iter().chain([preamble.tokens]);
     let mut rooms = prompts.map(|prompt| room.up_to(prompt, reply.unwrap_or(u32::MAX)));
     let room = rooms.find(|room| {
-        let prompt = choose(state, turn, config, preamble, *room, 0).tokens;
+        let prompt = choose(&shareable, turn, config, preamble, *room, 0).tokens;
         let reply = reply_tokens(config, *room, prompt);
         prompt <= length.prompt && Length { prompt, reply }.whole() < length.whole()
     })?;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, Attribution, Author, EntityId, Origin, Outcome, Place, Sender, Seq, Timestamp, Trust,
+    Arguments, Attribution, Audience, Author, EntityId, Origin, Outcome, Place, Sender, Seq,
+    Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
@@ -186,7 +187,8 @@ impl Mapping<'_> {
             .at(attested.at)
             .in_thread(place::heard_in(attested))
             .heard_as(attested.source.clone())
-            .trusted(perceived.trust);
+            .trusted(perceived.trust)
+            .known_to(perceived.known_to());
         let place = attested.place.as_ref().and_then(|place| {
             let name = shortened(&place.name)?;
             let id = place.id.clone();
@@ -272,7 +274,8 @@ impl Mapping<'_> {
             .derivation(Derivation::Heard)
             .at(at)
             .from(Attribution::Myself)
-            .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE));
+            .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE))
+            .known_to(known_to(intended.audience.as_ref()));
         if let Some(trigger) = trigger {
             note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
         }
@@ -296,6 +299,7 @@ impl Mapping<'_> {
             trust,
             kind,
             about,
+            audience,
             origin: _,
         } = remembered;
         let mut note = Note::new(text)
@@ -303,7 +307,8 @@ impl Mapping<'_> {
             .derivation(Derivation::Stored)
             .at(at)
             .from(speaker(from.clone()))
-            .trusted(*trust);
+            .trusted(*trust)
+            .known_to(known_to(audience.as_ref()));
         if let Some(trigger) = trigger {
             note = note.in_thread(place::heard_in(&trigger.attested));
         }
@@ -315,6 +320,11 @@ impl Mapping<'_> {
         }
         self.note((seq, at), note);
     }
+}
+
+/// Who may learn the assistant's own words: nobody, if an older program did not record what they came from.
+fn known_to(audience: Option<&Audience>) -> Audience {
+    audience.cloned().unwrap_or(Audience::nobody())
 }
 
 /// The words that an effect says to somebody, if it says anything.

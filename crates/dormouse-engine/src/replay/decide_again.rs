@@ -154,7 +154,7 @@ enum UnderWay {
     Observe,
     Recall,
     AskMemory {
-        query: MemoryQuery,
+        query: Box<MemoryQuery>,
         /// Whether it led to a change.
         has_changed: bool,
     },
@@ -168,7 +168,7 @@ impl UnderWay {
             OutsideCall::Observe(..) => Self::Observe,
             OutsideCall::Recall(_) => Self::Recall,
             OutsideCall::AskMemory(_, query) => Self::AskMemory {
-                query: *query,
+                query,
                 has_changed: false,
             },
         }
@@ -451,7 +451,7 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
         }
         (UnderWay::AskMemory { query, has_changed }, Event::ToolAnswered(answered)) => {
             let changes = matches!(
-                query,
+                **query,
                 MemoryQuery::Change { .. } | MemoryQuery::Store { .. }
             );
             let is_noted = changes && answered.verdict == Verdict::Success;
@@ -470,11 +470,16 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
         ) => drafted(view, query, &changed.change),
         (
             UnderWay::AskMemory {
-                query: MemoryQuery::Store { remembered, .. },
+                query,
                 has_changed: false,
             },
             Event::Remembered(_),
-        ) => Some(vec![Event::Remembered(remembered.as_ref().clone())]),
+        ) => match &**query {
+            MemoryQuery::Store { remembered, .. } => {
+                Some(vec![Event::Remembered(remembered.as_ref().clone())])
+            }
+            _ => None,
+        },
         _ => None,
     }
 }

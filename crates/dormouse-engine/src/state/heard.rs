@@ -1,6 +1,6 @@
 //! A message that was accepted.
 
-use dormouse_contracts::{Delivery, Perception, Seq, Timestamp, Trust};
+use dormouse_contracts::{Audience, Delivery, Perception, Seq, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{NameDoubt, Perceived};
@@ -21,6 +21,9 @@ pub struct Heard {
     /// What makes the name of its sender suspicious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<NameDoubt>,
+    /// Whether it was said on a channel or in a place that the operator had marked as public.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_public: bool,
 }
 
 impl Heard {
@@ -32,6 +35,15 @@ impl Heard {
             trust: perceived.trust,
             tokens: perceived.tokens,
             doubts: perceived.doubts.clone(),
+            is_public: perceived.is_public,
+        }
+    }
+
+    /// Who is known to be party to it, other than the assistant.
+    pub(crate) fn known_to(&self) -> Audience {
+        match self.is_public {
+            true => Audience::Public,
+            false => self.perception.attested.known_to(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! One step of a turn: a reply of the model, its calls, and their results.
 
 use dormouse_contracts::{
-    Arguments, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName, Trust,
+    Arguments, Audience, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName, Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ pub struct Step {
     pub trust: Trust,
     /// The lowest trust of everything that the prompt showed before it.
     pub least_shown: Trust,
+    /// Who was party to everything that the prompt showed, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
 }
 
 /// Who took a step, and what could be done in it.
@@ -68,6 +71,9 @@ pub struct EffectState {
     pub tool: ToolName,
     /// Its arguments.
     pub arguments: Arguments,
+    /// Who may learn what it says, other than the assistant. Nobody, if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
     /// What became of it, once that is known.
     pub outcome: Option<Outcome>,
     /// The sequence number of the event that recorded the outcome.
@@ -87,6 +93,7 @@ impl Step {
             tokens,
             trust: Trust::FULL,
             least_shown: Trust::FULL,
+            audience: None,
         }
     }
 

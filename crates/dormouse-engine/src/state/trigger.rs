@@ -1,6 +1,6 @@
 //! What calls for a turn.
 
-use dormouse_contracts::{Seq, Timestamp, Trust};
+use dormouse_contracts::{Audience, Seq, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::heard::Heard;
@@ -100,6 +100,19 @@ impl Trigger {
             Self::Message(heard) => heard.trust,
             Self::Occasion(occasion) => occasion.trust,
         }
+    }
+
+    /// Who is known to be party to it, other than the assistant.
+    pub(crate) fn known_to(&self) -> Audience {
+        self.message().map_or(Audience::nobody(), Heard::known_to)
+    }
+
+    /// Who hears what is said about it: anybody, if nobody waits for an answer.
+    pub(crate) fn answer_reaches(&self) -> Audience {
+        let message = self.message();
+        message.map_or(Audience::Public, |heard| {
+            heard.perception.attested.answer_reaches()
+        })
     }
 
     /// The person who waits, if there is one.

@@ -2,7 +2,7 @@
 
 mod phase;
 
-use dormouse_contracts::{EffectKey, ModelErrorKind, Seq, Timestamp, Words};
+use dormouse_contracts::{Audience, EffectKey, ModelErrorKind, Seq, Timestamp, Words};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +12,13 @@ use super::{
     step::{CallState, EffectState, Step, StepKind},
     trigger::Trigger,
 };
-use crate::event::{
-    ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed, NOOP,
-    ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered, Unanswered, Verdict,
-    WorldFailed,
+use crate::{
+    config::Privacy,
+    event::{
+        ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed, NOOP,
+        ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered, Unanswered,
+        Verdict, WorldFailed,
+    },
 };
 pub use phase::{Phase, Wait};
 
@@ -147,6 +150,11 @@ impl Turn {
         }
     }
 
+    /// What was looked up is looked up again.
+    pub(super) fn forget_recollected(&mut self) {
+        self.recollected = None;
+    }
+
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
         self.recollected = Some(recollected);
     }
@@ -235,7 +243,7 @@ impl Turn {
         }
     }
 
-    pub(super) fn replied(&mut self, replied: &Replied) {
+    pub(super) fn replied(&mut self, replied: &Replied, privacy: Privacy) {
         self.narrowings = 0;
         self.context_limit = None;
         self.failures.replied();
@@ -246,6 +254,14 @@ impl Turn {
         let mut step = Step::new(kind, &replied.calls, replied.tokens);
         step.trust = replied.trust;
         step.least_shown = replied.least_shown;
+        // Everything that the prompt showed was known to everyone who hears the answer. What is said in public is known to
+        // more people than hear the answer, and the prompt was not made for those.
+        let heard_by = || {
+            self.trigger
+                .known_to()
+                .intersection(&self.trigger.answer_reaches())
+        };
+        step.audience = (privacy == Privacy::Kept).then(heard_by);
         // If the calls were parsed out of the text, they already hold all that the text said.
         if !replied.reply.tool_calls.is_empty() || replied.calls.is_empty() {
             step.content.clone_from(&replied.reply.content);
@@ -351,6 +367,7 @@ impl Turn {
                 key: intended.key.clone(),
                 tool: intended.tool.clone(),
                 arguments: intended.arguments.clone(),
+                audience: intended.audience.clone(),
                 outcome: None,
                 settled: None,
                 captured: String::new(),
@@ -451,6 +468,21 @@ impl Turn {
     #[must_use]
     pub fn message(&self) -> Option<&Heard> {
         self.trigger.message()
+    }
+
+    /// Who was party to all of it, other than the assistant: to what called for it, to what the model was shown, and to
+    /// what was said.
+    pub(crate) fn known_to(&self) -> Audience {
+        let steps = self.steps.iter().filter(|step| !step.is_of_the_engine());
+        let audiences = steps.flat_map(|step| {
+            let effects = step.calls.iter().filter_map(|call| call.effect.as_ref());
+            let effects = effects.map(|effect| effect.audience.as_ref());
+            effects.chain([step.audience.as_ref()])
+        });
+        let nobody = Audience::nobody();
+        audiences.fold(self.trigger.known_to(), |known_to, audience| {
+            known_to.intersection(audience.unwrap_or(&nobody))
+        })
     }
 
     /// How many tokens the turn takes in a prompt.

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     heard::Heard, services::Services, shown_lines::ShownLines, trigger::Trigger, turn::Turn,
 };
-use crate::event::{Event, Perceived, TickEnded};
+use crate::{
+    config::Privacy,
+    event::{Event, Perceived, TickEnded},
+};
 
 /// What waits for a turn, and the turns that are open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +31,7 @@ impl Turns {
         event: &Event,
         services: &Services,
         recalled: &ShownLines,
+        privacy: Privacy,
     ) -> Option<Turn> {
         match event {
             Event::Perceived(perceived) => self.perceive(seq, at, perceived),
@@ -39,7 +43,7 @@ impl Turns {
             }
             Event::Replied(replied) => {
                 self.aside.iter_mut().for_each(Turn::another_was_answered);
-                self.on_current(|turn| turn.replied(replied));
+                self.on_current(|turn| turn.replied(replied, privacy));
             }
             Event::ParseFailed(failed) => self.on_current(|turn| turn.parse_failed(failed)),
             Event::ModelFailed(failed) => {
@@ -60,6 +64,10 @@ impl Turns {
             Event::EmergencyStopTriggered(_) => self.on_current(Turn::interrupt),
             Event::EmergencyStopCleared(_) => self.open_mut().for_each(Turn::resume_now),
             Event::RetryRequested(_) => self.open_mut().for_each(Turn::wait_no_longer),
+            // What was looked up before may not be for those who listen.
+            Event::Configured(change) if change.settings.is_some() && privacy == Privacy::Kept => {
+                self.open_mut().for_each(Turn::forget_recollected);
+            }
             Event::Configured(_)
             | Event::Woke(_)
             | Event::Remembered(_)
@@ -196,6 +204,7 @@ mod tests {
             tokens: 1,
             doubts: Vec::new(),
             moved: None,
+            is_public: false,
         })
     }
 

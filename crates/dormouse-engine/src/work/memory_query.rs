@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, CallId, EntityId, Origin, Seq, Timestamp, Trust};
-use dormouse_entities::{Entities, EntityChange, Profile, StaleAfter};
+use dormouse_contracts::{AssistantId, Audience, CallId, EntityId, Origin, Seq, Timestamp, Trust};
+use dormouse_entities::{Attributes, Entities, EntityChange, Profile, StaleAfter};
 use dormouse_memory::{Memory, MemoryError, RecallRequest, RecordStatus};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use crate::{
 
 /// How many ids an error names if a name is ambiguous.
 const NAMED: usize = 5;
+/// What says that something that matches is left out.
+const LEFT_OUT: &str = "what not everybody who hears your answer was party to; whoever shared it can ask you in private";
 /// How many observations a profile lists, newest first.
 const OBSERVATIONS: usize = 10;
 
@@ -51,19 +53,23 @@ async fn answer(
             without,
             through,
             quote_trust,
+            listeners,
         } => {
-            let request = RecallRequest::new(query)
+            let mut request = RecallRequest::new(query)
                 .limit(limit)
                 .min_quote_trust(quote_trust)
                 .asked_at(now)
                 .without(without);
+            if let Some(listeners) = listeners {
+                request = request.for_listeners(listeners);
+            }
             recall_answer(&ports.memory, request, through).await
         }
-        MemoryQuery::Profile { who } => {
+        MemoryQuery::Profile { who, listeners } => {
             Ok(ports
                 .memory
                 .with_entities(|known| match resolve(known, &who) {
-                    Ok(profile) => profile_answer(known, profile, now),
+                    Ok(profile) => profile_answer(known, profile, listeners.as_ref(), now),
                     Err(refusal) => MemoryAnswer::Refused(refusal),
                 }))
         }
@@ -131,13 +137,17 @@ async fn recall_answer(
         memory
     });
     let trust = lines.iter().map(|line| line.trust).reduce(Trust::lowest);
-    Ok(MemoryAnswer::Found {
-        result: json!({
-            "memories": memories.collect::<Vec<_>>(),
-            "mode": recall::mode(&recall.mode),
-        }),
-        trust,
-    })
+    let mut result = json!({
+        "memories": memories.collect::<Vec<_>>(),
+        "mode": recall::mode(&recall.mode),
+    });
+    let mut withheld = recall.withheld.iter();
+    if withheld.any(|one| one.record.seq() <= through)
+        && let Value::Object(fields) = &mut result
+    {
+        fields.insert("left_out".to_owned(), LEFT_OUT.into());
+    }
+    Ok(MemoryAnswer::Found { result, trust })
 }
 
 /// The refusal, if a named source was withdrawn. A source that the memory does not have is not withdrawn.
@@ -222,9 +232,27 @@ fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAns
     }
 }
 
-/// What is known of somebody, for a model to read.
-fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> MemoryAnswer {
-    let newest = profile.observations.iter().rev().take(OBSERVATIONS);
+/// What is known of somebody, for a model to read. Only what all listeners were party to; relationship and further names
+/// are for the person themselves, because they also come from what was said in private.
+fn profile_answer(
+    known: &Entities,
+    profile: &Profile,
+    listeners: Option<&Audience>,
+    now: Timestamp,
+) -> MemoryAnswer {
+    let listeners = listeners.map(|all| all.renamed(|id| known.survivor(id)));
+    let may_learn = |audience: Option<&Audience>| {
+        let Some(listeners) = &listeners else {
+            return true;
+        };
+        audience.is_some_and(|all| all.renamed(|id| known.survivor(id)).covers(listeners))
+    };
+    let with_entity = Audience::from_iter([profile.entity_id.clone()]);
+    let is_for_them = may_learn(Some(&with_entity));
+    let observations = profile.observations.iter().rev();
+    let observations = observations.filter(|it| may_learn(it.audience.as_ref()));
+    let newest: Vec<_> = observations.take(OBSERVATIONS).collect();
+    let newest = newest.iter().copied();
     let observations: Vec<_> = newest
         .clone()
         .map(|it| {
@@ -235,7 +263,10 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
             })
         })
         .collect();
-    let actions = known.pending_actions(&profile.entity_id);
+    let actions = known.pending_actions(&profile.entity_id).into_iter();
+    let actions: Vec<_> = actions
+        .filter(|it| may_learn(it.audience.as_ref()))
+        .collect();
     let pending: Vec<_> = actions
         .iter()
         .map(|it| {
@@ -248,21 +279,30 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
         })
         .collect();
     let relationship = &profile.relationship;
-    let result = json!({
+    let shown_attributes = match may_learn(profile.attributes.audience.as_ref()) {
+        true => profile.attributes.clone(),
+        false => Attributes::default(),
+    };
+    let mut result = json!({
         "entity": profile.entity_id.as_str(),
         "type": profile.entity_type,
         "name": profile.name.as_str(),
-        "also_known_as": profile.aliases.iter().map(|name| name.as_str()).collect::<Vec<_>>(),
-        "relationship": {
-            "state": relationship.state_at(now),
-            "interactions": relationship.interaction_count(),
-        },
-        "attributes": attributes(profile),
+        "attributes": attributes(&shown_attributes),
         "observations": observations,
         "pending_actions": pending,
     });
+    if let (true, Value::Object(fields)) = (is_for_them, &mut result) {
+        let aliases = profile.aliases.iter().map(|name| name.as_str());
+        let aliases: Vec<_> = aliases.collect();
+        fields.insert("also_known_as".to_owned(), json!(aliases));
+        let relationship = json!({
+            "state": relationship.state_at(now),
+            "interactions": relationship.interaction_count(),
+        });
+        fields.insert("relationship".to_owned(), relationship);
+    }
     let trusts = newest.map(|it| it.trust);
-    let trusts = trusts.chain(profile.attributes.trust.values().copied());
+    let trusts = trusts.chain(shown_attributes.trust.values().copied());
     let trusts = trusts.chain(actions.iter().map(|action| action.trust));
     let lowest = trusts.reduce(Trust::lowest);
     MemoryAnswer::Found {
@@ -271,8 +311,7 @@ fn profile_answer(known: &Entities, profile: &Profile, now: Timestamp) -> Memory
     }
 }
 
-fn attributes(profile: &Profile) -> Value {
-    let attributes = &profile.attributes;
+fn attributes(attributes: &Attributes) -> Value {
     let preferences = attributes.preferences.iter();
     let preferences: serde_json::Map<_, _> = preferences
         .map(|(subject, value)| (subject.as_str().to_owned(), value.as_str().into()))

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    AssistantId, EntityId, Origin, Seq, SourceKind, Timestamp, TokenCounter, Trust, invariant,
+    AssistantId, Audience, EntityId, Origin, Seq, SourceKind, Timestamp, TokenCounter, Trust,
+    invariant,
 };
 use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
 use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, SearchMode};
@@ -32,6 +33,8 @@ pub(crate) struct RecallQuery {
     pub(crate) budgets: Budgets,
     /// The least trust of quotations.
     pub(crate) quote_trust: Trust,
+    /// Who hears the answer; `None` if everything may be told to everybody.
+    pub(crate) listeners: Option<Audience>,
     pub(crate) now: Timestamp,
 }
 
@@ -78,16 +81,17 @@ async fn look_up(
         RecallFailure::Memory
     };
     let counter = &*ports.counter;
-    let (items, mode) = lines(&ports.memory, ask, counter).await.map_err(failed)?;
-    let orders = ports.memory.standing_orders(ask.now);
-    let orders = orders.await.map_err(failed)?;
+    let found = lines(&ports.memory, ask, counter).await.map_err(failed)?;
+    let orders = match ask.listeners.clone() {
+        None => ports.memory.standing_orders(ask.now).await,
+        Some(listeners) => ports.memory.standing_orders_for(ask.now, listeners).await,
+    };
+    let orders = orders.map_err(failed)?;
     let look = |known: &Entities| entities(known, ask, counter);
     Ok(Recollected {
-        items,
         entities: ports.memory.with_entities(look),
         orders: orders_of(&orders, ask, counter),
-        mode,
-        failure: None,
+        ..found
     })
 }
 
@@ -95,17 +99,20 @@ async fn lines(
     memory: &Memory,
     ask: &RecallQuery,
     counter: &dyn TokenCounter,
-) -> Result<(Vec<RecalledLine>, RecallMode), MemoryError> {
+) -> Result<Recollected<RecalledLine>, MemoryError> {
     let budget = ask.budgets.memories;
     if budget == 0 || ask.query.trim().is_empty() {
-        return Ok((Vec::new(), RecallMode::Words));
+        return Ok(Recollected::default());
     }
-    let request = RecallRequest::new(ask.query.as_str())
+    let mut request = RecallRequest::new(ask.query.as_str())
         .limit(MOST_RECORDS)
         .tokens(budget)
         .asked_at(ask.now)
         .min_quote_trust(ask.quote_trust)
         .without(ask.without.iter().copied());
+    if let Some(listeners) = ask.listeners.clone() {
+        request = request.for_listeners(listeners);
+    }
     let recall = memory.recall(request).await?;
     let mode = mode(&recall.mode);
     let mut room = budget;
@@ -124,7 +131,15 @@ async fn lines(
             lines.push(line);
         }
     }
-    Ok((lines, mode))
+    let withheld = recall.withheld.into_iter();
+    Ok(Recollected {
+        items: lines,
+        mode,
+        withheld: withheld
+            .filter(|one| one.record.seq() <= ask.through)
+            .collect(),
+        ..Recollected::default()
+    })
 }
 
 /// Whether a line came into the log after this event, so that it is not dealt with yet.
@@ -186,7 +201,10 @@ fn orders_of(
 }
 
 fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> RecalledBlock {
-    let policy = BlockPolicy::default();
+    let policy = BlockPolicy {
+        listeners: ask.listeners.clone(),
+        ..BlockPolicy::default()
+    };
     let block = entity_block(known, &policy, ask.now, ask.budgets.entities, counter);
     let trust = block.shown.iter().map(|id| believed(known, id, &policy));
     RecalledBlock {

@@ -255,8 +255,8 @@ fn outcomes(attack: impl Fn() -> Attack, change: impl Fn(&mut AssistantConfig)) 
             false => attack.turns,
         };
         let turns = turns.into_iter().chain([last, noop()]);
-        let home =
-            Home::with(ScriptedModel::new(turns).then_for_ever(noop())).configured(|config| {
+        let home = Home::with_all_shared(ScriptedModel::new(turns).then_for_ever(noop()))
+            .configured(|config| {
                 let low = dormouse_contracts::ChannelId::try_new("low").unwrap();
                 let channel = dormouse_classify::ChannelConfig::new(
                     dormouse_classify::ChannelAction::Context,
@@ -333,7 +333,7 @@ fn an_imported_line_is_believed_as_far_as_the_operator_vouched_for_its_file() {
                 author: Author::Import("florian".to_owned()),
                 reason: "imported".to_owned(),
             });
-            let home = Home::new([noted_as(kind, POISON, &[]), noop()]);
+            let home = Home::where_all_is_shared([noted_as(kind, POISON, &[]), noop()]);
             let events = vec![imported.encode(Timestamp::EPOCH).unwrap()];
             in_virtual_time(async {
                 let request = AppendRequest {
@@ -490,7 +490,7 @@ proptest! {
             ScriptedTurn::call("store_memory", json!({"text": "Alice's vault opens with swordfish"})),
             noop(),
         ]);
-        let home = Home::with(ScriptedModel::new(turns).then_for_ever(noop()));
+        let home = Home::with_all_shared(ScriptedModel::new(turns).then_for_ever(noop()));
         let heard = strangers.into_iter().map(stranger).chain(friends.iter().copied().map(friend));
         in_virtual_time(live(&home, heard));
         let most = noted(&home).into_iter().fold(0.0, f32::max);

@@ -120,6 +120,7 @@ fn noticed(what: &str) -> EntityChange {
             source: ObservationSource::shortened("direct").unwrap(),
             trust: Trust::FULL,
             origin: Some(Origin::event(Seq(1))),
+            audience: None,
         },
     }
 }

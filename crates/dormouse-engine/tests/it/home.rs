@@ -12,8 +12,8 @@ use dormouse_contracts::{
     AssistantId, ChatRequest, Clock, Message, Perception, Seq, Timestamp, ToolCategory, ToolSpec,
 };
 use dormouse_engine::{
-    Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Rest, RunError,
-    StopReason, decide_again,
+    Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Privacy, Rest,
+    RunError, StopReason, decide_again,
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
@@ -90,6 +90,16 @@ impl Home {
 
     pub(crate) fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::with(ScriptedModel::new(turns))
+    }
+
+    /// Where everything may be told to everybody, for tests in which people overhear each other in a world that lists
+    /// nobody.
+    pub(crate) fn where_all_is_shared(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        Self::with_all_shared(ScriptedModel::new(turns))
+    }
+
+    pub(crate) fn with_all_shared(model: ScriptedModel) -> Self {
+        Self::with(model).configured(|config| config.privacy = Privacy::Shared)
     }
 
     pub(crate) fn configured(mut self, change: impl FnOnce(&mut AssistantConfig)) -> Self {

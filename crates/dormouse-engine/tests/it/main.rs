@@ -29,6 +29,7 @@ mod one_message;
 mod outages;
 mod pattern;
 mod people;
+mod privacy;
 mod prompt;
 mod rebuilding;
 mod remembering;

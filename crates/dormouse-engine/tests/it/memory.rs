@@ -73,6 +73,7 @@ fn recollected(home: &Home) -> Vec<Recollected<RecalledLine>> {
             items: found.items.into_iter().map(&mut whole).collect(),
             entities: found.entities,
             orders: found.orders,
+            withheld: found.withheld,
             mode: found.mode,
             failure: found.failure,
         }),
@@ -154,7 +155,7 @@ proptest! {
                 0 => ScriptedTurn::call("store_memory", json!({"text": "somebody likes numbers"})),
                 _ => ScriptedTurn::call("whisper", json!({"to": "Bob", "message": "so do I"})),
             });
-            let mut home = Home::with(ScriptedModel::new(turns).then_for_ever(noop()));
+            let mut home = Home::with_all_shared(ScriptedModel::new(turns).then_for_ever(noop()));
             a_life(&home, &heard).await;
             let lived = contents(&home.memory).await;
             home.lose_memory();
@@ -169,7 +170,7 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn catching_up_reads_what_is_new_and_a_tick_before_it_not_the_past() {
-    let home = Home::with(ScriptedModel::looping(say("hi")));
+    let home = Home::with_all_shared(ScriptedModel::looping(say("hi")));
     let life = home.wake().await;
     for number in 1..=60 {
         let heard = Perceive::whisper("Alice", "hello");
@@ -189,7 +190,7 @@ async fn catching_up_reads_what_is_new_and_a_tick_before_it_not_the_past() {
 
 #[tokio::test(start_paused = true)]
 async fn every_message_that_was_heard_is_remembered_exactly_once_also_after_a_crash() {
-    let home = Home::with(ScriptedModel::looping(noop()));
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()));
     let mut number = 0;
     for round in 0..6 {
         let life = home.wake().await;
@@ -220,7 +221,7 @@ async fn every_message_that_was_heard_is_remembered_exactly_once_also_after_a_cr
 
 #[tokio::test(start_paused = true)]
 async fn a_memory_that_was_lost_is_filled_from_the_log() {
-    let mut home = Home::new([noop(), noop()]);
+    let mut home = Home::where_all_is_shared([noop(), noop()]);
     home.hear(
         Perceive::whisper("Alice", "the kettle is in the blue box")
             .number(1)
@@ -236,9 +237,9 @@ async fn a_memory_that_was_lost_is_filled_from_the_log() {
 
 #[tokio::test(start_paused = true)]
 async fn a_memory_of_another_log_is_refused_before_anything_is_accepted() {
-    let home = Home::new([noop()]);
+    let home = Home::where_all_is_shared([noop()]);
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
-    let other = Home::new([]);
+    let other = Home::where_all_is_shared([]);
     let ports = dormouse_engine::Ports {
         memory: home.memory.clone(),
         ..other.ports()
@@ -296,7 +297,7 @@ impl LoadSnapshot for Hanging {
 
 #[tokio::test(start_paused = true)]
 async fn a_memory_that_takes_too_long_never_stops_a_turn() {
-    let home = Home::new([say("one")]);
+    let home = Home::where_all_is_shared([say("one")]);
     let log = Hanging(home.log.clone(), Arc::default());
     let ports = dormouse_engine::Ports {
         log: Arc::new(log.clone()),
@@ -321,7 +322,7 @@ async fn a_memory_that_takes_too_long_never_stops_a_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn a_memory_that_fails_never_stops_a_turn_and_is_asked_again_for_the_next() {
-    let home = Home::new([say("one"), say("two")]);
+    let home = Home::where_all_is_shared([say("one"), say("two")]);
     let life = home.wake().await;
     home.log.fail_next_reads(1, ReadErrorKind::Storage);
     for number in 1..=2 {
@@ -349,7 +350,7 @@ fn texts_written(home: &Home) -> Vec<Vec<String>> {
 
 #[tokio::test(start_paused = true)]
 async fn a_remembered_line_is_written_once_however_often_it_is_shown() {
-    let home = Home::with(ScriptedModel::looping(noop()))
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()))
         .configured(|config| config.limits = config.limits.with_max_history(1).unwrap());
     let life = home.wake().await;
     for number in 1..=12 {
@@ -377,7 +378,7 @@ async fn a_remembered_line_is_written_once_however_often_it_is_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_prompt_has_its_parts_in_the_documented_order() {
-    let home = Home::with(ScriptedModel::looping(noop())).configured(|config| {
+    let home = Home::with_all_shared(ScriptedModel::looping(noop())).configured(|config| {
         config.limits = config.limits.with_max_history(1).unwrap();
     });
     let life = home.wake().await;
@@ -428,7 +429,7 @@ async fn a_prompt_has_its_parts_in_the_documented_order() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_not_recalled_before_it_is_dealt_with() {
-    let home = Home::with(ScriptedModel::looping(noop()));
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()));
     let life = home.wake().await;
     for number in 1..=4 {
         let words = format!("what about kettle number {number}?");
@@ -449,9 +450,10 @@ async fn what_waits_is_not_recalled_before_it_is_dealt_with() {
 
 #[tokio::test(start_paused = true)]
 async fn what_it_said_itself_is_remembered_as_its_own_and_believed_like_what_it_was_made_of() {
-    let home = Home::new([say("Mallory has the key"), noop()]).configured(|config| {
-        config.limits = config.limits.with_max_history(0).unwrap();
-    });
+    let home =
+        Home::where_all_is_shared([say("Mallory has the key"), noop()]).configured(|config| {
+            config.limits = config.limits.with_max_history(0).unwrap();
+        });
     let life = home.wake().await;
     life.accept(
         Perceive::addressed("Mallory", "the key is mine")
@@ -484,7 +486,7 @@ async fn what_it_said_itself_is_remembered_as_its_own_and_believed_like_what_it_
 
 #[tokio::test(start_paused = true)]
 async fn nobody_passes_for_the_assistant_by_a_name() {
-    let home = Home::with(ScriptedModel::looping(noop()))
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()))
         .configured(|config| config.limits = config.limits.with_max_history(0).unwrap());
     let life = home.wake().await;
     for (name, number) in [("you", 1), ("dormouse", 2), ("You ", 3)] {

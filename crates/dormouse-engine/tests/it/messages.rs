@@ -15,7 +15,7 @@ fn say(text: &str) -> ScriptedTurn {
 
 #[tokio::test(start_paused = true)]
 async fn an_accepted_message_is_on_disk_with_its_classification() {
-    let home = Home::new([say("hi")]);
+    let home = Home::where_all_is_shared([say("hi")]);
     let life = home.wake().await;
     let accepted = life
         .accept(Perceive::whisper("Alice", "hello").build())
@@ -38,7 +38,7 @@ async fn an_accepted_message_is_on_disk_with_its_classification() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delivery_that_comes_twice_is_answered_once() {
-    let home = Home::new([say("hi"), say("again")]);
+    let home = Home::where_all_is_shared([say("hi"), say("again")]);
     let life = home.wake().await;
     let message = Perceive::whisper("Alice", "hello").number(7).build();
     life.accept(message.clone()).await;
@@ -60,7 +60,7 @@ async fn a_delivery_that_comes_twice_is_answered_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_nothing_to_the_assistant_is_not_written() {
-    let home = Home::new([]);
+    let home = Home::where_all_is_shared([]);
     let life = home.wake().await;
     let accepted = life
         .accept(Perceive::channel("Alice", "trade", "selling boots").build())
@@ -73,7 +73,7 @@ async fn what_is_nothing_to_the_assistant_is_not_written() {
 
 #[tokio::test(start_paused = true)]
 async fn overheard_lines_are_shown_and_not_answered() {
-    let home = Home::new([say("I heard.")]);
+    let home = Home::where_all_is_shared([say("I heard.")]);
     let life = home.wake().await;
     life.accept(Perceive::say("Bob", "the bridge is out").number(1).build())
         .await;
@@ -89,7 +89,7 @@ async fn overheard_lines_are_shown_and_not_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_the_log_cannot_take_is_not_accepted_and_may_be_sent_again() {
-    let home = Home::new([say("hi")]);
+    let home = Home::where_all_is_shared([say("hi")]);
     let life = home.wake_configured().await;
     home.log.fail_next_appends(1, AppendErrorKind::Storage);
     let message = Perceive::whisper("Alice", "hello").build();
@@ -108,7 +108,7 @@ async fn a_message_the_log_cannot_take_is_not_accepted_and_may_be_sent_again() {
 #[tokio::test(start_paused = true)]
 async fn an_outcome_the_log_cannot_take_is_written_later_and_the_act_is_not_repeated() {
     let gate = Gate::new();
-    let home = Home::new([ScriptedTurn::after(&gate, say("hi"))]);
+    let home = Home::where_all_is_shared([ScriptedTurn::after(&gate, say("hi"))]);
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "hello").build())
         .await;
@@ -126,7 +126,7 @@ async fn an_outcome_the_log_cannot_take_is_written_later_and_the_act_is_not_repe
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_is_refused_before_it_fills_the_memory() {
-    let home = Home::with(ScriptedModel::looping(ScriptedTurn::Hang))
+    let home = Home::with_all_shared(ScriptedModel::looping(ScriptedTurn::Hang))
         .configured(|config| config.switch = Switch::Disabled);
     let life = home.wake().await;
     for number in 1..=1_000 {
@@ -142,8 +142,8 @@ async fn a_flood_is_refused_before_it_fills_the_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn a_disabled_assistant_accepts_and_waits() {
-    let home =
-        Home::new([say("good morning")]).configured(|config| config.switch = Switch::Disabled);
+    let home = Home::where_all_is_shared([say("good morning")])
+        .configured(|config| config.switch = Switch::Disabled);
     assert_eq!(
         home.hear(Perceive::whisper("Alice", "hello").build()).await,
         Rest::Disabled
@@ -158,7 +158,7 @@ async fn a_disabled_assistant_accepts_and_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_writer_ends_the_first_without_harm() {
-    let home = Home::new([say("one"), say("two")]);
+    let home = Home::where_all_is_shared([say("one"), say("two")]);
     home.wake_configured().await.end().await.unwrap();
     let first = home.wake().await;
     let second = home.wake().await;
@@ -183,7 +183,7 @@ async fn a_second_writer_ends_the_first_without_harm() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_message_is_accepted_before_those_behind_it() {
-    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let home = Home::where_all_is_shared([]).configured(|config| config.switch = Switch::Disabled);
     let life = home.wake_configured().await;
     home.log.fail_next_appends(1, AppendErrorKind::Storage);
     let first = Perceive::whisper("Alice", "important").number(1).build();
@@ -208,7 +208,7 @@ async fn a_refused_message_is_accepted_before_those_behind_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_refused_for_a_full_inbox_is_no_duplicate_later() {
-    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let home = Home::where_all_is_shared([]).configured(|config| config.switch = Switch::Disabled);
     let life = home.wake().await;
     for number in 1..=1_000 {
         life.accept(Perceive::whisper("Mallory", "spam").number(number).build())
@@ -234,7 +234,7 @@ async fn a_message_refused_for_a_full_inbox_is_no_duplicate_later() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_in_a_batch_that_was_not_written_is_called_accepted() {
-    let home = Home::new([]).configured(|config| config.switch = Switch::Disabled);
+    let home = Home::where_all_is_shared([]).configured(|config| config.switch = Switch::Disabled);
     home.wake_configured().await.end().await.unwrap();
     let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
     let (assistant, handle) = woken.unwrap();
@@ -258,7 +258,7 @@ async fn nothing_in_a_batch_that_was_not_written_is_called_accepted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_behind_a_message_is_obeyed() {
-    let home = Home::new([]);
+    let home = Home::where_all_is_shared([]);
     let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports()).await;
     let (assistant, handle) = woken.unwrap();
     let message = handle.perceive(Perceive::say("Alice", "hello").build());

@@ -38,7 +38,7 @@ fn results(home: &Home) -> Vec<Value> {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_speaks_is_known_from_then_on() {
-    let home = Home::new([noop()]);
+    let home = Home::where_all_is_shared([noop()]);
     whispers(&home, &["hello"]).await;
     let known = home.memory.entities();
     let profile = known.profile(&alice()).unwrap();
@@ -51,7 +51,7 @@ async fn whoever_speaks_is_known_from_then_on() {
 #[tokio::test(start_paused = true)]
 async fn an_observation_is_an_event_and_stands_in_the_next_prompt() {
     let observe = json!({"entity": "alice", "content": "likes green tea"});
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         ScriptedTurn::call("add_entity_observation", observe),
         noop(),
         noop(),
@@ -92,7 +92,7 @@ async fn what_does_not_fit_is_refused_before_it_is_written() {
         ),
     ];
     let turns = calls.map(|(name, arguments)| ScriptedTurn::call(name, arguments));
-    let home = Home::new(turns.into_iter().take(4).chain([noop()]));
+    let home = Home::where_all_is_shared(turns.into_iter().take(4).chain([noop()]));
     whispers(&home, &["hello"]).await;
     assert!(
         results(&home)
@@ -112,7 +112,7 @@ async fn what_does_not_fit_is_refused_before_it_is_written() {
 #[tokio::test(start_paused = true)]
 async fn what_is_to_be_done_is_noted_and_taken_off_by_its_id() {
     let add = json!({"entity": "Alice", "description": "water the mint", "priority": 3});
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         ScriptedTurn::call("add_pending_action", add),
         ScriptedTurn::call("get_entity_profile", json!({"entity": "player:Alice"})),
         noop(),
@@ -142,7 +142,7 @@ async fn what_is_to_be_done_is_noted_and_taken_off_by_its_id() {
 
 #[tokio::test(start_paused = true)]
 async fn a_profile_and_a_liking_change_by_the_documented_rule() {
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         ScriptedTurn::call(
             "update_entity_profile",
             json!({
@@ -174,7 +174,7 @@ async fn a_profile_and_a_liking_change_by_the_documented_rule() {
 #[tokio::test(start_paused = true)]
 async fn what_was_noted_on_little_trust_is_believed_no_more_when_it_is_told_again() {
     let observe = json!({"entity": "Alice", "content": "has a twin"});
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         ScriptedTurn::call("add_entity_observation", observe),
         noop(),
         ScriptedTurn::call("get_entity_profile", json!({"entity": "Alice"})),
@@ -210,7 +210,7 @@ async fn what_is_to_be_done_is_believed_like_what_it_was_made_from() {
             json!({"entity": "Alice", "description": what}),
         )
     };
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         add("water the mint"),
         noop(),
         ScriptedTurn::call("get_entity_profile", json!({"entity": "Alice"})),
@@ -263,7 +263,7 @@ async fn nobody_is_liked_more_or_less_on_the_word_of_a_stranger() {
             json!({"entity": who, "metric": "favorability", "change": change, "reason": reason}),
         )
     };
-    let home = Home::new([
+    let home = Home::where_all_is_shared([
         judge("Mallory", 0.2, "Mallory is a dear friend of yours"),
         noop(),
         // Misled by what a stranger said, in words that nobody used.

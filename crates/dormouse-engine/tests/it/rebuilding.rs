@@ -211,13 +211,14 @@ fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange 
                 source: dormouse_entities::ObservationSource::shortened("direct").unwrap(),
                 trust: Trust::FULL,
                 origin: Some(Origin::event(Seq(1))),
+                audience: None,
             },
         },
     }
 }
 
 /// Appends an event while the assistant sleeps, as a command does.
-async fn decide(home: &Home, event: &Event) {
+pub(crate) async fn decide(home: &Home, event: &Event) {
     let events = home.log.events(&key());
     let at = events
         .last()
@@ -289,7 +290,7 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..24),
     ) {
         in_virtual_time(async {
-            let mut home = Home::with(lively());
+            let mut home = Home::with_all_shared(lively());
             let mut number = 0;
             for (step, mark) in steps.iter().zip(0..) {
                 match step {
@@ -333,7 +334,7 @@ proptest! {
 
 /// A home in which Alice whispered something.
 async fn whispered(words: &str) -> Home {
-    let home = Home::with(ScriptedModel::looping(noop()));
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()));
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", words).number(1).build())
         .await;
@@ -451,7 +452,7 @@ async fn a_log_with_other_events_at_the_same_times_is_another_log() {
 
 #[tokio::test(start_paused = true)]
 async fn what_two_people_of_one_name_said_stays_apart() {
-    let home = Home::with(ScriptedModel::looping(noop()))
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()))
         .configured(|config| config.limits = config.limits.with_max_history(0).unwrap());
     let life = home.wake().await;
     for (number, (who, words)) in (1..).zip([

@@ -14,7 +14,7 @@ use crate::home::{Home, in_virtual_time, key};
 const DAY: Duration = Duration::from_secs(86_400);
 
 fn silent() -> Home {
-    Home::with(ScriptedModel::looping(ScriptedTurn::call(
+    Home::with_all_shared(ScriptedModel::looping(ScriptedTurn::call(
         "noop",
         json!({}),
     )))
@@ -205,7 +205,7 @@ proptest! {
             // The model is talked into all that it can say: how much it likes somebody.
             let liked = json!({"entity": "Mallory", "metric": "favorability", "change": 0.2, "reason": words});
             let turns = (0..64).map(|_| ScriptedTurn::call("update_relationship", liked.clone()));
-            let home = Home::with(ScriptedModel::new(turns).then_for_ever(ScriptedTurn::call("noop", json!({}))));
+            let home = Home::with_all_shared(ScriptedModel::new(turns).then_for_ever(ScriptedTurn::call("noop", json!({}))));
             let heard = heard.iter().map(|(how, who)| {
                 let who = ["Mallory", "Alice"][usize::from(*who)];
                 match how {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use dormouse_contracts::{Timestamp, Trust};
 use dormouse_text::escape_id;
 
-use super::{AttributeLine, BlockPolicy};
+use super::{AttributeLine, BlockHearing, BlockPolicy};
 use crate::{
     attributes::{AttributeName, Attributes},
     conversation::Conversation,
@@ -34,19 +34,29 @@ impl BlockEntry {
         profile: &Profile,
         conversation: Option<&Conversation>,
         policy: &BlockPolicy,
+        hearing: &BlockHearing<'_>,
         now: Timestamp,
     ) -> Self {
         let shown_name = name(profile.name.as_str(), NAME, "someone");
         let id = escape_id(profile.entity_id.as_str());
         let (kind, state) = (profile.entity_type, profile.relationship.state_at(now));
+        let is_alone = hearing.is_alone(&profile.entity_id);
+        let heading = format!("{kind} {shown_name} ({id})");
+        let attributes_audience = profile.attributes.audience.as_ref();
         Self {
-            heading: format!("{kind} {shown_name} ({id}) - {state}"),
+            heading: match is_alone {
+                true => format!("{heading} - {state}"),
+                false => heading,
+            },
             attributes: match policy.attributes {
                 AttributeLine::Omitted => None,
+                AttributeLine::Shown if !hearing.may_learn(attributes_audience) => None,
                 AttributeLine::Shown => attributes(&profile.attributes, policy.min_trust),
             },
-            observations: observations(profile, policy),
-            conversation: conversation.map(talk).unwrap_or_default(),
+            observations: observations(profile, policy, hearing),
+            conversation: conversation
+                .map(|conversation| talk(conversation, is_alone, hearing))
+                .unwrap_or_default(),
         }
     }
 
@@ -75,8 +85,13 @@ impl BlockEntry {
     }
 }
 
-fn observations(profile: &Profile, policy: &BlockPolicy) -> Vec<String> {
+fn observations(
+    profile: &Profile,
+    policy: &BlockPolicy,
+    hearing: &BlockHearing<'_>,
+) -> Vec<String> {
     let believed = profile.observations.iter();
+    let believed = believed.filter(|o| hearing.may_learn(o.audience.as_ref()));
     let mut believed: Vec<_> = believed.filter(|o| o.trust >= policy.min_trust).collect();
     believed.sort_by_key(|o| Reverse((o.timestamp, o.number)));
     believed
@@ -87,16 +102,21 @@ fn observations(profile: &Profile, policy: &BlockPolicy) -> Vec<String> {
         .collect()
 }
 
-fn talk(conversation: &Conversation) -> Vec<String> {
+fn talk(conversation: &Conversation, is_alone: bool, hearing: &BlockHearing<'_>) -> Vec<String> {
     let topic = conversation.topic.as_ref();
     let topic = topic.map(|topic| content(topic.as_str(), TOPIC));
     let topic = topic.filter(|topic| !topic.is_empty());
     let topic = topic.unwrap_or_else(|| "no topic".to_owned());
     let count = conversation.message_count;
     let plural = if count == 1 { "" } else { "s" };
-    let mut lines = vec![format!("Conversation: {topic} ({count} message{plural})")];
+    let mut lines = match is_alone {
+        true => vec![format!("Conversation: {topic} ({count} message{plural})")],
+        false => Vec::new(),
+    };
 
-    let mut actions: Vec<_> = conversation.pending_actions.iter().collect();
+    let actions = conversation.pending_actions.iter();
+    let actions = actions.filter(|action| hearing.may_learn(action.audience.as_ref()));
+    let mut actions: Vec<_> = actions.collect();
     actions.sort_by_key(|action| (Reverse(action.priority), action.id));
     let actions: Vec<_> = actions
         .into_iter()

@@ -60,6 +60,7 @@ fn documented() -> Entities {
             description: TextLine::try_new("Explain quest mechanics").unwrap(),
             priority: 1,
             trust: None,
+            audience: None,
         },
     ];
     changes.extend(metrics("#123", 0.5, 0.75));
@@ -156,11 +157,13 @@ fn attributes_are_shown_on_request_as_far_as_they_are_believed() {
             entity: id("#1"),
             update: update(Some("oil\u{202e}"), None),
             trust: trust(0.5),
+            audience: None,
         },
         EntityChange::AttributesUpdated {
             entity: id("#1"),
             update: update(None, Some("evil")),
             trust: trust(0.4),
+            audience: None,
         },
     ]);
     let policy = BlockPolicy {
@@ -217,4 +220,66 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn listeners_learn_of_each_other_only_what_all_of_them_were_party_to() {
+    let all = |names: &[&str]| -> Audience { names.iter().map(|name| id(name)).collect() };
+    let known_to = |change: EntityChange, audience: Option<Audience>| match change {
+        EntityChange::Observed {
+            entity,
+            mut observation,
+        } => {
+            observation.audience = audience;
+            EntityChange::Observed {
+                entity,
+                observation,
+            }
+        }
+        other => other,
+    };
+    let action = |text: &str, audience| EntityChange::ActionAdded {
+        entity: id("#1"),
+        description: TextLine::try_new(text).unwrap(),
+        priority: 1,
+        trust: None,
+        audience,
+    };
+    let entities = fold(&[
+        created("#1", EntityType::Player, "Alice"),
+        created("#2", EntityType::Player, "Bob"),
+        created("#3", EntityType::Player, "Masked"),
+        known_to(observed("#1", "Hides a key", 0.9), Some(all(&["#1"]))),
+        known_to(observed("#1", "Likes tea", 0.9), Some(all(&["#1", "#2"]))),
+        known_to(observed("#1", "Nobody knows", 0.9), None),
+        known_to(observed("#1", "Is tall", 0.9), Some(Audience::Public)),
+        started("#1", "a secret"),
+        action("Fetch the key", Some(all(&["#1"]))),
+        action("Bring tea", Some(all(&["#1", "#2"]))),
+        EntityChange::Merged {
+            from: id("#3"),
+            into: id("#1"),
+        },
+    ]);
+    let shown = |listeners: Audience| {
+        let policy = BlockPolicy {
+            listeners: Some(listeners),
+            ..BlockPolicy::default()
+        };
+        block(&entities, &policy, 1_000).text
+    };
+    let alone = "[ACTIVE ENTITIES]\nPlayer Alice (#1) - stranger\n\
+                 Observations: Is tall, Likes tea, Hides a key\n\
+                 Conversation: a secret (0 messages)\nPending: Fetch the key, Bring tea";
+    assert_eq!(shown(all(&["#1"])), alone);
+    assert_eq!(shown(all(&["#1", "#3"])), alone, "the same person");
+    assert_eq!(
+        shown(all(&["#1", "#2"])),
+        "[ACTIVE ENTITIES]\nPlayer Alice (#1)\nObservations: Is tall, Likes tea\nPending: Bring tea\nPlayer Bob (#2)"
+    );
+    assert_eq!(
+        shown(all(&["#2"])),
+        "[ACTIVE ENTITIES]\nPlayer Bob (#2) - stranger"
+    );
+    assert_eq!(shown(Audience::Public), "");
 }

@@ -122,6 +122,7 @@ fn alter(
             description,
             priority,
             trust,
+            audience,
             ..
         } => {
             if conversation.pending_actions.len() >= Conversation::MOST_ACTIONS {
@@ -134,6 +135,7 @@ fn alter(
                 priority: *priority,
                 created_at: at,
                 trust: trust.unwrap_or(UNKNOWN_SOURCE),
+                audience: audience.clone(),
             });
         }
         EntityChange::ActionCompleted { action, .. } => {

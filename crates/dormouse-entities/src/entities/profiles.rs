@@ -1,6 +1,6 @@
 //! Changes to one profile.
 
-use dormouse_contracts::{EntityId, Timestamp};
+use dormouse_contracts::{Audience, EntityId, Timestamp};
 
 use super::{Entities, plan::ChangePlan};
 use crate::{
@@ -152,7 +152,13 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
         EntityChange::Renamed { name, .. } => profile.rename(name.clone()),
         EntityChange::AliasAdded { alias, .. } => profile.add_alias(alias.clone()),
         EntityChange::AliasRemoved { alias, .. } => profile.aliases.retain(|known| known != alias),
-        EntityChange::AttributesUpdated { update, trust, .. } => {
+        EntityChange::AttributesUpdated {
+            update,
+            trust,
+            audience,
+            ..
+        } => {
+            profile.attributes.narrow(audience.as_ref());
             profile.attributes.update(update, *trust);
         }
         EntityChange::Observed { observation, .. } => profile.observe(observation, at),
@@ -162,12 +168,18 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
             trust,
             ..
         } => {
-            profile.attributes.consolidate(update, *trust);
+            let mut audience = Some(Audience::Public);
             for observation in &mut profile.observations {
                 if observations.contains(&observation.number) {
                     observation.stage = ObservationStage::Consolidated;
+                    let known_to = observation.audience.as_ref();
+                    audience = audience
+                        .zip(known_to)
+                        .map(|(all, known_to)| all.intersection(known_to));
                 }
             }
+            profile.attributes.narrow(audience.as_ref());
+            profile.attributes.consolidate(update, *trust);
         }
         EntityChange::MetricSet { metric, .. } => profile.relationship.set(*metric, at),
         EntityChange::Interacted { trust, .. } => profile.relationship.interact(*trust, at),

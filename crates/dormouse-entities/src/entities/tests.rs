@@ -38,6 +38,7 @@ fn action(entity: &str, text: &str, priority: u8) -> EntityChange {
         description: TextLine::try_new(text).unwrap(),
         priority,
         trust: None,
+        audience: None,
     }
 }
 

@@ -111,6 +111,7 @@ fn attributes(before: &Attributes, after: &Attributes, now: &Attributes) -> Attr
         temperament: back(&before.temperament, &after.temperament, &now.temperament),
         preferences: back_map(&before.preferences, &after.preferences, &now.preferences),
         trust: BTreeMap::new(),
+        audience: now.audience.clone(),
     };
     own.trust = [
         (
@@ -139,6 +140,16 @@ fn attributes(before: &Attributes, after: &Attributes, now: &Attributes) -> Attr
         Some((name, trust))
     })
     .collect();
+    let is_as_before = Attributes {
+        trust: before.trust.clone(),
+        audience: before.audience.clone(),
+        ..own.clone()
+    } == *before;
+    if is_as_before || own.is_empty() {
+        own.audience.clone_from(&before.audience);
+    } else if !before.is_empty() {
+        own.narrow_to(before.audience.as_ref());
+    }
     own
 }
 

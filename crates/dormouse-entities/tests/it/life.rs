@@ -30,6 +30,7 @@ fn observed(entity: &str, content: &str) -> EntityChange {
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(0.9).unwrap(),
             origin: Some(Origin::event(Seq(7))),
+            audience: None,
         },
     }
 }

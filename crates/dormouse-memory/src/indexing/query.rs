@@ -1,8 +1,8 @@
 //! Searching the index for what is similar to a question.
 
-use std::{error::Error, num::NonZeroUsize, time::Duration};
+use std::{collections::BTreeSet, error::Error, num::NonZeroUsize, time::Duration};
 
-use dormouse_contracts::{Embedder, Hit, PointFilter};
+use dormouse_contracts::{Embedder, Embedding, Hit, PointFilter};
 use dormouse_resilience::deadline;
 
 use super::progress::IndexingError;
@@ -10,12 +10,15 @@ use crate::{
     fallback::Fallback,
     memory::Memory,
     recall::RecallRequest,
+    record::Collection,
     spaces::{self, Space, SpaceState},
     vectors::{IndexCheck, Vectors, is_usable},
 };
 
 /// How many similar records the index is asked for. So many that the records that match by words are usually among them.
 const HITS: usize = 1_000;
+/// How many it is asked for at most, if listeners may not be told of the nearest.
+const MOST_HITS: usize = 64_000;
 /// How many records recall itself embeds before it searches.
 const BEFORE_SEARCH: usize = 16;
 /// How long recall spends on bringing vectors up to date.
@@ -94,14 +97,39 @@ impl Memory {
             from: request.from,
             until: request.until,
         };
+        let hearing = self.inner.hearing(request.listeners.as_ref());
+        let depth = request.depth();
+        let mut limit = HITS.max(depth);
+        loop {
+            let made = &checkpoint.made;
+            let hits = self
+                .nearest(vectors, space, request, (query, &filter, made), limit)
+                .await?;
+            // An index knows no audiences, so what may not be recalled takes places among its hits.
+            let is_cut = hits.len() >= limit;
+            if !is_cut || limit >= MOST_HITS || self.inner.heard_among(&hits, &hearing) >= depth {
+                return Ok(hits);
+            }
+            limit = limit.saturating_mul(4).min(MOST_HITS);
+        }
+    }
+
+    /// The nearest `limit` hits of all collections, best first.
+    async fn nearest(
+        &self,
+        vectors: &Vectors,
+        space: &Space,
+        request: &RecallRequest,
+        (query, filter, collections): (&Embedding, &PointFilter, &BTreeSet<Collection>),
+        limit: usize,
+    ) -> Result<Vec<Hit>, IndexingError> {
         let mut hits = Vec::new();
-        for collection in checkpoint.made {
+        for collection in collections.iter().copied() {
             if !request.collections.is_empty() && !request.collections.contains(&collection) {
                 continue;
             }
             let name = self.inner.collection_name(collection, space.number)?;
-            let limit = HITS.max(request.depth());
-            let search = vectors.index.port.search(&name, query, &filter, limit);
+            let search = vectors.index.port.search(&name, query, filter, limit);
             match vectors.index.read(QUESTION_LIMIT, search).await {
                 Ok(nearest) => hits.extend(nearest),
                 Err(refusal) => {
@@ -119,7 +147,7 @@ impl Memory {
             hits.retain(|hit| hit.score >= least);
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        hits.truncate(HITS.max(request.depth()));
+        hits.truncate(limit);
         Ok(hits)
     }
 }

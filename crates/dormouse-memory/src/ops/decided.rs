@@ -5,7 +5,7 @@ use dormouse_contracts::{Seq, Timestamp};
 use super::{
     Added, add, erase,
     extracted::extracted,
-    fold, link,
+    fold, link, publish,
     revert::revert_all,
     step::{ChangeError, Done, Step, refuse},
     supersede, withdraw,
@@ -32,6 +32,7 @@ pub(crate) fn decided(
         }
         MemoryChange::Folded { records, into } => fold(writing, now, reason, &records, into),
         MemoryChange::Withdrawn { record } => withdraw(writing, now, reason, record),
+        MemoryChange::Published { record } => publish(writing, now, reason, record),
         MemoryChange::Erased { record } => erase(writing, now, reason, record),
         MemoryChange::Linked { a, b, kind, weight } => {
             link(writing, now, reason, (a, b), kind, weight)

@@ -1,6 +1,6 @@
 //! Applying what a model made of records: one change of the log, with everything that follows from it.
 
-use dormouse_contracts::{Seq, Timestamp};
+use dormouse_contracts::{Audience, Seq, Timestamp};
 
 use super::{
     Added, add, ignore, link,
@@ -41,8 +41,11 @@ pub(crate) fn extracted(
         .ok_or_else(|| refuse(ChangeError::Parts))?;
     let mut done = Done::default();
     let mut added = Vec::new();
-    for (fact, part) in facts.into_iter().zip(1_u32..) {
+    // The model that made the facts was shown all of these records, whichever it names as sources.
+    let shown = party_to_all(writing, records)?;
+    for (mut fact, part) in facts.into_iter().zip(1_u32..) {
         let id = whole.part(part).ok_or_else(|| refuse(ChangeError::Parts))?;
+        fact.note = fact.note.known_to(shown.clone());
         if all_in_use(writing, &fact.note.provenance.derived_from)? {
             let reason = match fact.reason.is_empty() {
                 true => reason.to_owned(),
@@ -56,6 +59,20 @@ pub(crate) fn extracted(
         writing.set_state(&tables::extracted(*record), event.0)?;
     }
     Ok((added, done))
+}
+
+/// Who was party to all of these records.
+fn party_to_all(writing: &Writing<'_>, records: &[RecordId]) -> Step<Audience> {
+    let mut known_to = match records {
+        [] => Audience::nobody(),
+        _ => Audience::Public,
+    };
+    for record in records {
+        let found = writing.record(*record)?;
+        let audience = found.map_or(Audience::nobody(), |found| found.known_to());
+        known_to = known_to.intersection(&audience);
+    }
+    Ok(known_to)
 }
 
 fn all_in_use(writing: &Writing<'_>, records: &[RecordId]) -> Step<bool> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Audience, Timestamp};
 
 use super::{
     put_all,
@@ -165,6 +165,14 @@ fn restored(look: &Look<'_, '_>, now: Timestamp, seq: ChangeSeq) -> Step<Vec<Rec
             record.id = writing.next_record()?;
             record.recorded_at = now;
             vec![record]
+        }
+        Change::Published { record, had } => {
+            let mut back = there(writing.record(record)?)?;
+            if back.audience != Some(Audience::Public) || back.text.is_empty() {
+                return Err(refuse(ChangeError::ChangedSince { seq, record }));
+            }
+            back.audience = had;
+            vec![back]
         }
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(seq))),
         // These are undone by an opposite change, which the caller must choose.

@@ -1,6 +1,8 @@
 //! The values by which recall filters records.
 
-use dormouse_contracts::{Timestamp, Trust};
+use std::collections::HashMap;
+
+use dormouse_contracts::{Audience, EntityId, Timestamp, Trust};
 
 use crate::record::{Collection, Derivation, Record, RecordId, RecordKind};
 
@@ -13,6 +15,8 @@ pub(crate) struct Meta {
     pub(crate) kind: RecordKind,
     pub(crate) collection: Collection,
     pub(crate) trust: Trust,
+    /// Who was party to it: its place in [`Audiences`].
+    pub(crate) audience: u32,
     pub(crate) at: Timestamp,
     pub(crate) valid_from: Timestamp,
     /// The end of time if the record has no end.
@@ -20,13 +24,15 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    pub(crate) fn of(record: &Record) -> Self {
+    /// The filter values of a record whose audience has this number.
+    pub(crate) fn of(record: &Record, audience: u32) -> Self {
         Self {
             in_use: record.is_in_use(),
             is_quotation: record.provenance.derivation == Derivation::Heard,
             kind: record.kind,
             collection: record.collection,
             trust: record.trust,
+            audience,
             at: record.at,
             valid_from: record.valid_from,
             valid_until: record
@@ -41,9 +47,60 @@ impl Meta {
 pub(crate) struct Metas {
     ids: Vec<RecordId>,
     rows: Vec<Meta>,
+    pub(crate) audiences: Audiences,
+}
+
+/// The audiences of all records, each kept once: most records share theirs with many others.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Audiences {
+    all: Vec<Audience>,
+    numbers: HashMap<Audience, u32>,
+}
+
+impl Audiences {
+    /// The number of this audience.
+    pub(crate) fn number_of(&mut self, audience: Audience) -> u32 {
+        if let Some(number) = self.numbers.get(&audience) {
+            return *number;
+        }
+        // No memory has so many records.
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(audience.clone());
+        self.numbers.insert(audience, number);
+        number
+    }
+
+    /// The audience of this number.
+    pub(crate) fn get(&self, number: u32) -> Option<&Audience> {
+        self.all.get(usize::try_from(number).ok()?)
+    }
+
+    /// All audiences, by number.
+    pub(crate) fn all(&self) -> &[Audience] {
+        &self.all
+    }
+
+    /// Which of them cover the listeners, by number. `id_of` gives one id to each person.
+    pub(crate) fn that_cover<'a>(
+        &'a self,
+        listeners: &'a Audience,
+        id_of: impl Fn(&'a EntityId) -> &'a EntityId,
+    ) -> Vec<bool> {
+        let listeners = listeners.renamed(&id_of);
+        let covers = |audience: &'a Audience| audience.renamed(&id_of).covers(&listeners);
+        self.all.iter().map(covers).collect()
+    }
 }
 
 impl Metas {
+    /// No rows yet, with these audiences.
+    pub(crate) fn of(audiences: Audiences) -> Self {
+        Self {
+            audiences,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn get(&self, id: RecordId) -> Option<&Meta> {
         self.rows.get(self.ids.binary_search(&id).ok()?)
     }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::PoisonError};
 use dormouse_contracts::{Timestamp, TokenCounter};
 use dormouse_retrieval::{ItemRole, PackItem, pack};
 
-use super::{Recollection, Role, admits, request::RecallRequest};
+use super::{Recollection, Role, admits, hearing::Hearing, request::RecallRequest};
 use crate::{
     memory::Inner,
     projection::speaker,
@@ -45,10 +45,11 @@ impl Inner {
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
+        hearing: &Hearing,
         matches: Vec<Recollection>,
         budget: u32,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let neighbours = self.neighbours(request, asked_at, &matches)?;
+        let neighbours = self.neighbours(request, asked_at, hearing, &matches)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
         for one in matches {
@@ -92,6 +93,7 @@ impl Inner {
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
+        hearing: &Hearing,
         matches: &[Recollection],
     ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
         let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
@@ -111,10 +113,9 @@ impl Inner {
                 let links = one.record.links.iter();
                 let links = links.map(|link| (link.to, Role::Linked, score * link.weight));
                 for (near, role, score) in neighbours.chain(links) {
-                    let may = projection
-                        .metas
-                        .get(near)
-                        .is_some_and(|meta| admits(request, asked_at, meta));
+                    let may = projection.metas.get(near).is_some_and(|meta| {
+                        admits(request, asked_at, meta) && hearing.admits(meta)
+                    });
                     if may && seen.insert(near) {
                         wanted.push((near, role, id, score));
                     }

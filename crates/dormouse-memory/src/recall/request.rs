@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Audience, Timestamp, Trust};
 use dormouse_retrieval::ScoreParts;
 use dormouse_text::beginning_bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     fallback::Fallback,
@@ -71,6 +71,7 @@ pub struct RecallRequest {
     pub(crate) asked_at: Option<Timestamp>,
     pub(crate) lexical_only: bool,
     pub(crate) without: BTreeSet<RecordId>,
+    pub(crate) listeners: Option<Audience>,
 }
 
 impl RecallRequest {
@@ -92,6 +93,7 @@ impl RecallRequest {
             asked_at: None,
             lexical_only: false,
             without: BTreeSet::new(),
+            listeners: None,
         }
     }
 
@@ -184,6 +186,15 @@ impl RecallRequest {
         self
     }
 
+    /// Leaves out records that one of these listeners was not party to; by default none is left out. A record that is left
+    /// out takes no place in the ranking or the budget. Records that would have been among the best are
+    /// [reported](Recall::withheld).
+    #[must_use]
+    pub fn for_listeners(mut self, listeners: Audience) -> Self {
+        self.listeners = Some(listeners);
+        self
+    }
+
     /// How many matches are searched for. With a budget of tokens, packing decides how many of them are shown.
     pub(crate) fn depth(&self) -> usize {
         match (self.limit, self.tokens) {
@@ -266,6 +277,18 @@ pub struct Recall {
     /// How many changes are not yet in the vectors, or not yet in their index. Until then, their records are found by words
     /// alone. If the request asked for words only, the changes that are not embedded.
     pub waiting: u64,
+    /// Records that match as well as what is recalled and were left out because of the listeners, best first. Only a person who
+    /// looks after the assistant may learn which they are.
+    pub withheld: Vec<Withheld>,
+}
+
+/// A record that was not recalled because not all listeners were party to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withheld {
+    /// The record.
+    pub record: RecordId,
+    /// Who was party to it.
+    pub audience: Audience,
 }
 
 pub(crate) fn parts_of(parts: &ScoreParts) -> Vec<(&'static str, f32)> {

@@ -4,7 +4,7 @@ mod moment;
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AssistantId, Attribution, EntityId, Place, SourceKind, Trust};
+use dormouse_contracts::{AssistantId, Attribution, Audience, EntityId, Place, SourceKind, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::source_key::{own_key, source_key_of};
@@ -91,6 +91,8 @@ pub(super) struct Line {
     place: Option<Place>,
     #[serde(default = "full")]
     trust: Trust,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audience: Option<Audience>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     tags: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,6 +150,7 @@ impl Line {
             heard_as: record.heard_as,
             place: record.place,
             trust: record.trust,
+            audience: record.audience,
             tags: record.tags,
             source_key: Some(source_key),
             derivation: record.provenance.derivation,
@@ -212,6 +215,9 @@ impl Line {
         }
         if let Some(thread) = self.thread {
             note = note.in_thread(thread);
+        }
+        if let Some(audience) = self.audience {
+            note = note.known_to(audience);
         }
         if let Some(source) = self.heard_as {
             note = note.heard_as(source);

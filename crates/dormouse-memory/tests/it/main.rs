@@ -11,6 +11,7 @@ mod intake;
 mod losing;
 mod migrating;
 mod opening;
+mod privacy;
 mod recall;
 mod transfer;
 

@@ -121,6 +121,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         category: ToolCategory::Terminal,
         arguments,
         trust: None,
+        audience: None,
     }
 }
 

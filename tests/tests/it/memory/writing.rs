@@ -149,6 +149,7 @@ impl Writer {
                 description: ActionText::try_new(text).unwrap(),
                 priority: 1,
                 trust: None,
+                audience: None,
             },
             8 => Known::Merged {
                 from: entity,
@@ -234,6 +235,7 @@ pub(super) fn observed(entity: EntityId, text: &str) -> Known {
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::FULL,
             origin: None,
+            audience: None,
         },
     }
 }

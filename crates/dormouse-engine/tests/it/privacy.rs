@@ -1,0 +1,525 @@
+//! Nobody hears what they were not party to: whispers, pages, rooms, channels, notes, profiles and merged people.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use dormouse_classify::{ChannelAction, ChannelConfig};
+use dormouse_contracts::{
+    Audience, Author, ChannelId, ChatRequest, EntityId, Message, PlaceId, Sender,
+};
+use dormouse_engine::{AssistantConfig, EntityChanged, Event, Privacy};
+use dormouse_entities::EntityChange;
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{
+    home::{Home, in_virtual_time, shown},
+    rebuilding::decide,
+};
+
+/// What the prompt says if something relevant is left out.
+const MARKER: &str =
+    "You know something about this that not everybody who hears your answer was party to";
+const ME: &str = "npc:me";
+
+fn id(text: &str) -> EntityId {
+    EntityId::try_new(text).unwrap()
+}
+
+fn among(ids: &[&str]) -> Audience {
+    ids.iter().copied().chain([ME]).map(id).collect()
+}
+
+fn noop() -> ScriptedTurn {
+    ScriptedTurn::call("noop", json!({}))
+}
+
+async fn hear(home: &Home, heard: impl IntoIterator<Item = Perceive>) {
+    let life = home.wake().await;
+    let before = home.events().len() as u64;
+    for (heard, number) in heard.into_iter().zip(before + 1..) {
+        life.accept(heard.number(number).build()).await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+}
+
+fn whisper(name: &str, text: &str) -> Perceive {
+    Perceive::whisper(name, text).audience(among(&[&format!("player:{name}")]))
+}
+
+fn aloud(name: &str, text: &str) -> Perceive {
+    Perceive::addressed(name, text).audience(among(&["player:Alice", "player:Bob"]))
+}
+
+fn listen_to(config: &mut AssistantConfig, channel: &str, action: ChannelAction) {
+    let channel = ChannelId::try_new(channel).unwrap();
+    let action = ChannelConfig::new(action);
+    config.classify.channels.insert(channel, action);
+}
+
+/// Without history, so that only the memory knows what was said before.
+fn forgetful(config: &mut AssistantConfig) {
+    config.limits = config.limits.with_max_history(0).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whispered_secret_is_not_told_aloud_and_is_told_in_a_whisper() {
+    for configure in [|_: &mut AssistantConfig| {}, forgetful] {
+        let home = Home::with(ScriptedModel::looping(noop())).configured(configure);
+        let secret = whisper("Alice", "the vault opens with the word plumbago");
+        hear(&home, [secret]).await;
+        let question = "@dormouse which word opens the vault?";
+        hear(&home, [aloud("Bob", question)]).await;
+        let shown = home.last_shown();
+        assert!(!shown.contains("plumbago"), "{shown}");
+        assert!(shown.contains(MARKER), "{shown}");
+        let marker = shown.split(MARKER).nth(1).unwrap();
+        assert!(
+            !marker.contains("Alice"),
+            "the marker names nobody: {marker}"
+        );
+        let withheld = home.events().into_iter().filter_map(|event| match event {
+            Event::Recollected(found) => found.withheld.first().cloned(),
+            _ => None,
+        });
+        let withheld = withheld.last().unwrap();
+        assert_eq!(withheld.record.to_string(), "2");
+        assert_eq!(withheld.audience, among(&["player:Alice"]));
+        hear(&home, [aloud("Alice", question)]).await;
+        assert!(!home.last_shown().contains("plumbago"), "Bob is there");
+        hear(&home, [whisper("Alice", "which word opens the vault?")]).await;
+        assert!(
+            home.last_shown().contains("plumbago"),
+            "{}",
+            home.last_shown()
+        );
+        assert!(!home.last_shown().contains(MARKER));
+        hear(&home, [whisper("Bob", "which word opens the vault?")]).await;
+        assert!(!home.last_shown().contains("plumbago"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_nothing_to_do_with_a_secret_is_answered_without_a_marker() {
+    let home = Home::with(ScriptedModel::looping(noop()));
+    hear(
+        &home,
+        [whisper("Alice", "the vault opens with the word plumbago")],
+    )
+    .await;
+    hear(&home, [aloud("Bob", "@dormouse is it raining?")]).await;
+    assert!(!home.last_shown().contains(MARKER), "{}", home.last_shown());
+}
+
+#[tokio::test(start_paused = true)]
+async fn everything_is_told_to_everybody_where_the_operator_says_so() {
+    let home = Home::with_all_shared(ScriptedModel::looping(noop()));
+    hear(
+        &home,
+        [whisper("Alice", "the vault opens with the word plumbago")],
+    )
+    .await;
+    hear(
+        &home,
+        [aloud("Bob", "@dormouse which word opens the vault?")],
+    )
+    .await;
+    assert!(home.last_shown().contains("plumbago"));
+    assert!(!home.last_shown().contains(MARKER));
+    // From the moment when it is kept private, also what was said before is.
+    let home = home.configured(|config| config.privacy = Privacy::Kept);
+    hear(
+        &home,
+        [aloud("Bob", "@dormouse which word opens the vault?")],
+    )
+    .await;
+    assert!(!home.last_shown().contains("plumbago"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_in_a_public_place_or_on_a_public_channel_is_told_to_everybody() {
+    let configure = |config: &mut AssistantConfig| {
+        forgetful(config);
+        config
+            .public_places
+            .insert(PlaceId::try_new("square").unwrap());
+        config
+            .public_channels
+            .insert(ChannelId::try_new("news").unwrap());
+        listen_to(config, "news", ChannelAction::Context);
+    };
+    let home = Home::with(ScriptedModel::looping(noop())).configured(configure);
+    let alone = || among(&["player:Alice"]);
+    let square = |heard: Perceive| heard.in_room("square").audience(alone());
+    let heard = [
+        square(Perceive::say(
+            "Alice",
+            "the fair begins with the word marigold",
+        )),
+        square(whisper("Alice", "the vault opens with the word plumbago")),
+        Perceive::channel("Alice", "news", "the race begins with the word heather")
+            .audience(alone()),
+        Perceive::say("Alice", "the well opens with the word saffron")
+            .in_room("cellar")
+            .audience(alone()),
+    ];
+    hear(&home, heard).await;
+    hear(
+        &home,
+        [aloud(
+            "Bob",
+            "@dormouse with which word do things open or begin?",
+        )],
+    )
+    .await;
+    let shown = home.last_shown();
+    let found: Vec<_> = ["marigold", "plumbago", "heather", "saffron"]
+        .map(|word| shown.contains(word))
+        .into();
+    assert_eq!(found, [true, false, true, false], "{shown}");
+}
+
+/// Who was party to a word, or who hears an answer: everyone, all members of an unlisted channel, and these ids.
+#[derive(Clone, Debug, Default)]
+struct Party {
+    everyone: bool,
+    channel: bool,
+    ids: BTreeSet<&'static str>,
+}
+
+impl Party {
+    fn of(ids: impl IntoIterator<Item = &'static str>) -> Self {
+        Self {
+            ids: ids.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    fn everyone() -> Self {
+        Self {
+            everyone: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// What a scene knows of itself: which word was heard by whom, and which prompts held a word that a listener had not
+/// heard.
+#[derive(Debug, Default)]
+struct Scene {
+    heard: BTreeMap<String, Party>,
+    are_merged: bool,
+    /// Who hears the answer to the present message, and who was party to the message.
+    listeners: Party,
+    speaker: &'static str,
+    /// Whether the present message is known to everyone.
+    is_public: bool,
+    /// The words of the present message, and of what the assistant said about it.
+    now: BTreeSet<String>,
+    habit: u8,
+    leaks: Vec<String>,
+}
+
+type Shared = Arc<Mutex<Scene>>;
+
+fn lock(scene: &Shared) -> MutexGuard<'_, Scene> {
+    scene.lock().unwrap()
+}
+
+const ALICE: &str = "player:Alice";
+const BOB: &str = "player:Bob";
+const CAROL: &str = "player:Carol";
+/// Another id of Alice, while the two are merged.
+const MASKED: &str = "player:Masked";
+const PEOPLE: [&str; 4] = [ALICE, BOB, CAROL, MASKED];
+
+impl Scene {
+    fn person(&self, id: &'static str) -> &'static str {
+        if id == MASKED && self.are_merged {
+            ALICE
+        } else {
+            id
+        }
+    }
+
+    /// A word that nobody said before.
+    fn word(&mut self, party: Party) -> String {
+        let word = format!("zq{}x", self.heard.len());
+        self.heard.insert(word.clone(), party);
+        self.now.insert(word.clone());
+        word
+    }
+
+    fn may_hear(&self, word: &str) -> bool {
+        let Some(party) = self.heard.get(word) else {
+            return false;
+        };
+        if party.everyone {
+            return true;
+        }
+        let ids: BTreeSet<_> = party.ids.iter().map(|id| self.person(id)).collect();
+        let listeners = &self.listeners;
+        !listeners.everyone
+            && (party.channel || !listeners.channel)
+            && listeners.ids.iter().all(|id| ids.contains(self.person(id)))
+    }
+
+    /// Checks a prompt, and answers it as the worst of models: it notes, looks up and says everything that it is shown.
+    fn answer(&mut self, request: &ChatRequest) -> ScriptedTurn {
+        let text = shown(request);
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let words: BTreeSet<_> = words.filter(|word| word.starts_with("zq")).collect();
+        for word in &words {
+            if !self.now.contains(*word) && !self.may_hear(word) {
+                self.leaks.push(format!(
+                    "{word} ({:?}) is shown for {:?}:\n{text}",
+                    self.heard.get(*word),
+                    self.listeners
+                ));
+            }
+            // From here on they have heard it, because it is said to them.
+            if let Some(party) = self.heard.get_mut(*word) {
+                party.ids.extend(&self.listeners.ids);
+            }
+        }
+        let all = words
+            .into_iter()
+            .rev()
+            .take(24)
+            .collect::<Vec<_>>()
+            .join(" ");
+        let all = format!("the word of the vault is {all}");
+        if !matches!(request.messages.last(), Some(Message::Tool { .. })) {
+            let who = self.speaker;
+            let note = match self.habit % 4 {
+                0 => ("store_memory", json!({"text": all})),
+                1 => (
+                    "add_entity_observation",
+                    json!({"entity": who, "content": cut(&all, 480)}),
+                ),
+                2 => (
+                    "update_entity_profile",
+                    json!({"entity": who, "preferences": {"vault": cut(&all, 180)}}),
+                ),
+                _ => (
+                    "add_pending_action",
+                    json!({"entity": who, "description": cut(&all, 180)}),
+                ),
+            };
+            let about = PEOPLE[usize::from(self.habit / 4) % PEOPLE.len()];
+            return ScriptedTurn::calls([
+                note,
+                (
+                    "recall_memories",
+                    json!({"query": "the word of the vault", "limit": 20}),
+                ),
+                ("get_entity_profile", json!({"entity": about})),
+            ]);
+        }
+        if self.habit.is_multiple_of(3) {
+            let own = self.word(Party::of([self.speaker]));
+            let to = self.speaker.trim_start_matches("player:");
+            return ScriptedTurn::call(
+                "whisper",
+                json!({"to": to, "message": format!("{own} {all}")}),
+            );
+        }
+        // Who listens to an answer in a room that the world does not list is not known.
+        let party = match (self.listeners.everyone, self.is_public) {
+            (true, false) => Party::of([self.speaker]),
+            (true, true) | (false, _) => self.listeners.clone(),
+        };
+        let own = self.word(party);
+        ScriptedTurn::call("say", json!({"message": format!("{own} {all}")}))
+    }
+}
+
+fn cut(text: &str, limit: usize) -> &str {
+    text.split_at(text.len().min(limit)).0
+}
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+struct Happening {
+    how: u8,
+    who: usize,
+    /// Who is in the room, or on the channel, in addition to the speaker.
+    others: BTreeSet<usize>,
+    is_renamed: bool,
+    habit: u8,
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let happening = (
+        0_u8..14,
+        0_usize..4,
+        prop::collection::btree_set(0_usize..4, 0..3),
+        prop::bool::weighted(0.2),
+        any::<u8>(),
+    );
+    let happening = happening.prop_map(|(how, who, others, is_renamed, habit)| Happening {
+        how,
+        who,
+        others,
+        is_renamed,
+        habit,
+    });
+    prop::collection::vec(happening, 3..11)
+}
+
+/// The perception of something that happens, and who hears the answer to it.
+fn happen(scene: &mut Scene, happening: &Happening) -> Perceive {
+    let speaker = PEOPLE[happening.who];
+    let name = speaker.trim_start_matches("player:");
+    let present = happening
+        .others
+        .iter()
+        .map(|place| PEOPLE[*place])
+        .chain([speaker]);
+    let present = Party::of(present);
+    let audience: Audience = present.ids.iter().copied().chain([ME]).map(id).collect();
+    let alone = Party::of([speaker]);
+    let on_channel = Party {
+        channel: true,
+        ..alone.clone()
+    };
+    let guild = || Audience::Channel(ChannelId::try_new("guild").unwrap());
+    let (party, listeners) = match happening.how {
+        0..=2 => (alone.clone(), alone.clone()),
+        3 | 4 => (alone.clone(), alone.clone()),
+        5..=8 => (present.clone(), present.clone()),
+        9 => (alone.clone(), Party::everyone()),
+        10 => (on_channel.clone(), on_channel),
+        11 => (present.clone(), present.clone()),
+        12 => (Party::everyone(), present.clone()),
+        _ => (Party::everyone(), Party::everyone()),
+    };
+    scene.now.clear();
+    scene.listeners = listeners;
+    scene.is_public = party.everyone;
+    scene.speaker = speaker;
+    scene.habit = happening.habit;
+    let word = scene.word(party);
+    let text =
+        format!("@dormouse the word of the vault is {word}, what else is the word of the vault?");
+    let heard = match happening.how {
+        0 => Perceive::whisper(name, &text),
+        1 | 2 => Perceive::whisper(name, &text).audience(among(&[speaker])),
+        3 => Perceive::page(name, &text),
+        4 => Perceive::page(name, &text).audience(among(&[speaker])),
+        5 | 6 => Perceive::addressed(name, &text).audience(audience),
+        7 => Perceive::say(name, &format!("the word of the vault is {word}")).audience(audience),
+        8 => {
+            Perceive::pose(name, &format!("shows the word of the vault: {word}")).audience(audience)
+        }
+        9 => Perceive::addressed(name, &text),
+        10 => Perceive::channel(name, "guild", &text).audience(guild()),
+        11 => Perceive::channel(name, "guild", &text).audience(audience),
+        12 => Perceive::addressed(name, &text)
+            .audience(audience)
+            .in_room("square"),
+        _ => Perceive::channel(name, "public", &text).audience(Audience::Public),
+    };
+    let called = if happening.is_renamed {
+        format!("Lady {name}")
+    } else {
+        name.to_owned()
+    };
+    heard.sender(Sender::Entity {
+        id: id(speaker),
+        name: called,
+    })
+}
+
+async fn merge(home: &Home, are_merged: bool) {
+    let change = match are_merged {
+        true => EntityChange::Merged {
+            from: id(MASKED),
+            into: id(ALICE),
+        },
+        false => EntityChange::Unmerged { entity: id(MASKED) },
+    };
+    let changed = EntityChanged {
+        change,
+        author: Author::Operator("florian".to_owned()),
+        reason: "one person".to_owned(),
+    };
+    decide(home, &Event::EntityChanged(changed)).await;
+}
+
+/// Plays a scene, and returns what was shown to somebody who was not party to it.
+async fn leaks_of(
+    happenings: &[Happening],
+    privacy: Privacy,
+    history: usize,
+    merges: &BTreeSet<usize>,
+) -> Vec<String> {
+    let scene = Shared::default();
+    let model = {
+        let scene = scene.clone();
+        ScriptedModel::looping(ScriptedTurn::with(move |request| {
+            lock(&scene).answer(request)
+        }))
+    };
+    let home = Home::with(model).configured(|config| {
+        config.privacy = privacy;
+        config.limits = config.limits.with_max_history(history).unwrap();
+        config
+            .public_places
+            .insert(PlaceId::try_new("square").unwrap());
+        listen_to(config, "guild", ChannelAction::Trigger);
+        listen_to(config, "public", ChannelAction::Trigger);
+    });
+    let mut life = home.wake_configured().await;
+    for (place, happening) in happenings.iter().enumerate() {
+        if merges.contains(&place) {
+            life.end().await.unwrap();
+            let are_merged = !lock(&scene).are_merged;
+            merge(&home, are_merged).await;
+            lock(&scene).are_merged = are_merged;
+            life = home.wake_configured().await;
+        }
+        let heard = happen(&mut lock(&scene), happening);
+        life.accept(heard.number(place as u64 + 1).build()).await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    std::mem::take(&mut lock(&scene).leaks)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+    #[test]
+    fn no_prompt_holds_a_word_that_one_of_its_listeners_was_not_party_to(
+        happenings in happenings(),
+        history in 0_usize..4,
+        merges in prop::collection::btree_set(1_usize..10, 0..3),
+    ) {
+        let leaks = in_virtual_time(leaks_of(&happenings, Privacy::Kept, history, &merges));
+        prop_assert!(leaks.is_empty(), "{}", leaks.join("\n\n"));
+    }
+}
+
+#[test]
+fn the_same_scenes_leak_where_nothing_is_kept_private() {
+    let happening = |how, who, habit| Happening {
+        how,
+        who,
+        others: BTreeSet::from([1, 2]),
+        is_renamed: false,
+        habit,
+    };
+    for habit in 0..4 {
+        for (history, how) in [(3, 1), (0, 1), (0, 3), (0, 5), (3, 7), (0, 11)] {
+            let scene = [happening(how, 0, habit), happening(1, 3, habit)];
+            let leaks =
+                |privacy| in_virtual_time(leaks_of(&scene, privacy, history, &BTreeSet::new()));
+            assert!(!leaks(Privacy::Shared).is_empty(), "{how} {history}");
+            assert!(leaks(Privacy::Kept).is_empty(), "{how} {history}");
+        }
+    }
+}
