@@ -389,6 +389,29 @@ fn derived_data_can_be_rebuilt() {
 }
 
 #[test]
+fn a_rebuild_from_the_log_that_is_killed_anywhere_is_completed_by_the_next_command() {
+    let home = filled();
+    let line = |n: u64| format!("{{\"text\":\"Cup number {n}.\",\"speaker\":\"Alice\"}}\n");
+    let lines: String = (0..3_000).map(line).collect();
+    let import = home.spawn(&["memory", "import", "-", "--json"]);
+    assert_eq!(finish(import, lines.as_bytes()).code, Some(0));
+    done(&home, &["memory", "withdraw", "1"]);
+    let contents = || done(&home, &["memory", "export"]).out;
+    let before = contents();
+    let mut killed = 0;
+    for milliseconds in (0..240).step_by(20) {
+        let mut child = home.spawn(&["memory", "rebuild", "--from-log"]);
+        let (_held, timer) = std::sync::mpsc::channel::<()>();
+        let _timed_out = timer.recv_timeout(std::time::Duration::from_millis(milliseconds));
+        killed += u32::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(contents() == before, "killed after {milliseconds} ms");
+    }
+    assert!(killed >= 3, "{killed} of 12 were killed while they worked");
+}
+
+#[test]
 fn one_process_has_it_open_at_a_time() {
     let home = filled();
     let mut child = home.spawn(&["memory", "import", "-", "--json"]);
