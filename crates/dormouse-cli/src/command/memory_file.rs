@@ -1,6 +1,10 @@
 //! Opening the memory of the data folder.
 
-use std::{fs, io, path::PathBuf, sync::Arc};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Embedder};
@@ -66,7 +70,7 @@ impl MemoryFile {
         let path = self.path();
         if !path.exists() && self.data.log().exists() {
             // A memory that is lost is made again from the log, as at the next start of the assistant.
-            drop(self.open_to_change(Missing::Fail).await?);
+            self.make_again().await?;
         }
         let memory = builder.open_view(&path).await?;
         if memory.is_in_use_elsewhere() {
@@ -162,7 +166,7 @@ pub(crate) enum Missing {
     Fail,
 }
 
-/// Removes the memory of this assistant with what is derived from it, and makes it again from its log.
+/// Makes the memory of this assistant again from its log, in place of the one that is there.
 pub(crate) async fn make_memory_again(
     data: &DataFolder,
     log: &RedbLog,
@@ -176,7 +180,27 @@ pub(crate) async fn make_memory_again(
     {
         return Err(error.into());
     }
-    for file in Memory::files(&path) {
+    // Until the new memory has taken in the whole log, the old one stays, also if this program is killed.
+    let mut again = path.clone().into_os_string();
+    again.push(".again");
+    let again = PathBuf::from(again);
+    remove(&again)?;
+    let memory = builder().open(&again).await?;
+    catch_up(log, key, &memory).await?;
+    memory.checkpoint().await?;
+    drop(memory);
+    // A missing memory is made again by the next command that reads it.
+    remove(&path)?;
+    fs::rename(&again, &path).map_err(|source| RemoveError {
+        file: again.clone(),
+        source,
+    })?;
+    remove(&again)
+}
+
+/// Removes a memory with what is derived from it, if it is there.
+fn remove(memory: &Path) -> Result<(), CommandError> {
+    for file in Memory::files(memory) {
         match fs::remove_file(&file) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(RemoveError { file, source }.into());
@@ -184,14 +208,12 @@ pub(crate) async fn make_memory_again(
             Ok(()) | Err(_) => {}
         }
     }
-    let memory = builder().open(&path).await?;
-    catch_up(log, key, &memory).await?;
     Ok(())
 }
 
-/// A memory could not be removed.
+/// A memory could not be replaced.
 #[derive(Debug, thiserror::Error)]
-#[error("{} could not be removed; nothing is lost, because the log holds everything", file.display())]
+#[error("{} could not be replaced; nothing is lost, because the log holds everything", file.display())]
 struct RemoveError {
     file: PathBuf,
     source: io::Error,
