@@ -112,11 +112,12 @@ impl Consolidation {
 
     fn over(profile: &Profile, taken: &[&Observation]) -> Self {
         let trusts = taken.iter().map(|observation| observation.trust);
+        let trust = trusts.fold(Trust::FULL, Trust::lowest);
         Self {
             entity: profile.entity_id.clone(),
             observations: taken.iter().map(|observation| observation.number).collect(),
-            trust: trusts.fold(Trust::FULL, Trust::lowest),
-            messages: prompt::messages(profile, taken),
+            trust,
+            messages: prompt::messages(profile, taken, trust),
         }
     }
 

@@ -3,7 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{at, id, name, observed};
-use crate::{CommunicationStyle, Entities, EntityType, ObservationStage, TextLine};
+use crate::{
+    AttributeUpdate, CommunicationStyle, Entities, EntityType, ObservationStage, Phrase, TextLine,
+};
 
 fn known(entity: &str, trusts: &[f32]) -> Entities {
     let mut entities = Entities::new();
@@ -207,5 +209,25 @@ proptest! {
             let json = serde_json::to_string(&read.update).unwrap();
             prop_assert_eq!(serde_json::from_str::<AttributeUpdate>(&json).unwrap(), read.update);
         }
+    }
+}
+
+#[test]
+fn what_is_known_with_less_trust_than_the_notes_is_not_shown_again() {
+    for (trust, is_shown) in [(0.4, false), (0.89, false), (0.9, true)] {
+        let mut entities = known("#1", &[0.9; 5]);
+        let gossip = EntityChange::AttributesUpdated {
+            entity: id("#1"),
+            update: AttributeUpdate {
+                temperament: Phrase::shortened("thievish"),
+                ..AttributeUpdate::default()
+            },
+            trust: Trust::try_new(trust).unwrap(),
+            audience: None,
+        };
+        entities.apply(&gossip, at(9)).unwrap();
+        let messages = consolidation_prompt(entities.profile(&id("#1")).unwrap(), &policy());
+        let shown = format!("{messages:?}");
+        assert_eq!(shown.contains("thievish"), is_shown, "{trust}");
     }
 }
