@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, scan};
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,7 @@ struct Seen {
     at: Timestamp,
     speaker: Attribution,
     trust: Trust,
+    known_to: Audience,
     derivation: Derivation,
     derived_from: Vec<RecordId>,
     linked: usize,
@@ -163,6 +164,7 @@ impl HygieneScan {
             at: record.at,
             speaker: record.speaker.clone(),
             trust: record.trust,
+            known_to: record.known_to(),
             derivation: record.provenance.derivation,
             derived_from: record.provenance.derived_from.clone(),
             linked: record.links.len(),
@@ -243,7 +245,8 @@ impl HygieneScan {
     }
 
     /// The record into which this one may be folded. Both must have the same kind and the same speaker and be valid: when
-    /// something was said, and by whom, is content, too.
+    /// something was said, and by whom, is content, too. Everyone who was party to this one was party to the other, so
+    /// that nobody loses what they heard.
     fn fold_of(&self, seen: &Seen) -> Option<(RecordId, SameAs)> {
         let (other, how) = seen.same_as?;
         let other = self.seen.get(other)?;
@@ -255,6 +258,7 @@ impl HygieneScan {
             && seen.ended == RecordStatus::Live
             && other.ended == RecordStatus::Live
             && seen.trust <= other.trust
+            && other.known_to.covers(&seen.known_to)
             && same_speaker(&seen.speaker, &other.speaker);
         (same && one_event).then_some((other.id, how))
     }

@@ -1,4 +1,4 @@
-use dormouse_contracts::Seq;
+use dormouse_contracts::{EntityId, Seq};
 
 use proptest::prelude::*;
 
@@ -206,4 +206,25 @@ proptest! {
             prop_assert!(!folded.contains(&proposal.into), "a record that stays is never folded");
         }
     }
+}
+
+#[test]
+fn what_more_heard_is_not_folded_into_what_fewer_heard() {
+    let id = |name: &str| EntityId::try_new(name).unwrap();
+    let heard_by = |number, names: &[&str], trust| {
+        let audience = Audience::of(names.iter().map(|name| id(name))).unwrap();
+        let note = Note::new("The kettle is in the blue box")
+            .kind(RecordKind::Fact)
+            .said_by("Alice")
+            .trusted(Trust::try_new(trust).unwrap())
+            .known_to(audience);
+        record(number, note)
+    };
+    let whisper = || heard_by(1, &["#1"], 0.9);
+    let aloud = || heard_by(2, &["#1", "#2"], 0.4);
+    assert_eq!(looked_at(&[whisper(), aloud()], day(1)).proposals, []);
+    // The other way round nobody loses anything.
+    let aloud = heard_by(1, &["#1", "#2"], 0.9);
+    let whisper = heard_by(2, &["#1"], 0.4);
+    assert_eq!(looked_at(&[aloud, whisper], day(1)).proposals.len(), 1);
 }
