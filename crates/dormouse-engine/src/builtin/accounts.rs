@@ -6,7 +6,10 @@ use super::{
     shown::shown,
     support::{Shown, says_all},
 };
-use crate::state::{Heard, People, State, Turn};
+use crate::{
+    privacy::Shareable,
+    state::{Heard, People, State, Turn},
+};
 
 /// The trust of what independent accounts say: the least that a claim needs to be recalled, and never more.
 pub(super) const CORROBORATED: Trust = match Trust::try_new(0.5) {
@@ -69,9 +72,10 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     if turn.is_careful() {
         return own.collect();
     }
-    let earlier = state.history.turns();
-    let earlier = earlier.filter_map(Turn::message);
-    own.chain(earlier).chain(state.overheard.iter()).collect()
+    // What is kept back from those who listen is no account for them.
+    let Shareable { turns, overheard } = Shareable::of(state, turn);
+    let earlier = turns.into_iter().filter_map(Turn::message);
+    own.chain(earlier).chain(overheard).collect()
 }
 
 fn said(heard: &Heard) -> Shown<'_> {
