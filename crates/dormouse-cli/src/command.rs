@@ -1,5 +1,6 @@
 //! What every command needs: shared arguments, its error and exit code, its output, a runtime, and the files it opens.
 
+mod again;
 mod arguments;
 mod error;
 mod invocation;
@@ -9,15 +10,14 @@ mod operator;
 mod output;
 mod runtime;
 
+pub(crate) use again::make_memory_again;
 pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, trust};
 pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
 pub(crate) use log_file::{AssistantLog, open_log_view, view_log, view_state};
-pub(crate) use memory_file::{
-    MemoryFile, Mismatch, Missing, check_follows, make_memory_again, show_progress,
-};
+pub(crate) use memory_file::{MemoryFile, Mismatch, Missing, check_follows, show_progress};
 pub(crate) use operator::{author, importer, operator, reason};
 pub(crate) use output::{Printing, print_change, progress, remark, say};
 pub(crate) use runtime::block_on;

@@ -155,8 +155,8 @@ fn parse_bytes(file: &str, bytes: &[u8]) -> Result<Config, Mistake> {
 
 /// Reads a configuration from its text. The name of the file is for errors that are found later.
 fn parse(file: &str, text: &str) -> Result<Config, Mistake> {
-    let parsed = toml::from_str::<Config>(text);
-    let mut config = parsed.map_err(|error| Mistake::from_toml(text, &error))?;
+    let read = |text: &str| toml::from_str::<Config>(text);
+    let mut config = read(text).map_err(|error| Mistake::from_toml(text, &error, read))?;
     if let Some((base_url, error)) = config.provider.wrong_base_url() {
         return Err(base_url.mistake(text, &error.to_string()));
     }

@@ -23,11 +23,7 @@ mod stderr;
 use flood::Floods;
 use stderr::StderrActor;
 
-use crate::{
-    item::Item,
-    neutralise::{indented, neutralise},
-    screen::Screen,
-};
+use crate::{item::Item, lines::Lines, screen::Screen};
 
 /// By default only errors of these modules are logged; of all other modules, warnings too. If a model does not answer,
 /// or the log, the world or the memory cannot be written, that is an event or a state of the assistant and is printed
@@ -134,7 +130,7 @@ impl Diagnostics {
             Some(screen) => screen.try_show(Item::Notice {
                 text: line.to_owned(),
             }),
-            None => self.report(&indented(&neutralise(line))),
+            None => self.report(&Lines::from(line).to_string()),
         }
     }
 

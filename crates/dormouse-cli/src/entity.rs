@@ -8,7 +8,7 @@ mod who;
 use dormouse_entities::{EntityChange, NewObservation};
 
 pub(crate) use args::Entity;
-use who::find;
+pub(crate) use who::{WhoError, find};
 
 use crate::{
     command::{CommandError, MemoryFile, Missing, Places, block_on},
@@ -18,22 +18,26 @@ use crate::{
 /// Prints what the assistant knows, or changes it.
 pub(crate) fn run(places: &Places, command: Entity) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
-    block_on(Box::pin(carry_out(&file, command)))?
+    let done = block_on(Box::pin(carry_out(&file, command)))?;
+    done.map_err(|error| file.with_rebuild_hint(error))
 }
 
 async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandError> {
     let command = match command {
         Entity::List { json } => {
             let memory = file.view(json.printing()).await?;
-            return show::list(&memory, json.printing());
+            show::list(&memory, json.printing())?;
+            return Ok(memory.exit());
         }
         Entity::Show(who) => {
             let memory = file.view(who.json.printing()).await?;
-            return show::show(&memory, &find(&memory, &who.who)?, who.json.printing());
+            show::show(&memory, &find(&memory, &who.who)?, who.json.printing())?;
+            return Ok(memory.exit());
         }
         Entity::Block { tokens, json } => {
             let memory = file.view(json.printing()).await?;
-            return show::block(&memory, tokens, json.printing());
+            show::block(&memory, tokens, json.printing())?;
+            return Ok(memory.exit());
         }
         command => command,
     };

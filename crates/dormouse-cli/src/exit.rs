@@ -4,7 +4,7 @@ use std::{error::Error, fmt, process::ExitCode};
 
 use dormouse_text::error_chain;
 
-use crate::neutralise::{indented, neutralise};
+use crate::lines::Lines;
 
 /// The exit codes, as `docs/exit-codes.md` documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub(crate) struct Report<'a>(pub(crate) &'a dyn Error);
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&indented(&neutralise(&error_chain(self.0))))
+        Lines::from(error_chain(self.0)).fmt(f)
     }
 }
 

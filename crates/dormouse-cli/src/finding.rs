@@ -2,10 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    exit::Exit,
-    neutralise::{indented, neutralise},
-};
+use crate::{exit::Exit, lines::Lines};
 
 /// The finding of one check.
 #[derive(Debug)]
@@ -37,7 +34,7 @@ impl Finding {
 pub(crate) fn print(findings: &[Finding]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for finding in findings {
-        let text = indented(&neutralise(finding.text()));
+        let text = Lines::from(finding.text());
         writeln!(out, "{:<4}  {text}", finding.word())?;
     }
     out.flush()

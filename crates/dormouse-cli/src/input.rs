@@ -120,6 +120,16 @@ pub(crate) enum InputError {
         /// The name of the assistant that plain speech goes to.
         assistant: String,
     },
+    /// It is probably meant to be private, and its first word is misspelt. Saying it aloud could not be undone.
+    #[error(
+        "did you mean `{form}`? Nothing was said. To say this line to {assistant}, begin with `to: `"
+    )]
+    Misspelt {
+        /// The form that was probably meant.
+        form: Form,
+        /// The name of the assistant that plain speech goes to.
+        assistant: String,
+    },
     /// The text after `/log` is not a number.
     #[error("/log takes a number from 1 to {LOG_LIMIT}")]
     LogCount,

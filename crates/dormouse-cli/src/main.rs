@@ -27,6 +27,7 @@ mod input;
 mod item;
 mod json;
 mod line_kind;
+mod lines;
 mod log;
 mod memory;
 mod neutralise;

@@ -21,7 +21,8 @@ use crate::{
 /// Looks into the memory, or changes it.
 pub(crate) fn run(places: &Places, command: Memory) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
-    block_on(Box::pin(carry_out(&file, command)))?
+    let done = block_on(Box::pin(carry_out(&file, command)))?;
+    done.map_err(|error| file.with_rebuild_hint(error))
 }
 
 async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandError> {
@@ -46,9 +47,14 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
             hygiene::hygiene(file, apply.into(), json.printing()).await
         }
         Memory::Consolidate(asked) => consolidate::consolidate(file, &asked).await,
-        Memory::Rebuild { by, from_log, json } => {
+        Memory::Rebuild {
+            by,
+            from_log,
+            yes,
+            json,
+        } => {
             if from_log {
-                file.make_again().await?;
+                file.replace_from_log(yes.into()).await?;
             }
             index::rebuild(file, &by, json.printing()).await
         }

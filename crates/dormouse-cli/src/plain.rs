@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal;
 
+use dormouse_text::one_line;
+
 use crate::{
     grammar::{counted, posed},
     item::{End, EndLine, Item, OpenMessage, PauseLine, Ready, Sight, World},
@@ -193,7 +195,9 @@ fn farewell(end: &EndLine) -> Option<String> {
 /// Why the messages wait, and a line for each message that is listed.
 fn still_open(end: &EndLine) -> String {
     let cause = end.cause.as_ref();
-    let mut text = cause.map_or_else(String::new, |cause| format!("\nThe cause: {cause}."));
+    let mut text = cause.map_or_else(String::new, |cause| {
+        format!("\nThe cause: {}.", one_line(cause))
+    });
     for message in &end.open {
         let OpenMessage {
             event,
@@ -209,6 +213,8 @@ fn still_open(end: &EndLine) -> String {
             Some(act) => format!("the answer by `{act}` is decided and not confirmed"),
             None => "not answered yet".to_owned(),
         };
+        // A line break in a text of somebody else must not begin a line of this list.
+        let (from, words) = (one_line(from), one_line(words));
         text += &format!("\n{from} ({place}): {words} – {next}");
     }
     let others = end.waiting.saturating_sub(end.open.len());

@@ -24,7 +24,7 @@ use crate::{
     exit::Exit,
     grammar::counted,
     item::{Item, Ready},
-    neutralise::neutralise,
+    lines::Lines,
     plain::Style,
     provider::{self, Chosen},
     record::{self, Tape},
@@ -121,7 +121,7 @@ pub(crate) fn record(
             "; {places} random: look through it before you give it away"
         ));
     }
-    diagnostics.report(&neutralise(&summary));
+    diagnostics.report(&Lines::from(summary).to_string());
     exit
 }
 

@@ -9,9 +9,7 @@ mod run;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use dormouse_contracts::{
-    Author, ChatModel, ChatRequest, Clock, Message, Random, ReadEvents, TokenCounter,
-};
+use dormouse_contracts::{Author, ChatModel, ChatRequest, Clock, Message, Random, TokenCounter};
 use dormouse_entities::{Consolidation, ConsolidationPolicy, Entities, consolidation_batch};
 use dormouse_memory::{
     MemoryError,
@@ -19,10 +17,7 @@ use dormouse_memory::{
 };
 use dormouse_resilience::RetryBudget;
 
-use crate::{
-    remembering::{LoggedChangeError, LoggedMemory},
-    replay::ReplayError,
-};
+use crate::{remembering::LoggedChangeError, replay::ReplayError};
 pub use report::{Consolidated, ConsolidationEnd, ConsolidationForecast};
 
 /// The most tokens of a reply about one entity.
@@ -95,11 +90,10 @@ impl Consolidator {
     /// # Errors
     ///
     /// [`MemoryError`] if the memory cannot be read.
-    pub async fn forecast<L: dormouse_contracts::Append + ReadEvents>(
+    pub async fn forecast(
         &self,
-        memory: &LoggedMemory<L>,
+        memory: &dormouse_memory::Memory,
     ) -> Result<ConsolidationForecast, MemoryError> {
-        let memory = memory.memory();
         let attempts = Attempts::default();
         let sources = memory.unread_sources(&self.settings.extraction, usize::MAX);
         let batches = batches(sources.await?, &attempts, &self.settings.extraction);

@@ -73,6 +73,36 @@ impl Entities {
         self.plan(change, at).map(drop)
     }
 
+    /// Whether this change would be accepted and have an effect. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`apply`](Self::apply).
+    pub fn has_effect(
+        &self,
+        change: &EntityChange,
+        at: Timestamp,
+    ) -> Result<bool, EntityChangeError> {
+        let plan = self.plan(change, at)?;
+        let is_same = plan
+            .profiles
+            .iter()
+            .all(|(id, new)| self.profiles.get(id) == new.as_ref())
+            && plan
+                .conversations
+                .iter()
+                .all(|(id, new)| self.conversations.get(id) == new.as_ref())
+            && plan
+                .archives
+                .iter()
+                .all(|(id, new)| self.archives.get(id) == new.as_ref())
+            && plan
+                .removed
+                .iter()
+                .all(|(id, new)| self.removed.get(id) == new.as_ref());
+        Ok(!is_same)
+    }
+
     /// The profile for an id, with merges followed.
     #[must_use]
     pub fn profile(&self, entity: &EntityId) -> Option<&Profile> {

@@ -79,7 +79,7 @@ pub enum MemoryChange {
         /// The records that were read.
         records: Vec<RecordId>,
     },
-    /// What an earlier event did to records is taken back.
+    /// What an earlier event did to records is taken back. If that event took something back itself, it is made again.
     Undone {
         /// The event.
         event: Seq,

@@ -4,7 +4,7 @@
 
 use std::sync::PoisonError;
 
-use dormouse_contracts::{Author, Seq, Timestamp};
+use dormouse_contracts::{Audience, Author, Seq, Timestamp};
 use dormouse_entities as entities;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     note::Note,
     ops::{self, Added, ChangeError, Done, Step, refuse},
     people,
-    record::RecordId,
+    record::{RecordId, RecordStatus},
     store::{
         Abort, Cause, Fault, WriteError, Writing,
         tables::{LOG_HASH, LOG_THROUGH},
@@ -124,6 +124,41 @@ impl Memory {
     ) -> Result<Vec<Added>, MemoryError> {
         let inner = self.inner.clone();
         blocking(move || inner.check_change(event, change)).await
+    }
+}
+
+impl Memory {
+    /// Whether everything is already as this change makes it, so that it would have no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn is_made(&self, change: &MemoryChange) -> Result<bool, MemoryError> {
+        let of = match change {
+            MemoryChange::Superseded { record, .. }
+            | MemoryChange::Withdrawn { record }
+            | MemoryChange::Published { record }
+            | MemoryChange::Erased { record } => *record,
+            _ => return Ok(false),
+        };
+        let Some(record) = self.record(of).await? else {
+            return Ok(false);
+        };
+        Ok(match change {
+            MemoryChange::Superseded { by, until, .. } => {
+                // An earlier end stays, so a later one changes nothing.
+                record.status == RecordStatus::Superseded { by: *by }
+                    && record.valid_until.is_some_and(|had| had <= *until)
+            }
+            MemoryChange::Withdrawn { .. } => record.status == RecordStatus::Withdrawn,
+            MemoryChange::Published { .. } => {
+                record.is_in_use() && record.audience == Some(Audience::Public)
+            }
+            MemoryChange::Erased { .. } => {
+                record.text.is_empty() && record.status == RecordStatus::Withdrawn
+            }
+            _ => false,
+        })
     }
 }
 

@@ -52,7 +52,7 @@ pub use migrate::{
     MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, SwitchPolicy,
 };
 pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
-pub use ops::{Added, ChangeError};
+pub use ops::{Added, ChangeError, ChangeRef};
 pub use recall::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
     Role, SearchMode, Validity, Withheld,

@@ -246,7 +246,8 @@ impl Memory {
     }
 
     /// Takes a change back. A record that was superseded, folded or withdrawn is as before; an ignored note is added; an added
-    /// record is withdrawn; a link is removed. The change stays in the history.
+    /// record is withdrawn; a link is removed. The change stays in the history. Taking back the taking back makes the change
+    /// again.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use crate::{
 };
 pub(crate) use decided::decided;
 pub(crate) use revert::revert;
-pub use step::ChangeError;
+pub use step::{ChangeError, ChangeRef};
 pub(crate) use step::{Done, Step, refuse};
 
 /// The result of adding a note.

@@ -1,6 +1,4 @@
-//! Suggests the tools that a model probably meant.
-
-use dormouse_contracts::ToolName;
+//! Suggests the names that a model or a person probably meant.
 
 const MOST: usize = 3;
 /// The longest name that gets suggestions, in bytes. A longer name is not a typing error.
@@ -12,17 +10,17 @@ const MIN_AFFIX_CHARS: usize = 3;
 ///
 /// Case, separators and a prefix are ignored (`functions.say` matches `say`); otherwise at most a third of the letters
 /// may differ. The running time is bounded by the number of names.
-pub(crate) fn closest<'a>(
-    name: &str,
-    names: impl Iterator<Item = &'a ToolName>,
-) -> Vec<&'a ToolName> {
+#[must_use]
+pub fn closest<N: AsRef<str>>(name: &str, names: impl IntoIterator<Item = N>) -> Vec<N> {
     if name.len() > LONGEST {
         return Vec::new();
     }
     let wanted = letters(name);
     let mut ranked: Vec<_> = names
+        .into_iter()
         .filter_map(|candidate| {
-            distance_if_close(&wanted, &letters(candidate.as_str())).map(|d| (d, candidate))
+            let distance = distance_if_close(&wanted, &letters(candidate.as_ref()))?;
+            Some((distance, candidate))
         })
         .collect();
     ranked.sort_by_key(|(distance, _)| *distance);

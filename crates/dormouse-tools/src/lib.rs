@@ -20,6 +20,7 @@ mod schema;
 
 pub use call::{CheckedCall, ToolCallError};
 pub use category::{LoopEffect, after};
+pub use closest::closest;
 pub use excerpt::Excerpt;
 pub use kind::JsonKind;
 pub use problem::Problem;

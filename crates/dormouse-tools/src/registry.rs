@@ -194,9 +194,11 @@ impl Registry {
 
     fn unknown(&self, name: &str) -> ToolCallError {
         let names = || self.specs().map(|spec| &spec.name);
+        let closest = closest(name, names().map(ToolName::as_str)).into_iter();
+        let closest = closest.filter_map(|near| names().find(|name| name.as_str() == near));
         ToolCallError::UnknownTool {
             name: Excerpt::of(name),
-            closest: closest(name, names()).into_iter().cloned().collect(),
+            closest: closest.cloned().collect(),
             available: names().cloned().collect(),
         }
     }

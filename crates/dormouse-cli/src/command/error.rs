@@ -8,7 +8,11 @@ use dormouse_memory::{MemoryError, MemoryOpenError, StoreErrorKind};
 use dormouse_store::LogOpenError;
 
 use crate::{
-    config::ConfigError, data::DataError, exit::Exit, provider::ProviderError, recall::RecallError,
+    config::ConfigError,
+    data::DataError,
+    exit::{Exit, Report},
+    provider::ProviderError,
+    recall::RecallError,
 };
 
 /// A command failed. The variants are what several commands can meet.
@@ -128,7 +132,43 @@ impl CommandFailure for RefusedChange {
     }
 }
 
+/// The memory is damaged, and can be made again.
+#[derive(Debug, thiserror::Error)]
+#[error("{}; `{command}` makes the memory again from the log", Report(.source))]
+struct DamagedMemory {
+    source: CommandError,
+    command: String,
+}
+
+impl CommandFailure for DamagedMemory {
+    fn exit(&self) -> Exit {
+        Exit::Damaged
+    }
+}
+
 impl CommandError {
+    /// The error, with the command that makes the memory again from the log if it is damaged. A file that another
+    /// version or another program wrote is not damaged.
+    pub(super) fn with_rebuild_hint(self, command: String) -> Self {
+        use dormouse_database::DatabaseOpenError as File;
+        let is_damaged = match &self {
+            Self::MemoryOpen(
+                MemoryOpenError::OtherAssistant { .. }
+                | MemoryOpenError::File(File::Foreign { .. } | File::NewerFormat { .. }),
+            ) => false,
+            Self::MemoryOpen(_) | Self::Memory(_) => self.exit() == Exit::Damaged,
+            _ => false,
+        };
+        match is_damaged {
+            true => DamagedMemory {
+                source: self,
+                command,
+            }
+            .into(),
+            false => self,
+        }
+    }
+
     /// The error, with what to do about it if the memory refuses the change.
     pub(crate) fn with_hint(self, hint: &'static str) -> Self {
         match self {

@@ -1,25 +1,26 @@
 //! Opening the memory of the data folder.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{ops::Deref, path::PathBuf, sync::Arc};
 
 use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Embedder};
-use dormouse_database::DatabaseOpenError;
-use dormouse_engine::{CatchUpError, LoggedMemory, catch_up, check_log};
-use dormouse_memory::{Memory, MemoryBuilder, MemoryOpenError, Progress};
-use dormouse_store::RedbLog;
+use dormouse_contracts::{AssistantId, Embedder, ReadEvents};
+use dormouse_engine::{CatchUpError, LoggedMemory, check_log};
+use dormouse_memory::{Memory, MemoryBuilder, Progress};
+use dormouse_store::{LogOpenError, LogView, RedbLog};
 
 use super::{
+    again::{Consent, make_memory_again, replace_memory},
     arguments::{ByEncoder, Places},
     error::{CommandError, CommandFailure},
     invocation::rebuild_command,
-    output::{self, Printing, ViewOf, label_view},
+    output::{self, Printing, ViewOf, label_view, remark},
 };
-use crate::{config::Config, data::DataFolder, exit::Exit, recall};
+use crate::{
+    config::Config,
+    data::DataFolder,
+    exit::{Exit, Report},
+    recall,
+};
 
 /// The memory of the configured assistant: its file, and how it is opened.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl MemoryFile {
     }
 
     /// Opens a memory for reading. Writes nothing, unless the memory is missing and there is a log to make it from.
-    pub(crate) async fn view(&self, printing: Printing) -> Result<Memory, CommandError> {
+    pub(crate) async fn view(&self, printing: Printing) -> Result<MemoryView, CommandError> {
         self.view_with(self.builder(), printing).await
     }
 
@@ -51,7 +52,7 @@ impl MemoryFile {
         &self,
         by: &ByEncoder,
         printing: Printing,
-    ) -> Result<Memory, CommandError> {
+    ) -> Result<MemoryView, CommandError> {
         self.view_with(self.builder_by(by)?, printing).await
     }
 
@@ -66,7 +67,7 @@ impl MemoryFile {
         &self,
         builder: MemoryBuilder,
         printing: Printing,
-    ) -> Result<Memory, CommandError> {
+    ) -> Result<MemoryView, CommandError> {
         let path = self.path();
         if !path.exists() && self.data.log().exists() {
             // A memory that is lost is made again from the log, as at the next start of the assistant.
@@ -76,7 +77,30 @@ impl MemoryFile {
         if memory.is_in_use_elsewhere() {
             label_view(ViewOf::Memory, &path, printing)?;
         }
-        Ok(memory)
+        let exit = self.compare_with_log(&memory).await?;
+        Ok(MemoryView { memory, exit })
+    }
+
+    /// Says on standard error if the memory does not follow the log of the folder. The log is opened after the memory, so
+    /// a program that writes both cannot be between the two.
+    async fn compare_with_log(&self, memory: &Memory) -> Result<Exit, CommandError> {
+        let remark_on = |why: &str| {
+            remark(&format!(
+                "what is printed is not the memory of this log: {why}"
+            ));
+            Exit::Damaged
+        };
+        match LogView::open(&self.data.log()) {
+            Ok(log) => Ok(match check_follows(&self.data, &log, memory).await {
+                Ok(()) => Exit::Success,
+                Err(mismatch) => remark_on(&Report(&*mismatch).to_string()),
+            }),
+            Err(error @ LogOpenError::Absent { .. }) if memory.stats().await?.log_through > 0 => {
+                Ok(remark_on(&Report(&error).to_string()))
+            }
+            // A log that cannot be read says nothing about the memory; `log verify` and `doctor` report it.
+            Err(_) => Ok(Exit::Success),
+        }
     }
 
     /// Opens the memory and the log that it follows, to change it: every change is an event of the log. The memory has
@@ -126,10 +150,21 @@ impl MemoryFile {
         Ok(builder.open_existing(self.path()).await?)
     }
 
-    /// Removes the memory, and makes it again from the log of the folder.
-    pub(crate) async fn make_again(&self) -> Result<(), CommandError> {
+    /// Makes a missing memory again from the log of the folder.
+    async fn make_again(&self) -> Result<(), CommandError> {
         let log = RedbLog::open(&self.data.log())?;
         make_memory_again(&self.data, &log, &self.key()).await
+    }
+
+    /// Makes the memory again from the log of the folder, in place of the one that is there. Asks first if records would
+    /// be lost.
+    pub(crate) async fn replace_from_log(&self, consent: Consent) -> Result<(), CommandError> {
+        replace_memory(&self.data, &self.key(), consent).await
+    }
+
+    /// The error, with what to do about it if the memory is damaged.
+    pub(crate) fn with_rebuild_hint(&self, error: CommandError) -> CommandError {
+        error.with_rebuild_hint(rebuild_command(&self.data))
     }
 
     /// The configuration.
@@ -159,70 +194,33 @@ impl MemoryFile {
     }
 }
 
+/// A memory that is open for reading.
+#[derive(Debug)]
+pub(crate) struct MemoryView {
+    memory: Memory,
+    exit: Exit,
+}
+
+impl MemoryView {
+    /// The exit code of a command that printed it: not 0 if it does not follow the log of its folder.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl Deref for MemoryView {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
+}
+
 /// What to do if there is no memory and no log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Create,
     Fail,
-}
-
-/// Makes the memory of this assistant again from its log, in place of the one that is there.
-pub(crate) async fn make_memory_again(
-    data: &DataFolder,
-    log: &RedbLog,
-    key: &AssistantId,
-) -> Result<(), CommandError> {
-    let path = data.memory(key);
-    let builder = || Memory::builder(key.clone(), SystemClock);
-    // The program that has the log open owns the folder, but another program may still read or change the memory.
-    if let Err(error @ MemoryOpenError::File(DatabaseOpenError::InUse { .. })) =
-        builder().open_existing(&path).await
-    {
-        return Err(error.into());
-    }
-    // Until the new memory has taken in the whole log, the old one stays, also if this program is killed.
-    let mut again = path.clone().into_os_string();
-    again.push(".again");
-    let again = PathBuf::from(again);
-    remove(&again)?;
-    let memory = builder().open(&again).await?;
-    catch_up(log, key, &memory).await?;
-    memory.checkpoint().await?;
-    drop(memory);
-    // A missing memory is made again by the next command that reads it.
-    remove(&path)?;
-    fs::rename(&again, &path).map_err(|source| RemoveError {
-        file: again.clone(),
-        source,
-    })?;
-    remove(&again)
-}
-
-/// Removes a memory with what is derived from it, if it is there.
-fn remove(memory: &Path) -> Result<(), CommandError> {
-    for file in Memory::files(memory) {
-        match fs::remove_file(&file) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(RemoveError { file, source }.into());
-            }
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(())
-}
-
-/// A memory could not be replaced.
-#[derive(Debug, thiserror::Error)]
-#[error("{} could not be replaced; nothing is lost, because the log holds everything", file.display())]
-struct RemoveError {
-    file: PathBuf,
-    source: io::Error,
-}
-
-impl CommandFailure for RemoveError {
-    fn exit(&self) -> Exit {
-        Exit::Failure
-    }
 }
 
 /// Shows the progress of a long task of the memory on a terminal.
@@ -253,9 +251,9 @@ impl CommandFailure for Mismatch {
 }
 
 /// Checks that the memory follows the log. A log that cannot be read at the moment is not a mismatch.
-pub(crate) async fn check_follows(
+pub(crate) async fn check_follows<L: ReadEvents>(
     data: &DataFolder,
-    log: &RedbLog,
+    log: &L,
     memory: &Memory,
 ) -> Result<(), Box<Mismatch>> {
     let key = memory.assistant();

@@ -11,11 +11,7 @@ use dormouse_contracts::Seq;
 use serde::Serialize;
 
 use super::error::CommandError;
-use crate::{
-    exit::Exit,
-    json,
-    neutralise::{indented, neutralise},
-};
+use crate::{exit::Exit, json, lines::Lines};
 
 /// How the command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,26 +24,26 @@ pub(crate) enum Printing {
 
 impl Printing {
     /// Prints one thing on standard output.
-    pub(crate) fn print(
+    pub(crate) fn print<L: Into<Lines>>(
         self,
         value: &impl Serialize,
-        text: impl FnOnce() -> String,
+        text: impl FnOnce() -> L,
     ) -> Result<(), CommandError> {
         let mut out = io::stdout().lock();
         self.write(&mut out, value, text)?;
         Ok(out.flush()?)
     }
 
-    /// Writes one thing, without flushing. Text is made safe to print, and its lines after the first are indented.
-    pub(crate) fn write(
+    /// Writes one thing, without flushing. Text is made safe to print: see [`Lines`].
+    pub(crate) fn write<L: Into<Lines>>(
         self,
         out: &mut impl Write,
         value: &impl Serialize,
-        text: impl FnOnce() -> String,
+        text: impl FnOnce() -> L,
     ) -> Result<(), CommandError> {
         let line = match self {
             Self::Json => json::line(value)?,
-            Self::Text => format!("{}\n", indented(&neutralise(&text()))),
+            Self::Text => format!("{}\n", text().into()),
         };
         Ok(out.write_all(line.as_bytes())?)
     }
@@ -61,36 +57,51 @@ struct ChangedLine<'a> {
     what: &'a str,
 }
 
-/// Prints a change of the memory with its number, which `dormouse memory undo` takes.
+/// A change that has no effect, as JSON.
+#[derive(Serialize)]
+struct UnchangedLine<'a> {
+    r#type: &'static str,
+    what: &'a str,
+}
+
+/// Prints a change of the memory with its event, which `dormouse memory undo` takes; or that it was so already, and
+/// nothing was written.
 pub(crate) fn print_change(
     printing: Printing,
-    event: Seq,
+    event: Option<Seq>,
     what: &str,
 ) -> Result<Exit, CommandError> {
-    let line = ChangedLine {
-        r#type: "changed",
-        event: event.0,
-        what,
-    };
-    printing.print(&line, || format!("event {event}: {what}"))?;
+    match event {
+        Some(event) => {
+            let line = ChangedLine {
+                r#type: "changed",
+                event: event.0,
+                what,
+            };
+            printing.print(&line, || format!("event {event}: {what}"))?;
+        }
+        None => {
+            let line = UnchangedLine {
+                r#type: "unchanged",
+                what,
+            };
+            printing.print(&line, || format!("{what} already; nothing was changed"))?;
+        }
+    }
     Ok(Exit::Success)
 }
 
 /// Prints a line for people on standard output.
 pub(crate) fn say(text: &str) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", indented(&neutralise(text)))?;
+    writeln!(out, "{}", Lines::from(text))?;
     Ok(out.flush()?)
 }
 
 /// Prints a line for people on standard error.
 pub(crate) fn remark(text: &str) {
     // If standard error is closed, nobody reads it.
-    drop(writeln!(
-        io::stderr(),
-        "dormouse: {}",
-        indented(&neutralise(text))
-    ));
+    drop(writeln!(io::stderr(), "dormouse: {}", Lines::from(text)));
 }
 
 /// Shows progress on a terminal: the line replaces the one before.

@@ -29,9 +29,19 @@ impl Mistake {
         }
     }
 
-    /// An error that the parser found.
-    pub(super) fn from_toml(text: &str, error: &toml::de::Error) -> Self {
-        Self::of_value(text, error.span().unwrap_or(0..0), error.message())
+    /// An error that the parser found. `read` reads a text again, which finds out what a value can be.
+    pub(super) fn from_toml<T>(
+        text: &str,
+        error: &toml::de::Error,
+        read: impl Fn(&str) -> Result<T, toml::de::Error>,
+    ) -> Self {
+        let span = error.span().unwrap_or(0..0);
+        if error.message().starts_with(NO_WORD)
+            && let Some(expected) = words_for(text, &span, read)
+        {
+            return Self::of_value(text, span, &expected);
+        }
+        Self::of_value(text, span, error.message())
     }
 
     /// What is wrong with the value in this part of the text.
@@ -40,6 +50,21 @@ impl Mistake {
         let value = text.get(span.clone()).unwrap_or_default();
         Self::at(text, span.start, problem(field.as_deref(), value, message))
     }
+}
+
+/// The message of the parser for a value that is one of some words, and that is no text. It does not say which words.
+const NO_WORD: &str = "wanted string or table";
+
+/// Which words the value can be: the parser lists them for a text that is none of them.
+fn words_for<T>(
+    text: &str,
+    span: &Range<usize>,
+    read: impl Fn(&str) -> Result<T, toml::de::Error>,
+) -> Option<String> {
+    let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
+    let error = read(&format!("{before}\"?\"{after}")).err()?;
+    let (_, expected) = named(error.message(), "unknown variant")?;
+    Some(expected)
 }
 
 /// The sentence for a message of the parser or of a type.

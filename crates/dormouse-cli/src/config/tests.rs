@@ -253,6 +253,28 @@ fn a_number_with_its_own_bounds_is_reported_with_line_column_field_and_bounds() 
 }
 
 #[test]
+fn a_value_that_is_no_word_is_answered_with_the_words_that_it_can_be() {
+    for (section, line, error) in [
+        (
+            "memory",
+            "privacy = true",
+            "memory.privacy is true; expected kept or shared",
+        ),
+        (
+            "provider",
+            "heartbeats = 4",
+            "provider.heartbeats is 4; expected first or any",
+        ),
+    ] {
+        let refused = refused(&format!("[{section}]\n{line}\n"));
+        assert!(
+            refused.starts_with("2:") && refused.ends_with(error),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn an_invalid_value_is_named_with_the_expectation() {
     for (section, line, expected) in [
         (

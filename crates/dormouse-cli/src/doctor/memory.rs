@@ -18,7 +18,11 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
         let text = "there is no memory yet; play makes it from the log";
         return Finding::Doubtful(text.to_owned());
     }
-    match block_on(examined(data, log, config)) {
+    let examined = block_on(examined(data, log, config)).map(|examined| {
+        examined
+            .map_err(|error| MemoryFile::new(data.clone(), config.clone()).with_rebuild_hint(error))
+    });
+    match examined {
         Ok(Ok(Examined::Follows(stats))) if stats.log_through > 0 && !data.log().exists() => {
             Finding::Wrong(log_is_missing(data, config, &stats), Exit::Damaged)
         }

@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::who::WhoError;
 use crate::{
     command::{CommandError, Printing},
-    exit::Exit,
     grammar::counted,
 };
 
@@ -45,12 +44,12 @@ fn state(profile: &Profile) -> String {
 }
 
 /// Prints all entities, ordered by id.
-pub(super) fn list(memory: &Memory, printing: Printing) -> Result<Exit, CommandError> {
+pub(super) fn list(memory: &Memory, printing: Printing) -> Result<(), CommandError> {
     memory.with_entities(|entities| {
         for profile in entities.profiles() {
             printing.print(&Entry::of(profile), || brief(profile))?;
         }
-        Ok(Exit::Success)
+        Ok(())
     })
 }
 
@@ -79,11 +78,7 @@ struct Whole<'a> {
 }
 
 /// Prints everything known about one entity.
-pub(super) fn show(
-    memory: &Memory,
-    id: &EntityId,
-    printing: Printing,
-) -> Result<Exit, CommandError> {
+pub(super) fn show(memory: &Memory, id: &EntityId, printing: Printing) -> Result<(), CommandError> {
     memory.with_entities(|entities| {
         let profile = entities.profile(id);
         let profile = profile.ok_or_else(|| WhoError::Unknown {
@@ -94,11 +89,11 @@ pub(super) fn show(
             profile,
         };
         printing.print(&whole, || everything(profile))?;
-        Ok(Exit::Success)
+        Ok(())
     })
 }
 
-fn everything(profile: &Profile) -> String {
+fn everything(profile: &Profile) -> Vec<String> {
     let relationship = &profile.relationship;
     let mut lines = vec![
         brief(profile),
@@ -137,7 +132,7 @@ fn everything(profile: &Profile) -> String {
             observation.timestamp
         ));
     }
-    lines.join("\n")
+    lines
 }
 
 #[derive(Serialize)]
@@ -151,11 +146,7 @@ struct Block<'a> {
 }
 
 /// Prints the block of entities as a prompt has it.
-pub(super) fn block(
-    memory: &Memory,
-    tokens: u32,
-    printing: Printing,
-) -> Result<Exit, CommandError> {
+pub(super) fn block(memory: &Memory, tokens: u32, printing: Printing) -> Result<(), CommandError> {
     let counter: &dyn TokenCounter = &Estimate::default();
     let policy = BlockPolicy::default();
     let block = memory.with_entities(|entities| {
@@ -170,8 +161,9 @@ pub(super) fn block(
         left_out: block.left_out,
     };
     printing.print(&line, || match block.text.as_str() {
-        "" => "no entity is shown".to_owned(),
-        text => text.to_owned(),
+        "" => vec!["no entity is shown".to_owned()],
+        // No text of somebody else begins a line of the block.
+        text => text.lines().map(str::to_owned).collect(),
     })?;
-    Ok(Exit::Success)
+    Ok(())
 }

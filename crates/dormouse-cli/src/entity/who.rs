@@ -7,7 +7,7 @@ use crate::{command::CommandFailure, exit::Exit};
 
 /// The command does not name exactly one entity.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum WhoError {
+pub(crate) enum WhoError {
     #[error("no entity has the id or name {who:?}; `dormouse entity list` prints all")]
     Unknown {
         /// The id or name in the command.
@@ -37,7 +37,7 @@ fn ids(known: &[EntityId]) -> String {
 }
 
 /// The entity with this id, or the only one with this name.
-pub(super) fn find(memory: &Memory, who: &str) -> Result<EntityId, WhoError> {
+pub(crate) fn find(memory: &Memory, who: &str) -> Result<EntityId, WhoError> {
     memory.with_entities(|entities| {
         let by_id = EntityId::try_new(who).ok();
         if let Some(id) = by_id.filter(|id| entities.profile(id).is_some()) {

@@ -1,7 +1,8 @@
 //! The forms of a line of input, other than a command of the program.
 //!
 //! The words `say`, `pose`, `whisper`, `page`, `channel` and `public` always begin a command. If the rest does not fit,
-//! the line is refused, because a slip must never make private words public. The words `look` and `go` begin a command
+//! the line is refused, because a slip must never make private words public. So is a line such as `wisper NAME = TEXT`,
+//! whose first word is one slip away from a command that speaks privately. The words `look` and `go` begin a command
 //! only if the rest names something, so that "look what I found" and "go on" stay speech.
 
 use std::fmt;
@@ -14,6 +15,16 @@ use super::{Input, InputError};
 /// The words for directions; the first six can be shortened to their first letter.
 const COMPASS: [&str; 8] = ["north", "south", "east", "west", "up", "down", "in", "out"];
 const WITH_INITIAL: usize = 6;
+
+/// The commands that speak privately, and the form to suggest. `tell` is one in many worlds, and none here.
+const PRIVATE: [(&str, Form); 3] = [
+    ("whisper", Form::Whisper),
+    ("page", Form::Page),
+    ("tell", Form::Whisper),
+];
+
+/// More words before a `=` are not the name of a listener.
+const MOST_WORDS_IN_A_NAME: usize = 4;
 
 /// A command that begins with a word of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +71,13 @@ pub(super) fn input_of(line: &str, assistant: &str) -> Result<Option<Input>, Inp
         "go" => going(line, rest),
         _ => match form_of(word, rest) {
             Some(form) => act_by_form(form, rest, assistant).map(|act| Some(Input::Act(act))),
-            None => Ok(None),
+            None => match private_form_meant(word, rest) {
+                Some(form) => Err(InputError::Misspelt {
+                    form,
+                    assistant: assistant.to_owned(),
+                }),
+                None => Ok(None),
+            },
         },
     }
 }
@@ -107,6 +124,40 @@ fn form_of(word: &str, rest: &str) -> Option<Form> {
     let is_command = matches!(word, "whisper" | "page" | "channel") || word.ends_with(':');
     let is_directed = rest.contains(" = ") || rest.starts_with("= ");
     (is_command || is_directed).then_some(form)
+}
+
+/// The private form that a line was probably meant to have: it has the form `WORD NAME = TEXT`, and the word is one slip
+/// away from a command that speaks privately, or is one in other worlds.
+fn private_form_meant(word: &str, rest: &str) -> Option<Form> {
+    let (to, text) = rest.split_once('=')?;
+    let is_a_name = (1..=MOST_WORDS_IN_A_NAME).contains(&to.split_whitespace().count());
+    if !is_a_name || text.trim().is_empty() {
+        return None;
+    }
+    let word = word.trim_end_matches(':').to_lowercase();
+    let is_meant = |command: &str| {
+        is_within_one_slip(&word, command) || is_within_one_slip(&word, &format!("{command}s"))
+    };
+    PRIVATE
+        .iter()
+        .find_map(|(command, form)| is_meant(command).then_some(*form))
+}
+
+/// Whether two words are equal, or one letter is missing, added or replaced, or two neighbours are exchanged.
+fn is_within_one_slip(word: &str, other: &str) -> bool {
+    let (word, other): (Vec<char>, Vec<char>) = (word.chars().collect(), other.chars().collect());
+    let same = |a: &[char], b: &[char]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let before = same(&word, &other);
+    let rest = |of: &[char]| of.iter().skip(before).copied().collect::<Vec<_>>();
+    let (word, other) = (rest(&word), rest(&other));
+    match (word.as_slice(), other.as_slice()) {
+        ([], []) | ([_], []) | ([], [_]) => true,
+        ([a, b, word @ ..], [c, d, other @ ..]) if (a, b) == (d, c) && word == other => true,
+        ([_, word @ ..], other) if word == other => true,
+        (word, [_, other @ ..]) if word == other => true,
+        ([_, word @ ..], [_, other @ ..]) => word == other,
+        _ => false,
+    }
 }
 
 fn act_by_form(form: Form, rest: &str, assistant: &str) -> Result<Act, InputError> {

@@ -73,6 +73,78 @@ fn a_command_that_is_not_complete_is_refused_with_its_form_and_never_spoken() {
 }
 
 #[test]
+fn a_line_that_is_one_slip_from_a_private_command_is_asked_about_and_not_spoken() {
+    for (line, form) in [
+        ("wisper Dormouse = secret", "whisper NAME = TEXT"),
+        ("whsiper Dormouse = secret", "whisper NAME = TEXT"),
+        ("Whispr Dormouse = secret", "whisper NAME = TEXT"),
+        ("whispers: Dormouse = secret", ""),
+        ("wispers Dormouse=secret", "whisper NAME = TEXT"),
+        ("whisper: Dormouse = secret", ""),
+        ("pgae Orla = secret", "page NAME = TEXT"),
+        ("pag Orla the cook = secret", "page NAME = TEXT"),
+        ("tell Orla = secret", "whisper NAME = TEXT"),
+        ("tel Orla = secret", "whisper NAME = TEXT"),
+    ] {
+        match parse(line, "Dormouse") {
+            Err(refused) => {
+                let refused = refused.to_string();
+                let is_asked =
+                    refused.starts_with(&format!("did you mean `{form}`? Nothing was said"));
+                assert!(
+                    is_asked && refused.ends_with("begin with `to: `"),
+                    "{line}: {refused}"
+                );
+            }
+            Ok(Input::Act(Act::Whisper { .. } | Act::Page { .. })) => {
+                assert_eq!(form, "", "{line}")
+            }
+            Ok(other) => panic!("{line} is spoken: {other:?}"),
+        }
+    }
+    for line in [
+        "tell me what 2 + 2 is",
+        "tell me about the old mill by the river = true",
+        "wisper it to me",
+        "hello Dormouse = hi",
+        "wispy clouds = rain",
+        "the whisper = a secret",
+        "sell Orla the kettle",
+        "tell Orla =",
+    ] {
+        assert_eq!(parsed(line), said_to_it(line), "{line}");
+    }
+    assert_eq!(parsed("to: wisper Bob = hi"), said_to_it("wisper Bob = hi"));
+}
+
+proptest! {
+    #[test]
+    fn every_single_slip_in_a_private_command_is_noticed(
+        command in prop::sample::select(vec!["whisper", "page"]),
+        place in 0_usize..8,
+        letter in "[a-z]",
+        slip in 0..4,
+    ) {
+        let mut letters: Vec<char> = command.chars().collect();
+        let place = place % letters.len();
+        let letter = letter.chars().next().unwrap();
+        match slip {
+            0 => letters.insert(place, letter),
+            1 => letters[place] = letter,
+            2 => drop(letters.remove(place)),
+            _ => letters.swap(place, (place + 1).min(command.len() - 1)),
+        }
+        let word: String = letters.into_iter().collect();
+        let line = format!("{word} Dormouse = the code is 4417");
+        let is_private = match parse(&line, "Dormouse") {
+            Err(_) => true,
+            Ok(input) => matches!(input, Input::Act(Act::Whisper { .. } | Act::Page { .. })),
+        };
+        prop_assert!(is_private, "{}", line);
+    }
+}
+
+#[test]
 fn a_mistyped_whisper_is_never_spoken_aloud() {
     let whisper = Act::Whisper {
         to: "Dormouse".to_owned(),

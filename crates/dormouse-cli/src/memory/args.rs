@@ -1,9 +1,9 @@
 //! The command line of `dormouse memory`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::{EntityId, Timestamp, Trust};
+use dormouse_contracts::{Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind};
 use dormouse_providers::EmbedderRef;
 
@@ -63,9 +63,12 @@ pub(crate) enum Memory {
     Rebuild {
         #[command(flatten)]
         by: ByEncoder,
-        /// Make the whole memory again from the log first
+        /// Make the whole memory again from the log first; asks before records are lost
         #[arg(long)]
         from_log: bool,
+        /// Replace the memory even if the log gives less than it holds
+        #[arg(long, requires = "from_log")]
+        yes: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -78,9 +81,9 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Undo what an event of the log did to records
+    /// Undo what an event of the log did to records; undoing the undo makes it again
     Undo {
-        /// Its number, as `why` prints it
+        /// The number of the event, as `why` and `log show` print it
         #[arg(value_name = "EVENT")]
         event: u64,
         #[command(flatten)]
@@ -103,7 +106,7 @@ pub(crate) enum Memory {
         #[command(flatten)]
         of: Of,
         /// The record that replaces it
-        #[arg(long, value_name = "NEW")]
+        #[arg(long, value_name = "NEW", value_parser = record_id)]
         by: Option<RecordId>,
         /// Since when it is no longer valid [default: the time of NEW, or now]
         #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -111,11 +114,16 @@ pub(crate) enum Memory {
     },
 }
 
+/// Reads the id of a record, with or without the sign that the output prints before it.
+fn record_id(text: &str) -> Result<RecordId, <RecordId as FromStr>::Err> {
+    text.strip_prefix('#').unwrap_or(text).parse()
+}
+
 /// Which record.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Of {
-    /// Its id: the number of its event in the log, as in 42 or 42.3
-    #[arg(value_name = "ID")]
+    /// Its id: the number of its event in the log, as in 42, #42 or 42.3
+    #[arg(value_name = "ID", value_parser = record_id)]
     pub(crate) id: RecordId,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
@@ -195,9 +203,10 @@ pub(crate) struct Search {
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
-    /// Recall as for these listeners, by their ids in the world; may be given several times
-    #[arg(long = "for", value_name = "ID")]
-    pub(crate) listeners: Vec<EntityId>,
+    /// Recall what these listeners may hear: an id in the world, or a name that only one of the known has; may be given
+    /// several times
+    #[arg(long = "for", value_name = "WHO")]
+    pub(crate) listeners: Vec<String>,
     /// Only this kind; may be given several times
     #[arg(long)]
     pub(crate) kind: Vec<RecordKind>,

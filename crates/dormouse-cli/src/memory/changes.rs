@@ -16,8 +16,9 @@ use crate::{
     exit::Exit,
 };
 
-/// What to do if a change cannot be undone.
-const UNDO_HINT: &str = "`dormouse memory why ID` lists the changes of a record with their events";
+/// What to do if a change does not fit the record.
+const CHANGE_HINT: &str =
+    "`dormouse memory why ID` lists the changes of a record with their events";
 
 #[derive(Serialize)]
 struct AddedLine {
@@ -83,7 +84,7 @@ fn note(asked: Add) -> Note {
     asked.tag.into_iter().fold(note, Note::tagged)
 }
 
-/// Undoes what an event did.
+/// Undoes what an event did. What an undo did is made again.
 pub(super) async fn undo(
     file: &MemoryFile,
     event: u64,
@@ -93,28 +94,28 @@ pub(super) async fn undo(
     let change = MemoryChange::Undone { event: Seq(event) };
     let undone = memory.change(change, author(), &reason("undone")).await;
     let undone = undone.map_err(CommandError::from);
-    let (by, _) = undone.map_err(|error| error.with_hint(UNDO_HINT))?;
-    print_change(printing, by, &format!("event {event} undone"))
+    let (by, _) = undone.map_err(|error| error.with_hint(CHANGE_HINT))?;
+    print_change(printing, by, &format!("event {event} is undone"))
 }
 
 /// Takes a record out of recall.
 pub(super) async fn withdraw(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let change = MemoryChange::Withdrawn { record: of.id };
-    let what = format!("{} withdrawn", of.id);
+    let what = format!("record {} is withdrawn", of.id);
     changed(file, of, change, "withdrawn", &what).await
 }
 
 /// Makes a record known to everyone.
 pub(super) async fn publish(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let change = MemoryChange::Published { record: of.id };
-    let what = format!("{} may be told to anybody", of.id);
+    let what = format!("record {} may be told to anybody", of.id);
     changed(file, of, change, "published", &what).await
 }
 
 /// Removes a record's text.
 pub(super) async fn erase(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let change = MemoryChange::Erased { record: of.id };
-    let what = format!("{} erased from the memory for good", of.id);
+    let what = format!("record {} is erased from the memory", of.id);
     changed(file, of, change, "erased", &what).await
 }
 
@@ -126,7 +127,9 @@ async fn changed(
     what: &str,
 ) -> Result<Exit, CommandError> {
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let (event, _) = memory.change(change, author(), &reason(why)).await?;
+    let made = memory.change(change, author(), &reason(why)).await;
+    let made = made.map_err(CommandError::from);
+    let (event, _) = made.map_err(|error| error.with_hint(CHANGE_HINT))?;
     print_change(of.json.printing(), event, what)
 }
 
@@ -138,19 +141,20 @@ pub(super) async fn supersede(
     since: Option<Timestamp>,
 ) -> Result<Exit, CommandError> {
     let mut memory = file.open_to_change(Missing::Fail).await?;
+    let now = SystemClock.now();
     let until = match (since, by) {
         (Some(since), _) => since,
         (None, Some(by)) => existing(memory.memory(), by).await?.valid_from,
-        (None, None) => SystemClock.now(),
+        (None, None) => now,
     };
     let record = of.id;
     let change = MemoryChange::Superseded { record, by, until };
-    let (event, _) = memory
-        .change(change, author(), &reason("superseded"))
-        .await?;
-    print_change(
-        of.json.printing(),
-        event,
-        &format!("{} superseded as of {until}", of.id),
-    )
+    let made = memory.change(change, author(), &reason("superseded")).await;
+    let made = made.map_err(CommandError::from);
+    let (event, _) = made.map_err(|error| error.with_hint(CHANGE_HINT))?;
+    let what = match until > now {
+        true => format!("record {record} is valid until {until}"),
+        false => format!("record {record} is superseded since {until}"),
+    };
+    print_change(of.json.printing(), event, &what)
 }

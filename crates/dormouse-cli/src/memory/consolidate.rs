@@ -82,17 +82,18 @@ pub(super) async fn consolidate(
         |_switch| {},
     )?;
     let accounts = models.accounts.clone();
-    let mut memory = file.open_to_change(Missing::Fail).await?;
     let by = consolidator(file, asked, models);
     if asked.dry_run {
+        let memory = file.view(printing).await?;
         let forecast = by.forecast(&memory).await?;
         let line = ForecastLine {
             r#type: "consolidation_forecast",
             forecast,
         };
         printing.print(&line, || expected(&forecast))?;
-        return Ok(Exit::Success);
+        return Ok(memory.exit());
     }
+    let mut memory = file.open_to_change(Missing::Fail).await?;
     let came_of_it = by.run(&mut memory).await?;
     let line = ConsolidatedLine {
         r#type: "consolidated",
@@ -147,7 +148,7 @@ fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Conso
     }
 }
 
-fn expected(forecast: &ConsolidationForecast) -> String {
+fn expected(forecast: &ConsolidationForecast) -> Vec<String> {
     let ConsolidationForecast {
         requests,
         prompt_tokens,
@@ -157,13 +158,16 @@ fn expected(forecast: &ConsolidationForecast) -> String {
     let requests = counted(requests, "request", "requests");
     let records = counted(records, "record is", "records are");
     let people = counted(people, "person or thing", "people and things");
-    format!(
-        "{requests} with {prompt_tokens} tokens of prompts, and more about facts that are doubtful\n\
-         {records} not read yet; the observations of {people} are due\nnothing was asked or changed"
-    )
+    vec![
+        format!(
+            "{requests} with {prompt_tokens} tokens of prompts, and more about facts that are doubtful"
+        ),
+        format!("{records} not read yet; the observations of {people} are due"),
+        "nothing was asked or changed".to_owned(),
+    ]
 }
 
-fn text(line: &ConsolidatedLine<'_>) -> String {
+fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
     let Consolidated {
         requests,
         resumed,
@@ -218,7 +222,7 @@ fn text(line: &ConsolidatedLine<'_>) -> String {
         counted(*requests, "request", "requests"),
         line.cost
     ));
-    lines.join("\n")
+    lines
 }
 
 fn cost(accounts: &Accounts) -> String {

@@ -41,15 +41,20 @@ pub(super) async fn hygiene(
 ) -> Result<Exit, CommandError> {
     let (policy, now) = (HygienePolicy::default(), SystemClock.now());
     let mut folded = Vec::new();
+    let mut exit = Exit::Success;
     let report = match fold {
-        Fold::Propose => survey(&file.view(printing).await?, policy, now).await?,
+        Fold::Propose => {
+            let memory = file.view(printing).await?;
+            exit = memory.exit();
+            survey(&memory, policy, now).await?
+        }
         Fold::Apply => {
             let mut logged = file.open_to_change(Missing::Fail).await?;
             let report = survey(logged.memory(), policy, now).await?;
             for proposal in &report.proposals {
                 let (change, reason) = proposal.change();
                 let (event, _) = logged.change(change, author(), reason).await?;
-                folded.push(event.0);
+                folded.extend(event.map(|event| event.0));
             }
             report
         }
@@ -60,10 +65,10 @@ pub(super) async fn hygiene(
         folded,
     };
     printing.print(&health, || text(&health, fold))?;
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
-fn text(health: &Health<'_>, fold: Fold) -> String {
+fn text(health: &Health<'_>, fold: Fold) -> Vec<String> {
     let report = health.report;
     let mut lines = vec![format!(
         "{} in use",
@@ -94,7 +99,7 @@ fn text(health: &Health<'_>, fold: Fold) -> String {
             report.proposals_left_out
         ));
     }
-    lines.join("\n")
+    lines
 }
 
 fn found(name: &str, finding: &HygieneFinding) -> String {

@@ -81,6 +81,17 @@ struct Summary {
     r#type: &'static str,
     #[serde(flatten)]
     imported: Imported,
+    /// The events that added records; each batch of lines is one.
+    events: Vec<u64>,
+}
+
+fn undo_note(events: &[u64]) -> String {
+    let numbers: Vec<_> = events.iter().map(ToString::to_string).collect();
+    let noun = if events.len() == 1 { "event" } else { "events" };
+    format!(
+        "added by {noun} {}, which `dormouse memory undo` takes back",
+        numbers.join(", ")
+    )
 }
 
 /// What a file may claim, by the flags of the command.
@@ -124,6 +135,7 @@ pub(super) async fn import(
     let mut memory = file.open_to_change(Missing::Create).await?;
     let mut lines = ImportLines::new(lines, claims);
     let mut imported = Imported::default();
+    let mut events = Vec::new();
     loop {
         let batch = lines.next_batch().map_err(TransferError::Import)?;
         imported.lines += batch.read;
@@ -138,7 +150,8 @@ pub(super) async fn import(
             });
             let notes = notes.collect();
             let change = MemoryChange::Added { notes };
-            let (_, added) = memory.change(change, importer(), "imported").await?;
+            let (event, added) = memory.change(change, importer(), "imported").await?;
+            events.extend(event.map(|event| event.0));
             let new = added.iter().filter(|added| matches!(added, Added::New(_)));
             let new = new.count() as u64;
             imported.added += new;
@@ -153,6 +166,7 @@ pub(super) async fn import(
     let summary = Summary {
         r#type: "imported",
         imported,
+        events,
     };
     printing.print(&summary, || {
         let Imported {
@@ -162,7 +176,11 @@ pub(super) async fn import(
             refused,
         } = imported;
         let lines = counted(lines, "line", "lines");
-        format!("{lines}: {added} added, {known} already known, {refused} refused")
+        let text = format!("{lines}: {added} added, {known} already known, {refused} refused");
+        match summary.events.as_slice() {
+            [] => vec![text],
+            events => vec![text, undo_note(events)],
+        }
     })?;
     Ok(match imported.refused {
         0 => Exit::Success,
@@ -235,7 +253,7 @@ pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<E
         counted(exported.records, "record", "records"),
         exported.left_out
     ));
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
 /// Standard output for whole lines of JSON, which escapes the characters that control a terminal.

@@ -185,7 +185,7 @@ async fn migrated(
     Ok(migrated.map_err(IndexError::Migrate)?)
 }
 
-fn compared(encoder: &str, migration: &Migration) -> String {
+fn compared(encoder: &str, migration: &Migration) -> Vec<String> {
     let ProbeReport {
         probes,
         words,
@@ -205,7 +205,7 @@ fn compared(encoder: &str, migration: &Migration) -> String {
     } else {
         "recall is unchanged; --force changes the encoder anyway".to_owned()
     });
-    lines.join("\n")
+    lines
 }
 
 fn scores(scores: &Scores) -> String {

@@ -1,6 +1,7 @@
 //! Records and changes, as text and as JSON.
 
-use dormouse_contracts::{Attribution, Audience, Author, Timestamp, Trust};
+use dormouse::SystemClock;
+use dormouse_contracts::{Attribution, Audience, Author, Clock, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
@@ -108,9 +109,11 @@ pub(super) fn details(record: &Record) -> String {
         record.kind.to_string(),
         format!("trust {}", record.trust),
         format!("known to {}", record.known_to()),
-        match other {
-            Some(other) => format!("{status} by {other}"),
-            None => status.to_owned(),
+        match (is_superseded_later(record), other) {
+            (true, Some(other)) => format!("live, and superseded later by {other}"),
+            (true, None) => "live, and superseded later".to_owned(),
+            (false, Some(other)) => format!("{status} by {other}"),
+            (false, None) => status.to_owned(),
         },
         validity(record.valid_from, record.valid_until),
     ];
@@ -134,6 +137,14 @@ pub(super) fn details(record: &Record) -> String {
         parts.push(format!("linked with {} ({:.2})", link.to, link.weight));
     }
     parts.join("; ")
+}
+
+/// Whether a record is superseded at a time that is still to come: until then it is valid.
+pub(super) fn is_superseded_later(record: &Record) -> bool {
+    matches!(record.status, RecordStatus::Superseded { .. })
+        && record
+            .valid_until
+            .is_some_and(|until| until > SystemClock.now())
 }
 
 fn validity(from: Timestamp, until: Option<Timestamp>) -> String {

@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::Audience;
+use dormouse_contracts::{Audience, EntityId};
+use dormouse_entities::Profile;
 use dormouse_memory::{
-    Fallback, RecallRequest, Recollection, Role, SearchMode, Validity, Withheld,
+    Fallback, Memory, RecallRequest, Recollection, Role, SearchMode, Validity, Withheld,
 };
+use dormouse_tools::closest;
 use serde::Serialize;
 
 use super::{args::Search, render};
 use crate::{
     command::{CommandError, MemoryFile, Printing, remark},
     describe::withheld_record,
+    entity::{WhoError, find},
     exit::Exit,
-    grammar::counted,
+    grammar::{counted, identified},
 };
 
 /// A recalled record as JSON.
@@ -50,7 +53,10 @@ struct WithheldLine {
 pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let memory = file.view_by(&asked.by, printing).await?;
-    let recall = memory.recall(request(&asked)).await?;
+    let listeners = asked.listeners.iter();
+    let listeners = listeners.map(|who| listener(&memory, who));
+    let listeners = listeners.collect::<Result<_, _>>()?;
+    let recall = memory.recall(request(&asked, listeners)).await?;
     for item in &recall.items {
         printing.print(&line(item), || text(item))?;
     }
@@ -70,16 +76,60 @@ pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, Com
         Printing::Json => printing.print(&summary, String::new)?,
         Printing::Text => remark_on(&summary),
     }
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
-fn request(asked: &Search) -> RecallRequest {
+/// The listener with this id or name. Somebody unknown hears what everyone may hear, which is easily mistaken for the
+/// answer, so this is said.
+fn listener(memory: &Memory, who: &str) -> Result<EntityId, CommandError> {
+    match find(memory, who) {
+        Ok(id) => Ok(id),
+        Err(error @ WhoError::Several { .. }) => Err(error.into()),
+        Err(error @ WhoError::Unknown { .. }) => {
+            let Ok(id) = EntityId::try_new(who) else {
+                return Err(error.into());
+            };
+            let meant = similar(memory, who);
+            let meant = match meant.as_slice() {
+                [] => "`dormouse entity list` prints all".to_owned(),
+                meant => format!("did you mean {}?", meant.join(" or ")),
+            };
+            remark(&format!(
+                "nobody with the id or name {who:?} is known; this is what a stranger may hear. {meant}"
+            ));
+            Ok(id)
+        }
+    }
+}
+
+/// The people and things whose id or name is similar.
+fn similar(memory: &Memory, who: &str) -> Vec<String> {
+    memory.with_entities(|known| {
+        let ids = known.profiles().map(|it| it.entity_id.as_str());
+        let names = known
+            .profiles()
+            .flat_map(|it| it.names().map(|name| name.as_str()));
+        let mut similar = Vec::new();
+        for near in closest(who, ids.chain(names)) {
+            let is_near = |it: &&Profile| {
+                it.entity_id.as_str() == near || it.names().any(|name| name.as_str() == near)
+            };
+            let near = known.profiles().filter(is_near);
+            similar.extend(near.map(|it| identified(it.name.as_str(), Some(&it.entity_id))));
+        }
+        similar.sort();
+        similar.dedup();
+        similar
+    })
+}
+
+fn request(asked: &Search, listeners: Vec<EntityId>) -> RecallRequest {
     let mut request = RecallRequest::new(asked.query.join(" "));
     if let Some(limit) = asked.limit {
         request = request.limit(usize::from(limit));
     }
-    if !asked.listeners.is_empty() {
-        request = request.for_listeners(asked.listeners.iter().cloned().collect());
+    if !listeners.is_empty() {
+        request = request.for_listeners(listeners.into_iter().collect());
     }
     if let Some(tokens) = asked.tokens {
         request = request.tokens(tokens);
@@ -122,20 +172,17 @@ fn line(item: &Recollection) -> Line<'_> {
     }
 }
 
-fn text(item: &Recollection) -> String {
-    let mut text = render::brief(&item.record);
-    let why = match item.role {
+fn text(item: &Recollection) -> Vec<String> {
+    let mut why = match item.role {
         Role::Match => format!("score {:.3}: {}", item.score, parts(&item.parts)),
         Role::Neighbour => "next to a match".to_owned(),
         Role::Linked => "linked with a match".to_owned(),
     };
-    text.push('\n');
-    text.push_str(&why);
     if !item.folded.is_empty() {
         let folded = render::ids(&item.folded).join(", ");
-        text.push_str(&format!("; nearly the same: {folded}"));
+        why.push_str(&format!("; nearly the same: {folded}"));
     }
-    text
+    vec![render::brief(&item.record), why]
 }
 
 /// The features that contributed to the score, largest first; the others are left out.

@@ -62,7 +62,7 @@ pub(super) async fn list(file: &MemoryFile, asked: &List) -> Result<Exit, Comman
         }
     }
     print_all(printing, last)?;
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
 fn is_asked(asked: &List, record: &Record) -> bool {
@@ -84,6 +84,7 @@ fn line(record: &Record) -> String {
     let brief = render::brief(record);
     match render::status(record.status) {
         ("live", _) => brief,
+        _ if render::is_superseded_later(record) => brief,
         (status, _) => format!("{brief} ({status})"),
     }
 }
@@ -100,11 +101,11 @@ pub(super) async fn show(file: &MemoryFile, of: Of) -> Result<Exit, CommandError
     let memory = file.view(printing).await?;
     let record = existing(&memory, of.id).await?;
     printing.print(&RecordItem::from(&record), || shown(&record))?;
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
-fn shown(record: &Record) -> String {
-    format!("{}\n{}", render::brief(record), render::details(record))
+fn shown(record: &Record) -> Vec<String> {
+    vec![render::brief(record), render::details(record)]
 }
 
 #[derive(Serialize)]
@@ -128,11 +129,11 @@ pub(super) async fn why(file: &MemoryFile, of: Of) -> Result<Exit, CommandError>
         changes: why.changes.iter().map(Into::into).collect(),
     };
     printing.print(&item, || reasons(&why))?;
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
-fn reasons(why: &Why) -> String {
-    let mut lines = vec![shown(&why.record)];
+fn reasons(why: &Why) -> Vec<String> {
+    let mut lines = shown(&why.record);
     for source in &why.sources {
         lines.push(format!("made of {}", render::brief(source)));
     }
@@ -143,7 +144,7 @@ fn reasons(why: &Why) -> String {
         ));
     }
     lines.extend(why.changes.iter().map(render::change));
-    lines.join("\n")
+    lines
 }
 
 #[derive(Serialize)]
@@ -169,10 +170,10 @@ pub(super) async fn stats(
         spaces: memory.spaces().await?,
     };
     printing.print(&item, || numbers(&item))?;
-    Ok(Exit::Success)
+    Ok(memory.exit())
 }
 
-fn numbers(item: &StatsItem) -> String {
+fn numbers(item: &StatsItem) -> Vec<String> {
     let Stats {
         in_use,
         records,
@@ -182,14 +183,20 @@ fn numbers(item: &StatsItem) -> String {
         index_bytes,
         log_through,
     } = &item.stats;
-    let mut text = format!(
-        "{} in use, {records} ever added\n{}\npeople and things known: {entities}\n\
-         file: {:.1} MB; search index in memory: {:.1} MB\nthe memory has read the log through event {log_through}",
-        counted(*in_use, "record", "records"),
+    let mut lines = vec![
+        format!(
+            "{} in use, {records} ever added",
+            counted(*in_use, "record", "records")
+        ),
         counted(*changes, "change", "changes"),
-        *file_bytes as f64 / 1e6,
-        *index_bytes as f64 / 1e6,
-    );
+        format!("people and things known: {entities}"),
+        format!(
+            "file: {:.1} MB; search index in memory: {:.1} MB",
+            *file_bytes as f64 / 1e6,
+            *index_bytes as f64 / 1e6
+        ),
+        format!("the memory has read the log through event {log_through}"),
+    ];
     for space in &item.spaces {
         let model = &space.encoder.model;
         let state = match space.state {
@@ -198,13 +205,13 @@ fn numbers(item: &StatsItem) -> String {
             SpaceState::Retired => "kept",
             _ => "there",
         };
-        text.push_str(&format!("\nvectors of {model}: {state}"));
+        lines.push(format!("vectors of {model}: {state}"));
     }
     if let EncoderState::Other { configured, .. } = &item.encoder {
         let model = &configured.model;
-        text.push_str(&format!(
-            "\n{model} is another encoder: `dormouse memory migrate` goes over to it"
+        lines.push(format!(
+            "{model} is another encoder: `dormouse memory migrate` goes over to it"
         ));
     }
-    text
+    lines
 }

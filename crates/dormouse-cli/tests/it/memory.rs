@@ -136,10 +136,15 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
     );
     assert_eq!(
         done(&home, &["memory", "undo", "4"]).out,
-        "event 5: event 4 undone\n"
+        "event 5: event 4 is undone\n"
     );
     assert_eq!(found("umbrella")[0]["record"]["id"], "2");
-    failed(&home, &["memory", "undo", "4"], 2, "taken back by change 5");
+    failed(
+        &home,
+        &["memory", "undo", "4"],
+        2,
+        "event 4 was undone by event 5; undo event 5 to make it again",
+    );
     failed(
         &home,
         &["memory", "undo", "99"],
@@ -162,6 +167,175 @@ fn a_change_has_its_reason_and_can_be_taken_back() {
     ];
     let then = done(&home, &as_of).of_type("recollection");
     assert_eq!(then[0]["record"]["id"], "1");
+}
+
+#[test]
+fn what_was_undone_is_made_again_by_undoing_the_undo() {
+    let home = filled();
+    let ids = || -> Vec<String> {
+        let list = done(&home, &["memory", "list", "--json"]).items();
+        list.iter()
+            .map(|it| it["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    done(&home, &["memory", "undo", "2"]);
+    assert_eq!(ids(), ["1", "3"]);
+    done(&home, &["memory", "undo", "4"]);
+    assert_eq!(ids(), ["1", "2", "3"]);
+    let again = done(&home, &["memory", "search", "umbrella", "--json"]);
+    assert_eq!(again.of_type("recollection")[0]["record"]["id"], "2");
+    done(&home, &["memory", "undo", "2"]);
+    assert_eq!(ids(), ["1", "3"]);
+    done(&home, &["memory", "rebuild", "--from-log", "--yes"]);
+    assert_eq!(ids(), ["1", "3"]);
+}
+
+#[test]
+fn refusals_name_events_and_commands_that_exist() {
+    let home = filled();
+    done(&home, &["memory", "supersede", "1"]);
+    done(&home, &["memory", "withdraw", "1"]);
+    failed(
+        &home,
+        &["memory", "undo", "4"],
+        2,
+        "1 has changed since event 4",
+    );
+    failed(
+        &home,
+        &["memory", "supersede", "1", "--by", "2"],
+        2,
+        "1 is withdrawn; undo that first",
+    );
+    done(&home, &["entity", "create", "#12", "Alice"]);
+    failed(
+        &home,
+        &["memory", "undo", "6"],
+        2,
+        "event 6 changed what is known of somebody",
+    );
+    done(&home, &["memory", "erase", "2", "--yes"]);
+    failed(
+        &home,
+        &["memory", "undo", "7"],
+        2,
+        "event 7 cannot be undone",
+    );
+    failed(
+        &home,
+        &["memory", "undo", "99"],
+        2,
+        "event 99 of the log changed no record",
+    );
+}
+
+#[test]
+fn a_change_without_effect_says_so_and_writes_no_event() {
+    let home = filled();
+    done(&home, &["entity", "create", "#12", "Alice"]);
+    for args in [
+        &["memory", "publish", "1"][..],
+        &["memory", "withdraw", "1"],
+        &["memory", "supersede", "2", "--since", "2026-11-21"],
+        &["memory", "erase", "3", "--yes"],
+        &["entity", "alias", "Alice", "Ally"],
+        &["entity", "alias", "Alice", "Ally", "--remove"],
+        &["entity", "set", "Alice", "--type", "npc", "--trust", "0.8"],
+    ] {
+        // What the operator adds is public already.
+        let first = done(&home, args).out;
+        let is_new = !args.contains(&"publish");
+        assert_eq!(first.starts_with("event "), is_new, "{first}");
+        let through = || done(&home, &["log", "show"]).out.lines().count();
+        let before = through();
+        let again = done(&home, args).out;
+        assert!(
+            again.contains(" already; nothing was changed"),
+            "{args:?}: {again}"
+        );
+        let json = done(&home, &[args, &["--json"]].concat()).items();
+        assert!(
+            json.iter().all(|line| line["type"] == "unchanged"),
+            "{json:?}"
+        );
+        assert_eq!(through(), before, "{args:?}");
+    }
+}
+
+#[test]
+fn ids_are_read_as_they_are_printed() {
+    let home = filled();
+    for (plain, signed) in [("show", "#2"), ("why", "#2")] {
+        assert_eq!(
+            done(&home, &["memory", plain, signed]).out,
+            done(&home, &["memory", plain, "2"]).out
+        );
+    }
+    done(&home, &["memory", "supersede", "#1", "--by", "#3"]);
+    failed(&home, &["memory", "show", "##2"], 2, "is not an origin");
+}
+
+#[test]
+fn an_unknown_listener_is_reported_with_similar_ones() {
+    let home = filled();
+    done(&home, &["entity", "create", "player:alice", "Alice"]);
+    done(&home, &["memory", "publish", "2"]);
+    let search = |who: &str| done(&home, &["memory", "search", "umbrella", "--for", who]);
+    for known in ["player:alice", "Alice"] {
+        assert!(!search(known).err.contains("stranger"), "{known}");
+    }
+    for (unknown, said) in [
+        ("player:alcie", "did you mean Alice (player:alice)?"),
+        ("player:zoltan", "`dormouse entity list` prints all"),
+    ] {
+        let run = search(unknown);
+        let is_said = run.err.contains(said) && run.err.contains("what a stranger may hear");
+        assert!(is_said && run.out.contains("umbrella"), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_record_that_is_superseded_in_the_future_is_valid_until_then() {
+    let home = filled();
+    let said = done(
+        &home,
+        &["memory", "supersede", "2", "--since", "2999-01-01"],
+    )
+    .out;
+    assert!(
+        said.contains("record 2 is valid until 2999-01-01"),
+        "{said}"
+    );
+    let listed = done(&home, &["memory", "list"]).out;
+    assert!(
+        listed.contains("umbrella") && !listed.contains("(superseded)"),
+        "{listed}"
+    );
+    let shown = done(&home, &["memory", "show", "2"]).out;
+    assert!(
+        shown.contains("live, and superseded later") && shown.contains("until 2999"),
+        "{shown}"
+    );
+    let found = done(&home, &["memory", "search", "umbrella", "--json"]);
+    assert_eq!(found.of_type("recollection")[0]["record"]["id"], "2");
+}
+
+#[test]
+fn an_import_names_its_event_which_can_be_undone() {
+    let home = Home::new();
+    let run = home.run(
+        &["memory", "import", "-", "--json"],
+        "{\"text\":\"Tea at five.\"}\n",
+    );
+    let line = run.of_type("imported").remove(0);
+    assert_eq!(line["events"], json!([1]));
+    done(&home, &["memory", "undo", "1"]);
+    assert_eq!(done(&home, &["memory", "list"]).out, "");
+    let known = home.run(
+        &["memory", "import", "-", "--json"],
+        "{\"text\":\"Tea at five.\"}\n",
+    );
+    assert_eq!(known.of_type("imported")[0]["events"], json!([]));
 }
 
 #[test]
@@ -236,7 +410,10 @@ fn malformed_lines_are_reported_and_the_rest_is_imported() {
     let lines = "{\"text\":\"Tea at five.\"}\nnonsense\n\n{\"text\":\"Cocoa at six.\"}\n";
     let run = home.run(&["memory", "import", "-"], lines);
     assert_eq!(run.code, Some(1), "{}", run.err);
-    assert_eq!(run.out, "3 lines: 2 added, 0 already known, 1 refused\n");
+    assert_eq!(
+        run.out,
+        "3 lines: 2 added, 0 already known, 1 refused\n    added by event 1, which `dormouse memory undo` takes back\n"
+    );
     assert!(run.err.contains("line 2: not a record"), "{}", run.err);
     let again = home.run(&["memory", "import", "-", "--json"], lines);
     assert_eq!(again.of_type("refused")[0]["line"], 2);
@@ -561,7 +738,21 @@ fn consolidating_says_why_it_cannot() {
         2,
         "the offline model follows fixed rules and cannot make facts",
     );
-    done(&home, &[&offline[..], &["--dry-run"]].concat());
+    let through = || done(&home, &["log", "show"]).out;
+    let before = through();
+    let mut visit = home.spawn(&["play", "--json", "--provider", "offline"]);
+    let mut out = BufReader::new(visit.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    // A visit has the data open; a forecast only reads.
+    let forecast = done(&home, &[&offline[..], &["--dry-run"]].concat());
+    assert!(
+        forecast.err.contains("in use by another process"),
+        "{}",
+        forecast.err
+    );
+    drop(visit.stdin.take());
+    visit.wait().unwrap();
+    assert!(through().starts_with(&before));
 
     let nobody = [
         "memory",

@@ -71,7 +71,7 @@ pub struct Consolidated {
 
 impl Consolidated {
     /// Counts a change of records.
-    pub(super) fn count(&mut self, event: Seq, change: &MemoryChange, added: usize) {
+    pub(super) fn count(&mut self, event: Option<Seq>, change: &MemoryChange, added: usize) {
         let MemoryChange::Extracted { facts, records } = change else {
             return;
         };
@@ -85,8 +85,6 @@ impl Consolidated {
                 Decision::Ignore { .. } => self.ignored += 1,
             }
         }
-        if added > 0 {
-            self.events.push(event);
-        }
+        self.events.extend(event.filter(|_| added > 0));
     }
 }

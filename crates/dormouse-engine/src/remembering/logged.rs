@@ -79,7 +79,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     }
 
     /// Makes a change: checks it, writes it as an event, and takes the event in. Returns the event, and which notes were
-    /// added or known. Notes that are all known make no event.
+    /// added or known. A change without effect makes no event: notes that are all known, a record that is public already.
     ///
     /// # Errors
     ///
@@ -89,23 +89,27 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         change: MemoryChange,
         author: Author,
         reason: &str,
-    ) -> Result<(Seq, Vec<Added>), LoggedChangeError> {
+    ) -> Result<(Option<Seq>, Vec<Added>), LoggedChangeError> {
         let change = change.masked();
+        if self.memory.is_made(&change).await? {
+            return Ok((None, Vec::new()));
+        }
         let event = self.through.next();
         let added = self.memory.check_change(event, change.clone()).await?;
         let is_known = |added: &Added| matches!(added, Added::AlreadyThere(_));
         if !added.is_empty() && added.iter().all(is_known) {
-            return Ok((self.through, added));
+            return Ok((None, added));
         }
         let changed = Event::MemoryChanged(MemoryChanged {
             change,
             author,
             reason: reason.to_owned(),
         });
-        Ok((self.append(&changed).await?, added))
+        Ok((Some(self.append(&changed).await?), added))
     }
 
-    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in.
+    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in. A change
+    /// without effect makes no event.
     ///
     /// # Errors
     ///
@@ -115,16 +119,20 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         change: EntityChange,
         author: Author,
         reason: &str,
-    ) -> Result<Seq, LoggedChangeError> {
+    ) -> Result<Option<Seq>, LoggedChangeError> {
         let now = self.clock.now();
-        let checked = self.memory.with_entities(|known| known.check(&change, now));
-        checked.map_err(|error| MemoryError::Change(error.into()))?;
+        let checked = self
+            .memory
+            .with_entities(|known| known.has_effect(&change, now));
+        if !checked.map_err(|error| MemoryError::Change(error.into()))? {
+            return Ok(None);
+        }
         let changed = Event::EntityChanged(EntityChanged {
             change,
             author,
             reason: reason.to_owned(),
         });
-        self.append(&changed).await
+        Ok(Some(self.append(&changed).await?))
     }
 
     /// Appends an event and takes it in.

@@ -7,7 +7,7 @@ use super::{
     extracted::extracted,
     fold, link, publish,
     revert::revert_all,
-    step::{ChangeError, Done, Step, refuse},
+    step::{ChangeError, ChangeRef, Done, Step, refuse},
     supersede, withdraw,
 };
 use crate::{
@@ -69,6 +69,10 @@ fn add_parts(
 /// Takes back everything that an event did to records: all of it, or nothing.
 fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> Step<Done> {
     let changes = writing.of_event(event)?;
+    let entity = changes
+        .iter()
+        .find(|it| matches!(it.change, Change::Entity { .. }));
+    let entity = entity.map(ChangeRef::from);
     // A fact that was not kept changed no record.
     let made = changes.into_iter().filter(|stored| {
         !matches!(
@@ -78,7 +82,10 @@ fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> 
     });
     let made: Vec<_> = made.map(|stored| stored.seq).collect();
     if made.is_empty() {
-        return Err(refuse(ChangeError::NothingToUndo(event)));
+        return Err(refuse(match entity {
+            Some(change) => ChangeError::NotRevertible(change),
+            None => ChangeError::NothingToUndo(event),
+        }));
     }
     revert_all(writing, now, reason, made.into_iter().rev())
 }

@@ -1,5 +1,7 @@
 //! What a step of a transaction answers: the changes that it wrote, or why it was refused.
 
+use std::fmt;
+
 use crate::{
     change::{ChangeSeq, StoredChange},
     note::NoteError,
@@ -7,6 +9,34 @@ use crate::{
     store::{Abort, Fault},
 };
 use dormouse_contracts::{Origin, Seq, Timestamp};
+
+/// A change, as an error names it: by its event, which the log shows. In a memory that follows no log, by its sequence
+/// number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeRef {
+    /// The change.
+    pub seq: ChangeSeq,
+    /// The event that it follows from.
+    pub event: Option<Seq>,
+}
+
+impl From<&StoredChange> for ChangeRef {
+    fn from(stored: &StoredChange) -> Self {
+        Self {
+            seq: stored.seq,
+            event: stored.event,
+        }
+    }
+}
+
+impl fmt::Display for ChangeRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.event {
+            Some(event) => write!(f, "event {event}"),
+            None => write!(f, "change {}", self.seq),
+        }
+    }
+}
 
 /// Why a change was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,7 +49,7 @@ pub enum ChangeError {
     #[error("there is no record {0}")]
     Unknown(RecordId),
     /// The record is no longer in use, so it cannot be changed.
-    #[error("{record} is {status}; restore it first")]
+    #[error("{record} is {status}; undo that first")]
     NotInUse {
         /// The record.
         record: RecordId,
@@ -46,26 +76,24 @@ pub enum ChangeError {
     #[error("there is no change {0}")]
     UnknownChange(ChangeSeq),
     /// The change was already taken back.
-    #[error("change {seq} was taken back by change {by}")]
+    #[error("{change} was undone by {by}; undo {by} to make it again")]
     AlreadyReverted {
         /// The change.
-        seq: ChangeSeq,
+        change: ChangeRef,
         /// The one that took it back.
-        by: ChangeSeq,
+        by: ChangeRef,
     },
     /// A later change affects the same record. Take that one back first.
-    #[error(
-        "{record} has changed since change {seq}: take back what came after it first (`why {record}` lists it)"
-    )]
+    #[error("{record} has changed since {change}; undo what came after it first")]
     ChangedSince {
         /// The change.
-        seq: ChangeSeq,
+        change: ChangeRef,
         /// The record that is no longer as the change left it.
         record: RecordId,
     },
     /// Erasing cannot be taken back. This includes notes that were ignored because the erased record said the same.
-    #[error("the text of change {0} was erased for good: it cannot be taken back")]
-    Erased(ChangeSeq),
+    #[error("{0} cannot be undone, because the text was erased for good")]
+    Erased(ChangeRef),
     /// The event did nothing to records.
     #[error("event {0} of the log changed no record")]
     NothingToUndo(Seq),
@@ -81,11 +109,11 @@ pub enum ChangeError {
     /// An event has more notes than it can have parts.
     #[error("one event holds at most {} notes", Origin::MAX_PART)]
     Parts,
-    /// The change is undone by another command.
+    /// The change is undone by another one.
     #[error(
-        "change {0} cannot be taken back: undo it by its opposite (unmerge, restore, or change it again)"
+        "{0} changed what is known of somebody; undo it by the opposite change (unmerge, restore, or set it again)"
     )]
-    NotRevertible(ChangeSeq),
+    NotRevertible(ChangeRef),
     /// The change does not fit the people and things that are known.
     #[error(transparent)]
     Entity(#[from] dormouse_entities::EntityChangeError),

@@ -258,6 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn every_documented_form_of_an_audience_is_read() {
+        for form in [
+            r#""public""#,
+            r#"{"entities":["player:alice","player:bob"]}"#,
+            r#"{"entities":[]}"#,
+            r#"{"channel":"public"}"#,
+            r#"{"channel_and":{"channel":"public","entities":["player:alice"]}}"#,
+        ] {
+            let format = include_str!("../../../../docs/memory-format.md");
+            assert!(format.contains(form), "{form}");
+            let line = format!("{{\"text\":\"tea\",\"audience\":{form}}}");
+            let note = Line::read(line.as_bytes(), ImportClaims::default()).unwrap();
+            let audience = serde_json::to_string(&note.audience.unwrap()).unwrap();
+            assert_eq!(audience, form);
+        }
+    }
+
+    #[test]
     fn the_error_says_what_is_wrong_with_a_line() {
         assert!(refused("tea").starts_with("not a record: write it as in"));
         assert!(refused(r#"["tea"]"#).starts_with("not a record: write it as in"));

@@ -2,8 +2,8 @@
 
 use dormouse_contracts::{Seq, Trust};
 use dormouse_memory::{
-    Added, ChangeError, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId, RecordStatus,
-    Validity,
+    Added, ChangeError, ChangeRef, LinkKind, Memory, MemoryError, Note, RecallRequest, RecordId,
+    RecordStatus, Validity,
 };
 use proptest::prelude::*;
 
@@ -14,6 +14,71 @@ fn refusal<T: std::fmt::Debug>(answer: Result<T, MemoryError>) -> ChangeError {
         Err(MemoryError::Change(error)) => error,
         other => panic!("{other:?}"),
     }
+}
+
+/// How an error names a change of a memory that follows no log.
+fn unlogged(seq: u64) -> ChangeRef {
+    ChangeRef { seq, event: None }
+}
+
+/// Everything about every record, without the time at which a note became one.
+async fn everything(memory: &Memory) -> Vec<dormouse_memory::Record> {
+    let mut records = memory.records(None, 100).await.unwrap();
+    for record in &mut records {
+        record.recorded_at = at(0);
+    }
+    records
+}
+
+#[tokio::test]
+async fn what_was_taken_back_can_be_made_again_any_number_of_times() {
+    for kind in 0..7 {
+        let memory = ephemeral();
+        let a = add(&memory, said("Alice", 1, "tea")).await;
+        let b = add(&memory, said("Alice", 2, "warm tea")).await;
+        let c = add(&memory, said("Bob", 3, "a boat")).await;
+        let change = match kind {
+            0 => Ok(1),
+            1 => memory.ignore(Note::new("more tea"), Some(a), "").await,
+            2 => memory.link(a, c, LinkKind::Related, 0.5, "").await,
+            3 => memory.publish(a, "").await,
+            4 => memory.supersede(a, Some(b), at(9), "").await,
+            5 => memory.withdraw(a, "").await,
+            _ => memory.fold(vec![b], a, "").await,
+        };
+        let first = everything(&memory).await;
+        let mut last = memory.revert(change.unwrap(), "").await.unwrap();
+        let without = everything(&memory).await;
+        assert_ne!(first, without, "kind {kind}");
+        last = memory.revert(last, "").await.unwrap();
+        let with = everything(&memory).await;
+        // The record that was made of an ignored note stays, and is withdrawn.
+        assert!(
+            with == first || (kind == 1 && with.len() == 4),
+            "kind {kind}"
+        );
+        for (round, expected) in [&without, &with, &without, &with].into_iter().enumerate() {
+            last = memory.revert(last, "").await.unwrap();
+            assert!(
+                everything(&memory).await == *expected,
+                "kind {kind}, round {round}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_was_made_again_can_be_taken_back_by_its_own_number() {
+    let memory = ephemeral();
+    let id = add(&memory, said("Alice", 1, "tea")).await;
+    let back = memory.revert(1, "no").await.unwrap();
+    let refused = refusal(memory.revert(1, "no").await);
+    assert!(matches!(refused, ChangeError::AlreadyReverted { by, .. } if by.seq == back));
+    memory.revert(back, "yes").await.unwrap();
+    assert_eq!(found(&memory, "tea").await.len(), 1);
+    memory.revert(1, "no, again").await.unwrap();
+    let record = memory.record(id).await.unwrap().unwrap();
+    assert_eq!(record.status, RecordStatus::Withdrawn);
 }
 
 #[tokio::test]
@@ -99,7 +164,7 @@ async fn every_change_says_why_and_can_be_taken_back() {
     assert!(reasons.contains(&"they say the same") && reasons.contains(&"it is warm"));
     assert!(matches!(
         refusal(memory.revert(folded, "again").await),
-        ChangeError::AlreadyReverted { seq, .. } if seq == folded
+        ChangeError::AlreadyReverted { change, .. } if change.seq == folded
     ));
 }
 
@@ -113,7 +178,7 @@ async fn a_change_is_not_taken_back_over_later_ones() {
     assert_eq!(
         refused,
         ChangeError::ChangedSince {
-            seq: superseded,
+            change: unlogged(superseded),
             record: id
         }
     );
@@ -136,7 +201,7 @@ async fn an_erased_record_is_nowhere_and_cannot_be_brought_back() {
     );
     assert_eq!(
         refusal(memory.revert(erased, "").await),
-        ChangeError::Erased(erased)
+        ChangeError::Erased(unlogged(erased))
     );
     assert!(matches!(
         refusal(memory.revert(1, "").await),
@@ -190,7 +255,7 @@ async fn an_ignored_note_comes_back_once_and_with_no_more_trust_than_its_sources
     assert_eq!(
         refusal(memory.revert(other, "it is new too").await),
         ChangeError::ChangedSince {
-            seq: other,
+            change: unlogged(other),
             record: back.id
         },
         "one origin is one record"
@@ -262,7 +327,7 @@ async fn erasing_a_record_also_erases_the_notes_that_were_ignored_for_it() {
     assert!(!serde_json::to_string(&changes).unwrap().contains("garden"));
     assert_eq!(
         refusal(memory.revert(like, "").await),
-        ChangeError::Erased(like)
+        ChangeError::Erased(unlogged(like))
     );
 }
 

@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use dormouse_contracts::ToolName;
+
 use super::*;
 
 fn names(names: &[&str]) -> Vec<ToolName> {
@@ -11,9 +13,9 @@ fn names(names: &[&str]) -> Vec<ToolName> {
 
 fn found(name: &str, among: &[&str]) -> Vec<String> {
     let among = names(among);
-    closest(name, among.iter())
+    closest(name, among.iter().map(ToolName::as_str))
         .into_iter()
-        .map(|name| name.as_str().to_owned())
+        .map(str::to_owned)
         .collect()
 }
 

@@ -123,22 +123,22 @@ impl ChosenLine {
         })
     }
 
-    fn to_text(&self) -> String {
-        let mut text = format!(
+    fn to_text(&self) -> Vec<String> {
+        let mut lines = vec![format!(
             "chosen: {}, model {}: {}",
             self.provider, self.model, self.why
-        );
+        )];
         for list in &self.lists {
             let models = list.models.join(", then ");
             match list.purpose {
-                Some(purpose) => text += &format!("\nfor {purpose}: {models}"),
+                Some(purpose) => lines.push(format!("for {purpose}: {models}")),
                 None if list.models.len() > 1 => {
-                    text += &format!("\nif it is unavailable: {models}")
+                    lines.push(format!("if it is unavailable: {models}"));
                 }
                 None => {}
             }
         }
-        text
+        lines
     }
 }
 

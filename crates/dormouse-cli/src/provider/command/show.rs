@@ -88,7 +88,7 @@ pub(super) fn run(
         limits(context),
     ]);
     lines.extend(trouble.map(|error| Report(&error).to_string()));
-    context.printing.print(&value, || lines.join("\n"))?;
+    context.printing.print(&value, || lines)?;
     pauses::show(context)?;
     Ok(Exit::Success)
 }

@@ -1,0 +1,254 @@
+//! Making a memory again from its log, in place of the one that is there.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, BufRead, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use dormouse::SystemClock;
+use dormouse_contracts::AssistantId;
+use dormouse_database::DatabaseOpenError as File;
+use dormouse_engine::catch_up;
+use dormouse_memory::{Memory, MemoryError, MemoryOpenError, RecordId};
+use dormouse_store::{LogOpenError, RedbLog};
+
+use super::{
+    error::{CommandError, CommandFailure},
+    output::remark,
+};
+use crate::{
+    data::DataFolder,
+    exit::{Exit, Report},
+    grammar::counted,
+};
+
+/// How many records are read at a time.
+const PAGE: usize = 1_000;
+
+/// Whether the user has already agreed to lose records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    Given,
+    ToBeAsked,
+}
+
+impl From<bool> for Consent {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Given } else { Self::ToBeAsked }
+    }
+}
+
+/// Makes the memory of this assistant again from its log, in place of the one that is there.
+pub(crate) async fn make_memory_again(
+    data: &DataFolder,
+    log: &RedbLog,
+    key: &AssistantId,
+) -> Result<(), CommandError> {
+    let path = data.memory(key);
+    // The program that has the log open owns the folder, but another program may still read or change the memory.
+    if let Err(error @ MemoryOpenError::File(File::InUse { .. })) = open(&path, key).await {
+        return Err(error.into());
+    }
+    let again = make(data, log, key).await?;
+    put_in_place(&again, &path)
+}
+
+/// Makes the memory again as [`make_memory_again`] does. Says what it holds now and what the log gives, and asks before
+/// records are lost. A log that is missing gives nothing; it is made if the user agrees.
+pub(super) async fn replace_memory(
+    data: &DataFolder,
+    key: &AssistantId,
+    consent: Consent,
+) -> Result<(), CommandError> {
+    let (log_path, path) = (data.log(), data.memory(key));
+    let log = match RedbLog::open_existing(&log_path) {
+        Ok(log) => Some(log),
+        Err(LogOpenError::Absent { .. }) if path.exists() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let present = match open(&path, key).await {
+        Ok(memory) => Present::Readable(texts(&memory).await?),
+        Err(MemoryOpenError::File(File::Absent { .. })) => Present::Readable(BTreeMap::new()),
+        Err(error @ MemoryOpenError::File(File::InUse { .. })) => return Err(error.into()),
+        Err(error) => Present::Unreadable(error),
+    };
+    let again = match &log {
+        Some(log) => Some(make(data, log, key).await?),
+        None => None,
+    };
+    let new = match &again {
+        Some(again) => texts(&open(again, key).await?).await?,
+        None => BTreeMap::new(),
+    };
+    let loses = present.loses(&new);
+    remark(&present.compared(&new, again.is_none()));
+    if loses && consent == Consent::ToBeAsked && !asked("Replace the memory?")? {
+        if let Some(again) = &again {
+            remove(again)?;
+        }
+        return Err(NotReplaced.into());
+    }
+    let again = match again {
+        Some(again) => again,
+        None => make(data, &RedbLog::open(&log_path)?, key).await?,
+    };
+    put_in_place(&again, &path)
+}
+
+/// The memory that is there.
+enum Present {
+    /// The texts of its records in use.
+    Readable(BTreeMap<RecordId, String>),
+    Unreadable(MemoryOpenError),
+}
+
+impl Present {
+    /// Whether something would be lost. Nobody knows what a damaged memory holds, but a log that gives something is
+    /// most likely its own; a file that is intact and something else is not a memory to replace.
+    fn loses(&self, new: &BTreeMap<RecordId, String>) -> bool {
+        match self {
+            Self::Readable(_) => self.lost(new) > 0,
+            Self::Unreadable(
+                MemoryOpenError::OtherAssistant { .. }
+                | MemoryOpenError::File(File::Foreign { .. } | File::NewerFormat { .. }),
+            ) => true,
+            Self::Unreadable(_) => new.is_empty(),
+        }
+    }
+
+    /// How many records in use the new memory does not hold.
+    fn lost(&self, new: &BTreeMap<RecordId, String>) -> u64 {
+        let Self::Readable(present) = self else {
+            return 0;
+        };
+        let lost = present
+            .iter()
+            .filter(|(id, text)| new.get(id) != Some(text));
+        lost.count() as u64
+    }
+
+    fn compared(&self, new: &BTreeMap<RecordId, String>, is_log_missing: bool) -> String {
+        let gives = match is_log_missing {
+            true => "there is no log, so a new one begins and gives 0".to_owned(),
+            false => format!("the log gives {}", new.len()),
+        };
+        match self {
+            Self::Readable(present) => {
+                let now = counted(present.len() as u64, "record", "records");
+                let lost = match self.lost(new) {
+                    0 => String::new(),
+                    1 => "; 1 of the present ones would be lost".to_owned(),
+                    lost => format!("; {lost} of the present ones would be lost"),
+                };
+                format!("the memory holds {now} in use; {gives}{lost}")
+            }
+            Self::Unreadable(error) => {
+                format!("the memory cannot be read ({}); {gives}", Report(error))
+            }
+        }
+    }
+}
+
+/// Asks at the terminal; without one the answer is no.
+fn asked(question: &str) -> Result<bool, CommandError> {
+    let (input, mut err) = (io::stdin(), io::stderr());
+    if !input.is_terminal() || !err.is_terminal() {
+        return Ok(false);
+    }
+    write!(err, "{question} [y/N] ")?;
+    err.flush()?;
+    let mut answer = String::new();
+    input.lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// The user has not agreed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "nothing was changed; add --yes to replace the memory anyway. `dormouse memory export FILE` saves its records before"
+)]
+struct NotReplaced;
+
+impl CommandFailure for NotReplaced {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// The texts of the records in use.
+async fn texts(memory: &Memory) -> Result<BTreeMap<RecordId, String>, MemoryError> {
+    let mut texts = BTreeMap::new();
+    let mut after = None;
+    loop {
+        let page = memory.records(after, PAGE).await?;
+        let Some(last) = page.last() else {
+            return Ok(texts);
+        };
+        after = Some(last.id);
+        let in_use = page.into_iter().filter(|record| record.is_in_use());
+        texts.extend(in_use.map(|record| (record.id, record.text)));
+    }
+}
+
+async fn open(path: &Path, key: &AssistantId) -> Result<Memory, MemoryOpenError> {
+    let memory = Memory::builder(key.clone(), SystemClock);
+    memory.open_existing(path).await
+}
+
+/// Makes a new memory from the whole log next to the present one, which stays until the new one is complete, also if
+/// this program is killed.
+async fn make(
+    data: &DataFolder,
+    log: &RedbLog,
+    key: &AssistantId,
+) -> Result<PathBuf, CommandError> {
+    let mut again = data.memory(key).into_os_string();
+    again.push(".again");
+    let again = PathBuf::from(again);
+    remove(&again)?;
+    let memory = Memory::builder(key.clone(), SystemClock);
+    let memory = memory.open(&again).await?;
+    catch_up(log, key, &memory).await?;
+    memory.checkpoint().await?;
+    Ok(again)
+}
+
+/// Gives the new memory the name of the present one.
+fn put_in_place(again: &Path, path: &Path) -> Result<(), CommandError> {
+    // A missing memory is made again by the next command that reads it.
+    remove(path)?;
+    fs::rename(again, path).map_err(|source| RemoveError {
+        file: again.to_owned(),
+        source,
+    })?;
+    remove(again)
+}
+
+/// Removes a memory with what is derived from it, if it is there.
+fn remove(memory: &Path) -> Result<(), CommandError> {
+    for file in Memory::files(memory) {
+        match fs::remove_file(&file) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(RemoveError { file, source }.into());
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// A memory could not be replaced.
+#[derive(Debug, thiserror::Error)]
+#[error("{} could not be replaced; nothing is lost, because the log holds everything", file.display())]
+struct RemoveError {
+    file: PathBuf,
+    source: io::Error,
+}
+
+impl CommandFailure for RemoveError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}

@@ -1,0 +1,160 @@
+//! A memory and a log that do not fit, and making the memory again.
+
+use std::fs;
+
+use crate::program::{Home, Run};
+
+const TEXTS: [&str; 3] = [
+    "The kettle is in the blue tin.",
+    "Bob lost his umbrella.",
+    "The trombone belongs to Carol.",
+];
+
+fn run(home: &Home, args: &[&str], code: i32) -> Run {
+    let run = home.run(args, "");
+    assert_eq!(run.code, Some(code), "{args:?}: {} {}", run.out, run.err);
+    run
+}
+
+fn remembering(texts: &[&str]) -> Home {
+    let home = Home::new();
+    for text in texts {
+        run(&home, &["memory", "add", text], 0);
+    }
+    home
+}
+
+fn remembered(home: &Home) -> usize {
+    // The exit code says whether log and memory fit.
+    home.run(&["memory", "list"], "").out.lines().count()
+}
+
+const REBUILD: [&str; 3] = ["memory", "rebuild", "--from-log"];
+const REBUILD_ANYWAY: [&str; 4] = ["memory", "rebuild", "--from-log", "--yes"];
+
+#[test]
+fn a_memory_whose_log_is_missing_is_emptied_only_with_consent() {
+    let home = remembering(&TEXTS);
+    fs::remove_file(home.file("log.redb")).unwrap();
+    let refused = run(&home, &REBUILD, 2);
+    for part in [
+        "holds 3 records",
+        "gives 0",
+        "3 of the present ones would be lost",
+        "--yes",
+    ] {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    assert!(!home.file("log.redb").exists());
+    assert!(!home.file("memory-dormouse.redb.again").exists());
+    assert_eq!(remembered(&home), 3);
+
+    run(&home, &REBUILD_ANYWAY, 0);
+    assert_eq!(remembered(&home), 0);
+}
+
+#[test]
+fn an_older_log_replaces_no_newer_memory_without_consent() {
+    let home = remembering(&TEXTS[..1]);
+    let older = fs::read(home.file("log.redb")).unwrap();
+    for text in &TEXTS[1..] {
+        run(&home, &["memory", "add", text], 0);
+    }
+    fs::write(home.file("log.redb"), older).unwrap();
+    let refused = run(&home, &REBUILD, 2);
+    for part in [
+        "holds 3 records",
+        "the log gives 1",
+        "2 of the present ones",
+    ] {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    assert_eq!(remembered(&home), 3);
+    let replaced = run(&home, &REBUILD_ANYWAY, 0);
+    assert!(replaced.err.contains("the log gives 1"), "{}", replaced.err);
+    assert_eq!(remembered(&home), 1);
+    run(&home, &["memory", "list"], 0);
+}
+
+#[test]
+fn a_log_of_as_many_other_records_loses_records_too() {
+    let (home, other) = (remembering(&TEXTS[..2]), remembering(&TEXTS[1..]));
+    fs::copy(other.file("log.redb"), home.file("log.redb")).unwrap();
+    let refused = run(&home, &REBUILD, 2);
+    assert!(
+        refused.err.contains("2 of the present ones"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn a_log_that_gives_everything_needs_no_question() {
+    let home = remembering(&TEXTS);
+    run(&home, &["memory", "withdraw", "2"], 0);
+    let before = run(&home, &["memory", "list", "--all", "--json"], 0).out;
+    let rebuilt = run(&home, &REBUILD, 0);
+    assert!(rebuilt.err.contains("the log gives 2"), "{}", rebuilt.err);
+    assert!(!rebuilt.err.contains("lost"), "{}", rebuilt.err);
+    assert_eq!(
+        run(&home, &["memory", "list", "--all", "--json"], 0).out,
+        before
+    );
+}
+
+#[test]
+fn a_damaged_memory_names_the_command_that_makes_it_again() {
+    let home = remembering(&TEXTS);
+    let path = home.file("memory-dormouse.redb");
+    let whole = fs::read(&path).unwrap();
+    for damaged in [&whole[..1_000], &[][..], &vec![0x5a; whole.len()]] {
+        fs::write(&path, damaged).unwrap();
+        let failed = home.run(&["memory", "list"], "");
+        assert_eq!(failed.code, Some(4), "{}", failed.err);
+        let doctor = home.run(&["doctor"], "");
+        let is_memory = damaged.first() != Some(&0x5a);
+        if is_memory {
+            let command = format!(
+                "dormouse memory rebuild --from-log --data {}",
+                home.path().display()
+            );
+            assert!(failed.err.contains(&command), "{}", failed.err);
+            assert!(doctor.out.contains(&command), "{}", doctor.out);
+            run(&home, &REBUILD, 0);
+        } else {
+            // Somebody else's file is not removed without a question.
+            assert!(!failed.err.contains("--from-log"), "{}", failed.err);
+            run(&home, &REBUILD, 2);
+            run(&home, &REBUILD_ANYWAY, 0);
+        }
+        assert_eq!(remembered(&home), 3);
+    }
+}
+
+#[test]
+fn reading_the_memory_of_another_log_prints_it_and_says_so() {
+    let (home, other) = (remembering(&TEXTS), remembering(&["Tea is at five."]));
+    for log in [Some(other.file("log.redb")), None] {
+        fs::remove_file(home.file("log.redb")).unwrap();
+        if let Some(log) = log {
+            fs::copy(log, home.file("log.redb")).unwrap();
+        }
+        for (args, part) in [
+            (&["memory", "list"][..], "umbrella"),
+            (&["memory", "list", "--json"], "umbrella"),
+            (&["memory", "search", "umbrella"], "umbrella"),
+            (&["memory", "show", "2"], "umbrella"),
+            (&["memory", "why", "2"], "umbrella"),
+            (&["memory", "export"], "umbrella"),
+            (&["memory", "stats"], "3 records"),
+            (&["memory", "hygiene"], "3 records"),
+            (&["entity", "list"], ""),
+            (&["entity", "block"], ""),
+        ] {
+            let read = run(&home, args, 4);
+            assert!(read.out.contains(part), "{args:?}: {}", read.out);
+            let said = "is not the memory of this log";
+            assert!(read.err.contains(said), "{args:?}: {}", read.err);
+        }
+    }
+}
