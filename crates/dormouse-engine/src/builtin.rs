@@ -29,7 +29,7 @@ use crate::{
 };
 pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
 use provenance::{MOST_SOURCES, NotShown, Provenance, named_origin, provenance};
-pub(crate) use provenance::{least_trusted, shown_score, trust_of_reply};
+pub(crate) use provenance::{least_trusted, shown_score, trust_in_names, trust_of_reply};
 pub use tools::builtin_tools;
 pub(crate) use tools::{barest_tools, is_look_up};
 
@@ -105,19 +105,19 @@ impl Call<'_> {
         value.unwrap_or_default()
     }
 
-    /// How far what this call notes is believed, and whom it comes from. `given` are words that need no source.
-    fn provenance(&self, text: &str, given: &str) -> Result<Provenance, NotShown> {
-        provenance(text, given, &self.sources(), self.state, self.turn)
+    /// How far what this call notes is believed, and whom it comes from. `subject` is the name of whom it is about.
+    fn provenance(&self, text: &str, subject: &str) -> Result<Provenance, NotShown> {
+        provenance(text, subject, &self.sources(), self.state, self.turn)
     }
 
     /// The same for a claim, which independent accounts may make more credible.
-    fn claim(&self, text: &str, given: &str) -> Result<Provenance, NotShown> {
-        let mut provenance = self.provenance(text, given)?;
+    fn claim(&self, text: &str, subject: &str) -> Result<Provenance, NotShown> {
+        let mut provenance = self.provenance(text, subject)?;
         let settings = &self.state.configuration.settings;
         let needed = settings.independent_accounts as usize;
         if needed > 1 && provenance.trust < accounts::CORROBORATED {
             let floor = self.quote_trust;
-            let found = accounts::independent(text, given, self.state, self.turn, floor);
+            let found = accounts::independent(text, subject, self.state, self.turn, floor);
             if found >= needed {
                 provenance.corroborate(found);
             }
@@ -183,27 +183,29 @@ impl Call<'_> {
         origins.collect()
     }
 
-    /// A note about somebody. The name that it is noted under needs no source: it is looked up among those who are known.
+    /// A note about somebody. At its beginning, the name that it is noted under needs no source: it is looked up among
+    /// those who are known.
     fn change(&self, name: &str) -> Result<BuiltinOutcome, NotShown> {
         let who = self.text("entity");
+        let person = self.state.people.attribution(who);
+        let subject = person.name().unwrap_or(who);
         let (draft, belief) = match name {
             tools::ADD_ENTITY_OBSERVATION => {
-                let provenance = self.claim(self.text("content"), who)?;
+                let provenance = self.claim(self.text("content"), subject)?;
                 (self.observation(&provenance), Some(provenance.belief()))
             }
             tools::UPDATE_ENTITY_PROFILE => {
-                let provenance = self.claim(&self.attributes_as_text(), who)?;
+                let provenance = self.claim(&self.attributes_as_text(), subject)?;
                 (self.attributes(&provenance), Some(provenance.belief()))
             }
             tools::UPDATE_RELATIONSHIP => {
                 // Whom it is about needs a source here: "be kind to him" does not say to whom.
-                let person = self.state.people.attribution(who);
-                let judged = [person.name().unwrap_or(who), self.text("reason")].join("\n");
+                let judged = [subject, self.text("reason")].join("\n");
                 let provenance = self.provenance(&judged, "")?;
                 (self.judgement(&provenance), Some(provenance.applied()))
             }
             tools::ADD_PENDING_ACTION => {
-                let provenance = self.provenance(self.text("description"), who)?;
+                let provenance = self.provenance(self.text("description"), subject)?;
                 (self.action(&provenance), Some(provenance.shown()))
             }
             _ => (self.completion(), None),

@@ -41,7 +41,7 @@ impl<'a> Shareable<'a> {
         };
         let is_kept = listeners.is_some();
         let turns = state.history.turns();
-        let lines = state.overheard.iter();
+        let lines = state.overheard.shown();
         Self {
             turns: turns
                 .filter(|turn| !is_kept || covers(turn.known_to()))

@@ -119,6 +119,7 @@ impl State {
             .turns
             .apply(seq, at, event, &self.services, &self.recalled, privacy);
         self.recalled.apply(event);
+        self.overheard.refresh(event, &self.turns);
         if let Some(closed) = closed {
             self.history.take_in(closed);
         }

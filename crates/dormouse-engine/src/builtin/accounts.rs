@@ -39,7 +39,7 @@ struct Account<'a> {
 /// one person.
 pub(super) fn independent(
     text: &str,
-    given: &str,
+    subject: &str,
     state: &State,
     turn: &Turn,
     floor: Trust,
@@ -47,14 +47,14 @@ pub(super) fn independent(
     let messages = messages(state, turn);
     let accounts = messages
         .iter()
-        .filter(|heard| says_all(text, given, &said(heard)))
+        .filter(|heard| says_all(text, subject, &said(heard)))
         .map(|heard| account(heard, floor, &state.people));
     let spoken = turn.steps.len().saturating_sub(1);
     // The assistant's own words and what it looked up may have spread it, to nobody knows whom.
     let others = shown(state, turn, spoken).into_iter().filter(|item| {
         let seq = item.origin.map(|origin| origin.seq());
         let is_message = messages.iter().any(|heard| Some(heard.seq) == seq);
-        !is_message && says_all(text, given, &item.said)
+        !is_message && says_all(text, subject, &item.said)
     });
     let others = others.map(|item| Account {
         at: item.origin.map_or(Seq(0), |origin| origin.seq()),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     accounts::CORROBORATED,
     shown::{ShownItem, shown},
-    support::{INFERRED, Shown, Support, support},
+    support::{INFERRED, Shown, Support, is_only_in_name, support},
 };
 use crate::{
     render,
@@ -34,6 +34,9 @@ pub(crate) struct Provenance {
 impl Provenance {
     /// Treats it as a conclusion, even if shown texts supply all its words.
     pub(super) fn infer(&mut self) {
+        if !self.is_inferred && self.lowered_by.is_none() {
+            self.from = Attribution::Myself;
+        }
         self.is_inferred = true;
         self.trust = self.trust.lowest(INFERRED);
     }
@@ -101,27 +104,27 @@ pub(super) fn named_origin(id: &str) -> Option<Origin> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotShown(pub(crate) String);
 
-/// The provenance of `text`, made from the named sources, or from what is being answered if none is named. `given` are
-/// words that need no source.
+/// The provenance of `text`, made from the named sources, or from what is being answered if none is named. `subject`
+/// is the name of whom it is noted about.
 ///
 /// # Errors
 ///
 /// [`NotShown`] if a named source is not among what the prompts of this turn show.
 pub(crate) fn provenance(
     text: &str,
-    given: &str,
+    subject: &str,
     sources: &[String],
     state: &State,
     turn: &Turn,
 ) -> Result<Provenance, NotShown> {
     // The words of the last step are what is judged.
     let spoken = turn.steps.len().saturating_sub(1);
-    of_items(text, given, sources, turn, shown(state, turn, spoken))
+    of_items(text, subject, sources, turn, shown(state, turn, spoken))
 }
 
 fn of_items(
     text: &str,
-    given: &str,
+    subject: &str,
     sources: &[String],
     turn: &Turn,
     items: Vec<ShownItem<'_>>,
@@ -134,12 +137,18 @@ fn of_items(
         trust,
         is_inferred,
         lowered_by,
-    } = support(text, given, &texts(&named), &texts(&others));
+    } = support(text, subject, &texts(&named), &texts(&others));
     let lowered = lowered_by.and_then(|index| others.get(index));
     let trigger = Origin::event(turn.trigger_seq());
     let (from, origin) = match lowered {
         Some(item) => (item.from.clone(), item.origin.unwrap_or(trigger)),
         None => of_all(&named, trigger),
+    };
+    // What nobody said is the assistant's own; what was made of the words of another text as well is not that alone.
+    let from = match (is_inferred, lowered) {
+        (true, None) => Attribution::Myself,
+        (true, Some(_)) => Attribution::Several,
+        (false, _) => from,
     };
     Ok(Provenance {
         trust,
@@ -158,11 +167,32 @@ pub(crate) fn trust_of_reply(text: &str, state: &State, turn: &Turn) -> Trust {
     of_items(text, "", &[], turn, items).map_or(Trust::NONE, |found| found.trust)
 }
 
-/// The lowest trust of everything that the prompt of the next step shows.
+/// The lowest trust of everything that the prompt of the next step shows. Names do not count: there are some in every
+/// prompt.
 pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
     let items = shown(state, turn, turn.steps.len()).into_iter();
     items
+        .filter(|item| !item.said.is_name)
         .map(|item| item.said.trust)
+        .fold(Trust::FULL, Trust::lowest)
+}
+
+/// The lowest trust of the names that the prompt of the last step showed and that say a word of `call` which no message
+/// and no remembered line says.
+pub(crate) fn trust_in_names(call: &str, state: &State, turn: &Turn) -> Trust {
+    let spoken = turn.steps.len().saturating_sub(1);
+    let items = shown(state, turn, spoken);
+    let (names, others): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| item.said.is_name);
+    // What the engine wrote repeats names.
+    let others: Vec<_> = others
+        .into_iter()
+        .filter(|item| item.origin.is_some())
+        .collect();
+    let others = texts(&others);
+    let only = names
+        .iter()
+        .filter(|name| is_only_in_name(call, &name.said, &others));
+    only.map(|name| name.said.trust)
         .fold(Trust::FULL, Trust::lowest)
 }
 
@@ -201,6 +231,9 @@ fn texts<'a>(items: &'a [ShownItem<'a>]) -> Vec<&'a Shown<'a>> {
 
 fn described(item: &ShownItem<'_>) -> String {
     let from = render::name(&item.from);
+    if item.said.is_name {
+        return "a name that was shown".to_owned();
+    }
     match item.origin {
         Some(origin) => format!("#{origin} from {from}"),
         None => format!("what was shown from {from}"),

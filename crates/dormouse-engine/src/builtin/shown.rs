@@ -1,6 +1,6 @@
 //! Everything that the prompts of a turn show, each part with how far it is believed.
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use dormouse_contracts::{Attribution, Origin, SourceKind, Trust};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::{
     state::{CallState, Heard, State, Trigger, Turn},
 };
 
-/// The trust of what the world answered: the answer may hold text that anybody wrote there.
+/// The trust of what the world answered, and of names: anybody may have written it there.
 const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
@@ -33,7 +33,7 @@ pub(crate) struct ShownItem<'a> {
 }
 
 /// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
-/// steps, and the results of all.
+/// steps, and the results of all. The names that are shown with it come last.
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
     let mut items = vec![trigger(&turn.trigger)];
     if !turn.is_careful() {
@@ -48,7 +48,20 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
         );
     }
     items.extend(done(turn, spoken));
+    let said = items.iter().map(|item| &item.said);
+    let said = said.flat_map(|said| [&said.speaker, &said.channel]);
+    let names: BTreeSet<String> = said.filter(|name| !name.is_empty()).cloned().collect();
+    items.extend(names.into_iter().map(name));
     items
+}
+
+/// What somebody or something is called.
+fn name<'a>(name: String) -> ShownItem<'a> {
+    ShownItem {
+        origin: None,
+        from: Attribution::Surroundings,
+        said: Shown::name(SURROUNDINGS_TRUST, name),
+    }
 }
 
 fn trigger(trigger: &Trigger) -> ShownItem<'_> {
@@ -65,19 +78,19 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
 fn heard(heard: &Heard) -> ShownItem<'_> {
     let attested = &heard.perception.attested;
     let from = Attribution::from(&attested.sender);
-    let channel = match &attested.source {
-        SourceKind::Channel(channel) => format!("channel {channel}"),
-        SourceKind::Whisper => "whisper".to_owned(),
-        SourceKind::Page => "page".to_owned(),
-        _ => String::new(),
+    let (how, channel) = match &attested.source {
+        SourceKind::Channel(channel) => ("channel", channel.as_str()),
+        SourceKind::Whisper => ("whisper", ""),
+        SourceKind::Page => ("page", ""),
+        _ => ("", ""),
     };
     ShownItem {
         origin: Some(Origin::event(heard.seq)),
         said: Shown {
-            trust: heard.trust,
             speaker: from.name().unwrap_or_default().to_owned(),
-            around: format!("{channel} {}", attested.at),
-            words: Cow::Borrowed(heard.perception.words.as_claimed()),
+            channel: channel.to_owned(),
+            around: format!("{how} {}", attested.at),
+            ..Shown::text(heard.trust, heard.perception.words.as_claimed())
         },
         from,
     }
@@ -89,13 +102,16 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
     };
     let lines = found.items.iter().flat_map(remembered);
     let blocks = [&found.entities, &found.orders].into_iter();
-    let blocks = blocks
-        .filter(|block| !block.is_empty())
-        .map(|block| ShownItem {
+    let blocks = blocks.filter(|block| !block.is_empty()).flat_map(|block| {
+        let text = ShownItem {
             origin: None,
             from: Attribution::Several,
             said: Shown::text(block.trust, &*block.text),
-        });
+        };
+        [text]
+            .into_iter()
+            .chain(block.names.iter().cloned().map(name))
+    });
     lines.chain(blocks).collect()
 }
 
@@ -105,21 +121,12 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
         origin: Some(line.record),
         from: line.from.clone(),
         said: Shown {
-            trust: line.trust,
             speaker: line.from.name().unwrap_or_default().to_owned(),
             around: line.at.to_string(),
-            words: Cow::Borrowed(&line.text),
+            ..Shown::text(line.trust, &*line.text)
         },
     };
-    [said].into_iter().chain(render::place(line).map(place))
-}
-
-fn place<'a>(name: String) -> ShownItem<'a> {
-    ShownItem {
-        origin: None,
-        from: Attribution::Surroundings,
-        said: Shown::text(SURROUNDINGS_TRUST, name),
-    }
+    [said].into_iter().chain(render::place(line).map(name))
 }
 
 /// What was done in a turn: the words of its first `spoken` steps, and the results of all.
@@ -167,7 +174,20 @@ fn result(call: &CallState) -> Vec<ShownItem<'_>> {
         from: Attribution::Several,
         said: Shown::text(trust, content),
     });
-    holds_lines.into_iter().collect()
+    let names = names_in(content).into_iter().map(name);
+    holds_lines.into_iter().chain(names).collect()
+}
+
+/// The names of the person that a result is about. A result that was cut is a name as a whole.
+fn names_in(content: &str) -> Vec<String> {
+    let content: Option<Value> = serde_json::from_str(content).ok();
+    let field = |name: &str| content.as_ref().and_then(|content| content.get(name));
+    let result = field("result");
+    let of = |field: &str| result.and_then(|result| result.get(field));
+    let aliases = of("also_known_as").and_then(Value::as_array);
+    let names = aliases.into_iter().flatten().chain(of("name"));
+    let names = names.chain(field("result_text"));
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Whether the result of a call may hold text that was written outside.
@@ -186,15 +206,14 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         #[expect(clippy::cast_possible_truncation, reason = "two digits are kept")]
         let trust = Trust::try_new(trust as f32).ok()?;
         let from = text("from")?.to_owned();
-        let place = text("place").map(|name| place(name.to_owned()));
+        let place = text("place").map(|place| name(place.to_owned()));
         let said = ShownItem {
             origin: text("id").and_then(named_origin),
             from: Attribution::Named(from.clone()),
             said: Shown {
-                trust,
                 speaker: from,
                 around: text("at")?.to_owned(),
-                words: Cow::Owned(text("text")?.to_owned()),
+                ..Shown::text(trust, text("text")?.to_owned())
             },
         };
         Some([said].into_iter().chain(place))

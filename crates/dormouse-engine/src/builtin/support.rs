@@ -31,9 +31,13 @@ pub(crate) struct Shown<'a> {
     pub(crate) trust: Trust,
     /// The name of who said it, which the world attests, or nothing.
     pub(crate) speaker: String,
-    /// What else the world attests about it and a note may repeat, such as the day and the channel.
+    /// The name of the channel on which it was said, or nothing.
+    pub(crate) channel: String,
+    /// What else the world attests about it and a note may repeat, such as the day.
     pub(crate) around: String,
     pub(crate) words: Cow<'a, str>,
+    /// Whether it is only what somebody or something is called.
+    pub(crate) is_name: bool,
 }
 
 impl<'a> Shown<'a> {
@@ -42,8 +46,18 @@ impl<'a> Shown<'a> {
         Self {
             trust,
             speaker: String::new(),
+            channel: String::new(),
             around: String::new(),
             words: words.into(),
+            is_name: false,
+        }
+    }
+
+    /// What somebody or something is called. The name may have been chosen to say something.
+    pub(crate) fn name(trust: Trust, name: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            is_name: true,
+            ..Self::text(trust, name)
         }
     }
 }
@@ -58,8 +72,8 @@ pub(crate) struct Support {
     pub(crate) lowered_by: Option<usize>,
 }
 
-/// How far `text` is believed if it was made from `named`, while `others` were shown as well. Words of `given` need no
-/// source. Pure.
+/// How far `text` is believed if it was made from `named`, while `others` were shown as well. `subject` is the name of
+/// whom it is noted about. Pure.
 ///
 /// The trust is the lowest of
 ///
@@ -72,13 +86,17 @@ pub(crate) struct Support {
 ///   another wording of any of it.
 ///
 /// Without a named text everything that was shown may be the source.
+///
+/// A text supplies the names of its speaker and of its channel as names: the whole name, or one word of it if `text` has no other. So
+/// that somebody did something is believed like the message that says so, while the words of a name in another order
+/// are a claim, which has the trust of the name. A `text` that begins with its subject, if that is one word, needs no source for it.
 pub(crate) fn support(
     text: &str,
-    given: &str,
+    subject: &str,
     named: &[&Shown<'_>],
     others: &[&Shown<'_>],
 ) -> Support {
-    let note = Note::of(text, given);
+    let note = Note::of(text);
     let mut supplied = Supplied::default();
     for shown in named {
         supplied.add(&Supplied::by(&note, shown));
@@ -89,38 +107,57 @@ pub(crate) fn support(
         is_inferred: false,
         lowered_by: None,
     };
-    let lacking = note.lacking(&supplied);
-    let mut known: BTreeSet<&str> = BTreeSet::new();
-    for (index, shown) in others.iter().enumerate() {
+    let mut as_names = note.subject(subject);
+    as_names.extend(note.used_as(&supplied.names));
+    let lacking = note.lacking(&supplied, &as_names);
+    let others: Vec<_> = others
+        .iter()
+        .map(|shown| (*shown, Supplied::by(&note, shown)))
+        .collect();
+    // People who were heard have a name that the world attests, and may be called by it.
+    let mut attested = supplied.names;
+    for (_, other) in others.iter().filter(|(shown, _)| !shown.is_name) {
+        attested.extend(other.names.iter().cloned());
+    }
+    as_names.extend(note.used_as(&attested));
+    let mut known: BTreeSet<usize> = BTreeSet::new();
+    for (index, (shown, other)) in others.iter().enumerate() {
         let could_lower = shown.trust < support.trust;
         if !could_lower && lacking.words.is_empty() {
             continue;
         }
-        let other = Supplied::by(&note, shown);
-        let words = lacking.words.iter().map(|word| word.text.as_str());
+        let names = note.used_as(&other.names);
+        let is_supplied = |at: &usize| match shown.is_name {
+            true => !as_names.contains(at) && note.is_in(*at, &other.words),
+            false => names.contains(at) || note.is_in(*at, &other.words),
+        };
         // Nearly every line denies something; which words it denies is in the pairs.
-        let words = words.filter(|word| *word != NOT);
-        let words: Vec<&str> = words.filter(|word| other.words.contains(*word)).collect();
-        let has_pair = lacking.pairs.iter().any(|pair| other.pairs.contains(pair));
+        let words = lacking.words.iter().copied();
+        let words = words.filter(|at| !note.denies(*at)).filter(is_supplied);
+        let words: Vec<usize> = words.collect();
+        let has_pair = lacking.pairs.iter().any(|(at, pair)| {
+            let is_name = shown.is_name && as_names.contains(at) && as_names.contains(&(at + 1));
+            !is_name && other.pairs.contains(pair)
+        });
         if could_lower && (!words.is_empty() || has_pair) {
             support.trust = shown.trust;
             support.lowered_by = Some(index);
         }
         known.extend(words);
     }
-    let unknown = lacking
-        .words
-        .iter()
-        .filter(|word| !known.contains(word.text.as_str()));
-    let unknown: Vec<&Word> = unknown.copied().collect();
+    let unknown = lacking.words.iter().filter(|at| !known.contains(at));
+    let unknown: Vec<&Word> = unknown.filter_map(|at| note.words.get(*at)).collect();
     if !unknown.is_empty() || note.words.is_empty() {
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
     }
     let is_mostly_unknown = 2 * unknown.len() > note.words.len();
     if is_mostly_unknown || unknown.iter().any(|word| word.is_exact) {
-        for (index, shown) in others.iter().enumerate() {
-            if shown.trust < support.trust {
+        for (index, (shown, other)) in others.iter().enumerate() {
+            // A name of one word says nothing that could be worded in another way, and people who were heard said more.
+            let may_be_source =
+                !shown.is_name || other.says_something() && !other.is_one_of(&attested);
+            if may_be_source && shown.trust < support.trust {
                 support.trust = shown.trust;
                 support.lowered_by = Some(index);
             }
@@ -129,64 +166,139 @@ pub(crate) fn support(
     support
 }
 
-/// Whether one text alone says everything that `text` says, in the same order. Words of `given` need no source. Pure.
-pub(crate) fn says_all(text: &str, given: &str, shown: &Shown<'_>) -> bool {
-    let note = Note::of(text, given);
-    let lacking = note.lacking(&Supplied::by(&note, shown));
+/// Whether one text alone says everything that `text` says, in the same order. `subject` is as for [`support`]. Pure.
+pub(crate) fn says_all(text: &str, subject: &str, shown: &Shown<'_>) -> bool {
+    let note = Note::of(text);
+    let supplied = Supplied::by(&note, shown);
+    let mut as_names = note.subject(subject);
+    as_names.extend(note.used_as(&supplied.names));
+    let lacking = note.lacking(&supplied, &as_names);
     !note.words.is_empty() && lacking.words.is_empty() && lacking.pairs.is_empty()
+}
+
+/// Whether `name` says a word of `text` that none of `others` says. Pure.
+pub(crate) fn is_only_in_name(text: &str, name: &Shown<'_>, others: &[&Shown<'_>]) -> bool {
+    let note = Note::of(text);
+    let mut supplied = Supplied::default();
+    for shown in others {
+        supplied.add(&Supplied::by(&note, shown));
+    }
+    let as_names = note.used_as(&supplied.names);
+    let lacking = note.lacking(&supplied, &as_names);
+    let name = Supplied::by(&note, name);
+    let mut words = lacking.words.into_iter();
+    words.any(|at| note.is_in(at, &name.words))
 }
 
 /// A text whose sources are looked for.
 struct Note {
     words: Vec<Word>,
     language: Language,
-    /// The words for which no source is needed.
-    given: BTreeSet<String>,
 }
 
+/// The places of words.
+type Places = BTreeSet<usize>;
+
 /// What a note says that its named sources do not.
-struct Lacking<'a> {
-    words: Vec<&'a Word>,
-    pairs: Vec<(String, String)>,
+struct Lacking {
+    /// The places of words.
+    words: Vec<usize>,
+    /// Neighbours, each with the place of the first.
+    pairs: Vec<(usize, Pair)>,
 }
+
+type Pair = (String, String);
 
 /// The words of a note that some texts say, and the neighbours among their words.
 #[derive(Default)]
 struct Supplied {
     words: BTreeSet<String>,
-    pairs: BTreeSet<(String, String)>,
+    pairs: BTreeSet<Pair>,
+    /// The words of each name by which a note may call somebody or something.
+    names: BTreeSet<Vec<String>>,
 }
 
 impl Note {
-    fn of(text: &str, given: &str) -> Self {
+    fn of(text: &str) -> Self {
         let spelled_text = spelled(text);
         let language = Language::of(&spelled_text);
         let names = names(text, language);
-        let given = telling(&spelled(given), language, &BTreeSet::new(), &[]);
         let mut words = telling(&spelled_text, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
-        Self {
-            words,
-            language,
-            given: given.into_iter().map(|word| word.text).collect(),
-        }
+        Self { words, language }
     }
 
-    fn lacking(&self, supplied: &Supplied) -> Lacking<'_> {
-        let has =
-            |word: &Word| supplied.words.contains(&word.text) || self.given.contains(&word.text);
-        let words = self.words.iter().filter(|word| !has(word)).collect();
-        let pairs = pairs(&self.words);
-        let pairs = pairs.filter(|pair| !supplied.pairs.contains(pair));
+    /// The place of the subject, if the note begins with it and says more.
+    fn subject(&self, subject: &str) -> Places {
+        let begins = match (self.words.as_slice(), &*words_of(subject, self.language)) {
+            ([first, _, ..], [name]) => first.text == *name,
+            _ => false,
+        };
+        begins.then_some(0).into_iter().collect()
+    }
+
+    /// The places at which these names are used: whole, or by the only one of their words that occurs otherwise.
+    fn used_as(&self, names: &BTreeSet<Vec<String>>) -> Places {
+        names
+            .iter()
+            .flat_map(|name| self.used_as_one(name))
+            .collect()
+    }
+
+    fn used_as_one(&self, name: &[String]) -> Places {
+        let is_whole = |window: &[Word]| {
+            let words = window.iter().map(|word| &word.text);
+            words.eq(name)
+        };
+        let windows = self.words.windows(name.len().max(1)).enumerate();
+        let whole = windows.filter(|(_, window)| is_whole(window));
+        let mut places: Places = whole.flat_map(|(at, _)| at..at + name.len()).collect();
+        let words = self.words.iter().enumerate();
+        let single = words.filter(|(at, word)| !places.contains(at) && name.contains(&word.text));
+        let single: Vec<_> = single.collect();
+        let is_one = |rest: &[(usize, &Word)]| {
+            let mut words = rest.iter().map(|(_, word)| &word.text);
+            let first = words.next();
+            words.all(|word| Some(word) == first)
+        };
+        if is_one(&single) {
+            places.extend(single.into_iter().map(|(at, _)| at));
+        }
+        places
+    }
+
+    fn is_in(&self, at: usize, words: &BTreeSet<String>) -> bool {
+        let word = self.words.get(at);
+        word.is_some_and(|word| words.contains(&word.text))
+    }
+
+    fn denies(&self, at: usize) -> bool {
+        self.words.get(at).is_some_and(|word| word.text == NOT)
+    }
+
+    /// What `supplied` lacks of it. Nothing has to supply the words at the places of `as_names`.
+    fn lacking(&self, supplied: &Supplied, as_names: &Places) -> Lacking {
+        let places = 0..self.words.len();
+        let words = places.filter(|at| !as_names.contains(at) && !self.is_in(*at, &supplied.words));
+        let pairs = pairs(&self.words).enumerate().filter(|(at, pair)| {
+            let is_name = as_names.contains(at) && as_names.contains(&(at + 1));
+            !is_name && !supplied.pairs.contains(pair)
+        });
         Lacking {
-            words,
+            words: words.collect(),
             pairs: pairs.collect(),
         }
     }
 }
 
+/// The words of a name that say something.
+fn words_of(name: &str, language: Language) -> Vec<String> {
+    let words = telling(&spelled(name), language, &BTreeSet::new(), &[]);
+    words.into_iter().map(|word| word.text).collect()
+}
+
 /// What decides which words a text supplies: the language of the note, and the text.
-type SuppliedKey = (Language, String, String, String);
+type SuppliedKey = (Language, [String; 4], bool);
 
 /// The most texts whose words are kept.
 const SUPPLIED_KEPT: usize = 1_024;
@@ -199,12 +311,10 @@ thread_local! {
 
 impl Supplied {
     fn by(note: &Note, shown: &Shown<'_>) -> Rc<Self> {
-        let key = (
-            note.language,
-            shown.speaker.clone(),
-            shown.around.clone(),
-            shown.words.clone().into_owned(),
-        );
+        let texts = [&shown.speaker, &shown.channel, &shown.around];
+        let [speaker, channel, around] = texts.map(String::clone);
+        let texts = [speaker, channel, around, shown.words.clone().into_owned()];
+        let key = (note.language, texts, shown.is_name);
         SUPPLIED.with_borrow_mut(|kept| {
             if let Some(supplied) = kept.get(&key) {
                 return Rc::clone(supplied);
@@ -228,22 +338,38 @@ impl Supplied {
         supplied.pairs.extend(pairs(&as_written));
         let said = telling(&words, language, &none, &speaker);
         supplied.pairs.extend(pairs(&said));
-        let attested = spelled(&shown.around).into_iter().chain(speaker);
-        let attested = attested.map(|word| dormouse_retrieval::base_form(&word));
+        let attested = spelled(&shown.around);
+        let attested = attested
+            .iter()
+            .map(|word| dormouse_retrieval::base_form(word));
         supplied.words.extend(attested);
-        supplied
-            .words
-            .extend(said.into_iter().map(|word| word.text));
+        let words = as_written.into_iter().map(|word| word.text);
+        supplied.words.extend(words);
+        let names = [&shown.speaker, &shown.channel].map(|name| words_of(name, language));
+        let names = names.into_iter().filter(|name| !name.is_empty());
+        supplied.names.extend(names);
         supplied
     }
 
     fn add(&mut self, other: &Self) {
         self.words.extend(other.words.iter().cloned());
         self.pairs.extend(other.pairs.iter().cloned());
+        self.names.extend(other.names.iter().cloned());
+    }
+
+    /// Whether it has more than one word.
+    fn says_something(&self) -> bool {
+        self.words.len() > 1
+    }
+
+    /// Whether these are the words of one of the names.
+    fn is_one_of(&self, names: &BTreeSet<Vec<String>>) -> bool {
+        let mut names = names.iter();
+        names.any(|name| name.iter().cloned().collect::<BTreeSet<_>>() == self.words)
     }
 }
 
-fn pairs(words: &[Word]) -> impl Iterator<Item = (String, String)> {
+fn pairs(words: &[Word]) -> impl Iterator<Item = Pair> {
     let following = words.iter().skip(1);
     words
         .iter()

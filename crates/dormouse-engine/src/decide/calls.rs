@@ -1,6 +1,8 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
-use dormouse_contracts::{EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant};
+use dormouse_contracts::{
+    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant,
+};
 use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
 use serde_json::{Value, json};
 
@@ -41,7 +43,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
         return skip(view, call, NOT_OFFERED).into();
     }
     if spec.category == ToolCategory::Dangerous
-        && let Some(refused) = of_low_trust(view, turn, call)
+        && let Some(refused) = of_low_trust(view, turn, call, &checked.arguments)
     {
         return refused.into();
     }
@@ -89,13 +91,19 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
 /// What a dangerous call comes to if text of low trust was shown when it was decided. The first time the model is asked
 /// again without that text, so that what was shown and not used does not decide. If what it answers, or what it looked
 /// at since, is itself of low trust, the call is not made.
-fn of_low_trust(view: View<'_>, turn: &Turn, call: &CallState) -> Option<Event> {
+fn of_low_trust(
+    view: View<'_>,
+    turn: &Turn,
+    call: &CallState,
+    arguments: &Arguments,
+) -> Option<Event> {
     let least = turn
         .steps
         .last()
         .map_or(Trust::NONE, |step| step.least_shown);
     let needed = view.config().dangerous_trust;
-    if least >= needed {
+    let is_of_names = |trust| trust < needed && !turn.is_careful();
+    if least >= needed && !is_of_names(trust_in_names(view, turn, call, arguments)) {
         return None;
     }
     if turn.is_careful() || turn.trigger.trust() < needed {
@@ -106,6 +114,14 @@ fn of_low_trust(view: View<'_>, turn: &Turn, call: &CallState) -> Option<Event> 
     }
     let why = "not done yet: it is dangerous, and text of low trust was shown";
     Some(answer(view, call, Verdict::Deferred, failure(why)))
+}
+
+/// The lowest trust of the names that alone say a word of this call. Without what the memory and others add, only the
+/// sender's own name is shown, and senders may ask for what they like.
+fn trust_in_names(view: View<'_>, turn: &Turn, call: &CallState, arguments: &Arguments) -> Trust {
+    let values = arguments.values().map(ToString::to_string);
+    let said: Vec<_> = values.chain([call.call.name.clone()]).collect();
+    builtin::trust_in_names(&said.join("\n"), view.state, turn)
 }
 
 /// The key of the next effect. Its sequence number makes it unique in the life of the assistant. The time makes it

@@ -75,8 +75,11 @@ pub struct RecalledBlock {
     pub text: String,
     /// How many tokens it takes.
     pub tokens: u32,
-    /// The lowest trust of its parts.
+    /// The lowest trust of its parts, names excepted.
     pub trust: Trust,
+    /// The names that it shows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 impl Default for RecalledBlock {
@@ -85,6 +88,7 @@ impl Default for RecalledBlock {
             text: String::new(),
             tokens: 0,
             trust: Trust::FULL,
+            names: Vec::new(),
         }
     }
 }

@@ -6,16 +6,23 @@ use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{heard::Heard, turn::Turn, turns::Turns};
-use crate::event::Event;
+use super::{heard::Heard, step::StepKind, turn::Turn, turns::Turns};
+use crate::event::{DelayCause, Event};
 
 /// How many overheard lines a state keeps.
 pub const OVERHEARD_KEPT: usize = 50;
 
 /// Lines overheard lately, oldest first.
+///
+/// What a prompt showed stays until everything is decided that follows from the reply, however much is overheard
+/// meanwhile. So each decision looks at what the model looked at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Overheard(VecDeque<Heard>);
+pub struct Overheard {
+    /// What the prompts of the turn under way show.
+    shown: VecDeque<Heard>,
+    /// What was overheard since, for the next prompt.
+    since: VecDeque<Heard>,
+}
 
 impl Overheard {
     /// `turns` are as they were before the event.
@@ -34,15 +41,49 @@ impl Overheard {
             MessageVerdict::Trigger | MessageVerdict::Ignore => false,
         };
         if is_kept {
-            if self.0.len() >= OVERHEARD_KEPT {
-                self.0.pop_front();
-            }
-            self.0.push_back(Heard::new(seq, at, perceived));
+            push(&mut self.since, Heard::new(seq, at, perceived));
         }
     }
 
-    /// The lines, oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Heard> + ExactSizeIterator {
-        self.0.iter()
+    /// Lets the next prompt show what was overheard since the last one, if a prompt can follow this event. `turns` are
+    /// as they are after it.
+    pub(super) fn refresh(&mut self, event: &Event, turns: &Turns) {
+        let turn = turns.current();
+        if turn.is_some_and(|turn| turn.open_call().is_some()) {
+            return;
+        }
+        let is_asking = match event {
+            Event::TickStarted(_) => false,
+            // The model is still asked while the engine lets the sender know that this takes long.
+            Event::Recollected(_) | Event::ToolAnswered(_) | Event::EffectSettled(_) => {
+                let last = turn.and_then(|turn| turn.steps.last());
+                last.is_some_and(|step| step.kind == StepKind::Notice(DelayCause::Slow))
+            }
+            _ => return,
+        };
+        if !is_asking {
+            for line in self.since.drain(..) {
+                push(&mut self.shown, line);
+            }
+        }
     }
+
+    /// What the prompts of the turn under way show, oldest first.
+    pub(crate) fn shown(&self) -> impl DoubleEndedIterator<Item = &Heard> + ExactSizeIterator {
+        self.shown.iter()
+    }
+
+    /// The newest lines, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Heard> {
+        let all = self.shown.len() + self.since.len();
+        let lines = self.shown.iter().chain(&self.since);
+        lines.skip(all.saturating_sub(OVERHEARD_KEPT))
+    }
+}
+
+fn push(lines: &mut VecDeque<Heard>, line: Heard) {
+    if lines.len() >= OVERHEARD_KEPT {
+        lines.pop_front();
+    }
+    lines.push_back(line);
 }

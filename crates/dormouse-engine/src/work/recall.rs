@@ -192,9 +192,10 @@ fn orders_of(
     let shown = orders
         .iter()
         .filter(|order| block.shown.contains(&order.id));
-    let trust = shown.map(|order| order.trust);
+    let trust = shown.clone().map(|order| order.trust);
     RecalledBlock {
         trust: trust.fold(Trust::FULL, Trust::lowest),
+        names: shown.map(|order| order.from_name.to_string()).collect(),
         text: block.text,
         tokens: block.tokens.tokens,
     }
@@ -207,8 +208,10 @@ fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> 
     };
     let block = entity_block(known, &policy, ask.now, ask.budgets.entities, counter);
     let trust = block.shown.iter().map(|id| believed(known, id, &policy));
+    let names = block.shown.iter().filter_map(|id| known.profile(id));
     RecalledBlock {
         trust: trust.fold(Trust::FULL, Trust::lowest),
+        names: names.map(|profile| profile.name.to_string()).collect(),
         text: block.text,
         tokens: block.tokens.tokens,
     }

@@ -25,6 +25,7 @@ mod impostors;
 mod long_answers;
 mod memory;
 mod messages;
+mod names;
 mod one_message;
 mod outages;
 mod pattern;

@@ -227,7 +227,7 @@ async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before(
         (Some(recall()), 0, from("Mallory", 0.7)),
         (None, 1_024, from("Mallory", 0.7)),
         // Nothing that is shown says that it is empty.
-        (None, 0, from("Alice", 0.6)),
+        (None, 0, from("myself", 0.6)),
     ] {
         let first = [remember("the vault is empty"), noop()];
         // So long ago that no prompt shows it any more: only the memory does.

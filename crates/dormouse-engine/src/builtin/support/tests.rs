@@ -220,7 +220,7 @@ proptest! {
     ) {
         let source = [said(own, "Alice", &named)];
         let support = of(&named, &source, &as_shown(&others));
-        let is_said = !Note::of(&named, "").words.is_empty();
+        let is_said = !Note::of(&named).words.is_empty();
         prop_assert!(support.trust == trust(own) || !is_said, "{:?}", support);
     }
 
