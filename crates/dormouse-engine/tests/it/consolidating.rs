@@ -181,7 +181,7 @@ async fn replies_and_what_follows_from_them_are_events_and_the_memory_comes_out_
     let mut home = full().await;
     let calls = Arc::new(AtomicU64::new(0));
     let by = consolidator(&home, diligent(&calls));
-    let forecast = by.forecast(&logged(&home).await).await.unwrap();
+    let forecast = by.forecast(logged(&home).await.memory()).await.unwrap();
     assert_eq!(
         (forecast.requests, forecast.records, forecast.people),
         (4, 5, 1)
