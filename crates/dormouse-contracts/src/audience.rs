@@ -115,6 +115,19 @@ impl Audience {
         }
     }
 
+    /// Everyone who is in one of them, or more: members of two channels are [everyone](Self::Public), because no other
+    /// audience is known to contain them.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let channels = [self.channel(), other.channel()];
+        let everyone = [self, other].contains(&&Self::Public)
+            || matches!(channels, [Some(one), Some(another)] if one != another);
+        let entities = [self.entities(), other.entities()];
+        let entities = entities.into_iter().flatten().flatten().cloned();
+        let channel = channels.into_iter().flatten().next().cloned();
+        Self::of_parts(everyone, channel, entities.collect())
+    }
+
     /// Whether every one of the listeners was party to it. Nobody else but the assistant itself learns anything if it is
     /// repeated to them.
     #[must_use]
@@ -290,6 +303,20 @@ mod tests {
                 prop_assert_eq!(contains(&both, &entity), contains(&a, &entity) && contains(&b, &entity));
             }
             prop_assert_eq!(both.covers(&listeners), a.covers(&listeners) && b.covers(&listeners));
+        }
+
+        #[test]
+        fn a_union_holds_everyone_who_is_in_one_of_them(
+            a in any_audience(), b in any_audience(), known_to in any_audience(),
+        ) {
+            let either = a.union(&b);
+            prop_assert_eq!(&either, &b.union(&a));
+            prop_assert!(either.covers(&a) && either.covers(&b));
+            prop_assert_eq!(&a.union(&a), &a);
+            prop_assert_eq!(&a.union(&Audience::nobody()), &a);
+            if known_to.covers(&either) {
+                prop_assert!(known_to.covers(&a) && known_to.covers(&b));
+            }
         }
 
         #[test]

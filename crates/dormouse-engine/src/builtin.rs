@@ -31,7 +31,7 @@ pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
 use provenance::{MOST_SOURCES, NotShown, Provenance, named_origin, provenance};
 pub(crate) use provenance::{least_trusted, shown_score, trust_in_names, trust_of_reply};
 pub use tools::builtin_tools;
-pub(crate) use tools::{barest_tools, is_look_up};
+pub(crate) use tools::{barest_tools, is_look_up, is_own};
 
 /// How many lines a recall returns if the model does not say.
 const RECALL_DEFAULT: usize = 5;

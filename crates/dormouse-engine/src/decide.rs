@@ -89,7 +89,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Action {
             tool: open.tool.clone(),
             arguments: open.arguments.clone(),
             reply_to: turn.trigger.message().map(Heard::delivery).cloned(),
-            within: None,
+            within: open.within.clone(),
         };
         return Action::Call(if view.fresh == Some(&effect.key) {
             OutsideCall::Perform(effect)

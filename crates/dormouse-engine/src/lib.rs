@@ -63,7 +63,7 @@ pub use state::{
     ErrorRecord, HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion,
     OccasionKind, Overheard, Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services,
     ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait,
-    Window, WorldReach,
+    Widened, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -4,8 +4,10 @@ use dormouse_contracts::{Arguments, Audience};
 use serde_json::Value;
 
 use crate::{
+    builtin,
     config::Privacy,
-    state::{Heard, State, Trigger, Turn},
+    event::Verdict,
+    state::{CallState, Heard, State, Trigger, Turn},
 };
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
@@ -13,7 +15,7 @@ pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
     if state.configuration.settings.privacy == Privacy::Shared {
         return None;
     }
-    let reached = turn.trigger.answer_reaches();
+    let reached = turn.answer_reaches();
     let others = state.identities.own().fold(reached, Audience::without);
     // An answer that reaches nobody who is known may still be heard.
     let is_unknown = others == Audience::nobody();
@@ -51,6 +53,53 @@ impl<'a> Shareable<'a> {
                 .collect(),
         }
     }
+}
+
+/// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who was party to each part of it that is not of
+/// the turn itself, absent for parts of which that is not known: those were left to the listeners.
+///
+/// The words may repeat everything that was shown, so it is those who were party to all of it: to a message that was said to the
+/// assistant alone, to `shown`, to the steps before, and to what these looked up in the memory. A message that others heard as well
+/// is answered where it was said, no matter who has come there, so it does not count. Pure.
+pub(crate) fn may_hear(
+    state: &State,
+    turn: &Turn,
+    shown: impl Iterator<Item = Option<Audience>>,
+) -> Option<Audience> {
+    let listeners = renamed(&listeners(state, turn)?, state);
+    let of_listeners = |is_so: bool| is_so.then(|| listeners.clone());
+    let looked_up = |call: &CallState| {
+        let is_own = builtin::is_own(&call.call.name);
+        of_listeners(is_own && call.verdict == Some(Verdict::Success))
+    };
+    let steps = turn.shown_steps();
+    let done = steps.flat_map(|step| {
+        let results = step.calls.iter().filter_map(looked_up);
+        step.within.clone().into_iter().chain(results)
+    });
+    let message = of_listeners(turn.trigger.is_for_one());
+    let shown = shown.map(|known_to| known_to.unwrap_or_else(|| listeners.clone()));
+    let parts = shown.chain(done).chain(message);
+    let all = parts.fold(Audience::Public, |all, part| {
+        all.intersection(&renamed(&part, state))
+    });
+    (all != Audience::Public).then(|| state.identities.all_of(&all))
+}
+
+/// Who may hear the words of an act; `None` if anybody may. An act that does not answer where the message was said may repeat
+/// the message to others, so these must have been party to it. Pure.
+pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audience> {
+    let step = turn.steps.last()?;
+    if state.configuration.settings.privacy == Privacy::Shared || step.is_of_the_engine() {
+        return None;
+    }
+    let known_to = turn.trigger.known_to();
+    if is_answer || turn.message().is_none() || known_to == Audience::Public {
+        return step.within.clone();
+    }
+    let made_from = step.within.as_ref().unwrap_or(&Audience::Public);
+    let all = renamed(made_from, state).intersection(&renamed(&known_to, state));
+    Some(state.identities.all_of(&all))
 }
 
 fn renamed(audience: &Audience, state: &State) -> Audience {

@@ -12,15 +12,18 @@ mod remembered;
 mod room;
 mod shrink;
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{
-    ChatRequest, Seq, ToolChoice, Trust, TurnCall, TurnContext, TurnStep, invariant,
+    Audience, ChatRequest, Seq, ToolChoice, Trust, TurnCall, TurnContext, TurnStep, invariant,
 };
 use sha2::{Digest, Sha256};
 
 use crate::{
     builtin,
     config::{Settings, ToolCalling},
-    privacy::Shareable,
+    event::NOOP,
+    privacy::{Shareable, may_hear},
     state::{CallState, Heard, State, Turn},
 };
 use conversation::Conversation;
@@ -46,6 +49,10 @@ const SAID_TO_YOU: &str = "(And this is for you:)";
 const CAREFUL: &str = "(A dangerous call of yours was not carried out, because text of low trust was shown to you. That \
                        text is left out now. Decide by what is left.)";
 
+/// What precedes the message after the world did not let something be said because others listen by now.
+const WIDENED: &str = "(What you were about to say was not said: somebody listens by now who was not party to all that you were \
+                       shown. What they were not party to is left out now. Answer again with what is left.";
+
 /// What says that something relevant is left out. It names neither what nor whom.
 const WITHHELD: &str = "(You know something about this that not everybody who hears your answer was party to, so it is \
                         left out here. Say nothing about it, and do not guess at it. Whoever shared it with you can ask \
@@ -61,6 +68,8 @@ pub(crate) struct Prompt {
     pub(crate) offer: Offer,
     /// The lowest trust of everything that it may show.
     pub(crate) least_shown: Trust,
+    /// Who may hear what is made of it; anybody, if absent.
+    pub(crate) within: Option<Audience>,
 }
 
 impl Prompt {
@@ -194,6 +203,9 @@ pub(crate) fn build(
     if turn.is_careful() {
         conversation.user(CAREFUL);
     }
+    if let Some(note) = widened(turn) {
+        conversation.user(&note);
+    }
     let overheard = overheard(&shareable.overheard, choice, preamble).unwrap_or_default();
     conversation.user(&format!("{overheard}{}", heard(turn, choice, preamble)));
     conversation.steps(turn, form, |call| match choice.result_cap {
@@ -225,6 +237,15 @@ pub(crate) fn build(
         turn: context(turn, preamble.offered(offer)).map(Box::new),
         ..ChatRequest::default()
     };
+    let lines_left_out = shareable.overheard.len().saturating_sub(choice.lines);
+    let lines = shareable.overheard.iter().skip(lines_left_out);
+    let earlier = shareable.turns.iter().skip(left_out);
+    let remembered = turn.recollected.iter();
+    let remembered = remembered.filter(|_| choice.remembered.shows_something());
+    let shown = earlier
+        .map(|turn| Some(turn.known_to()))
+        .chain(lines.map(|line| Some(line.known_to())))
+        .chain(remembered.map(|found| found.audience.clone()));
     let before = preamble.offered(offer).tokens;
     let tokens = choice
         .tokens
@@ -236,6 +257,7 @@ pub(crate) fn build(
         length: choice.tokens,
         offer,
         least_shown: builtin::least_trusted(state, turn),
+        within: may_hear(state, turn, shown),
     }
 }
 
@@ -250,6 +272,24 @@ fn context(turn: &Turn, offered: &Offered) -> Option<TurnContext> {
         trigger: message.perception.clone(),
         tools_in_text: offered.listed.clone(),
         steps: steps.collect(),
+    })
+}
+
+/// The note that more listen by now, if they do. The steps that were made before are not shown, so it names what was done in them:
+/// that must not be repeated.
+fn widened(turn: &Turn) -> Option<String> {
+    let widened = turn.widened.as_ref()?;
+    let before = turn.own_steps().take(widened.from);
+    let calls = before.flat_map(|step| &step.calls);
+    let done = calls.filter(|call| call.may_be_made() && call.call.name != NOOP);
+    let done: BTreeSet<_> = done.map(|call| call.call.name.as_str()).collect();
+    let done: Vec<_> = done.into_iter().collect();
+    Some(match done.is_empty() {
+        true => format!("{WIDENED})"),
+        false => format!(
+            "{WIDENED} Already done, and not to be repeated: {}.)",
+            done.join(", ")
+        ),
     })
 }
 
@@ -290,6 +330,10 @@ fn choose(
         } else {
             0
         },
+        widened(turn).map_or(0, |note| {
+            let tokens = preamble.counter.count(&note).tokens;
+            tokens.saturating_add(MESSAGE)
+        }),
     ];
     let now = now.into_iter().fold(0, u32::saturating_add);
     let whole = now;

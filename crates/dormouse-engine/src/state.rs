@@ -48,7 +48,7 @@ pub use spent::{Counts, Spent};
 pub use step::{CallState, EffectState, Step, StepKind};
 pub use stop::{EmergencyStop, Stopped};
 pub use trigger::{Occasion, OccasionKind, Trigger};
-pub use turn::{Phase, Turn, TurnFailures, Wait, WorldReach};
+pub use turn::{Phase, Turn, TurnFailures, Wait, Widened, WorldReach};
 pub use turns::Turns;
 pub use window::{LearntLimit, Window};
 

@@ -75,6 +75,8 @@ pub struct EntityBlock {
     pub tokens: TokenCount,
     /// The entities in the block, in order.
     pub shown: Vec<EntityId>,
+    /// Who was party to all that it may say of them. Names are known to everyone.
+    pub audience: Audience,
     /// The number of known entities that are not in the block.
     pub left_out: usize,
 }
@@ -103,6 +105,7 @@ pub fn entity_block(
         exact: true,
     };
     let mut shown = Vec::new();
+    let mut audience = Audience::Public;
     let hearing = BlockHearing::of(entities, policy);
     for (profile, conversation) in foremost(entities, policy, &hearing, now) {
         let entry = BlockEntry::new(profile, conversation, policy, &hearing, now);
@@ -117,10 +120,12 @@ pub fn entity_block(
         };
         (text, tokens) = (longer, count);
         shown.push(profile.entity_id.clone());
+        audience = audience.intersection(&entry.audience);
     }
     EntityBlock {
         text,
         tokens,
+        audience,
         left_out: entities.profiles().len().saturating_sub(shown.len()),
         shown,
     }
@@ -160,10 +165,12 @@ impl<'a> BlockHearing<'a> {
         let Some(listeners) = &self.listeners else {
             return true;
         };
-        audience.is_some_and(|known_to| {
-            let known_to = known_to.renamed(|id| self.entities.survivor(id));
-            known_to.covers(listeners)
-        })
+        audience.is_some_and(|known_to| self.one_id_each(known_to).covers(listeners))
+    }
+
+    /// The same audience with each person by the id that represents them.
+    fn one_id_each(&self, audience: &Audience) -> Audience {
+        audience.renamed(|id| self.entities.survivor(id))
     }
 }
 

@@ -12,6 +12,7 @@ mod host;
 mod kill;
 mod many;
 mod memory;
+mod overhearing;
 mod peers;
 mod providers_anthropic;
 mod providers_ollama;

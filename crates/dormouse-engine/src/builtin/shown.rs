@@ -133,7 +133,7 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
 fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
     let mut items = Vec::new();
     let steps = turn.steps.iter().enumerate();
-    for (index, step) in steps.skip(turn.careful_from.unwrap_or(0)) {
+    for (index, step) in steps.skip(turn.shown_from()) {
         if index < spoken {
             let arguments = step.calls.iter().map(|call| call.call.arguments.as_str());
             let words: Vec<_> = [step.content.as_str()]

@@ -19,7 +19,7 @@ pub(super) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
 const LINE_LIMIT: usize = 2_000;
 
 /// Whether the results of this tool hold no text from outside, or record themselves where it comes from.
-pub(super) fn is_own(tool: &str) -> bool {
+pub(crate) fn is_own(tool: &str) -> bool {
     [
         NOOP,
         STORE_MEMORY,

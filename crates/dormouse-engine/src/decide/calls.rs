@@ -1,9 +1,11 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant,
+    Arguments, EffectKey, Query, SourceKind, SpeechKind, ToolCall, ToolCategory, ToolReach, Trust,
+    invariant,
 };
 use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
+use dormouse_tools::CheckedCall;
 use serde_json::{Value, json};
 
 use super::{
@@ -14,7 +16,7 @@ use super::{
 use crate::{
     builtin::{self, BuiltinOutcome},
     event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
-    privacy::audience_of_act,
+    privacy::{audience_of_act, within},
     remembering::words_of,
     state::{CallState, Step, Turn},
 };
@@ -64,6 +66,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 category: spec.category,
                 trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
                 audience: audience_of_act(view.state, turn, &checked.arguments),
+                within: within(view.state, turn, is_answer(view, turn, &checked)),
                 arguments: checked.arguments,
             })
             .into(),
@@ -86,6 +89,26 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
             BuiltinOutcome::Refused(why) => failed(&why),
         },
     }
+}
+
+/// Whether an act speaks to those who heard the message of its turn: in the way in which the message was said, and before the
+/// assistant did anything else that may have taken it elsewhere.
+fn is_answer(view: View<'_>, turn: &Turn, act: &CheckedCall<'_>) -> bool {
+    let (Some(message), Some(speech)) = (turn.message(), &act.spec.speech) else {
+        return false;
+    };
+    let argument = speech.to.as_ref().and_then(|to| act.arguments.get(to));
+    let to = argument.and_then(Value::as_str);
+    let is_the_same_way = match (&message.perception.attested.source, speech.kind) {
+        (SourceKind::Whisper, SpeechKind::Whisper) | (SourceKind::Page, SpeechKind::Page) => true,
+        (SourceKind::Channel(channel), SpeechKind::Channel) => to == Some(channel.as_str()),
+        (SourceKind::Whisper | SourceKind::Page | SourceKind::Channel(_), _) => false,
+        (_, kind) => kind == SpeechKind::Aloud,
+    };
+    let mut done = turn.own_steps().flat_map(|step| &step.calls);
+    let has_acted = done
+        .any(|call| call.effect.is_some() && call.may_be_made() && !view.speaks(&call.call.name));
+    is_the_same_way && !has_acted
 }
 
 /// What a dangerous call comes to if text of low trust was shown when it was decided. The first time the model is asked

@@ -1,8 +1,8 @@
 //! What follows from an answer of the model or the world.
 
 use dormouse_contracts::{
-    Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName, Outcome,
-    Receipt, Rejection, Trust, WorldErrorKind,
+    Audience, Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName,
+    Outcome, Receipt, Rejection, Trust, WorldErrorKind,
 };
 use dormouse_entities::EntityChange;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
@@ -65,6 +65,8 @@ pub(crate) struct Asked {
     pub(crate) hash: String,
     /// The lowest trust of everything that it may show. More may be overheard while the model answers.
     pub(crate) least_shown: Trust,
+    /// Who may hear what is made of it.
+    pub(crate) within: Option<Audience>,
 }
 
 impl Asked {
@@ -75,6 +77,7 @@ impl Asked {
             speech_only: prompt.offer == Offer::Speech,
             hash: prompt.hash(),
             least_shown: prompt.least_shown,
+            within: prompt.within.clone(),
         }
     }
 }
@@ -143,6 +146,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         trust: builtin::trust_of_reply(&said, view.state, turn),
         least_shown: asked.least_shown,
         speech_only: asked.speech_only,
+        within: asked.within,
     })];
     if is_unsayable {
         let end = unanswered::end(view, turn, UnansweredCause::NoSpeech);

@@ -28,6 +28,11 @@ pub struct EffectIntended {
     /// it may have come from. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// Who may hear its words, other than the assistant, as the world checks it ([`Effect::within`]). Absent if anybody may.
+    ///
+    /// [`Effect::within`]: dormouse_contracts::Effect::within
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Audience>,
 }
 
 /// What became of an outward act.

@@ -1,6 +1,6 @@
 //! What the memory returned for a turn, before the model is asked.
 
-use dormouse_contracts::{Attribution, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, SourceKind, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind, Withheld};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,9 @@ pub struct Recollected<Item = RecalledItem> {
     /// Standing orders: what people asked for once and for all.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub orders: RecalledBlock,
+    /// Who was party to all of it, other than the assistant; absent if that was not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
     /// Relevant lines that were left out because not everybody who hears the answer was party to them. The prompt says that
     /// there are some, and nothing about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -146,6 +149,7 @@ impl<Item> Default for Recollected<Item> {
             items: Vec::new(),
             entities: RecalledBlock::default(),
             orders: RecalledBlock::default(),
+            audience: None,
             withheld: Vec::new(),
             mode: RecallMode::default(),
             failure: None,
@@ -163,6 +167,7 @@ impl<Item> Recollected<Item> {
             items: change(self.items),
             entities: self.entities,
             orders: self.orders,
+            audience: self.audience,
             withheld: self.withheld,
             mode: self.mode,
             failure: self.failure,

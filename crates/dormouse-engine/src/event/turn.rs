@@ -1,7 +1,7 @@
 //! What is done about a message, from its first tick to its last.
 
 use dormouse_contracts::{
-    CallId, ChatReply, ModelName, Outcome, Seq, Timestamp, ToolCategory, Trust,
+    Audience, CallId, ChatReply, ModelName, Outcome, Seq, Timestamp, ToolCategory, Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,11 @@ pub struct Replied {
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
+    /// Who may hear what was made of it, other than the assistant: those who were party to everything that the prompt
+    /// showed. A message that was not for the assistant alone does not count: it is answered where it was said. Absent if
+    /// anybody may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Audience>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
@@ -98,8 +103,8 @@ pub enum Verdict {
     Failure,
     /// It was not made, because the turn had already ended. No error.
     Skipped,
-    /// It was not made yet: it is dangerous, and text of low trust was shown. The model is asked again without that
-    /// text. No error.
+    /// It was not made yet: it is dangerous, and text of low trust was shown, or more would have heard it than may. The
+    /// model is asked again. No error.
     Deferred,
 }
 
@@ -107,6 +112,8 @@ impl From<&Outcome> for Verdict {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done(_) => Self::Success,
+            // Somebody came meanwhile, which nobody could know when it was decided.
+            Outcome::Rejected(rejection) if rejection.heard_by.is_some() => Self::Deferred,
             Outcome::Rejected(_) | Outcome::Unknown => Self::Failure,
         }
     }

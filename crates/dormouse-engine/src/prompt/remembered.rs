@@ -104,6 +104,11 @@ impl Remembered {
         remembered
     }
 
+    /// Whether anything is shown, other than that something is left out.
+    pub(super) fn shows_something(self) -> bool {
+        self.entities || self.orders || self.lines > 0
+    }
+
     /// The parts, in their order.
     pub(super) fn parts(self, turn: &Turn) -> Vec<String> {
         let Some(recollected) = &turn.recollected else {

@@ -49,6 +49,16 @@ impl Identities {
         self.own.iter()
     }
 
+    /// The same audience with all ids of each person in it.
+    pub(crate) fn all_of(&self, audience: &Audience) -> Audience {
+        let known = self.merged.keys().chain(self.merged.values());
+        let known: BTreeSet<_> = known.collect();
+        let of_them = known
+            .into_iter()
+            .filter(|id| audience.includes(self.id_of(id)) == Some(true));
+        of_them.fold(audience.clone(), |all, id| all.with(id.clone()))
+    }
+
     /// The id that represents somebody.
     pub(crate) fn id_of<'a>(&'a self, entity: &'a EntityId) -> &'a EntityId {
         let mut id = entity;

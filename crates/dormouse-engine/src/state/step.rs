@@ -29,6 +29,9 @@ pub struct Step {
     /// Who was party to everything that the prompt showed, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// Who may hear its words, other than the assistant; anybody, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Audience>,
 }
 
 /// Who took a step, and what could be done in it.
@@ -74,6 +77,9 @@ pub struct EffectState {
     /// Who may learn what it says, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// Who may hear its words, other than the assistant; anybody, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Audience>,
     /// What became of it, once that is known.
     pub outcome: Option<Outcome>,
     /// The sequence number of the event that recorded the outcome.
@@ -94,6 +100,7 @@ impl Step {
             trust: Trust::FULL,
             least_shown: Trust::FULL,
             audience: None,
+            within: None,
         }
     }
 
@@ -103,7 +110,7 @@ impl Step {
     }
 
     /// Whether the engine took it, and not the model.
-    pub(super) fn is_of_the_engine(&self) -> bool {
+    pub(crate) fn is_of_the_engine(&self) -> bool {
         matches!(self.kind, StepKind::Notice(_) | StepKind::Apology)
     }
 

@@ -1,6 +1,6 @@
 //! What calls for a turn.
 
-use dormouse_contracts::{Audience, Seq, Timestamp, Trust};
+use dormouse_contracts::{Audience, Seq, SourceKind, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::heard::Heard;
@@ -112,6 +112,14 @@ impl Trigger {
         let message = self.message();
         message.map_or(Audience::Public, |heard| {
             heard.perception.attested.answer_reaches()
+        })
+    }
+
+    /// Whether it was said to the assistant alone: then no answer is for anybody else.
+    pub(crate) fn is_for_one(&self) -> bool {
+        self.message().is_some_and(|heard| {
+            let source = &heard.perception.attested.source;
+            matches!(source, SourceKind::Whisper | SourceKind::Page)
         })
     }
 

@@ -2,7 +2,9 @@
 
 mod phase;
 
-use dormouse_contracts::{Audience, EffectKey, ModelErrorKind, Seq, Timestamp, Words};
+use dormouse_contracts::{
+    Audience, EffectKey, ModelErrorKind, Outcome, Rejection, Seq, Timestamp, Words,
+};
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +55,18 @@ pub struct Turn {
     pub narrowings: u32,
     /// From which step on only trusted text is shown, if a dangerous call was deferred.
     pub careful_from: Option<usize>,
+    /// Who else listens by now, if the world did not let something be said because of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widened: Option<Widened>,
+}
+
+/// More listen than when a turn began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Widened {
+    /// Everyone who has listened, since the message that is answered.
+    pub listeners: Audience,
+    /// From which step on the steps are shown: those before it were made for fewer listeners.
+    pub from: usize,
 }
 
 /// What went wrong in a turn.
@@ -120,6 +134,7 @@ impl Turn {
             context_limit: None,
             narrowings: 0,
             careful_from: None,
+            widened: None,
         }
     }
 
@@ -254,6 +269,7 @@ impl Turn {
         let mut step = Step::new(kind, &replied.calls, replied.tokens);
         step.trust = replied.trust;
         step.least_shown = replied.least_shown;
+        step.within.clone_from(&replied.within);
         // Everything that the prompt showed was known to everyone who hears the answer. What is said in public is known to
         // more people than hear the answer, and the prompt was not made for those.
         let heard_by = || {
@@ -314,10 +330,16 @@ impl Turn {
     }
 
     /// The steps that a prompt shows, in order: those that the model took, without those before a dangerous call was
-    /// deferred.
+    /// deferred, or that were made for fewer listeners.
     pub(crate) fn shown_steps(&self) -> impl Iterator<Item = &Step> {
-        let shown = self.steps.iter().skip(self.careful_from.unwrap_or(0));
+        let shown = self.steps.iter().skip(self.shown_from());
         shown.filter(|step| !step.is_notice())
+    }
+
+    /// From which step on a prompt shows the steps.
+    pub(crate) fn shown_from(&self) -> usize {
+        let widened = self.widened.as_ref().map(|widened| widened.from);
+        self.careful_from.max(widened).unwrap_or(0)
     }
 
     /// Whether a dangerous call was deferred, so that only trusted text is shown.
@@ -368,6 +390,7 @@ impl Turn {
                 tool: intended.tool.clone(),
                 arguments: intended.arguments.clone(),
                 audience: intended.audience.clone(),
+                within: intended.within.clone(),
                 outcome: None,
                 settled: None,
                 captured: String::new(),
@@ -377,6 +400,8 @@ impl Turn {
 
     pub(super) fn settled(&mut self, seq: Seq, settled: &EffectSettled) {
         self.world = WorldReach::default();
+        let steps = self.steps.len();
+        let reached = self.answer_reaches();
         let Some(step) = self.steps.last_mut() else {
             return;
         };
@@ -390,6 +415,21 @@ impl Turn {
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome.clone());
             effect.settled = Some(seq);
+            // An act for one person is heard by that person, however many listen where the message was said.
+            if let Outcome::Rejected(Rejection {
+                heard_by: Some(heard_by),
+                ..
+            }) = &settled.outcome
+                && !self.trigger.is_for_one()
+                && !effect.arguments.contains_key("to")
+            {
+                self.widened = Some(Widened {
+                    listeners: reached.union(heard_by),
+                    from: steps,
+                });
+                // For these listeners other memories may be left out.
+                self.recollected = None;
+            }
         }
         if !step.is_notice() {
             self.note(verdict);
@@ -483,6 +523,15 @@ impl Turn {
         audiences.fold(self.trigger.known_to(), |known_to, audience| {
             known_to.intersection(audience.unwrap_or(&nobody))
         })
+    }
+
+    /// Who hears what is said in it.
+    pub(crate) fn answer_reaches(&self) -> Audience {
+        let widened = self.widened.as_ref();
+        widened.map_or_else(
+            || self.trigger.answer_reaches(),
+            |widened| widened.listeners.clone(),
+        )
     }
 
     /// How many tokens the turn takes in a prompt.

@@ -88,9 +88,21 @@ async fn look_up(
     };
     let orders = orders.map_err(failed)?;
     let look = |known: &Entities| entities(known, ask, counter);
+    let (entities, of_entities) = ports.memory.with_entities(look);
+    let orders = orders_of(&orders, ask, counter);
+    let of_orders = match orders.is_empty() {
+        true => Some(Audience::Public),
+        false => ask.listeners.clone(),
+    };
+    let audiences = [of_entities, of_orders];
+    let audience = found.audience.and_then(|lines| {
+        let audiences = audiences.into_iter();
+        audiences.fold(Some(lines), |all, one| Some(all?.intersection(&one?)))
+    });
     Ok(Recollected {
-        entities: ports.memory.with_entities(look),
-        orders: orders_of(&orders, ask, counter),
+        entities,
+        orders,
+        audience: audience.filter(|_| ask.listeners.is_some()),
         ..found
     })
 }
@@ -102,7 +114,10 @@ async fn lines(
 ) -> Result<Recollected<RecalledLine>, MemoryError> {
     let budget = ask.budgets.memories;
     if budget == 0 || ask.query.trim().is_empty() {
-        return Ok(Recollected::default());
+        return Ok(Recollected {
+            audience: Some(Audience::Public),
+            ..Recollected::default()
+        });
     }
     let mut request = RecallRequest::new(ask.query.as_str())
         .limit(MOST_RECORDS)
@@ -117,6 +132,7 @@ async fn lines(
     let mode = mode(&recall.mode);
     let mut room = budget;
     let mut lines = Vec::new();
+    let mut audience = Audience::Public;
     for found in recall.items {
         let mut line = line(&found.record);
         // The memory may also return neighbours of a match, which the prompt may show anyway.
@@ -129,11 +145,13 @@ async fn lines(
         if line.tokens <= room {
             room -= line.tokens;
             lines.push(line);
+            audience = audience.intersection(&found.record.known_to());
         }
     }
     let withheld = recall.withheld.into_iter();
     Ok(Recollected {
         items: lines,
+        audience: Some(audience),
         mode,
         withheld: withheld
             .filter(|one| one.record.seq() <= ask.through)
@@ -201,7 +219,12 @@ fn orders_of(
     }
 }
 
-fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> RecalledBlock {
+/// The block of people, and who was party to all of it.
+fn entities(
+    known: &Entities,
+    ask: &RecallQuery,
+    counter: &dyn TokenCounter,
+) -> (RecalledBlock, Option<Audience>) {
     let policy = BlockPolicy {
         listeners: ask.listeners.clone(),
         ..BlockPolicy::default()
@@ -209,12 +232,13 @@ fn entities(known: &Entities, ask: &RecallQuery, counter: &dyn TokenCounter) -> 
     let block = entity_block(known, &policy, ask.now, ask.budgets.entities, counter);
     let trust = block.shown.iter().map(|id| believed(known, id, &policy));
     let names = block.shown.iter().filter_map(|id| known.profile(id));
-    RecalledBlock {
+    let shown = RecalledBlock {
         trust: trust.fold(Trust::FULL, Trust::lowest),
         names: names.map(|profile| profile.name.to_string()).collect(),
         text: block.text,
         tokens: block.tokens.tokens,
-    }
+    };
+    (shown, Some(block.audience))
 }
 
 /// The lowest trust of what the block may show about somebody.

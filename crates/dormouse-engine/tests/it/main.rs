@@ -28,6 +28,7 @@ mod messages;
 mod names;
 mod one_message;
 mod outages;
+mod overhearing;
 mod pattern;
 mod people;
 mod privacy;

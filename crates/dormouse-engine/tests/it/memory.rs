@@ -73,6 +73,7 @@ fn recollected(home: &Home) -> Vec<Recollected<RecalledLine>> {
             items: found.items.into_iter().map(&mut whole).collect(),
             entities: found.entities,
             orders: found.orders,
+            audience: found.audience,
             withheld: found.withheld,
             mode: found.mode,
             failure: found.failure,

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use dormouse_contracts::{Timestamp, Trust};
+use dormouse_contracts::{Audience, Timestamp, Trust};
 use dormouse_text::escape_id;
 
 use super::{AttributeLine, BlockHearing, BlockPolicy};
@@ -27,6 +27,8 @@ pub(super) struct BlockEntry {
     attributes: Option<String>,
     observations: Vec<String>,
     conversation: Vec<String>,
+    /// Who was party to all of it.
+    pub(super) audience: Audience,
 }
 
 impl BlockEntry {
@@ -53,6 +55,7 @@ impl BlockEntry {
                 AttributeLine::Shown if !hearing.may_learn(attributes_audience) => None,
                 AttributeLine::Shown => attributes(&profile.attributes, policy.min_trust),
             },
+            audience: audience(profile, conversation, policy, hearing),
             observations: observations(profile, policy, hearing),
             conversation: conversation
                 .map(|conversation| talk(conversation, is_alone, hearing))
@@ -83,6 +86,37 @@ impl BlockEntry {
         lines.extend(self.conversation.iter().cloned());
         lines.join("\n")
     }
+}
+
+/// Who was party to everything that an entry may say. What it says of somebody who is alone with the assistant is for that
+/// person.
+fn audience(
+    profile: &Profile,
+    conversation: Option<&Conversation>,
+    policy: &BlockPolicy,
+    hearing: &BlockHearing<'_>,
+) -> Audience {
+    let observations = profile.observations.iter();
+    let observations = observations.map(|o| o.audience.as_ref());
+    let actions = conversation
+        .into_iter()
+        .flat_map(|all| &all.pending_actions);
+    let actions = actions.map(|action| action.audience.as_ref());
+    let attributes = match policy.attributes {
+        AttributeLine::Omitted => None,
+        AttributeLine::Shown => Some(profile.attributes.audience.as_ref()),
+    };
+    let parts = observations.chain(actions).chain(attributes);
+    let learnt = parts.filter(|audience| hearing.may_learn(*audience));
+    let alone = Audience::from_iter([profile.entity_id.clone()]);
+    let all = match hearing.is_alone(&profile.entity_id) {
+        true => alone,
+        false => Audience::Public,
+    };
+    let nobody = Audience::nobody();
+    learnt.fold(all, |all, one| {
+        all.intersection(&hearing.one_id_each(one.unwrap_or(&nobody)))
+    })
 }
 
 fn observations(

@@ -122,6 +122,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         arguments,
         trust: None,
         audience: None,
+        within: None,
     }
 }
 
