@@ -14,7 +14,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     report.step("tidy", || tidy::run(sh));
     deny::check(sh, &mut report);
     report.step("clippy", || clippy(sh));
-    report.step("tests", || test::tests(sh));
+    report.step("tests", || test::tests(sh, test::Effort::Thorough));
     report.step("optional parts", || test::optional_parts(sh));
     report.step("doc tests", || test::doc_tests(sh));
     report.step("examples", || examples::run(sh));

@@ -7,22 +7,34 @@ use xshell::{Shell, cmd};
 use crate::peers;
 use crate::workspace::Result;
 
+/// How many cases the longest property tests draw, and how often programs are killed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// An eighth, for somebody who waits.
+    Quick,
+    Thorough,
+}
+
 pub(crate) fn run(sh: &Shell) -> Result {
-    let tested = tests(sh).and_then(|()| doc_tests(sh));
+    let tested = tests(sh, Effort::Quick).and_then(|()| doc_tests(sh));
     println!("\n{}", skipped());
     tested
 }
 
 /// Unit, integration and end-to-end tests of every crate that the programs have by default. Examples and benches are
 /// compiled by other steps of `cargo xtask ci`.
-pub(crate) fn tests(sh: &Shell) -> Result {
-    cmd!(
+pub(crate) fn tests(sh: &Shell, effort: Effort) -> Result {
+    let mut tests = cmd!(
         sh,
         "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
     )
     .env(peers::REQUIRED, peers::found())
-    .env("RUST_TEST_THREADS", threads().to_string())
-    .run()?;
+    .env("RUST_TEST_THREADS", threads().to_string());
+    if effort == Effort::Quick {
+        // Read by `dormouse_testing::effort`.
+        tests = tests.env("DORMOUSE_QUICK_TESTS", "1");
+    }
+    tests.run()?;
     Ok(())
 }
 

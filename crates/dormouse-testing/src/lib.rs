@@ -18,6 +18,7 @@
 
 mod clock;
 pub mod conformance;
+mod effort;
 mod embedder;
 mod embedding_server;
 mod fault;
@@ -30,6 +31,7 @@ mod tokens;
 mod world;
 
 pub use clock::ManualClock;
+pub use effort::effort;
 pub use embedder::{EmbedFault, HashedEmbedder};
 pub use embedding_server::embedding_server;
 pub use gate::Gate;

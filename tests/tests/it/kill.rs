@@ -12,7 +12,7 @@ use dormouse_contracts::{AssistantId, Random, Seq, Timestamp, Words};
 use dormouse_engine::{catch_up, replay};
 use dormouse_memory::Memory;
 use dormouse_sandbox::Act;
-use dormouse_testing::SeededRandom;
+use dormouse_testing::{SeededRandom, effort};
 use dormouse_tests::{Child, Program, RunningClock, tell};
 use serde_json::Value;
 use tokio::{
@@ -27,8 +27,11 @@ use crate::{
     host::{Host, empty_memory, entity, key},
 };
 
-/// How often the program is killed.
-const KILLS: u32 = 300;
+/// How often the program is killed at least by a thorough test.
+const KILLS: u32 = 200;
+/// It is killed until this many messages were acknowledged as well: kills before the program has done anything prove
+/// nothing, and a busy machine has more of those.
+const ACKNOWLEDGED: u32 = 200;
 /// The most lines of input in one life.
 const MOST_LINES: u64 = 5;
 /// A start is never taken to be shorter than this: repairing what the last kill left takes its time, too.
@@ -70,6 +73,10 @@ impl Ledger {
     fn below(&self, limit: u64) -> u64 {
         // A draw is below 1, so the product is below the limit.
         (self.chance.unit() * limit as f64) as u64
+    }
+
+    fn killed(&self) -> u32 {
+        self.kills.values().sum()
     }
 
     fn moment(&self) -> Moment {
@@ -307,15 +314,17 @@ async fn die_often(data: &Path) {
         last_event: String::new(),
         mid_effect: 0,
     };
-    for _ in 0..KILLS {
+    let acknowledged = effort(ACKNOWLEDGED) as usize;
+    while ledger.killed() < effort(KILLS) || ledger.acknowledged.len() < acknowledged {
         ledger.live(&program).await;
     }
     ledger.finish(&program).await;
     ask_the_program(&program, data).await;
     let account = ledger.check(data).await;
     tell(&format!(
-        "{KILLS} kills {:?}, {} of them between an effect and its outcome; {} starts got ready; {} messages sent, \
+        "{} kills {:?}, {} of them between an effect and its outcome; {} starts got ready; {} messages sent, \
          {} acknowledged, {} answered, {} events",
+        ledger.killed(),
         ledger.kills,
         ledger.mid_effect,
         ledger.starts,
@@ -324,14 +333,12 @@ async fn die_often(data: &Path) {
         account.triggers().count(),
         account.events,
     ));
-    assert_eq!(ledger.kills.values().sum::<u32>(), KILLS);
-    // Kills before the process has done anything prove nothing.
-    assert!(ledger.acknowledged.len() as u32 > KILLS / 2);
-    assert!(account.triggers().count() as u32 > KILLS / 2);
+    // One of five messages is only overheard.
+    assert!(account.triggers().count() > acknowledged / 2);
 }
 
 #[tokio::test]
-async fn killed_200_times_every_acknowledged_message_is_answered_exactly_once() {
+async fn killed_again_and_again_every_acknowledged_message_is_answered_exactly_once() {
     let mut folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = folder.path().join("data");
     // In its own task, so that its result is known before the folder is removed.

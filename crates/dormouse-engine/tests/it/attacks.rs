@@ -7,7 +7,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{AssistantConfig, Event, MemoryChanged};
 use dormouse_memory::{Derivation, MemoryChange, Note};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -408,7 +408,7 @@ fn corroboration_counts_only_if_it_is_on_and_of_people_who_did_not_hear_each_oth
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
     #[test]
     fn accounts_raise_trust_to_the_floor_at_most_and_only_of_enough_people_who_did_not_hear_each_other(
@@ -460,7 +460,7 @@ fn is_trigger(heard: &Perceive) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
     #[test]
     fn a_secret_that_only_strangers_know_is_never_believed(

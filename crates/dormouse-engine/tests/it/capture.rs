@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dormouse_contracts::Perception;
 use dormouse_engine::{Event, Rest};
-use dormouse_testing::{Behaviour, Gate, Perceive, ScriptedTurn};
+use dormouse_testing::{Behaviour, Gate, Perceive, ScriptedTurn, effort};
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 use tokio::time;
@@ -140,7 +140,7 @@ const ALL_FIRST: Interleaving = Interleaving {
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(effort(96)))]
 
     #[test]
     fn the_same_life_is_captured_alike_whichever_comes_first(

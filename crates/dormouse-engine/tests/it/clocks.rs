@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dormouse_contracts::ModelErrorKind;
 use dormouse_engine::{Activity, Rest};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -83,7 +83,7 @@ async fn everybody_is_answered(befores: Vec<Before>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(effort(64)))]
 
     #[test]
     fn everybody_is_answered_within_hours_however_the_clock_is_set(befores in befores()) {

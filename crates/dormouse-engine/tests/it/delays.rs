@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dormouse_engine::{Event, ExecutionPattern, Rest};
-use dormouse_testing::{Behaviour, Gate, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Behaviour, Gate, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time;
@@ -88,7 +88,7 @@ async fn a_world_that_does_not_take_it_costs_the_message_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
     /// Killed at any moment of a long wait, nobody is asked to wait twice, and the answer comes once.
     #[test]

@@ -6,7 +6,7 @@ use dormouse_contracts::{
     ChatRequest, Message, Perception, TokenCount, TokenCounter, ToolDefinition,
 };
 use dormouse_engine::{Assistant, Ports, ToolCalling, WakeError};
-use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -158,7 +158,7 @@ fn answer(number: usize) -> ScriptedTurn {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
     #[test]
     fn no_prompt_takes_more_tokens_than_it_says_and_all_leave_room_for_the_reply(

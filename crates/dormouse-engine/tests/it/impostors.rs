@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{ChatRequest, EntityId, Message, Perception, Sender};
 use dormouse_engine::Accepted;
-use dormouse_testing::{Perceive, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -259,7 +259,7 @@ async fn a_text_of_nothing_visible_is_ignored_whichever_way_it_comes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
     #[test]
     fn two_people_never_have_the_same_line(

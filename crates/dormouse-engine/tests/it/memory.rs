@@ -17,7 +17,7 @@ use dormouse_engine::{
     WakeError, catch_up, replay,
 };
 use dormouse_memory::{LogPosition, Memory, Record, StoredChange};
-use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ pub(crate) async fn a_life(home: &Home, heard: &[(u8, u8)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(effort(16)))]
 
     #[test]
     fn a_memory_comes_out_the_same_however_the_log_is_cut_into_pages(

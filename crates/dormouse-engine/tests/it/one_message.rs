@@ -11,7 +11,7 @@ use std::{
 use dormouse_contracts::{ChatReply, ChatRequest, FinishReason, Message, ModelErrorKind};
 use dormouse_engine::{Rest, StopCause};
 use dormouse_resilience::{BreakerPolicy, CircuitBreaker, Health};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time;
@@ -582,7 +582,7 @@ fn in_weather(weather: &[Weather]) -> ScriptedModel {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
     /// However servers and messages fail: each message is answered or given up with a word once the service is well and
     /// somebody is answered by it, what waits longer than an hour is given a word, and nothing that one person says

@@ -11,7 +11,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{AssistantConfig, EntityChanged, Event, Privacy};
 use dormouse_entities::EntityChange;
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -492,7 +492,7 @@ async fn leaks_of(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(effort(512)))]
     #[test]
     fn no_prompt_holds_a_word_that_one_of_its_listeners_was_not_party_to(
         happenings in happenings(),

@@ -9,7 +9,7 @@ use dormouse_contracts::{
 use dormouse_engine::{CatchUpError, EntityChanged, Event, MemoryChanged, catch_up};
 use dormouse_entities::{EntityChange, EntityType, Name, NewObservation};
 use dormouse_memory::{LinkKind, Memory, MemoryChange, Note, write::ExtractionSettings};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -283,7 +283,7 @@ async fn speak(home: &Home, heard: &[(u8, u8)], number: &mut u64, is_killed: boo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
     #[test]
     fn a_memory_that_is_lost_at_any_moment_comes_out_of_its_log_as_it_was(

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{AppendErrorKind, ModelErrorKind, Seq};
 use dormouse_engine::{Rest, replay, restore};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn turn(kind: u8) -> ScriptedTurn {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
     #[test]
     fn a_snapshot_and_the_tail_equal_the_whole_log_at_every_restart(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{Author, EntityId, SourceKind, Trust};
 use dormouse_engine::{Event, Perceived};
 use dormouse_entities::{EntityChange, Metric};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -194,7 +194,7 @@ fn what_the_operator_decides_of_a_person_counts_for_every_id_of_them() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(effort(8)))]
 
     #[test]
     fn words_never_change_how_far_somebody_is_believed(

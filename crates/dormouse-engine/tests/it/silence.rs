@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{ModelErrorKind, Outcome, Seq, ToolCategory};
 use dormouse_engine::{Activity, Event, ExecutionPattern, State, ToolCalling, UnansweredCause};
-use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::time;
@@ -212,7 +212,7 @@ fn waits(state: &State, activity: &Activity, seq: Seq) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(effort(256)))]
 
     #[test]
     fn each_accepted_message_ends_answered_or_reported_or_waits_for_a_reason(

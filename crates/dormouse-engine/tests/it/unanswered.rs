@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{ChatReply, FinishReason, Outcome};
 use dormouse_engine::{Event, ExecutionPattern, Rest, StopReason, ToolCalling, Verdict};
-use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -305,7 +305,7 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(effort(64)))]
 
     /// The model says texts, whole or in parts, looks and notes, in any order; the world refuses any of it; speech ends
     /// the turn or not. Unless a whole text was said after the last look, an event records that there was no answer, and

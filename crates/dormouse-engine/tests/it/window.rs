@@ -7,7 +7,7 @@ use std::sync::{
 
 use dormouse_contracts::{ModelErrorKind, Seq};
 use dormouse_engine::{Event, Rest, replay};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -198,7 +198,7 @@ async fn a_reply_for_which_there_is_no_room_is_asked_for_shorter() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(effort(12)))]
 
     #[test]
     fn prompts_only_get_shorter_and_no_message_is_lost_silently(

@@ -7,7 +7,7 @@ use dormouse_contracts::{
     Rejection, WorldError,
 };
 use dormouse_engine::{Assistant, Event, Ports, Rest};
-use dormouse_testing::{FakeWorld, Gate, Perceive, ScriptedTurn};
+use dormouse_testing::{FakeWorld, Gate, Perceive, ScriptedTurn, effort};
 use proptest::{prelude::*, test_runner::TestCaseResult};
 use serde_json::{Value, json};
 use tokio::time;
@@ -113,7 +113,7 @@ impl Inquire for Witness {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
     #[test]
     fn an_act_is_on_disk_before_it_is_done_and_everything_is_at_rest(numbers in turns()) {
