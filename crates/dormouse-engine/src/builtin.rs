@@ -7,7 +7,6 @@ mod accounts;
 mod memory_query;
 mod provenance;
 mod shown;
-mod support;
 mod tools;
 
 use std::collections::BTreeMap;

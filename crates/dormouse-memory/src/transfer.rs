@@ -15,7 +15,7 @@
 //! | `speaker`, `entity` | who said it: a name, and the id that their world attests | nobody; `entity` needs `speaker` |
 //! | `myself` | whether the assistant itself said it | no |
 //! | `heard_as`, `place` | how and where it was said, as a world attests it | unknown |
-//! | `thread` | the conversation | none |
+//! | `thread` | the conversation, as a world attests it | none |
 //! | `trust` | how far it is believed, 0 to 1 | 1 |
 //! | `tags` | a list of words | none |
 //! | `source_key` | the key of its source; a second line with the same key changes nothing | a hash of speaker, time, text and thread |

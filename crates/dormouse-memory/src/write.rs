@@ -18,7 +18,8 @@
 //! fails or returns no list of facts, the sources stay as they are. [`Attempts`] counts the failures; after three of them a
 //! source is skipped.
 //!
-//! A fact has the lowest trust of its sources, and never supersedes a record of higher trust. What was heard is never taken
+//! A fact has the lowest trust of its sources and of every other line of the batch that supplies what these lack
+//! ([`dormouse_retrieval::support`]), and never supersedes a record of higher trust. What was heard is never taken
 //! from recall by what a model makes of it.
 
 mod attempts;

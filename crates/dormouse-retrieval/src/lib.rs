@@ -9,7 +9,8 @@
 //!
 //! Everything is a pure function of its arguments: no clock, no randomness, no I/O. [`named_times`] finds the times
 //! that a text names, relative to when it was said. [`terms`] returns the terms that are compared; [`words`] and
-//! [`base_form`] are the steps that lead to them.
+//! [`base_form`] are the steps that lead to them. [`support`] says how far a text is believed that was made from others, by
+//! which of them supply its words.
 //!
 //! Stability: experimental. The weights and features come from measurements. Better measurements will change them, and
 //! with them the scores and the order. A snapshot of another version is rejected, never misread.
@@ -22,6 +23,7 @@ mod pack;
 mod query;
 mod search;
 mod snapshot;
+pub mod support;
 mod text_features;
 mod unit;
 mod weights;

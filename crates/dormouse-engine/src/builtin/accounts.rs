@@ -2,10 +2,9 @@
 
 use dormouse_contracts::{Audience, EntityId, Sender, Seq, Timestamp, Trust};
 
-use super::{
-    shown::shown,
-    support::{Shown, says_all},
-};
+use dormouse_retrieval::support::{ShownText, says_all};
+
+use super::shown::shown;
 use crate::{
     privacy::Shareable,
     state::{Heard, People, State, Turn},
@@ -78,11 +77,11 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     own.chain(earlier).chain(overheard).collect()
 }
 
-fn said(heard: &Heard) -> Shown<'_> {
+fn said(heard: &Heard) -> ShownText<'_> {
     let words = heard.perception.words.as_claimed();
-    Shown {
+    ShownText {
         speaker: heard.perception.attested.sender.name().to_owned(),
-        ..Shown::text(heard.trust, words)
+        ..ShownText::text(heard.trust, words)
     }
 }
 

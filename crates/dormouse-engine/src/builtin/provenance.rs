@@ -2,12 +2,12 @@
 
 use dormouse_contracts::{Attribution, Origin, Trust};
 use dormouse_memory::MIN_TRUST;
+use dormouse_retrieval::support::{INFERRED, ShownText, Support, is_only_in_name, support};
 use serde_json::{Value, json};
 
 use super::{
     accounts::CORROBORATED,
     shown::{ShownItem, shown},
-    support::{INFERRED, Shown, Support, is_only_in_name, support},
 };
 use crate::{
     render,
@@ -225,7 +225,7 @@ fn of_all(named: &[ShownItem<'_>], trigger: Origin) -> (Attribution, Origin) {
     }
 }
 
-fn texts<'a>(items: &'a [ShownItem<'a>]) -> Vec<&'a Shown<'a>> {
+fn texts<'a>(items: &'a [ShownItem<'a>]) -> Vec<&'a ShownText<'a>> {
     items.iter().map(|item| &item.said).collect()
 }
 

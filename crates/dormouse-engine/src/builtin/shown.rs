@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{Attribution, Origin, SourceKind, Trust};
+use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
 use super::{
     provenance::named_origin,
-    support::Shown,
     tools::{RECALL_MEMORIES, is_own},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     state::{CallState, Heard, State, Trigger, Turn},
 };
 
-/// The trust of what the world answered, and of names: anybody may have written it there.
+/// The trust of what the world answered: the answer may hold text that anybody wrote there.
 const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
@@ -29,7 +29,7 @@ pub(crate) struct ShownItem<'a> {
     /// The event that it goes back to, by which a model can name it.
     pub(crate) origin: Option<Origin>,
     pub(crate) from: Attribution,
-    pub(crate) said: Shown<'a>,
+    pub(crate) said: ShownText<'a>,
 }
 
 /// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
@@ -60,7 +60,7 @@ fn name<'a>(name: String) -> ShownItem<'a> {
     ShownItem {
         origin: None,
         from: Attribution::Surroundings,
-        said: Shown::name(SURROUNDINGS_TRUST, name),
+        said: ShownText::name(name),
     }
 }
 
@@ -70,7 +70,7 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
         Trigger::Occasion(occasion) => ShownItem {
             origin: Some(Origin::event(occasion.seq)),
             from: Attribution::Myself,
-            said: Shown::text(occasion.trust, &*occasion.text),
+            said: ShownText::text(occasion.trust, &*occasion.text),
         },
     }
 }
@@ -86,11 +86,11 @@ fn heard(heard: &Heard) -> ShownItem<'_> {
     };
     ShownItem {
         origin: Some(Origin::event(heard.seq)),
-        said: Shown {
+        said: ShownText {
             speaker: from.name().unwrap_or_default().to_owned(),
             channel: channel.to_owned(),
             around: format!("{how} {}", attested.at),
-            ..Shown::text(heard.trust, heard.perception.words.as_claimed())
+            ..ShownText::text(heard.trust, heard.perception.words.as_claimed())
         },
         from,
     }
@@ -106,7 +106,7 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
         let text = ShownItem {
             origin: None,
             from: Attribution::Several,
-            said: Shown::text(block.trust, &*block.text),
+            said: ShownText::text(block.trust, &*block.text),
         };
         [text]
             .into_iter()
@@ -120,10 +120,10 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
     let said = ShownItem {
         origin: Some(line.record),
         from: line.from.clone(),
-        said: Shown {
+        said: ShownText {
             speaker: line.from.name().unwrap_or_default().to_owned(),
             around: line.at.to_string(),
-            ..Shown::text(line.trust, &*line.text)
+            ..ShownText::text(line.trust, &*line.text)
         },
     };
     [said].into_iter().chain(render::place(line).map(name))
@@ -143,7 +143,7 @@ fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
             items.push(ShownItem {
                 origin: None,
                 from: Attribution::Myself,
-                said: Shown::text(step.trust, words.join("\n")),
+                said: ShownText::text(step.trust, words.join("\n")),
             });
         }
         items.extend(step.calls.iter().flat_map(result));
@@ -161,7 +161,7 @@ fn result(call: &CallState) -> Vec<ShownItem<'_>> {
         return vec![ShownItem {
             origin: None,
             from: Attribution::Surroundings,
-            said: Shown::text(SURROUNDINGS_TRUST, words),
+            said: ShownText::text(SURROUNDINGS_TRUST, words),
         }];
     }
     if call.call.name == RECALL_MEMORIES
@@ -172,7 +172,7 @@ fn result(call: &CallState) -> Vec<ShownItem<'_>> {
     let holds_lines = call.trust.map(|trust| ShownItem {
         origin: None,
         from: Attribution::Several,
-        said: Shown::text(trust, content),
+        said: ShownText::text(trust, content),
     });
     let names = names_in(content).into_iter().map(name);
     holds_lines.into_iter().chain(names).collect()
@@ -210,10 +210,10 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         let said = ShownItem {
             origin: text("id").and_then(named_origin),
             from: Attribution::Named(from.clone()),
-            said: Shown {
+            said: ShownText {
                 speaker: from,
                 around: text("at")?.to_owned(),
-                ..Shown::text(trust, text("text")?.to_owned())
+                ..ShownText::text(trust, text("text")?.to_owned())
             },
         };
         Some([said].into_iter().chain(place))

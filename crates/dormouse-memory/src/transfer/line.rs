@@ -18,8 +18,8 @@ use moment::Moment;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ImportClaims {
     /// Anybody may have written the file. No line is believed more than this, and no line can say that the assistant itself
-    /// said or concluded something, or what a world attests: the id of a speaker, how something was said, and where. So
-    /// nothing in it is a quotation or a standing order.
+    /// said or concluded something, or what a world attests: the id of a speaker, how something was said, where, and in which
+    /// conversation. So nothing in it is a quotation or a standing order.
     Foreign {
         /// The most trust of a line.
         at_most: Trust,
@@ -182,6 +182,9 @@ impl Line {
             },
             ImportClaims::Foreign { at_most } => Self {
                 trust: self.trust.lowest(at_most),
+                // The same file is recognised again, so its key holds what it claims.
+                source_key: Some(self.key()),
+                thread: None,
                 derivation: Derivation::Imported,
                 entity: None,
                 myself: false,
@@ -192,12 +195,17 @@ impl Line {
         }
     }
 
-    fn into_note(self) -> Note {
-        let at = self.at.map(|at| at.0);
-        let key = self.source_key.unwrap_or_else(|| {
+    /// The key of its source; without one, a hash of what distinguishes it.
+    fn key(&self) -> String {
+        self.source_key.clone().unwrap_or_else(|| {
             let (speaker, thread) = (self.speaker.as_deref(), self.thread.as_deref());
-            source_key_of(speaker, at, &self.text, thread)
-        });
+            source_key_of(speaker, self.at.as_ref().map(|at| at.0), &self.text, thread)
+        })
+    }
+
+    fn into_note(self) -> Note {
+        let at = self.at.as_ref().map(|at| at.0);
+        let key = self.key();
         let mut note = Note::new(self.text)
             .kind(self.kind)
             .in_collection(self.collection)
@@ -297,12 +305,13 @@ mod tests {
         for line in [
             br#"{"text":"the code is 9431","trust":1.0,"myself":true,"kind":"insight","derivation":"consolidated"}"#.as_slice(),
             br#"{"text":"the code is 9431","trust":1.0,"speaker":"Alice","entity":"player:alice","heard_as":"whisper",
-                "place":{"id":"kitchen","name":"Kitchen"},"kind":"instruction","derivation":"heard"}"#,
+                "place":{"id":"kitchen","name":"Kitchen"},"kind":"instruction","derivation":"heard",
+                "thread":"whisper:player:alice"}"#,
         ] {
             let note = Line::read(line, claims).unwrap();
             assert_eq!(note.trust.score(), 0.6);
             assert_eq!(note.provenance.derivation, Derivation::Imported);
-            assert_eq!((note.heard_as, note.place), (None, None));
+            assert_eq!((note.heard_as, note.place, note.thread), (None, None, None));
             assert!(matches!(note.speaker, Attribution::Unknown | Attribution::Named(_)));
         }
         // A file does not know who wrote it.

@@ -28,7 +28,8 @@ pub struct Extracted {
     pub about: Vec<String>,
     /// The time of its latest source.
     pub at: Timestamp,
-    /// The lowest trust of its sources.
+    /// How far it is believed, by [`dormouse_retrieval::support`]: at most like its sources, and like every other line that
+    /// was shown and supplies what these lack.
     pub trust: Trust,
     /// Since when it is true, if that is known.
     pub valid_from: Option<Timestamp>,

@@ -1,9 +1,12 @@
 //! From sources to facts: the request to a model, and reading its reply.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use dormouse_contracts::{ChatRequest, Message, Timestamp, Trust};
-use dormouse_retrieval::{NamedTime, named_times};
+use dormouse_retrieval::{
+    NamedTime, named_times,
+    support::{ShownText, support},
+};
 use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
@@ -59,8 +62,7 @@ impl Batch {
     pub fn request(&self, settings: &ExtractionSettings) -> ChatRequest {
         let mut lines = String::new();
         for source in &self.sources {
-            let speaker = source.speaker.name().unwrap_or_default();
-            let speaker = one_line(speaker, LONGEST_NAME);
+            let speaker = speaker(source);
             let colon = if speaker.is_empty() { "" } else { ":" };
             let (id, at, shown) = (source.id, source.at, &source.shown);
             // Writing to a string never fails.
@@ -101,14 +103,23 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
     if from.is_empty() {
         from = places(object, "from_ids", sources);
     }
+    if from.is_empty() {
+        return None;
+    }
+    let about = reply::list(object, "about", MOST_NAMES, LONGEST_NAME);
+    // What it is about is searched like its text.
+    let said = format!("{text}\n{}", about.join("\n"));
+    let (trust, lowered_by) = believed(&said, &from, sources);
+    if let Some(place) = lowered_by.filter(|place| !from.contains(place)) {
+        from.push(place);
+    }
     let shown = || from.iter().filter_map(|place| sources.get(*place));
     let at = shown().map(|source| source.at).max()?;
-    let trust = shown().fold(Trust::FULL, |trust, source| trust.lowest(source.trust));
     let kind = reply::text(object, "kind", 32).and_then(|kind| kind.to_lowercase().parse().ok());
     Some(Extracted {
         text,
         kind: kind.unwrap_or(RecordKind::Fact),
-        about: reply::list(object, "about", MOST_NAMES, LONGEST_NAME),
+        about,
         at,
         trust,
         valid_from: valid_from(object),
@@ -116,6 +127,33 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
         sources: shown().map(Source::id).collect(),
         derivation: derivation(shown()),
     })
+}
+
+/// How far a text is believed that was made from the sources at the places `from`, while all of them were shown, and the
+/// place of another source that lowered this.
+fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Option<usize>) {
+    let numbered = sources.iter().enumerate();
+    let (named, others): (Vec<_>, Vec<_>) = numbered.partition(|(place, _)| from.contains(place));
+    let shown = |(_, source): &(usize, &'_ Source)| ShownText {
+        speaker: speaker(source),
+        around: source.at.to_string(),
+        ..ShownText::text(source.trust, source.shown.clone())
+    };
+    let names: BTreeSet<String> = sources.iter().map(speaker).collect();
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    let named: Vec<_> = named.iter().map(shown).collect();
+    let texts = others.iter().map(shown);
+    let all: Vec<_> = texts.chain(names.map(ShownText::name)).collect();
+    let named: Vec<_> = named.iter().collect();
+    let all: Vec<_> = all.iter().collect();
+    let support = support(text, "", &named, &all);
+    let lowered_by = support.lowered_by.and_then(|place| others.get(place));
+    (support.trust, lowered_by.map(|(place, _)| *place))
+}
+
+/// The name of who said it, as the request shows it.
+fn speaker(source: &Source) -> String {
+    one_line(source.speaker.name().unwrap_or_default(), LONGEST_NAME)
 }
 
 /// What was made of journal entries alone is consolidated.

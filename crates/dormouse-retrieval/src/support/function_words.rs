@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn language(text: &str) -> Language {
-        Language::of(&dormouse_retrieval::words(text))
+        Language::of(&crate::words(text))
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         for language in &ALL {
             for list in [language.function, language.denials, language.myself] {
                 for word in list.split_ascii_whitespace() {
-                    assert_eq!(dormouse_retrieval::words(word), [word]);
+                    assert_eq!(crate::words(word), [word]);
                 }
             }
         }

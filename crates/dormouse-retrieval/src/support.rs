@@ -1,5 +1,7 @@
 //! How far a text is believed that was made from other texts, by which of them supply its words.
 //!
+//! Notes of an assistant and facts that a model extracts follow this one rule.
+//!
 //! A model that notes something names its sources, but it may have been misled about them, or mislead. So the named
 //! sources count only for what they say. Every other text that the model was shown and that supplies something which
 //! the named ones lack is a source, too.
@@ -20,29 +22,38 @@ use function_words::Language;
 use words::{NOT, Word, names, spelled, telling};
 
 /// The most trust of what no source supplies: the model inferred it.
-pub(crate) const INFERRED: Trust = match Trust::try_new(0.6) {
+pub const INFERRED: Trust = match Trust::try_new(0.6) {
+    Ok(trust) => trust,
+    Err(_) => Trust::NONE,
+};
+
+/// The trust of a name: anybody may have chosen it.
+pub const OF_NAMES: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
 
 /// A text that a model was shown.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shown<'a> {
-    pub(crate) trust: Trust,
+pub struct ShownText<'a> {
+    /// How far it is believed.
+    pub trust: Trust,
     /// The name of who said it, which the world attests, or nothing.
-    pub(crate) speaker: String,
+    pub speaker: String,
     /// The name of the channel on which it was said, or nothing.
-    pub(crate) channel: String,
+    pub channel: String,
     /// What else the world attests about it and a note may repeat, such as the day.
-    pub(crate) around: String,
-    pub(crate) words: Cow<'a, str>,
+    pub around: String,
+    /// What it says.
+    pub words: Cow<'a, str>,
     /// Whether it is only what somebody or something is called.
-    pub(crate) is_name: bool,
+    pub is_name: bool,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownText<'a> {
     /// A text of which nobody attests anything.
-    pub(crate) fn text(trust: Trust, words: impl Into<Cow<'a, str>>) -> Self {
+    #[must_use]
+    pub fn text(trust: Trust, words: impl Into<Cow<'a, str>>) -> Self {
         Self {
             trust,
             speaker: String::new(),
@@ -54,22 +65,24 @@ impl<'a> Shown<'a> {
     }
 
     /// What somebody or something is called. The name may have been chosen to say something.
-    pub(crate) fn name(trust: Trust, name: impl Into<Cow<'a, str>>) -> Self {
+    #[must_use]
+    pub fn name(name: impl Into<Cow<'a, str>>) -> Self {
         Self {
             is_name: true,
-            ..Self::text(trust, name)
+            ..Self::text(OF_NAMES, name)
         }
     }
 }
 
 /// How far a text is believed, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Support {
-    pub(crate) trust: Trust,
+pub struct Support {
+    /// How far it is believed.
+    pub trust: Trust,
     /// Whether nothing that was shown supplies a part of it.
-    pub(crate) is_inferred: bool,
+    pub is_inferred: bool,
     /// Which of the other texts lowered the trust, if one did.
-    pub(crate) lowered_by: Option<usize>,
+    pub lowered_by: Option<usize>,
 }
 
 /// How far `text` is believed if it was made from `named`, while `others` were shown as well. `subject` is the name of
@@ -90,11 +103,12 @@ pub(crate) struct Support {
 /// A text supplies the names of its speaker and of its channel as names: the whole name, or one word of it if `text` has no other. So
 /// that somebody did something is believed like the message that says so, while the words of a name in another order
 /// are a claim, which has the trust of the name. A `text` that begins with its subject, if that is one word, needs no source for it.
-pub(crate) fn support(
+#[must_use]
+pub fn support(
     text: &str,
     subject: &str,
-    named: &[&Shown<'_>],
-    others: &[&Shown<'_>],
+    named: &[&ShownText<'_>],
+    others: &[&ShownText<'_>],
 ) -> Support {
     let note = Note::of(text);
     let mut supplied = Supplied::default();
@@ -167,7 +181,8 @@ pub(crate) fn support(
 }
 
 /// Whether one text alone says everything that `text` says, in the same order. `subject` is as for [`support`]. Pure.
-pub(crate) fn says_all(text: &str, subject: &str, shown: &Shown<'_>) -> bool {
+#[must_use]
+pub fn says_all(text: &str, subject: &str, shown: &ShownText<'_>) -> bool {
     let note = Note::of(text);
     let supplied = Supplied::by(&note, shown);
     let mut as_names = note.subject(subject);
@@ -177,7 +192,8 @@ pub(crate) fn says_all(text: &str, subject: &str, shown: &Shown<'_>) -> bool {
 }
 
 /// Whether `name` says a word of `text` that none of `others` says. Pure.
-pub(crate) fn is_only_in_name(text: &str, name: &Shown<'_>, others: &[&Shown<'_>]) -> bool {
+#[must_use]
+pub fn is_only_in_name(text: &str, name: &ShownText<'_>, others: &[&ShownText<'_>]) -> bool {
     let note = Note::of(text);
     let mut supplied = Supplied::default();
     for shown in others {
@@ -310,7 +326,7 @@ thread_local! {
 }
 
 impl Supplied {
-    fn by(note: &Note, shown: &Shown<'_>) -> Rc<Self> {
+    fn by(note: &Note, shown: &ShownText<'_>) -> Rc<Self> {
         let texts = [&shown.speaker, &shown.channel, &shown.around];
         let [speaker, channel, around] = texts.map(String::clone);
         let texts = [speaker, channel, around, shown.words.clone().into_owned()];
@@ -328,7 +344,7 @@ impl Supplied {
         })
     }
 
-    fn new(language: Language, shown: &Shown<'_>) -> Self {
+    fn new(language: Language, shown: &ShownText<'_>) -> Self {
         let mut supplied = Self::default();
         let speaker = spelled(&shown.speaker);
         let words = spelled(&shown.words);
@@ -339,9 +355,7 @@ impl Supplied {
         let said = telling(&words, language, &none, &speaker);
         supplied.pairs.extend(pairs(&said));
         let attested = spelled(&shown.around);
-        let attested = attested
-            .iter()
-            .map(|word| dormouse_retrieval::base_form(word));
+        let attested = attested.iter().map(|word| crate::base_form(word));
         supplied.words.extend(attested);
         let words = as_written.into_iter().map(|word| word.text);
         supplied.words.extend(words);

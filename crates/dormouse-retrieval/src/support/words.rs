@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_retrieval::base_form;
 use dormouse_text::fold_look_alikes;
 
 use super::function_words::Language;
+use crate::base_form;
 
 /// All words that deny are one word.
 pub(super) const NOT: &str = "not";
@@ -24,7 +24,7 @@ pub(super) struct Word {
 pub(super) fn spelled(text: &str) -> Vec<String> {
     let text = fold_look_alikes(text).to_lowercase();
     let text = apart_from_denials(&joined_digits(&text));
-    as_digits(dormouse_retrieval::words(&text))
+    as_digits(crate::words(&text))
 }
 
 /// The words of `spelled` that say something, in base form. Words by which the speaker means himself become the words of
@@ -70,7 +70,7 @@ pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
     for chunk in text.split_whitespace() {
         let first = chunk.chars().find(|c| c.is_alphanumeric());
         if !begins && first.is_some_and(char::is_uppercase) {
-            names.extend(dormouse_retrieval::words(&chunk.to_lowercase()));
+            names.extend(crate::words(&chunk.to_lowercase()));
         }
         begins = chunk.ends_with(['.', '!', '?', ':', '"', '”']);
     }

@@ -8,14 +8,14 @@ fn trust(tenths: u8) -> Trust {
     Trust::try_new(f32::from(tenths) / 10.0).unwrap()
 }
 
-fn said<'a>(tenths: u8, speaker: &str, words: &'a str) -> Shown<'a> {
-    Shown {
+fn said<'a>(tenths: u8, speaker: &str, words: &'a str) -> ShownText<'a> {
+    ShownText {
         speaker: speaker.to_owned(),
-        ..Shown::text(trust(tenths), words)
+        ..ShownText::text(trust(tenths), words)
     }
 }
 
-fn of(note: &str, named: &[Shown<'_>], others: &[Shown<'_>]) -> Support {
+fn of(note: &str, named: &[ShownText<'_>], others: &[ShownText<'_>]) -> Support {
     let named: Vec<_> = named.iter().collect();
     let others: Vec<_> = others.iter().collect();
     support(note, "", &named, &others)
@@ -156,7 +156,7 @@ fn shown_texts(most: u8) -> impl Strategy<Value = Vec<(u8, String)>> {
     prop::collection::vec((0..=most, some_words()), 0..6)
 }
 
-fn as_shown(texts: &[(u8, String)]) -> Vec<Shown<'_>> {
+fn as_shown(texts: &[(u8, String)]) -> Vec<ShownText<'_>> {
     texts
         .iter()
         .map(|(tenths, words)| said(*tenths, "Bob", words))
