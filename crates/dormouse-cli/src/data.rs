@@ -7,6 +7,8 @@ use std::{
 
 use dormouse_contracts::AssistantId;
 
+use crate::exit::Exit;
+
 /// The folder that holds everything the program keeps.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(PathBuf);
@@ -33,14 +35,28 @@ pub(crate) enum DataError {
     },
 }
 
+impl DataError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::NoDefault | Self::NotAFolder { .. } => Exit::Usage,
+            Self::Create { .. } => Exit::Failure,
+        }
+    }
+}
+
 impl DataFolder {
-    /// The requested folder, or the one in the user's data folder. Touches no disk.
+    /// The requested folder, or the one in the user's data folder. It may be missing, but a file is refused.
     pub(crate) fn locate(asked: Option<&Path>) -> Result<Self, DataError> {
-        match asked {
-            Some(path) => Ok(Self(path.to_owned())),
+        let path = match asked {
+            Some(path) => path.to_owned(),
             None => dirs::data_dir()
-                .map(|dir| Self(dir.join("dormouse")))
-                .ok_or(DataError::NoDefault),
+                .map(|dir| dir.join("dormouse"))
+                .ok_or(DataError::NoDefault)?,
+        };
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_dir() => Err(DataError::NotAFolder { path }),
+            Ok(_) | Err(_) => Ok(Self(path)),
         }
     }
 

@@ -41,6 +41,16 @@ pub(crate) enum DoctorError {
     Output(#[from] io::Error),
 }
 
+impl DoctorError {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Data(error) => error.exit(),
+            Self::Output(_) => Exit::Failure,
+        }
+    }
+}
+
 /// Checks everything and prints a line for each check. The exit code is that of the first error; doubts leave it at 0.
 pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
     let data = DataFolder::locate(places.data.as_deref())?;
@@ -89,9 +99,6 @@ fn folder(data: &DataFolder) -> Finding {
             format!("the data folder {path} cannot be reached: {error}"),
             Exit::Failure,
         ),
-        Ok(found) if !found.is_dir() => {
-            Finding::Wrong(format!("{path} is not a folder"), Exit::Failure)
-        }
         Ok(_) => match try_writing(data) {
             Ok(()) => Finding::Fine(format!("the data folder {path} can be written")),
             Err(error) => Finding::Wrong(

@@ -1,6 +1,6 @@
 //! How the program ends: one number, and one report on standard error.
 
-use std::{error::Error, fmt, process::ExitCode};
+use std::{error::Error, fmt, io, process::ExitCode};
 
 use dormouse_text::error_chain;
 
@@ -50,6 +50,18 @@ impl Exit {
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
+    }
+}
+
+/// The exit code for a file that the command line names and that cannot be opened: it does not fit if it is missing, exists
+/// already, or is something else.
+pub(crate) fn file_exit(error: &io::Error) -> Exit {
+    match error.kind() {
+        io::ErrorKind::NotFound
+        | io::ErrorKind::AlreadyExists
+        | io::ErrorKind::IsADirectory
+        | io::ErrorKind::NotADirectory => Exit::Usage,
+        _ => Exit::Failure,
     }
 }
 

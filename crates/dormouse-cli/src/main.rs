@@ -73,9 +73,7 @@ fn main() -> ExitCode {
         Command::Provider(command) => {
             provider::command::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }
-        Command::Doctor(doctor) => {
-            doctor::run(&places, &doctor).map_err(|e| failed(Exit::Failure, &e))
-        }
+        Command::Doctor(doctor) => doctor::run(&places, &doctor).map_err(|e| failed(e.exit(), &e)),
         Command::Emergency(command) => {
             emergency::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }

@@ -81,9 +81,8 @@ impl CommandError {
             Self::MemoryOpen(error) => memory_open_exit(error),
             Self::Memory(error) | Self::CatchUp(CatchUpError::Memory(error)) => memory_exit(error),
             Self::CatchUp(_) => Exit::Damaged,
-            Self::Data(_) | Self::Append(_) | Self::Json(_) | Self::System(_) | Self::Output(_) => {
-                Exit::Failure
-            }
+            Self::Data(error) => error.exit(),
+            Self::Append(_) | Self::Json(_) | Self::System(_) | Self::Output(_) => Exit::Failure,
             Self::Other { exit, .. } => *exit,
         }
     }

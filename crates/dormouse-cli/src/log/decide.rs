@@ -9,7 +9,10 @@ use dormouse_store::LogView;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::difference::{Difference, difference};
+use super::{
+    difference::{Difference, difference},
+    replay::ReplayFailure,
+};
 use crate::{
     command::{CommandError, CommandFailure, Printing, block_on, say},
     exit::Exit,
@@ -83,6 +86,12 @@ pub(super) fn run(
     let again = decide_again(log, key, at.unwrap_or(Seq(u64::MAX)), counter_for);
     let difference = match block_on(again)? {
         Ok(again) => {
+            if let Some(asked) = at
+                && asked.0 > again.events
+            {
+                let end = Seq(again.events);
+                return Err(ReplayFailure::NoSuchEvent { asked, end }.into());
+            }
             let line = DecidedAgainLine {
                 assistant: key,
                 events: again.events,

@@ -16,7 +16,7 @@ use crate::{
 
 /// The log could not be replayed as asked, or not to the state that a start would have.
 #[derive(Debug, thiserror::Error)]
-enum ReplayFailure {
+pub(super) enum ReplayFailure {
     /// The log is shorter.
     #[error("there is no event {asked}; the log ends at event {end}")]
     NoSuchEvent {

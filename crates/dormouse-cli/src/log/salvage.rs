@@ -14,7 +14,7 @@ use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
 use crate::{
     command::{CommandError, CommandFailure, block_on, make_memory_again, rebuild_command, say},
     data::{DataFolder, quoted},
-    exit::Exit,
+    exit::{Exit, file_exit},
 };
 
 /// How many damaged logs are kept next to the one in use.
@@ -51,7 +51,26 @@ impl CommandFailure for KeepError {
 
 impl CommandFailure for SalvageError {
     fn exit(&self) -> Exit {
-        Exit::Failure
+        match self {
+            Self::Exists { .. } => Exit::Usage,
+            Self::Read { source, .. } => file_exit(source),
+            _ => Exit::Failure,
+        }
+    }
+}
+
+/// A file that the command line names and that is missing.
+#[derive(Debug, thiserror::Error)]
+enum NamedFileError {
+    #[error("there is no log at {}", .0.display())]
+    NoLog(PathBuf),
+    #[error("there is no folder {}; name a new file in a folder that exists", .0.display())]
+    NoFolder(PathBuf),
+}
+
+impl CommandFailure for NamedFileError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
     }
 }
 
@@ -71,7 +90,16 @@ pub(super) fn run(
     into: &Path,
     new_log: NewLog,
 ) -> Result<Exit, CommandError> {
+    if from != data.log() && !from.exists() {
+        return Err(NamedFileError::NoLog(from.to_owned()).into());
+    }
     refuse_if_in_use(from)?;
+    let folder = into
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(NamedFileError::NoFolder(folder.to_owned()).into());
+    }
     let report = dormouse_store::salvage(from, into)?;
     for readable in &report.assistants {
         say(&format!("saved {readable}"))?;

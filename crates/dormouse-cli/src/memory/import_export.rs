@@ -17,7 +17,7 @@ use crate::{
         CommandError, CommandFailure, MemoryFile, Missing, Printing, importer, memory_exit,
         progress, remark,
     },
-    exit::Exit,
+    exit::{Exit, file_exit},
     grammar::counted,
     neutralise::escape_json,
 };
@@ -60,9 +60,8 @@ impl CommandFailure for TransferError {
             Self::Import(ImportError::Memory(error)) | Self::Export(ExportError::Memory(error)) => {
                 memory_exit(error)
             }
-            Self::Read { .. } | Self::Create { .. } | Self::Import(_) | Self::Export(_) => {
-                Exit::Failure
-            }
+            Self::Read { source, .. } | Self::Create { source, .. } => file_exit(source),
+            Self::Import(_) | Self::Export(_) => Exit::Failure,
         }
     }
 }

@@ -51,6 +51,7 @@ impl PlayError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Config(_) | Self::Provider(_) => Exit::Usage,
+            Self::Data(error) => error.exit(),
             Self::Tape(error) => error.exit(),
             Self::Compose(error) => compose_exit(error),
             _ => Exit::Failure,
@@ -74,7 +75,7 @@ fn compose_exit(error: &ComposeError) -> Exit {
         | ComposeError::Id(_)
         | ComposeError::Provider(_)
         | ComposeError::Limits(_) => Exit::Usage,
-        ComposeError::Data(_) => Exit::Failure,
+        ComposeError::Data(error) => error.exit(),
     }
 }
 

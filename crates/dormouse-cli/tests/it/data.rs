@@ -71,7 +71,7 @@ fn a_truncated_log_is_refused_unchanged_and_its_readable_part_can_be_salvaged() 
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.out.contains("saved dormouse: "), "{}", run.out);
     let again = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
-    assert_eq!(again.code, Some(1), "nothing is written over");
+    assert_eq!(again.code, Some(2), "nothing is written over");
     fs::rename(&saved, &log).unwrap();
     assert_eq!(home.run(&["log", "verify"], "").code, Some(0));
 }
@@ -191,7 +191,7 @@ fn a_folder_that_cannot_be_created_is_reported() {
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
     let run = finish(command.spawn().unwrap(), b"");
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(2));
     assert!(run.err.contains("is not a folder"), "{}", run.err);
 }
 

@@ -8,6 +8,7 @@ mod doctor;
 mod emergency;
 mod entity;
 mod equal_lives;
+mod exit_codes;
 mod flood;
 mod full_disk;
 mod hostile_text;

@@ -112,7 +112,10 @@ impl Home {
     /// The program with nothing of this machine's environment that could matter to it.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dormouse"));
-        command.args(args).arg("--data").arg(self.path());
+        command.args(args);
+        if !args.contains(&"--data") {
+            command.arg("--data").arg(self.path());
+        }
         for name in [
             "DORMOUSE_BASE_URL",
             "DORMOUSE_API_KEY",
