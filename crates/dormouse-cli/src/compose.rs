@@ -309,6 +309,7 @@ fn assistant_config(
         settings.recall_timeout = timeout.0;
     }
     settings.privacy = config.memory.privacy;
+    settings.secrets_in_log = config.memory.secrets_in_log;
     settings
         .public_channels
         .clone_from(&config.memory.public_channels);

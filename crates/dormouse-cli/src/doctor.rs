@@ -27,6 +27,7 @@ mod files;
 mod life;
 mod memory;
 mod models;
+mod secrets;
 mod vectors;
 
 /// How many bytes are written to test the folder: as many as a file needs.
@@ -70,6 +71,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     }
     if let Some(log) = log {
         findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
+        findings.extend(secrets::finding(&log));
     }
     if let Some(config) = config {
         findings.extend(models::findings(&data, &config, doctor));

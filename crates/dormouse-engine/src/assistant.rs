@@ -420,7 +420,7 @@ impl Assistant {
     fn take_in(&mut self, done: Done) {
         let now = self.ports.clock.now();
         let view = self.view(now);
-        let events = match done {
+        let events = match self.config.secrets_in_log.done(done) {
             Done::Replied {
                 reply,
                 model,

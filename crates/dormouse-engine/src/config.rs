@@ -10,6 +10,8 @@ use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::secrets::SecretsInLog;
+
 /// How many actions one tick may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -346,6 +348,8 @@ pub struct AssistantConfig {
     pub recall_timeout: Duration,
     /// Whom it may tell what it heard.
     pub privacy: Privacy,
+    /// Whether the log keeps the secrets that somebody says. What is in the log already stays as it is.
+    pub secrets_in_log: SecretsInLog,
     /// What is said on these channels from now on is public knowledge.
     pub public_channels: BTreeSet<ChannelId>,
     /// What is said aloud in these places from now on is public knowledge.
@@ -443,6 +447,7 @@ impl AssistantConfig {
             independent_accounts: 0,
             recall_timeout: Duration::from_secs(2),
             privacy: Privacy::Kept,
+            secrets_in_log: SecretsInLog::Masked,
             public_channels: BTreeSet::new(),
             public_places: BTreeSet::new(),
         }

@@ -25,6 +25,7 @@ mod remembering;
 mod render;
 mod replay;
 mod reply;
+mod secrets;
 mod state;
 mod status;
 mod work;
@@ -58,6 +59,7 @@ pub use replay::{
     DecideAgainError, DecidedAgain, DecidedInstead, FirstDifference, ReplayError, decide_again,
     encode_snapshot, replay, restore,
 };
+pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
     CallState, Configuration, Consultations, Counts, Deliveries, EffectState, EmergencyStop,
     ErrorRecord, HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion,

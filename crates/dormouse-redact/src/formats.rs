@@ -111,9 +111,9 @@ fn is_key(key: &[u8], formats: &[Format], profile: RedactionProfile) -> bool {
 
 fn is_rest(rest: &[u8], format: &Format, profile: RedactionProfile) -> bool {
     match (profile, format.if_random) {
-        (RedactionProfile::Memory, true) => is_random(rest),
+        (RedactionProfile::Memory | RedactionProfile::Values, true) => is_random(rest),
         // Servers print keys with this prefix in so many forms that the rest may be any text.
-        _ if format.prefix == "sk-" => profile != RedactionProfile::Memory,
+        _ if format.prefix == "sk-" => !profile.keeps_prose(),
         // Lower-case words, such as `hf_hub_download`, are not keys.
         _ => rest
             .iter()

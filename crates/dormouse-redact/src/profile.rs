@@ -9,6 +9,9 @@ pub enum RedactionProfile {
     /// Text that an assistant remembers. Covers credentials, cards of large schemes, and text that is certainly random.
     /// Prose must stay, because a mask cannot be undone.
     Memory,
+    /// Values of a tool call or its result. Covers what [`Memory`](Self::Memory) covers except random text, because ids look
+    /// random, and a masked id names nothing.
+    Values,
     /// Recorded exchanges that are passed on. Covers credentials and personal data, and prefers false alarms to misses.
     Recordings,
     /// A second check of a scrubbed recording. Covers everything, including suspiciously random text.
@@ -19,8 +22,9 @@ pub enum RedactionProfile {
 
 impl RedactionProfile {
     /// Every profile.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Memory,
+        Self::Values,
         Self::Recordings,
         Self::Inspection,
         Self::Errors,
@@ -49,11 +53,16 @@ impl RedactionProfile {
         matches!(self, Self::Recordings | Self::Inspection)
     }
 
+    /// Whether prose must stay, because a mask cannot be undone.
+    pub(crate) const fn keeps_prose(self) -> bool {
+        matches!(self, Self::Memory | Self::Values)
+    }
+
     /// Returns the mask of a match.
     pub(crate) const fn mask(self, kind: SensitiveKind) -> &'static str {
         match self {
             Self::Errors => "***",
-            Self::Memory | Self::Recordings | Self::Inspection => kind.mask(),
+            Self::Memory | Self::Values | Self::Recordings | Self::Inspection => kind.mask(),
         }
     }
 }

@@ -94,13 +94,13 @@ static RULES: [Rule; 22] = [
         SensitiveKind::Password,
         Secret::Group,
         r#"://([^\s/?#"'<>`]*:[^\s/?#"'<>`]*)@"#,
-        |it| it.profile != RedactionProfile::Memory,
+        |it| !it.profile.keeps_prose(),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
         r#"://[^\s/?#"'<>`:]*:([^\s/?#"'<>`]+)@"#,
-        |it| it.profile == RedactionProfile::Memory && !is_stand_in(it.bytes()),
+        |it| it.profile.keeps_prose() && !is_stand_in(it.bytes()),
     ),
     // JSON web tokens: the base64 of `{"`, and parts separated by points. One point is enough, because a token may be
     // truncated.

@@ -5,7 +5,7 @@ mod vectors;
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{ChannelId, PlaceId, Trust};
-use dormouse_engine::Privacy;
+use dormouse_engine::{Privacy, SecretsInLog};
 use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -24,6 +24,7 @@ pub(crate) struct MemorySection {
     pub(crate) quote_trust: Option<Trust>,
     pub(crate) dangerous_trust: Option<Trust>,
     pub(crate) privacy: Privacy,
+    pub(crate) secrets_in_log: SecretsInLog,
     pub(crate) public_channels: BTreeSet<ChannelId>,
     pub(crate) public_places: BTreeSet<PlaceId>,
 }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use crate::{
     program::{Home, finish},
-    server::{Mood, Server, base64},
+    server::{Mood, Server, base64, says},
 };
 
 /// With characters that JSON escapes and that base64 turns into something else.
@@ -119,4 +119,108 @@ fn the_search_finds_every_form_of_a_key() {
         assert!(forms().iter().any(|form| text.contains(form)), "{text}");
     }
     assert_eq!(base64(b"tea!"), "dGVhIQ==");
+}
+
+/// What somebody says, and what no output and no file of the assistant may hold.
+const SAID: [(&str, &str); 4] = [
+    ("remember that my password is hunter2-Blue.", "hunter2-Blue"),
+    (
+        "my key is sk-proj-4fT9xQzLm28KpWvR7nYc3HdB6sJg1Ue0",
+        "4fT9xQzLm28KpWvR7nYc3HdB6sJg1Ue0",
+    ),
+    (
+        "the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "16C7e42F292c6912E7710c838347Ae178B4a",
+    ),
+    ("I pay with 4111 1111 1111 1111.", "4111 1111 1111 1111"),
+];
+
+fn holds(home: &Home, file: &str, secret: &str) -> bool {
+    let bytes = fs::read(home.file(file)).unwrap();
+    bytes
+        .windows(secret.len())
+        .any(|part| part == secret.as_bytes())
+}
+
+#[test]
+fn what_a_player_gives_away_is_neither_logged_nor_repeated() {
+    let home = Home::new();
+    let lines: String = SAID.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let run = home.run(
+        &["play", "--json", "--provider", "offline"],
+        format!("{lines}What did I say about my password?\nwhat do you remember?\n"),
+    );
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let added = "My api key is sk-proj-4fT9xQzLm28KpWvR7nYc3HdB6sJg1Ue0";
+    home.run(&["memory", "add", added], "");
+    home.run(&["entity", "create", "#12", "Alice"], "");
+    home.run(
+        &["entity", "observe", "#12", "Her password is hunter2-Blue."],
+        "",
+    );
+    let import = format!("{{\"text\":\"{}\"}}\n", SAID[0].0);
+    home.run(&["memory", "import", "-"], import);
+    let log = home.run(&["log", "show", "--json"], "").out;
+    assert!(
+        log.contains("[secret: password]") && log.contains("[secret: card number]"),
+        "{log}"
+    );
+    for (_, secret) in SAID {
+        assert!(!log.contains(secret), "{secret}");
+        assert!(
+            !run.answers().iter().any(|answer| answer.contains(secret)),
+            "{secret}"
+        );
+        for file in ["log.redb", "memory-dormouse.redb"] {
+            assert!(!holds(&home, file, secret), "{file} holds {secret}");
+        }
+    }
+    let doctor = home.run(&["doctor"], "").out;
+    assert!(!doctor.contains("the log holds"), "{doctor}");
+}
+
+#[test]
+fn a_model_that_writes_a_secret_neither_logs_it_nor_says_it() {
+    let home = Home::new();
+    let secret = SAID[1].1;
+    let server =
+        Server::scripted(move |_| says(&format!("Your key is sk-proj-{secret}, I believe.")));
+    let args = [
+        "play",
+        "--json",
+        "--model",
+        "tiny",
+        "--base-url",
+        &server.url,
+    ];
+    let run = home.run(&args, "What is my key?\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(!run.out.contains(secret), "{}", run.out);
+    assert!(
+        run.answers()
+            .iter()
+            .any(|answer| answer.contains("[secret: api key]")),
+        "{:?}",
+        run.answers()
+    );
+    assert!(!holds(&home, "log.redb", secret));
+}
+
+#[test]
+fn a_log_that_keeps_secrets_is_counted_by_kind_and_never_printed() {
+    let home = Home::new();
+    home.write("dormouse.toml", "[memory]\nsecrets_in_log = \"kept\"\n");
+    let lines: String = SAID.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let run = home.run(&["play", "--json", "--provider", "offline"], lines);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(holds(&home, "log.redb", SAID[0].1));
+    let doctor = home.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+    for kind in ["password", "api key", "token", "card number"] {
+        assert!(doctor.out.contains(kind), "{kind}: {}", doctor.out);
+    }
+    assert!(doctor.out.contains("warn  the log holds"), "{}", doctor.out);
+    for (_, secret) in SAID {
+        assert!(!doctor.out.contains(secret), "{secret}");
+    }
 }

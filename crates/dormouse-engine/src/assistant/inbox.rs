@@ -66,6 +66,7 @@ impl Assistant {
         let now = self.ports.clock.now();
         let mut batch = Batch::default();
         for (perception, reply) in asked {
+            let perception = self.config.secrets_in_log.perception(perception);
             let delivery = perception.attested.delivery.clone();
             let (result, needs_disk) = self.sort(now, perception, &mut batch);
             batch.answers.push(Sorted {

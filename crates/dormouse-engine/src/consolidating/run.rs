@@ -13,6 +13,7 @@ use crate::{
     prompt,
     remembering::LoggedMemory,
     replay::{self, restore},
+    secrets::masked_reply,
     work::{Bounds, Caller},
 };
 
@@ -273,7 +274,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         };
         // Nothing was offered to call, and calls of any length would not fit into the log.
         reply.tool_calls.clear();
-        let reply = shortened_reply(reply);
+        let reply = masked_reply(shortened_reply(reply));
         let consulted = Consulted {
             about,
             model,

@@ -9,7 +9,10 @@ use dormouse_entities::EntityChange;
 use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
 
 use super::{CatchUpError, CaughtUp, catch_up};
-use crate::event::{EntityChanged, Event, MemoryChanged};
+use crate::{
+    event::{EntityChanged, Event, MemoryChanged},
+    secrets::masked_observation,
+};
 
 /// A change was not made, or the memory has not taken it in yet.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +123,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         author: Author,
         reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
+        let change = masked_observation(change);
         let now = self.clock.now();
         let checked = self
             .memory

@@ -1,0 +1,74 @@
+//! Counts the secrets that an older log holds.
+
+use std::collections::BTreeMap;
+
+use dormouse_contracts::{AssistantId, ReadEvents, Seq};
+use dormouse_engine::secrets_of;
+use dormouse_redact::SensitiveKind;
+use dormouse_store::RedbLog;
+
+use super::{Finding, wrong};
+use crate::{
+    command::{CommandError, block_on},
+    grammar::{counted, listed},
+};
+
+/// How many events are read at a time.
+const PAGE: usize = 256;
+
+/// How many events hold secrets, and how many of each kind.
+#[derive(Default)]
+struct Held {
+    events: u64,
+    kinds: BTreeMap<SensitiveKind, u64>,
+}
+
+/// The finding about secrets in the log; nothing if there is none. The secrets themselves are not printed.
+pub(super) fn finding(log: &RedbLog) -> Option<Finding> {
+    let held = match block_on(held(log)) {
+        Ok(Ok(held)) => held,
+        Ok(Err(error)) | Err(error) => return Some(wrong(&error, error.exit())),
+    };
+    let kinds = held.kinds.iter().map(|(kind, count)| {
+        let kind = kind.as_str();
+        counted(*count, kind, &format!("{kind}s"))
+    });
+    let kinds: Vec<_> = kinds.collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let events = counted(held.events, "event", "events");
+    Some(Finding::Doubtful(format!(
+        "the log holds {} in {events}, from a version that did not mask them or with secrets_in_log = \"kept\": do not \
+         give the log away",
+        listed(&kinds)
+    )))
+}
+
+async fn held(log: &RedbLog) -> Result<Held, CommandError> {
+    let mut held = Held::default();
+    for (key, _) in log.assistants()? {
+        held.count(log, &key).await?;
+    }
+    Ok(held)
+}
+
+impl Held {
+    async fn count(&mut self, log: &RedbLog, key: &AssistantId) -> Result<(), CommandError> {
+        let mut after = Seq::ZERO;
+        loop {
+            let page = log.read(key, after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = last.seq;
+            for event in &page {
+                let found = secrets_of(event);
+                self.events += u64::from(!found.is_empty());
+                for (kind, count) in found {
+                    *self.kinds.entry(kind).or_default() += count;
+                }
+            }
+        }
+    }
+}
