@@ -129,25 +129,32 @@ impl Profile {
         self.add_alias(old);
     }
 
-    /// Adds an observation. A repetition of an earlier one is not added: the earlier one becomes as recent, and if its
-    /// trust was lower, it gets the trust, source and origin of the new one. If everyone who was party to the earlier one
-    /// was party to the new one, too, it gets the audience of the new one.
+    /// Adds an observation. A repetition of an earlier one is not added if one of the two was heard by everyone who heard the
+    /// other, and is believed at least as far: that one stays, and is as recent as what its audience heard last. Otherwise both
+    /// stay, so that what somebody repeats in private changes nothing for others who heard it, and the other way round.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
         let folded = new.content.as_str().to_lowercase();
-        let mut known = self.observations.iter_mut();
-        let known = known.find(|known| known.content.as_str().to_lowercase() == folded);
-        if let Some(known) = known {
-            known.timestamp = known.timestamp.max(at);
-            let had = known.audience.clone().unwrap_or(Audience::nobody());
-            if let Some(audience) = new.audience.as_ref().filter(|new| new.covers(&had)) {
-                known.audience = Some(audience.clone());
+        let party = |audience: &Option<Audience>| audience.clone().unwrap_or(Audience::nobody());
+        let heard_by = party(&new.audience);
+        let known = self.observations.iter_mut();
+        let known = known.filter(|known| known.content.as_str().to_lowercase() == folded);
+        for known in known {
+            let had = party(&known.audience);
+            let (is_wider, is_narrower) = (heard_by.covers(&had), had.covers(&heard_by));
+            if is_narrower && known.trust >= new.trust {
+                if is_wider {
+                    known.timestamp = known.timestamp.max(at);
+                }
+                return;
             }
-            if known.trust < new.trust {
+            if is_wider && new.trust >= known.trust {
+                known.timestamp = known.timestamp.max(at);
+                known.audience.clone_from(&new.audience);
                 known.trust = new.trust;
                 known.source = new.source.clone();
                 known.origin = new.origin;
+                return;
             }
-            return;
         }
         self.last_number = self.last_number.saturating_add(1);
         self.observations.push(Observation {
@@ -223,6 +230,46 @@ mod tests {
         };
         assert_eq!(only.trust.score(), 0.9);
         assert_eq!(only.timestamp, Timestamp::from_micros(3));
+    }
+
+    #[test]
+    fn what_somebody_repeats_in_private_changes_nothing_for_those_who_heard_it() {
+        let party = |ids: &[&str]| -> Audience {
+            ids.iter()
+                .map(|id| EntityId::try_new(*id).unwrap())
+                .collect()
+        };
+        let (alice, both) = (party(&["alice"]), party(&["alice", "bob"]));
+        let observed = |trust, audience: &Audience| NewObservation {
+            audience: Some(audience.clone()),
+            ..note("likes tea", trust)
+        };
+        // What each audience may read of it, as the trust and the time.
+        for (first, second, expected) in [
+            (
+                (0.4, &both),
+                (0.9, &alice),
+                vec![(0.4, 1, &both), (0.9, 2, &alice)],
+            ),
+            (
+                (0.9, &alice),
+                (0.4, &both),
+                vec![(0.9, 1, &alice), (0.4, 2, &both)],
+            ),
+            ((0.4, &alice), (0.9, &both), vec![(0.9, 2, &both)]),
+            ((0.9, &both), (0.4, &alice), vec![(0.9, 1, &both)]),
+            ((0.4, &both), (0.9, &both), vec![(0.9, 2, &both)]),
+            ((0.9, &both), (0.4, &both), vec![(0.9, 2, &both)]),
+        ] {
+            let mut profile = profile();
+            profile.observe(&observed(first.0, first.1), Timestamp::from_micros(1));
+            profile.observe(&observed(second.0, second.1), Timestamp::from_micros(2));
+            let shown = profile.observations.iter().map(|o| {
+                let audience = o.audience.as_ref().unwrap();
+                (o.trust.score(), o.timestamp.as_micros(), audience)
+            });
+            assert_eq!(shown.collect::<Vec<_>>(), expected, "{first:?} {second:?}");
+        }
     }
 
     #[test]

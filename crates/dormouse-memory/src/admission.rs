@@ -14,12 +14,14 @@
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
 //! | low trust | no | yes | less than [`AdmissionPolicy::min_trust`] |
 //!
+//! A record that not everybody heard who heard the candidate refuses nothing.
+//!
 //! There is no score: weights for importance, novelty or recency each refused records that questions needed later. These
 //! rules refuse only texts without content or without anything new.
 
 use std::time::Duration;
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use dormouse_redact::is_about_itself;
 use dormouse_retrieval::terms;
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,8 @@ pub struct Candidate<'a> {
     pub at: Timestamp,
     /// How far it is believed.
     pub trust: Trust,
+    /// Who was party to it.
+    pub audience: &'a Audience,
     /// How strictly it is judged.
     pub profile: AdmissionProfile,
 }
@@ -209,7 +213,9 @@ fn repetition_of(
 ) -> Option<(IgnoreReason, RecordId)> {
     let said = ComparableText::of(candidate.text);
     let derived = candidate.profile == AdmissionProfile::Derived;
-    let recalled = context.recalled.iter().filter(|_| derived);
+    // A record that fewer people heard does not count: otherwise the others would lose what they heard.
+    let known = |record: &&Record| record.known_to().covers(candidate.audience);
+    let recalled = context.recalled.iter().filter(|_| derived).filter(known);
     for record in recalled {
         if said.says_the_same(&ComparableText::of(&record.text), policy.near) {
             return Some((IgnoreReason::Echo, record.id));
@@ -218,8 +224,9 @@ fn repetition_of(
     let live = |record: &&Record| record.status == RecordStatus::Live;
     // A record of less trust does not count: otherwise a rumour would keep the attested fact out.
     let believed = |record: &&Record| !derived || record.trust >= candidate.trust;
+    let neighbours = context.neighbours.iter().filter(live).filter(believed);
     let mut near = None;
-    for record in context.neighbours.iter().filter(live).filter(believed) {
+    for record in neighbours.filter(known) {
         let there = ComparableText::of(&record.text);
         let counts = derived || is_repeated(candidate, record, policy.window);
         if counts && said.normalised_hash() == there.normalised_hash() {

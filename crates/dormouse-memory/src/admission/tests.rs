@@ -32,6 +32,7 @@ fn judged(
         speaker: &alice(),
         at: at(1_000),
         trust: Trust::try_new(trust).unwrap(),
+        audience: &Audience::nobody(),
         profile,
     };
     admit(&candidate, context, &AdmissionPolicy::default())

@@ -1,6 +1,6 @@
 //! The decision about a fact: the pure rule.
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::source::is_raw;
@@ -37,6 +37,8 @@ pub struct Extracted {
     pub reason: Option<String>,
     /// The records it was made from.
     pub sources: Vec<RecordId>,
+    /// Who was party to everything that the model was shown.
+    pub audience: Audience,
     /// How it was made.
     pub derivation: Derivation,
 }
@@ -107,6 +109,7 @@ pub fn decide(
         speaker: &Attribution::Unknown,
         at: fact.at,
         trust: fact.trust,
+        audience: &fact.audience,
         profile: AdmissionProfile::Derived,
     };
     let context = AdmissionContext {

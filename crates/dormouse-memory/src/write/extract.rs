@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use dormouse_contracts::{ChatRequest, Message, Timestamp, Trust};
+use dormouse_contracts::{Audience, ChatRequest, Message, Timestamp, Trust};
 use dormouse_retrieval::{
     NamedTime, named_times,
     support::{ShownText, support},
@@ -126,7 +126,15 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
         reason: reply::text(object, "reason", LONGEST_REASON),
         sources: shown().map(Source::id).collect(),
         derivation: derivation(shown()),
+        // The model was shown all of them, whichever it names.
+        audience: party_to_all(sources),
     })
+}
+
+fn party_to_all(sources: &[Source]) -> Audience {
+    let audiences = sources.iter().map(|source| source.audience.clone());
+    let all = audiences.reduce(|all, audience| all.intersection(&audience));
+    all.unwrap_or(Audience::nobody())
 }
 
 /// How far a text is believed that was made from the sources at the places `from`, while all of them were shown, and the

@@ -101,23 +101,31 @@ fn verdict(
     let record = doubtful.iter().find(|record| record.id == named)?;
     match action.as_str() {
         "link" => Some(link(record, LinkKind::Related)),
-        // A record of less trust cannot represent the fact: recall may leave it out.
-        "ignore" if record.trust >= planned.fact.trust => Some(Decision::Ignore {
+        // A record of less trust, or one that fewer people heard, cannot represent the fact: recall may leave it out.
+        "ignore" if may_represent(record, planned) => Some(Decision::Ignore {
             like: Some(record.id),
         }),
         "ignore" => Some(link(record, LinkKind::Related)),
         "supersede" if may_supersede(planned, record) => {
             Some(Decision::Supersede { old: record.id })
         }
-        // The fact has too little trust to replace the record. Both stay, and recall shows that they contradict each other.
+        // The fact has too little trust to replace the record, or fewer people heard it. Both stay, and recall shows that
+        // they contradict each other.
         "supersede" => Some(link(record, LinkKind::Contradicts)),
         _ => None,
     }
 }
 
-/// A fact does not replace a record of higher trust, a later record, or an event, which stays true.
+fn may_represent(record: &Record, planned: &Planned) -> bool {
+    let fact = &planned.fact;
+    record.trust >= fact.trust && record.known_to().covers(&fact.audience)
+}
+
+/// A fact does not replace a record of higher trust, one that more people heard, a later record, or an event, which stays
+/// true.
 fn may_supersede(planned: &Planned, record: &Record) -> bool {
     planned.fact.trust >= record.trust
+        && planned.fact.audience.covers(&record.known_to())
         && planned.fact.at >= record.at
         && record.kind != RecordKind::Event
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{Attribution, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use dormouse_text::beginning_bytes;
 
 use super::{attempts::Attempts, settings::ExtractionSettings};
@@ -27,12 +27,15 @@ pub struct Source {
     pub(super) speaker: Attribution,
     pub(super) thread: Option<String>,
     pub(super) collection: Collection,
+    /// Who was party to it.
+    pub(super) audience: Audience,
 }
 
 impl Source {
     fn of(record: Record) -> Self {
         Self {
             id: record.id,
+            audience: record.known_to(),
             shown: one_line(&record.text, SHOWN),
             at: record.at,
             trust: record.trust,

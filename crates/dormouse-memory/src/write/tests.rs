@@ -1,6 +1,6 @@
 //! Facts from replies, in a memory that follows no log.
 
-use dormouse_contracts::{AssistantId, ChatRequest, Message, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, Audience, ChatRequest, EntityId, Message, Timestamp, Trust};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -304,6 +304,88 @@ async fn a_record_of_more_trust_is_never_superseded_and_one_of_less_trust_never_
         ),
         (0, 1, 1)
     );
+}
+
+fn party(ids: &[&str]) -> Audience {
+    let ids = ids.iter().map(|id| EntityId::try_new(*id).unwrap());
+    ids.collect()
+}
+
+/// What becomes of a fact that these people heard, if those already know such a record and the model says this.
+async fn judged_among(
+    heard_by: Audience,
+    known_to: Audience,
+    record: &str,
+    verdict: Option<&str>,
+) -> (Written, Record) {
+    let memory = memory();
+    let old = Note::new(record)
+        .kind(RecordKind::Fact)
+        .derivation(Derivation::Stored)
+        .at(at(0))
+        .trusted(trust(0.9))
+        .known_to(known_to);
+    let old = memory.add(old, "known").await.unwrap().id();
+    let said = Note::new("I moved, and live in the new tower")
+        .said_by("Alice")
+        .at(at(9))
+        .trusted(trust(0.9))
+        .known_to(heard_by);
+    let said = memory.add(said, "heard").await.unwrap().id();
+    let reply = json!([{"text": "Alice lives in the new tower", "from": [said.to_string()]}]);
+    let verdict = verdict.map(|verdict| verdict.replace("OLD", &old.to_string()));
+    let written = write(&memory, &[said], &reply.to_string(), verdict.as_deref()).await;
+    let old = self::record(&memory, old).await;
+    (written, old)
+}
+
+#[tokio::test]
+async fn what_some_know_makes_no_fact_vanish_that_more_people_heard() {
+    let room = || party(&["player:alice", "player:bob"]);
+    let alone = || party(&["player:alice"]);
+    for (heard_by, known_to, ignored) in [
+        (room(), alone(), 0),
+        (Audience::Public, room(), 0),
+        (room(), room(), 1),
+        (alone(), room(), 1),
+        (room(), Audience::Public, 1),
+    ] {
+        let case = format!("{heard_by:?} {known_to:?}");
+        let verdict = (ignored == 0).then_some("[]");
+        let (written, _) = judged_among(
+            heard_by.clone(),
+            known_to.clone(),
+            "Alice lives in the new tower",
+            verdict,
+        )
+        .await;
+        assert_eq!(written.decided("ignore"), ignored, "{case}");
+        // The model says that a record says all of it already.
+        let known = r#"[{"fact":"c0","action":"ignore","record":"OLD"}]"#;
+        let other = "Alice lives in the tower of the mill";
+        let (written, _) = judged_among(heard_by, known_to, other, Some(known)).await;
+        assert_eq!(written.decided("ignore"), ignored, "{case}");
+    }
+}
+
+#[tokio::test]
+async fn a_whisper_supersedes_nothing_that_more_people_heard() {
+    let verdict = r#"[{"fact":"c0","action":"supersede","record":"OLD"}]"#;
+    let room = || party(&["player:alice", "player:bob"]);
+    let alone = || party(&["player:alice"]);
+    for (heard_by, known_to, supersedes) in [
+        (alone(), room(), false),
+        (room(), Audience::Public, false),
+        (room(), room(), true),
+        (room(), alone(), true),
+        (Audience::Public, room(), true),
+    ] {
+        let case = format!("{heard_by:?} {known_to:?}");
+        let mill = "Alice lives in the old mill";
+        let (written, old) = judged_among(heard_by, known_to, mill, Some(verdict)).await;
+        assert_eq!(written.decided("supersede") == 1, supersedes, "{case}");
+        assert_eq!(old.status == RecordStatus::Live, !supersedes, "{case}");
+    }
 }
 
 #[tokio::test]
