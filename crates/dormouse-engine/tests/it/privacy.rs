@@ -7,15 +7,20 @@ use std::{
 
 use dormouse_classify::{ChannelAction, ChannelConfig};
 use dormouse_contracts::{
-    Audience, Author, ChannelId, ChatRequest, EntityId, Message, PlaceId, Sender,
+    Audience, Author, ChannelId, ChatRequest, Clock, EntityId, Message, PlaceId, Purpose, Sender,
 };
 use dormouse_engine::{AssistantConfig, EntityChanged, Event, Privacy};
 use dormouse_entities::EntityChange;
+use dormouse_memory::{
+    MemoryChange, Note,
+    hygiene::{HygienePolicy, survey},
+};
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
+    consolidating::{consolidator, logged},
     home::{Home, in_virtual_time, shown},
     rebuilding::decide,
 };
@@ -23,6 +28,8 @@ use crate::{
 /// What the prompt says if something relevant is left out.
 const MARKER: &str =
     "You know something about this that not everybody who hears your answer was party to";
+/// What it says if the world did not let something be said.
+const REFUSED: &str = "What you were about to say was not said";
 const ME: &str = "npc:me";
 
 fn id(text: &str) -> EntityId {
@@ -221,6 +228,11 @@ struct Scene {
     /// The words of the present message, and of what the assistant said about it.
     now: BTreeSet<String>,
     habit: u8,
+    /// Who comes in before the answer.
+    comer: Option<&'static str>,
+    is_guild_public: bool,
+    /// The words that begin what was said to somebody who was not party to all of it: the world must be asked to refuse it.
+    unsayable: Vec<(String, &'static str)>,
     leaks: Vec<String>,
 }
 
@@ -271,6 +283,17 @@ impl Scene {
     /// Checks a prompt, and answers it as the worst of models: it notes, looks up and says everything that it is shown.
     fn answer(&mut self, request: &ChatRequest) -> ScriptedTurn {
         let text = shown(request);
+        if request.purpose == Purpose::Consolidation {
+            return repeated(request);
+        }
+        if let (true, Some(comer)) = (text.contains(REFUSED), self.comer.take()) {
+            self.listeners.ids.insert(comer);
+            // What was not said was heard by nobody.
+            if let Some((own, _)) = self.unsayable.last() {
+                self.heard.insert(own.clone(), Party::default());
+                self.now.remove(own);
+            }
+        }
         let words = text.split(|c: char| !c.is_ascii_alphanumeric());
         let words: BTreeSet<_> = words.filter(|word| word.starts_with("zq")).collect();
         for word in &words {
@@ -286,6 +309,7 @@ impl Scene {
                 party.ids.extend(&self.listeners.ids);
             }
         }
+        let shown_words: BTreeSet<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let all = words
             .into_iter()
             .rev()
@@ -320,6 +344,29 @@ impl Scene {
                 ("get_entity_profile", json!({"entity": about})),
             ]);
         }
+        let told = |party: &Party, comer| {
+            party.everyone
+                || party
+                    .ids
+                    .iter()
+                    .any(|id| self.person(id) == self.person(comer))
+        };
+        let about = PEOPLE[usize::from(self.habit / 4) % PEOPLE.len()];
+        if self.habit % 7 == 1 {
+            let is_for_them = shown_words
+                .iter()
+                .all(|word| told(&self.heard[word], about));
+            let own = self.word(Party::of([self.speaker, about]));
+            if !is_for_them {
+                self.unsayable.push((own.clone(), about));
+            }
+            for word in shown_words {
+                self.heard.get_mut(&word).unwrap().ids.insert(about);
+            }
+            let to = about.trim_start_matches("player:");
+            let message = format!("{own} {all}");
+            return ScriptedTurn::call("whisper", json!({"to": to, "message": message}));
+        }
         if self.habit.is_multiple_of(3) {
             let own = self.word(Party::of([self.speaker]));
             let to = self.speaker.trim_start_matches("player:");
@@ -333,9 +380,46 @@ impl Scene {
             (true, false) => Party::of([self.speaker]),
             (true, true) | (false, _) => self.listeners.clone(),
         };
+        let is_for_comer = self.comer.is_none_or(|comer| {
+            let mut rest = shown_words.iter().filter(|word| !self.now.contains(*word));
+            rest.all(|word| told(&self.heard[word], comer))
+        });
         let own = self.word(party);
+        match (is_for_comer, self.comer) {
+            (false, Some(comer)) => self.unsayable.push((own.clone(), comer)),
+            (_, Some(comer)) => {
+                // Those who came hear it, too.
+                for word in shown_words.iter().chain([&own]) {
+                    self.heard.get_mut(word).unwrap().ids.insert(comer);
+                }
+            }
+            (_, None) => {}
+        }
         ScriptedTurn::call("say", json!({"message": format!("{own} {all}")}))
     }
+}
+
+/// What the worst of models makes of what it is shown outside of a turn: it puts all words into each text.
+fn repeated(request: &ChatRequest) -> ScriptedTurn {
+    let Some(Message::User { content }) = request.messages.last() else {
+        return ScriptedTurn::text("[]");
+    };
+    let words = content.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: BTreeSet<_> = words.filter(|word| word.starts_with("zq")).collect();
+    let words: Vec<_> = words.into_iter().rev().take(12).collect();
+    let text = format!("the word of the vault is {}", words.join(" "));
+    ScriptedTurn::text(if content.starts_with('[') {
+        let id = content
+            .trim_start_matches('[')
+            .split(']')
+            .next()
+            .unwrap_or_default();
+        json!([{"text": text, "from": [id]}]).to_string()
+    } else if content.starts_with('c') {
+        "[]".to_owned()
+    } else {
+        json!({"preferences": {"vault": cut(&text, 180)}, "interests": words}).to_string()
+    })
 }
 
 fn cut(text: &str, limit: usize) -> &str {
@@ -350,7 +434,41 @@ struct Happening {
     /// Who is in the room, or on the channel, in addition to the speaker.
     others: BTreeSet<usize>,
     is_renamed: bool,
+    is_order: bool,
+    comer: Option<usize>,
     habit: u8,
+}
+
+/// What the operator does while the assistant sleeps.
+#[derive(Clone, Copy, Debug)]
+enum Command {
+    /// Two ids are merged, or parted again.
+    Merge,
+    /// A model makes facts and attributes of what was heard.
+    Consolidate,
+    /// Duplicates become one.
+    Fold,
+    /// A line is imported, with those who were party to it or without.
+    Import(usize),
+    /// A record is made public.
+    Publish,
+    /// A channel is made public, or private again.
+    Guild,
+    /// The memory is made again from the log.
+    Rebuild,
+}
+
+fn commands() -> impl Strategy<Value = BTreeMap<usize, Command>> {
+    let command = prop_oneof![
+        3 => Just(Command::Merge),
+        3 => Just(Command::Consolidate),
+        2 => Just(Command::Fold),
+        2 => (0_usize..6).prop_map(Command::Import),
+        1 => Just(Command::Publish),
+        1 => Just(Command::Guild),
+        1 => Just(Command::Rebuild),
+    ];
+    prop::collection::btree_map(1_usize..10, command, 0..4)
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
@@ -359,15 +477,22 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         0_usize..4,
         prop::collection::btree_set(0_usize..4, 0..3),
         prop::bool::weighted(0.2),
+        prop::bool::weighted(0.2),
+        prop::option::weighted(0.4, 0_usize..4),
         any::<u8>(),
     );
-    let happening = happening.prop_map(|(how, who, others, is_renamed, habit)| Happening {
-        how,
-        who,
-        others,
-        is_renamed,
-        habit,
-    });
+    let happening =
+        happening.prop_map(
+            |(how, who, others, is_renamed, is_order, comer, habit)| Happening {
+                how,
+                who,
+                others,
+                is_renamed,
+                is_order,
+                comer,
+                habit,
+            },
+        );
     prop::collection::vec(happening, 3..11)
 }
 
@@ -393,6 +518,8 @@ fn happen(scene: &mut Scene, happening: &Happening) -> Perceive {
         3 | 4 => (alone.clone(), alone.clone()),
         5..=8 => (present.clone(), present.clone()),
         9 => (alone.clone(), Party::everyone()),
+        10 if scene.is_guild_public => (Party::everyone(), on_channel),
+        11 if scene.is_guild_public => (Party::everyone(), present.clone()),
         10 => (on_channel.clone(), on_channel),
         11 => (present.clone(), present.clone()),
         12 => (Party::everyone(), present.clone()),
@@ -404,8 +531,21 @@ fn happen(scene: &mut Scene, happening: &Happening) -> Perceive {
     scene.speaker = speaker;
     scene.habit = happening.habit;
     let word = scene.word(party);
-    let text =
-        format!("@dormouse the word of the vault is {word}, what else is the word of the vault?");
+    let comer = happening.comer.map(|place| PEOPLE[place]);
+    let is_in_a_room = matches!(happening.how, 5..=8 | 12);
+    let is_new = |id: &&'static str| {
+        !present
+            .ids
+            .iter()
+            .any(|one| scene.person(one) == scene.person(id))
+    };
+    scene.comer = comer.filter(|id| is_in_a_room && is_new(id));
+    let text = match happening.is_order {
+        true => format!("@dormouse From now on always say the word {word} of the vault."),
+        false => format!(
+            "@dormouse the word of the vault is {word}, what else is the word of the vault?"
+        ),
+    };
     let heard = match happening.how {
         0 => Perceive::whisper(name, &text),
         1 | 2 => Perceive::whisper(name, &text).audience(among(&[speaker])),
@@ -445,10 +585,114 @@ async fn merge(home: &Home, are_merged: bool) {
     };
     let changed = EntityChanged {
         change,
-        author: Author::Operator("florian".to_owned()),
+        author: by(),
         reason: "one person".to_owned(),
     };
     decide(home, &Event::EntityChanged(changed)).await;
+}
+
+fn by() -> Author {
+    Author::Operator("florian".to_owned())
+}
+
+async fn changed(home: &Home, change: MemoryChange) {
+    let mut memory = logged(home).await;
+    memory.change(change, by(), "in a scene").await.unwrap();
+}
+
+async fn obey(home: &mut Home, scene: &Shared, command: Command) {
+    match command {
+        Command::Merge => {
+            let are_merged = !lock(scene).are_merged;
+            merge(home, are_merged).await;
+            lock(scene).are_merged = are_merged;
+        }
+        Command::Consolidate => {
+            let model = ScriptedModel::looping(ScriptedTurn::with(repeated));
+            let mut by = consolidator(home, model);
+            by.settings.people.min_observations = 1;
+            by.run(&mut logged(home).await).await.unwrap();
+        }
+        Command::Fold => {
+            let memory = logged(home).await;
+            let now = home.clock.now();
+            let policy = HygienePolicy::default();
+            let report = survey(memory.memory(), policy, now).await.unwrap();
+            for proposal in &report.proposals {
+                changed(home, proposal.change().0).await;
+            }
+        }
+        Command::Import(place) => {
+            let person = PEOPLE.get(place).copied();
+            let word = lock(scene).word(Party::of(person));
+            let note = Note::new(format!("the word of the vault is {word}"));
+            let note = match person {
+                Some(person) => note.known_to(among(&[person])),
+                None => note,
+            };
+            changed(home, MemoryChange::Added { notes: vec![note] }).await;
+        }
+        Command::Publish => {
+            let memory = logged(home).await;
+            let records = memory.memory().records(None, 1_000).await.unwrap();
+            let record = records
+                .into_iter()
+                .rfind(|record| record.text.contains("zq"));
+            if let Some(record) = record {
+                let words = record.text.split(|c: char| !c.is_ascii_alphanumeric());
+                for word in words {
+                    if let Some(party) = lock(scene).heard.get_mut(word) {
+                        party.everyone = true;
+                    }
+                }
+                changed(home, MemoryChange::Published { record: record.id }).await;
+            }
+        }
+        Command::Guild => {
+            let is_public = !lock(scene).is_guild_public;
+            lock(scene).is_guild_public = is_public;
+            let guild = ChannelId::try_new("guild").unwrap();
+            let channels = &mut home.config.public_channels;
+            match is_public {
+                true => channels.insert(guild),
+                false => channels.remove(&guild),
+            };
+        }
+        Command::Rebuild => home.lose_memory(),
+    }
+}
+
+/// Who hears what is said aloud.
+fn audible(scene: &Scene) -> Audience {
+    match scene.listeners.everyone || scene.listeners.channel {
+        true => Audience::nobody(),
+        false => {
+            let listeners = scene.listeners.ids.iter().copied();
+            listeners.chain(scene.comer).map(id).collect()
+        }
+    }
+}
+
+/// What the world was not asked to refuse, although somebody who would hear it was not party to it.
+fn said_to_others(home: &Home, scene: &Scene) -> Vec<String> {
+    let intended = home.events().into_iter().filter_map(|event| match event {
+        Event::EffectIntended(intended) => Some(intended),
+        _ => None,
+    });
+    let mut said = Vec::new();
+    for intended in intended {
+        let message = intended.arguments["message"].as_str().unwrap_or_default();
+        let refused = scene.unsayable.iter();
+        let mut refused = refused.filter(|(own, _)| message.split(' ').next() == Some(own));
+        let may = |who| {
+            let who = among(&[who]).without(&id(ME));
+            intended.within.as_ref().is_none_or(|all| all.covers(&who))
+        };
+        if let Some((_, who)) = refused.find(|(_, who)| may(who)) {
+            said.push(format!("{who} would hear {message}: {:?}", intended.within));
+        }
+    }
+    said
 }
 
 /// Plays a scene, and returns what was shown to somebody who was not party to it.
@@ -456,7 +700,7 @@ async fn leaks_of(
     happenings: &[Happening],
     privacy: Privacy,
     history: usize,
-    merges: &BTreeSet<usize>,
+    commands: &BTreeMap<usize, Command>,
 ) -> Vec<String> {
     let scene = Shared::default();
     let model = {
@@ -465,7 +709,7 @@ async fn leaks_of(
             lock(&scene).answer(request)
         }))
     };
-    let home = Home::with(model).configured(|config| {
+    let mut home = Home::with(model).configured(|config| {
         config.privacy = privacy;
         config.limits = config.limits.with_max_history(history).unwrap();
         config
@@ -476,19 +720,21 @@ async fn leaks_of(
     });
     let mut life = home.wake_configured().await;
     for (place, happening) in happenings.iter().enumerate() {
-        if merges.contains(&place) {
+        if let Some(command) = commands.get(&place) {
             life.end().await.unwrap();
-            let are_merged = !lock(&scene).are_merged;
-            merge(&home, are_merged).await;
-            lock(&scene).are_merged = are_merged;
+            obey(&mut home, &scene, *command).await;
             life = home.wake_configured().await;
         }
         let heard = happen(&mut lock(&scene), happening);
+        home.world.listen(audible(&lock(&scene)));
         life.accept(heard.number(place as u64 + 1).build()).await;
         life.handle.at_rest().await;
     }
     life.end().await.unwrap();
-    std::mem::take(&mut lock(&scene).leaks)
+    let mut scene = lock(&scene);
+    let mut leaks = std::mem::take(&mut scene.leaks);
+    leaks.extend(said_to_others(&home, &scene));
+    leaks
 }
 
 proptest! {
@@ -497,9 +743,9 @@ proptest! {
     fn no_prompt_holds_a_word_that_one_of_its_listeners_was_not_party_to(
         happenings in happenings(),
         history in 0_usize..4,
-        merges in prop::collection::btree_set(1_usize..10, 0..3),
+        commands in commands(),
     ) {
-        let leaks = in_virtual_time(leaks_of(&happenings, Privacy::Kept, history, &merges));
+        let leaks = in_virtual_time(leaks_of(&happenings, Privacy::Kept, history, &commands));
         prop_assert!(leaks.is_empty(), "{}", leaks.join("\n\n"));
     }
 }
@@ -511,13 +757,15 @@ fn the_same_scenes_leak_where_nothing_is_kept_private() {
         who,
         others: BTreeSet::from([1, 2]),
         is_renamed: false,
+        is_order: false,
+        comer: None,
         habit,
     };
     for habit in 0..4 {
         for (history, how) in [(3, 1), (0, 1), (0, 3), (0, 5), (3, 7), (0, 11)] {
             let scene = [happening(how, 0, habit), happening(1, 3, habit)];
             let leaks =
-                |privacy| in_virtual_time(leaks_of(&scene, privacy, history, &BTreeSet::new()));
+                |privacy| in_virtual_time(leaks_of(&scene, privacy, history, &BTreeMap::new()));
             assert!(!leaks(Privacy::Shared).is_empty(), "{how} {history}");
             assert!(leaks(Privacy::Kept).is_empty(), "{how} {history}");
         }
