@@ -113,7 +113,7 @@ pub(crate) async fn host(
     player: &str,
 ) -> Result<Host, ComposeError> {
     data.create()?;
-    for warning in unmatched(&config.classify) {
+    for warning in unmatched(&config.classify, &config.memory) {
         tracing::warn!("{warning}");
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

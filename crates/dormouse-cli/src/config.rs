@@ -28,7 +28,7 @@ pub(crate) use numbers::Seconds;
 pub(crate) use provider::{HeartbeatPolicy, ProviderSection};
 pub(crate) use sections::{AssistantSection, DEFAULT_KEY, ExecutionSection, LimitsSection};
 pub(crate) use trust::TrustSection;
-pub(crate) use world::unmatched;
+pub(crate) use world::{privacy, unmatched};
 
 use mistake::Mistake;
 

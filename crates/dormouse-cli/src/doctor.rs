@@ -15,7 +15,7 @@ use dormouse_store::{LogOpenError, RedbLog};
 use crate::{
     args::Doctor,
     command::{Places, log_open_exit},
-    config::{Config, ConfigSource, unmatched},
+    config::{Config, ConfigSource, privacy, unmatched},
     data::{DataError, DataFolder},
     exit::{Exit, Report},
     finding::{self, Finding},
@@ -64,8 +64,9 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     findings.push(finding);
     findings.push(configuration);
     if let Some(config) = &config {
-        let unmatched = unmatched(&config.classify).into_iter();
+        let unmatched = unmatched(&config.classify, &config.memory).into_iter();
         findings.extend(unmatched.map(Finding::Doubtful));
+        findings.push(Finding::Fine(privacy(&config.memory)));
         findings.push(memory::finding(&data, log.as_ref(), config));
         findings.extend(vectors::finding(&data, config));
     }

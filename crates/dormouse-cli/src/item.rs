@@ -130,6 +130,8 @@ pub(crate) struct Ready {
     pub(crate) data: String,
     pub(crate) seq: u64,
     pub(crate) waiting: usize,
+    /// What is kept private and what is public, in one line.
+    pub(crate) privacy: String,
     pub(crate) new_world: bool,
     pub(crate) stopped: Option<String>,
     /// The command that lets a stopped assistant go on, for people.

@@ -97,6 +97,7 @@ fn welcome(ready: &Ready) -> String {
         data,
         seq,
         waiting,
+        privacy,
         new_world,
         stopped,
         clear,
@@ -117,7 +118,7 @@ fn welcome(ready: &Ready) -> String {
         ),
     };
     let mut text = format!(
-        "{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do."
+        "{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do.\n({privacy})"
     );
     if *new_world && *seq > 0 {
         text += &format!(

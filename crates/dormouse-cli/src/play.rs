@@ -17,7 +17,7 @@ use crate::{
     args::{Play, Record},
     command::{self, Places},
     compose::{ComposeError, Host, host},
-    config::Config,
+    config::{Config, privacy},
     data::DataFolder,
     describe,
     diagnostics::Diagnostics,
@@ -153,7 +153,14 @@ fn attend(
         play.provider.tool_calling,
         &play.player,
     );
-    let visit = visit(data, chosen, host, (switches, tape), play, diagnostics);
+    let visit = visit(
+        data,
+        (config, chosen),
+        host,
+        (switches, tape),
+        play,
+        diagnostics,
+    );
     let result = runtime.block_on(Box::pin(visit));
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -162,7 +169,7 @@ fn attend(
 
 async fn visit(
     data: &DataFolder,
-    chosen: &Chosen,
+    (config, chosen): (&Config, &Chosen),
     host: impl Future<Output = Result<Host, ComposeError>>,
     (switches, tape): (mpsc::UnboundedReceiver<ModelSwitch>, &Tape),
     play: &Play,
@@ -186,7 +193,9 @@ async fn visit(
     let addressee = addressee(play, chosen, &host, &clear);
     let slow = slow(&host, &server(chosen));
     let memory_notices = MemoryNotices::new(&host);
-    screen.show(ready(data, chosen, &host, &clear)).await;
+    screen
+        .show(ready(data, (config, chosen), &host, &clear))
+        .await;
 
     let Host {
         log,
@@ -352,7 +361,12 @@ fn slow(host: &Host, server: &str) -> String {
     )
 }
 
-fn ready(data: &DataFolder, chosen: &Chosen, host: &Host, clear: &str) -> Item {
+fn ready(
+    data: &DataFolder,
+    (config, chosen): (&Config, &Chosen),
+    host: &Host,
+    clear: &str,
+) -> Item {
     let (provider, model) = chosen.name();
     let state = host.assistant.state();
     let stopped = state.stop.stopped();
@@ -367,6 +381,7 @@ fn ready(data: &DataFolder, chosen: &Chosen, host: &Host, clear: &str) -> Item {
         // What it lives under from now on is in its state, but not in its log yet.
         seq: host.handle.status().seq.0,
         waiting: describe::waiting(state),
+        privacy: privacy(&config.memory),
         new_world: host.continuity == WorldContinuity::NotMet,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
         clear: clear.to_owned(),

@@ -64,6 +64,10 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     // The sort is stable, so equal lines keep the order of recall.
     found.retain(|(score, _)| *score == best);
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
+        // The memory has something that not everybody who hears the answer was party to.
+        if result.get("left_out").is_some() {
+            return "I know something about that, but not for everybody who is listening. Ask me in private.".to_owned();
+        }
         return "I do not know: I remember nothing about that.".to_owned();
     }
     let quotations: Vec<String> = found
@@ -111,10 +115,13 @@ fn quoted(line: &Line<'_>) -> String {
     let when = field("at").map(|at| format!("On {}", when(at)));
     let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
     let text = quote(&line.text);
-    match when {
-        Some(when) => format!("{when}, {who} told me: {text}"),
-        None => format!("At a time I do not know, {who} told me: {text}"),
-    }
+    let how = match field("how") {
+        Some("whisper") => "whispered to me",
+        Some("page") => "paged me",
+        _ => "told me",
+    };
+    let when = when.unwrap_or_else(|| "At a time I do not know".to_owned());
+    format!("{when}, {who} {how}: {text}")
 }
 
 /// Formats `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; other text is unchanged.
@@ -205,6 +212,30 @@ mod tests {
                 answer("Who likes cake?", &result),
                 "I do not know: I remember nothing about that."
             );
+        }
+    }
+
+    #[test]
+    fn what_it_may_not_say_here_is_announced_only_if_nothing_else_answers() {
+        let left_out = "what not everybody who hears your answer was party to";
+        let nothing = json!({"memories": [memory("The kettle is blue.")], "left_out": left_out});
+        let said = answer("Who likes cake?", &nothing);
+        assert!(said.ends_with("Ask me in private."), "{said}");
+        let found = json!({"memories": [memory("Bob likes cake")], "left_out": left_out});
+        assert!(answer("Who likes cake?", &found).starts_with("On 2026-11-21"));
+    }
+
+    #[test]
+    fn a_quotation_says_how_it_was_said() {
+        for (how, said) in [
+            ("whisper", "Alice whispered to me: "),
+            ("page", "Alice paged me: "),
+            ("words to you", "Alice told me: "),
+        ] {
+            let mut memory = memory("Bob prefers tea");
+            memory["how"] = how.into();
+            let quoted = answer("What does Bob prefer?", &json!({"memories": [memory]}));
+            assert!(quoted.contains(said), "{quoted}");
         }
     }
 

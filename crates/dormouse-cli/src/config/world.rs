@@ -2,8 +2,11 @@
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::EntityId;
-use dormouse_sandbox::{CHANNELS, check_name};
+use dormouse_engine::Privacy;
+use dormouse_sandbox::{CHANNELS, ROOMS, check_name};
 use serde::{Deserialize, Deserializer, de::Error};
+
+use super::memory::MemorySection;
 
 /// Reads `[classify]`. The assistant would never hear a channel that the world does not have.
 pub(super) fn classify<'de, D: Deserializer<'de>>(
@@ -27,8 +30,48 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(Some(name))
 }
 
-/// A warning for each id in `[classify]` that no character in this world can have.
-pub(crate) fn unmatched(config: &ClassifyConfig) -> Vec<String> {
+/// A warning for each id that nobody and nothing in this world can have: characters in `[classify]`, public channels and
+/// places in `[memory]`.
+pub(crate) fn unmatched(classify: &ClassifyConfig, memory: &MemorySection) -> Vec<String> {
+    let mut warnings = unmatched_characters(classify);
+    let channels = memory.public_channels.iter().map(|id| id.as_str());
+    let channels = channels.filter(|id| !CHANNELS.contains(id));
+    warnings.extend(channels.map(|id| {
+        let known = CHANNELS.join(", ");
+        format!("memory.public_channels names {id:?}, which the world does not have; its channels: {known}")
+    }));
+    let rooms = || ROOMS.iter().map(|room| room.key);
+    let places = memory.public_places.iter().map(|id| id.as_str());
+    let places = places.filter(|id| !rooms().any(|room| room == *id));
+    warnings.extend(places.map(|id| {
+        let known: Vec<_> = rooms().collect();
+        let known = known.join(", ");
+        format!(
+            "memory.public_places names {id:?}, which the world does not have; its places: {known}"
+        )
+    }));
+    warnings
+}
+
+/// In one line, what is kept private and what is public.
+pub(crate) fn privacy(memory: &MemorySection) -> String {
+    if memory.privacy == Privacy::Shared {
+        return "privacy: shared; everything may be told to everybody".to_owned();
+    }
+    let channels = memory.public_channels.iter();
+    let channels = channels.map(|id| format!("channel {id}"));
+    let places = memory.public_places.iter().map(|id| {
+        let room = ROOMS.iter().find(|room| room.key == id.as_str());
+        format!("place {}", room.map_or(id.as_str(), |room| room.name))
+    });
+    let public: Vec<_> = channels.chain(places).collect();
+    match public.is_empty() {
+        true => "privacy: kept; no channel or place is public".to_owned(),
+        false => format!("privacy: kept; public: {}", public.join(", ")),
+    }
+}
+
+fn unmatched_characters(config: &ClassifyConfig) -> Vec<String> {
     let permitted = config.trigger_permissions.iter();
     let permitted = permitted.map(|id| ("trigger_permissions", id));
     let trusted = config.trust_overrides.keys();

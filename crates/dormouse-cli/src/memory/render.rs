@@ -1,7 +1,7 @@
 //! Records and changes, as text and as JSON.
 
 use dormouse::SystemClock;
-use dormouse_contracts::{Attribution, Audience, Author, Clock, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Author, Clock, SourceKind, Timestamp, Trust};
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
@@ -20,6 +20,9 @@ pub(super) struct RecordLine<'a> {
     recorded_at: String,
     from: &'a Attribution,
     thread: Option<&'a str>,
+    /// How it was said, and where, as the world attests it.
+    heard_as: Option<&'a SourceKind>,
+    place: Option<&'a str>,
     trust: Trust,
     audience: Audience,
     tags: Vec<&'a str>,
@@ -53,6 +56,8 @@ impl<'a> From<&'a Record> for RecordLine<'a> {
             recorded_at: record.recorded_at.to_string(),
             from: &record.speaker,
             thread: record.thread.as_deref(),
+            heard_as: record.heard_as.as_ref(),
+            place: record.place.as_ref().map(|place| place.name.as_str()),
             trust: record.trust,
             audience: record.known_to(),
             tags: record.tags.iter().map(String::as_str).collect(),
@@ -117,6 +122,7 @@ pub(super) fn details(record: &Record) -> String {
         },
         validity(record.valid_from, record.valid_until),
     ];
+    parts.extend(said(record));
     if record.collection != Collection::default() {
         parts.push(format!("collection {}", record.collection.as_str()));
     }
@@ -137,6 +143,24 @@ pub(super) fn details(record: &Record) -> String {
         parts.push(format!("linked with {} ({:.2})", link.to, link.weight));
     }
     parts.join("; ")
+}
+
+/// How something was said, and where, as far as the world attests it.
+fn said(record: &Record) -> Option<String> {
+    let how = match record.heard_as.as_ref()? {
+        SourceKind::Whisper => "whispered".to_owned(),
+        SourceKind::Page => "paged".to_owned(),
+        SourceKind::Addressed => "said aloud to the assistant".to_owned(),
+        SourceKind::Channel(channel) => format!("said on channel {channel}"),
+        SourceKind::Say => "said aloud".to_owned(),
+        SourceKind::Pose => "posed".to_owned(),
+        _ => return None,
+    };
+    let place = record.place.as_ref();
+    Some(match place.map(|place| &place.name) {
+        Some(place) => format!("{how} in {place}"),
+        None => how,
+    })
 }
 
 /// Whether a record is superseded at a time that is still to come: until then it is valid.

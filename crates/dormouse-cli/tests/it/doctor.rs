@@ -20,6 +20,35 @@ fn without_log() -> Home {
 }
 
 #[test]
+fn public_places_and_channels_that_the_world_does_not_have_are_reported() {
+    let home = Home::new();
+    let config = "[memory]\npublic_channels = [\"public\", \"gossip\"]\npublic_places = [\"common_room\", \"tavern\"]\n";
+    home.write("dormouse.toml", config);
+    let run = doctor(&home);
+    let line = |part: &str| {
+        run.out
+            .lines()
+            .find(|line| line.contains(part))
+            .map(str::to_owned)
+    };
+    for part in [
+        "public_channels names \"gossip\"",
+        "public_places names \"tavern\"",
+    ] {
+        let line = line(part).expect(&run.out);
+        assert!(line.starts_with("warn"), "{line}");
+    }
+    let state = line("privacy: kept; public: ").expect(&run.out);
+    assert!(
+        state.contains("channel public") && state.contains("place The Common Room"),
+        "{state}"
+    );
+    let run = home.run(&["play"], "hello\n");
+    assert!(run.out.contains("(privacy: kept; public: "), "{}", run.out);
+    assert!(run.err.contains("public_places names"), "{}", run.err);
+}
+
+#[test]
 fn a_log_that_is_missing_next_to_its_memory_is_reported_and_the_remedy_works() {
     let home = without_log();
     let run = doctor(&home);

@@ -141,7 +141,7 @@ fn piped_input_is_printed_in_the_order_of_events() {
         "▸ You whisper to Dormouse: what does Alice prefer?",
         "◉ Dormouse whispers to you: ",
     ];
-    let lines: Vec<_> = run.out.lines().skip(2).collect();
+    let lines: Vec<_> = run.out.lines().skip(3).collect();
     assert_eq!(lines.len(), beginnings.len(), "{}", run.out);
     for (line, beginning) in lines.iter().zip(beginnings) {
         assert!(line.starts_with(beginning), "{beginning}: {}", run.out);
@@ -235,6 +235,8 @@ fn a_second_player_meets_the_same_assistant_and_is_not_told_what_only_the_first_
         "what does Alice prefer?\n",
     );
     assert!(!run.out.contains("prefers tea"), "{}", run.out);
+    let answer = run.answers().last().unwrap().clone();
+    assert!(answer.ends_with("Ask me in private."), "{answer}");
     assert_eq!(run.of_type("message").last().unwrap()["type"], "message");
     assert!(
         run.of_type("message")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, Attribution, Audience, Author, EntityId, Origin, Outcome, Place, Sender, Seq,
-    Timestamp, Trust,
+    Arguments, Attribution, Audience, Author, ChannelId, EntityId, Origin, Outcome, Place, Sender,
+    Seq, SourceKind, Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
@@ -274,6 +274,7 @@ impl Mapping<'_> {
             .derivation(Derivation::Heard)
             .at(at)
             .from(Attribution::Myself)
+            .heard_as(said_as(intended))
             .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE))
             .known_to(known_to(intended.audience.as_ref()));
         if let Some(trigger) = trigger {
@@ -350,6 +351,18 @@ fn spoken_to(intended: &EffectIntended, trigger: &Trigger) -> Listener {
         Some(to) => Listener::Named(to.to_owned()),
         None if intended.arguments.contains_key("channel") => Listener::Nobody,
         None => id,
+    }
+}
+
+/// How the assistant said something.
+fn said_as(intended: &EffectIntended) -> SourceKind {
+    let channel = intended.arguments.get("channel").and_then(Value::as_str);
+    let channel = channel.and_then(|channel| ChannelId::try_new(channel).ok());
+    match (channel, intended.tool.as_str()) {
+        (Some(channel), _) => SourceKind::Channel(channel),
+        (None, "page") => SourceKind::Page,
+        (None, _) if intended.arguments.contains_key("to") => SourceKind::Whisper,
+        (None, _) => SourceKind::Say,
     }
 }
 

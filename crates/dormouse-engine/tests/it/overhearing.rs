@@ -141,6 +141,23 @@ async fn what_was_whispered_is_answered_in_a_whisper_and_not_aloud() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_it_whispered_is_remembered_as_a_whisper() {
+    let model = ScriptedModel::looping(ScriptedTurn::call(
+        "whisper",
+        json!({"to": "Alice", "message": "the vault is in the cellar"}),
+    ));
+    let home = Home::with(model).configured(|config| {
+        config.limits = config.limits.with_max_history(0).unwrap();
+    });
+    let whisper = |text| Perceive::whisper("Alice", text).audience(among(&["Alice"]));
+    hear(&home, [whisper("where is the vault?")]).await;
+    hear(&home, [whisper("is the vault in the cellar?")]).await;
+    let shown = home.last_shown();
+    assert!(shown.contains("whisper of you, "), "{shown}");
+    assert!(!shown.contains("words aloud of you"), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_said_in_one_place_is_not_said_in_another() {
     let way = |text: &str| {
         ScriptedTurn::calls([
