@@ -1,7 +1,7 @@
 //! What is believed, and for which reason: notes, quotations, and dangerous acts.
 
 use dormouse_contracts::{Attribution, Audience, EntityId, Outcome, Trust};
-use dormouse_engine::{AssistantConfig, Event, OVERHEARD_KEPT, Verdict};
+use dormouse_engine::{AssistantConfig, Event, OVERHEARD_KEPT, Privacy, Verdict};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
@@ -237,7 +237,7 @@ const CHATTER: [(&str, &str); 10] = [
 ];
 
 /// How many of the honest notes of a corpus keep 0.5, while these lines are overheard, and how many there are.
-fn kept(corpus: &str, chatter: &[(&str, &str)]) -> (usize, usize) {
+fn kept(privacy: Privacy, corpus: &str, chatter: &[(&str, &str)]) -> (usize, usize) {
     let lines = corpus
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -247,8 +247,13 @@ fn kept(corpus: &str, chatter: &[(&str, &str)]) -> (usize, usize) {
         let [who, message, paraphrase] = parts[..] else {
             panic!("{line}");
         };
-        let home = Home::where_all_is_shared([note(paraphrase), noop()]);
+        let home =
+            Home::new([note(paraphrase), noop()]).configured(|config| config.privacy = privacy);
+        let ids = [who, "Mallory", "Trent", "Victor", "Walter", "Peggy"];
+        let ids = ids.map(|name| EntityId::try_new(format!("player:{name}")).unwrap());
+        let company = Audience::of(ids).unwrap();
         let chatter = chatter.iter().map(|(who, words)| Perceive::say(who, words));
+        let chatter = chatter.map(|line| line.audience(company.clone()));
         in_virtual_time(live(
             &home,
             chatter.chain([Perceive::whisper(who, message)]),
@@ -265,16 +270,18 @@ const HELD_OUT: &str = include_str!("../corpus/held_out.txt");
 
 #[test]
 fn honest_notes_in_other_words_are_believed() {
-    let (quiet, all) = kept(PARAPHRASES, &[]);
-    let (noisy, _) = kept(PARAPHRASES, &CHATTER);
-    let (held_quiet, held) = kept(HELD_OUT, &[]);
-    let (held_noisy, _) = kept(HELD_OUT, &CHATTER);
-    println!(
-        "kept: {quiet} and {noisy} of {all}; held out: {held_quiet} and {held_noisy} of {held}"
-    );
-    assert!(all >= 100 && quiet == all && held_quiet == held);
-    assert!(noisy * 10 >= all * 9, "{noisy} of {all}");
-    assert!(held_noisy * 10 >= held * 8, "{held_noisy} of {held}");
+    for privacy in [Privacy::Shared, Privacy::Kept] {
+        let (quiet, all) = kept(privacy, PARAPHRASES, &[]);
+        let (noisy, _) = kept(privacy, PARAPHRASES, &CHATTER);
+        let (held_quiet, held) = kept(privacy, HELD_OUT, &[]);
+        let (held_noisy, _) = kept(privacy, HELD_OUT, &CHATTER);
+        println!(
+            "kept, {privacy:?}: {quiet} and {noisy} of {all}; held out: {held_quiet} and {held_noisy} of {held}"
+        );
+        assert!(all >= 100 && quiet == all && held_quiet == held);
+        assert!(noisy * 10 >= all * 9, "{noisy} of {all}");
+        assert!(held_noisy * 10 >= held * 8, "{held_noisy} of {held}");
+    }
 }
 
 #[test]

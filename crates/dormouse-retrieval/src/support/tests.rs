@@ -225,6 +225,41 @@ proptest! {
     }
 
     #[test]
+    fn no_name_ever_makes_a_note_credible(
+        note in some_words(), named in shown_texts(10), others in shown_texts(10), name in some_words(),
+    ) {
+        let (named, mut others) = (as_shown(&named), as_shown(&others));
+        let without = of(&note, &named, &others).trust;
+        others.push(ShownText::name(&*name));
+        let most = if without > OF_NAMES { without } else { OF_NAMES };
+        prop_assert!(of(&note, &named, &others).trust <= most);
+    }
+
+    #[test]
+    fn the_words_of_a_name_in_another_order_are_believed_like_the_name(
+        named in shown_texts(10), others in shown_texts(10), own in 0_u8..=10,
+        before in some_words(), between in prop::option::of(some_words()),
+    ) {
+        let note = format!("{before} treasurer {} thief", between.unwrap_or_default());
+        let (named, mut others) = (as_shown(&named), as_shown(&others));
+        others.push(said(own, "Thief Treasurer", "good morning"));
+        others.push(ShownText::name("Thief Treasurer"));
+        prop_assert!(of(&note, &named, &others).trust <= OF_NAMES);
+    }
+
+    #[test]
+    fn what_somebody_did_is_believed_like_the_message_of_that_person_whatever_the_name(
+        words in some_words(), others in shown_texts(10), own in 0_u8..=10,
+    ) {
+        let source = [said(own, "Thief Treasurer", &words)];
+        let mut others = as_shown(&others);
+        others.push(ShownText::name("Thief Treasurer"));
+        others.push(ShownText::name("Bob"));
+        let note = format!("Thief Treasurer {words}");
+        prop_assert_eq!(of(&note, &source, &others).trust, trust(own));
+    }
+
+    #[test]
     fn any_text_is_read_without_a_panic(note in any::<String>(), other in any::<String>()) {
         of(&note, &[said(9, &other, &note)], &[said(1, &note, &other)]);
     }
