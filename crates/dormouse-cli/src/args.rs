@@ -30,7 +30,7 @@ pub(crate) enum Command {
     /// Visit the assistant and talk to it, from a terminal or a pipe
     #[command(after_help = exit::HELP)]
     Play(Play),
-    /// Visit the assistant and record its requests to models in a file, for a report, a test or --replay
+    /// Visit the assistant and record what its models are asked and reply, for a bug report, a test or --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
     /// Inspect the event log

@@ -210,7 +210,12 @@ fn configured(it: &Configured) -> String {
     let changed = parts.into_iter().filter(|(_, changed)| *changed);
     let changed: Vec<_> = changed.map(|(part, _)| part).collect();
     let model = it.model.as_ref();
-    let model = model.map(|model| format!("; the model is {} of {}", model.name, model.provider));
+    let model = model.map(
+        |model| match model.name.as_str() == model.provider.as_str() {
+            true => format!("; the model is {}", model.name),
+            false => format!("; the model is {} of {}", model.name, model.provider),
+        },
+    );
     format!(
         "{} changed{}",
         changed.join(", "),
@@ -372,11 +377,11 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     }
     let memories = memories.map(|count| format!("; {}", counted(count, "memory", "memories")));
     let mut text = format!(
-        "{doing}; {} of {} tokens in its last prompt; {} waiting; {}{}; {} answered and {} failed, {} tokens in and \
+        "{doing}; {} of {} tokens in its last prompt; {}; {}{}; {} answered and {} failed, {} tokens in and \
          {} out",
         status.prompt_tokens,
         status.max_context_tokens,
-        status.waiting,
+        counted(status.waiting as u64, "message waits", "messages wait"),
         counted(status.seq.0, "event", "events"),
         memories.unwrap_or_default(),
         counted(status.spent.replies, "model call", "model calls"),

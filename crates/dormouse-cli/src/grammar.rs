@@ -22,11 +22,11 @@ pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
 /// Who something comes from, in words.
 pub(crate) fn attributed(from: &Attribution) -> String {
     match from {
-        Attribution::Myself => "itself".to_owned(),
+        Attribution::Myself => "the assistant".to_owned(),
         Attribution::Entity { id, name } => identified(name, Some(id)),
         Attribution::Named(name) => name.clone(),
-        Attribution::Surroundings => "its surroundings".to_owned(),
-        Attribution::Several => "several".to_owned(),
+        Attribution::Surroundings => "the surroundings".to_owned(),
+        Attribution::Several => "several sources".to_owned(),
         Attribution::Unknown => "someone".to_owned(),
     }
 }

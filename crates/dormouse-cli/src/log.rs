@@ -48,8 +48,7 @@ pub(crate) enum Log {
         /// The last event to replay; 0 for the state before the first [default: the last in the log]
         #[arg(long, value_name = "N", value_parser = state_number)]
         at: Option<u64>,
-        /// Decide the whole life again from its log, and say whether every decision is the same, or which is the first
-        /// that differs; prints no state
+        /// Make every decision of the life again, and name the first that differs from the log; prints no state
         #[arg(long)]
         decide: bool,
         #[command(flatten)]
@@ -63,7 +62,8 @@ pub(crate) enum Log {
         /// The damaged file [default: log.redb in the data folder]
         #[arg(value_name = "LOG")]
         from: Option<PathBuf>,
-        /// Replace the log of the data folder by the new file, keep the damaged one, and bind the memory to the new log
+        /// Put the new file in place of the log of the data folder, keep the damaged one, and make a memory that is newer
+        /// than the new log again
         #[arg(long, conflicts_with = "from")]
         replace: bool,
     },

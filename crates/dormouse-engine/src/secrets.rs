@@ -66,7 +66,7 @@ fn masked_result(done: Done) -> Done {
             seen: match seen {
                 Ok(seen) => Ok(masked_value(seen)),
                 Err(mut rejection) => {
-                    rejection.reason = prose(rejection.reason);
+                    rejection.reason = prose(&rejection.reason);
                     Err(rejection)
                 }
             },
@@ -78,7 +78,7 @@ fn masked_result(done: Done) -> Done {
                     result: masked_value(result),
                     trust,
                 },
-                MemoryAnswer::Refused(reason) => MemoryAnswer::Refused(prose(reason)),
+                MemoryAnswer::Refused(reason) => MemoryAnswer::Refused(prose(&reason)),
                 // These are made of a call that is masked already.
                 other @ (MemoryAnswer::Stored { .. } | MemoryAnswer::Fits { .. }) => other,
             },
@@ -91,8 +91,8 @@ fn masked_result(done: Done) -> Done {
 /// A model's reply without the secrets in its text, its thoughts and its calls.
 pub(crate) fn masked_reply(reply: ChatReply) -> ChatReply {
     let mut reply = ChatReply {
-        content: prose(reply.content),
-        reasoning: prose(reply.reasoning),
+        content: prose(&reply.content),
+        reasoning: prose(&reply.reasoning),
         ..reply
     };
     for call in &mut reply.tool_calls {
@@ -108,7 +108,7 @@ pub(crate) fn masked_reply(reply: ChatReply) -> ChatReply {
                 }
             }
             // The tools check what is not JSON; it is text until then.
-            Err(_) => prose(written),
+            Err(_) => prose(&written),
         };
     }
     reply
@@ -121,7 +121,7 @@ fn masked_outcome(outcome: Outcome) -> Outcome {
             Outcome::Done(receipt)
         }
         Outcome::Rejected(mut rejection) => {
-            rejection.reason = prose(rejection.reason);
+            rejection.reason = prose(&rejection.reason);
             Outcome::Rejected(rejection)
         }
         Outcome::Unknown => Outcome::Unknown,
@@ -155,8 +155,8 @@ fn is_secret(name: &str, text: &str) -> bool {
         && !SensitiveKind::ALL.iter().any(|kind| kind.mask() == text)
 }
 
-fn prose(text: String) -> String {
-    mask(&text, RedactionProfile::Memory).into_owned()
+fn prose(text: &str) -> String {
+    mask(text, RedactionProfile::Memory).into_owned()
 }
 
 /// The words without secrets. A mask can be longer than the secret, so the end may be cut at the limit.
@@ -212,5 +212,76 @@ fn count(value: &Value, found: &mut BTreeMap<SensitiveKind, u64>) {
         Value::Array(items) => items.iter().for_each(|item| count(item, found)),
         Value::Object(fields) => fields.values().for_each(|field| count(field, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::{CallId, FinishReason, ToolCall};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const KEY: &str = "sk-proj-4fT9xQzLm28KpWvR7nYc3HdB6sJg1Ue0";
+
+    fn reply(content: &str, arguments: &str) -> ChatReply {
+        ChatReply {
+            content: content.to_owned(),
+            reasoning: content.to_owned(),
+            tool_calls: vec![ToolCall {
+                id: CallId::try_new("1").unwrap(),
+                name: "say".to_owned(),
+                arguments: arguments.to_owned(),
+            }],
+            finish: FinishReason::ToolCalls,
+            usage: None,
+            info: None,
+        }
+    }
+
+    #[test]
+    fn a_reply_loses_its_secrets_and_nothing_else() {
+        let arguments =
+            format!("{{\"message\": \"it is {KEY}\", \"password\": \"tea\", \"to\": \"#12\"}}");
+        let masked = masked_reply(reply(&format!("The key is {KEY}."), &arguments));
+        assert_eq!(masked.content, "The key is [secret: api key].");
+        assert_eq!(masked.reasoning, masked.content);
+        let written: Value = serde_json::from_str(&masked.tool_calls[0].arguments).unwrap();
+        let expected = json!({"message": "it is [secret: api key]", "password": "[secret: password]", "to": "#12"});
+        assert_eq!(written, expected);
+
+        let harmless = reply("Tea at five.", "{ \"message\" : \"tea\" }");
+        assert_eq!(masked_reply(harmless.clone()), harmless);
+        let broken = masked_reply(reply("", &format!("message: {KEY}")));
+        assert!(!broken.tool_calls[0].arguments.contains(KEY));
+    }
+
+    #[test]
+    fn an_id_that_looks_random_is_kept_in_a_value() {
+        let ids = json!({"target": "0f4c9b1e7a2d48d6b3c58e90a1f2d3c4b5a69788c0ffee11", "n": [1, null, true]});
+        assert_eq!(masked_value(ids.clone()), ids);
+    }
+
+    #[test]
+    fn words_at_the_limit_stay_words() {
+        let secret = " my password: hunter2-Blue";
+        let text = format!("{}{secret}", "x".repeat(Words::LIMIT - secret.len()));
+        let masked = words(Words::try_new(text).unwrap());
+        assert!(!masked.as_claimed().contains("hunter2-Blue"));
+        assert_eq!(masked.as_claimed().len(), Words::LIMIT);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_masked_is_not_masked_again(
+            text in "[a-z ]{0,20}(password: |token=|key )?[A-Za-z0-9-]{0,40}[a-z .]{0,10}",
+            name in "(password|api_key|message|to)",
+        ) {
+            let once = masked_value(json!({ name: text.clone() }));
+            prop_assert_eq!(masked_value(once.clone()), once);
+            let spoken = prose(&text);
+            prop_assert_eq!(prose(&spoken), spoken);
+        }
     }
 }

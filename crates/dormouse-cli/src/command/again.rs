@@ -167,7 +167,8 @@ fn asked(question: &str) -> Result<bool, CommandError> {
 /// The user has not agreed.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "nothing was changed; add --yes to replace the memory anyway. `dormouse memory export FILE` saves its records before"
+    "nothing was changed. `dormouse memory export FILE` saves the records that the memory holds; with --yes it is replaced \
+     anyway"
 )]
 struct NotReplaced;
 

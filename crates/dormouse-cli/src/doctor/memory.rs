@@ -42,7 +42,7 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
 fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
     format!(
         "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup. Or \
-         begin a new log: `{}` empties the memory, and `dormouse memory export` before it saves the records",
+         begin a new log: `{} --yes` empties the memory, and `dormouse memory export` before it saves the records",
         data.log().display(),
         data.memory(&config.assistant.key()).display(),
         stats.log_through,

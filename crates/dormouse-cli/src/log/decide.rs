@@ -99,7 +99,7 @@ pub(super) fn run(
             };
             let events = counted(again.events, "event", "events");
             printing.print(&line, || {
-                format!("{key}: {events}, every decision the same")
+                format!("{key}: {events}, every decision is the same")
             })?;
             return Ok(Exit::Success);
         }
@@ -133,7 +133,7 @@ pub(super) fn run(
     } else {
         let events = counted(seq.0.saturating_sub(1), "event", "events");
         say(&format!(
-            "{key}: {events}, every decision the same up to there"
+            "{key}: {events}, every decision is the same up to there"
         ))?;
     }
     Err(DecideFailure::Different {

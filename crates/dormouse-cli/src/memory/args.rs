@@ -34,7 +34,7 @@ pub(crate) enum Memory {
         /// Believe no line more than this, 0 to 1 [default: 0.6, or 1 with --own]
         #[arg(long, value_name = "SCORE", value_parser = trust)]
         trust: Option<Trust>,
-        /// The file was exported from an assistant of yours: take who said it, how and where as written
+        /// The file was exported from an assistant of yours: believe what it says about who said something, how and where
         #[arg(long)]
         own: bool,
         /// Lines that name no audience are public knowledge [default: only the assistant knows them]
@@ -49,7 +49,7 @@ pub(crate) enum Memory {
         #[arg(value_name = "FILE")]
         into: Option<PathBuf>,
     },
-    /// Print duplicates, and records that are outdated, untrusted or secret
+    /// Print duplicates, and records that are outdated, not trusted enough, or look like secrets
     Hygiene {
         /// Fold duplicates into one record; `undo` reverses it
         #[arg(long)]
@@ -57,7 +57,7 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Make facts of what was heard, and traits of what was noticed about people, with a model
+    /// Let a model make facts of what was heard, and traits of what was noticed about people
     Consolidate(Consolidate),
     /// Rebuild the search index and, with an embedder, the vectors
     Rebuild {
@@ -162,7 +162,7 @@ pub(crate) struct Add {
 pub(crate) struct Consolidate {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// Only print how many requests it takes, and their tokens
+    /// Only print how many requests it would take, and how many tokens
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The most requests; the next run goes on from there
@@ -203,8 +203,8 @@ pub(crate) struct Search {
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
-    /// Recall what these listeners may hear: an id in the world, or a name that only one of the known has; may be given
-    /// several times
+    /// Recall only what this listener may hear: the id or the name of somebody the assistant knows; may be given several
+    /// times
     #[arg(long = "for", value_name = "WHO")]
     pub(crate) listeners: Vec<String>,
     /// Only this kind; may be given several times

@@ -156,14 +156,14 @@ fn expected(forecast: &ConsolidationForecast) -> Vec<String> {
         people,
     } = *forecast;
     let requests = counted(requests, "request", "requests");
-    let records = counted(records, "record is", "records are");
+    let records = counted(records, "record has", "records have");
     let people = counted(people, "person or thing", "people and things");
     vec![
         format!(
-            "{requests} with {prompt_tokens} tokens of prompts, and more about facts that are doubtful"
+            "{requests}, with {prompt_tokens} tokens in their prompts; doubtful facts need further requests"
         ),
-        format!("{records} not read yet; the observations of {people} are due"),
-        "nothing was asked or changed".to_owned(),
+        format!("{records} not been read yet; the observations of {people} are due"),
+        "no model was asked, and nothing was changed".to_owned(),
     ]
 }
 

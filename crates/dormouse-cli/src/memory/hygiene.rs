@@ -107,16 +107,14 @@ fn found(name: &str, finding: &HygieneFinding) -> String {
         .examples
         .iter()
         .map(|example| match example.other {
-            Some(other) => format!("{} ({other})", example.record),
+            Some(other) => format!("{} (as {other})", example.record),
             None => example.record.to_string(),
         })
         .collect();
     let rate = f64::from(finding.rate) * 100.0;
-    format!(
-        "{name}: {} ({rate:.1} %) {}",
-        finding.count,
-        examples.join(", ")
-    )
-    .trim_end()
-    .to_owned()
+    let count = finding.count;
+    match examples.is_empty() {
+        true => format!("{name}: {count}"),
+        false => format!("{name}: {count} ({rate:.1} %): {}", examples.join(", ")),
+    }
 }

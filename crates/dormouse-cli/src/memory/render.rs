@@ -173,8 +173,8 @@ pub(super) fn is_superseded_later(record: &Record) -> bool {
 
 fn validity(from: Timestamp, until: Option<Timestamp>) -> String {
     match until {
-        Some(until) => format!("so from {from} until {until}"),
-        None => format!("so since {from}"),
+        Some(until) => format!("valid from {from} until {until}"),
+        None => format!("valid since {from}"),
     }
 }
 

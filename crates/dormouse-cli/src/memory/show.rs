@@ -140,7 +140,7 @@ fn reasons(why: &Why) -> Vec<String> {
     for record in std::iter::once(&why.record).chain(&why.sources) {
         let event = record.id.seq();
         lines.push(format!(
-            "event {event} of the log: dormouse log show --from {event} --to {event}"
+            "its event in the log: `dormouse log show --from {event} --to {event}`"
         ));
     }
     lines.extend(why.changes.iter().map(render::change));

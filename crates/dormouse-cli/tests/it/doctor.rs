@@ -60,11 +60,12 @@ fn a_log_that_is_missing_next_to_its_memory_is_reported_and_the_remedy_works() {
         "memory-dormouse.redb",
         "backup",
         "dormouse memory rebuild --from-log",
+        "--yes",
     ] {
         assert!(line.contains(part), "{part}: {line}");
     }
 
-    let run = home.run(&["memory", "rebuild", "--from-log"], "");
+    let run = home.run(&["memory", "rebuild", "--from-log", "--yes"], "");
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert_eq!(doctor(&home).code, Some(0));
     let run = home.play("hello\n");

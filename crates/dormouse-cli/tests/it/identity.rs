@@ -116,7 +116,7 @@ fn a_memory_of_another_log_is_refused_and_can_be_made_again() {
             "memory rebuild --from-log",
         ],
     );
-    done(&home, &["memory", "rebuild", "--from-log"]);
+    done(&home, &["memory", "rebuild", "--from-log", "--yes"]);
     doctor(&home, 0);
     said(&home, "remember that the oven smokes\n");
     let found = recalled(&home, "kettle ladder tin oven");
@@ -146,7 +146,7 @@ fn with_an_older_log() -> Home {
 fn a_memory_newer_than_its_log_is_refused_and_can_be_made_again() {
     let home = with_an_older_log();
     refused(&home, &["newer than the log", "memory rebuild --from-log"]);
-    done(&home, &["memory", "rebuild", "--from-log"]);
+    done(&home, &["memory", "rebuild", "--from-log", "--yes"]);
     doctor(&home, 0);
     let found = recalled(&home, "kettle tin");
     assert!(found.contains("kettle is blue"), "{found}");
@@ -161,7 +161,7 @@ fn a_memory_is_refused_once_its_log_was_set_back_and_grew_again_without_it() {
     said(&home, "say one\nsay two\nremember that the fork is bent\n");
     fs::rename(&aside, &memory).unwrap();
     refused(&home, &["another log", "memory rebuild --from-log"]);
-    done(&home, &["memory", "rebuild", "--from-log"]);
+    done(&home, &["memory", "rebuild", "--from-log", "--yes"]);
     assert!(recalled(&home, "fork").contains("fork is bent"));
 }
 

@@ -114,7 +114,7 @@ fn every_line_begins_with_the_sign_of_its_kind_and_a_pose_never_with_that_of_a_w
     let program = sign_of(&run, "thinks offline");
     let pose = sign_of(&run, "Alice whispers to you: come here");
     assert_eq!(pose, sign_of(&run, "Alice says, \"come here\""));
-    assert_eq!(program, sign_of(&run, "waiting;"));
+    assert_eq!(program, sign_of(&run, " in its last prompt;"));
     let mut kinds = BTreeMap::new();
     for sign in [whispered, said, own, program, pose] {
         *kinds.entry(sign).or_insert(0) += 1;

@@ -146,7 +146,7 @@ fn a_life_is_decided_again_and_every_decision_is_the_same() {
     let run = home.run(&["log", "replay", "--decide"], "");
     assert_eq!(run.code, Some(0), "{}", run.err);
     let all = home.run(&["log", "show"], "").out.lines().count();
-    let expected = format!("dormouse: {all} events, every decision the same\n");
+    let expected = format!("dormouse: {all} events, every decision is the same\n");
     assert_eq!(run.out, expected);
     let part = home.run(&["log", "replay", "--decide", "--at", "4", "--json"], "");
     let line = part.of_type("decided_again").pop().unwrap();

@@ -534,7 +534,7 @@ fn hygiene_proposes_and_folds_on_demand() {
     done(&home, &twice);
     let output = done(&home, &["memory", "hygiene"]).out;
     assert!(
-        output.contains("exact duplicates: 1") && output.contains("could be folded"),
+        output.contains("same text as an older record: 1") && output.contains("could be folded"),
         "{output}"
     );
     let report = done(&home, &["memory", "hygiene", "--apply", "--json"])

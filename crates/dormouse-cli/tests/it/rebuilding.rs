@@ -1,6 +1,9 @@
 //! A memory and a log that do not fit, and making the memory again.
 
-use std::fs;
+use std::{
+    fs::{self, File},
+    io::Write,
+};
 
 use crate::program::{Home, Run};
 
@@ -51,6 +54,27 @@ fn a_memory_whose_log_is_missing_is_emptied_only_with_consent() {
 
     run(&home, &REBUILD_ANYWAY, 0);
     assert_eq!(remembered(&home), 0);
+}
+
+#[test]
+fn at_a_terminal_the_program_asks_and_takes_only_a_yes() {
+    let home = remembering(&TEXTS);
+    fs::remove_file(home.file("log.redb")).unwrap();
+    for (answer, left) in [("\n", 3), ("no\n", 3), ("yes\n", 0)] {
+        let pair = nix::pty::openpty(None, None).unwrap();
+        let mut typed = File::from(pair.master);
+        typed.write_all(answer.as_bytes()).unwrap();
+        let mut command = home.command(&REBUILD);
+        command.stdin(pair.slave.try_clone().unwrap());
+        command.stderr(pair.slave);
+        let done = command.status().unwrap();
+        assert_eq!(
+            done.code(),
+            Some(if left == 0 { 0 } else { 2 }),
+            "{answer:?}"
+        );
+        assert_eq!(remembered(&home), left, "{answer:?}");
+    }
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn plain_output_shows_speech_and_acts_and_has_no_escape_sequence() {
         "You say to Dormouse: Hello!",
         "Dormouse says, \"",
         "The Common Room",
-        "waiting;",
+        "messages wait;",
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }

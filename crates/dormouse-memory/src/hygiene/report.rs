@@ -123,13 +123,13 @@ impl HygieneReport {
     #[must_use]
     pub fn findings(&self) -> [(&'static str, &HygieneFinding); 7] {
         [
-            ("exact duplicates", &self.exact_duplicates),
-            ("near duplicates", &self.near_duplicates),
-            ("echoes", &self.echoes),
-            ("stale", &self.stale),
-            ("secret-shaped", &self.secret_shaped),
-            ("low trust", &self.low_trust),
-            ("orphans", &self.orphans),
+            ("same text as an older record", &self.exact_duplicates),
+            ("nearly the same text", &self.near_duplicates),
+            ("repeated by the assistant itself", &self.echoes),
+            ("outdated, or old and used by nothing", &self.stale),
+            ("look like secrets", &self.secret_shaped),
+            ("not trusted enough for recall", &self.low_trust),
+            ("without their source", &self.orphans),
         ]
     }
 

@@ -191,7 +191,13 @@ fn taken_back(look: &Look<'_, '_>, now: Timestamp, stored: StoredChange) -> Step
             vec![record]
         }
         Change::Published { record, had } => {
-            vec![set_audience(look, by, record, Some(Audience::Public), had)?]
+            vec![set_audience(
+                look,
+                by,
+                record,
+                Some(&Audience::Public),
+                had,
+            )?]
         }
         Change::Reverted { undone, records } => made_again(look, now, by, undone, records)?,
         Change::Erased { .. } => return Err(refuse(ChangeError::Erased(by))),
@@ -256,7 +262,7 @@ fn made_again(
             look,
             by,
             record,
-            had,
+            had.as_ref(),
             Some(Audience::Public),
         )?]),
         // Taking the decision back added the note as a record.
@@ -323,11 +329,11 @@ fn set_audience(
     look: &Look<'_, '_>,
     change: ChangeRef,
     id: RecordId,
-    from: Option<Audience>,
+    from: Option<&Audience>,
     to: Option<Audience>,
 ) -> Step<Record> {
     let mut record = there(look.record(id)?)?;
-    if record.audience != from || record.text.is_empty() {
+    if record.audience.as_ref() != from || record.text.is_empty() {
         return Err(changed_since(change, id));
     }
     record.audience = to;

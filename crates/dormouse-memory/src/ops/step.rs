@@ -49,7 +49,7 @@ pub enum ChangeError {
     #[error("there is no record {0}")]
     Unknown(RecordId),
     /// The record is no longer in use, so it cannot be changed.
-    #[error("{record} is {status}; undo that first")]
+    #[error("record {record} is {status}; undo that first")]
     NotInUse {
         /// The record.
         record: RecordId,
@@ -57,10 +57,10 @@ pub enum ChangeError {
         status: &'static str,
     },
     /// A record cannot be linked to, folded into or superseded by itself.
-    #[error("{0} cannot be changed into, or linked with, itself")]
+    #[error("record {0} cannot be changed into, or linked with, itself")]
     Itself(RecordId),
     /// The end is earlier than the beginning.
-    #[error("{record} is valid from {from}: it cannot end at {until}, which is earlier")]
+    #[error("record {record} is valid from {from}: it cannot end at {until}, which is earlier")]
     Ended {
         /// The record.
         record: RecordId,
@@ -84,7 +84,7 @@ pub enum ChangeError {
         by: ChangeRef,
     },
     /// A later change affects the same record. Take that one back first.
-    #[error("{record} has changed since {change}; undo what came after it first")]
+    #[error("record {record} has changed since {change}; undo what came after it first")]
     ChangedSince {
         /// The change.
         change: ChangeRef,
@@ -104,7 +104,7 @@ pub enum ChangeError {
     )]
     FollowsLog,
     /// Facts were made of the record before.
-    #[error("facts were made of {0} already")]
+    #[error("facts were made of record {0} already")]
     AlreadyRead(RecordId),
     /// An event has more notes than it can have parts.
     #[error("one event holds at most {} notes", Origin::MAX_PART)]
