@@ -65,6 +65,12 @@ impl Audience {
         (entities.len() <= Self::LIMIT).then_some(Self::Entities(entities))
     }
 
+    /// Whether it lists more entities than [`Audience::LIMIT`], so that it must not be kept.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.entities().is_some_and(|all| all.len() > Self::LIMIT)
+    }
+
     /// The audience of something that nobody is known to have perceived, other than the perceiving assistant.
     #[must_use]
     pub const fn nobody() -> Self {
@@ -226,6 +232,11 @@ mod tests {
         let full = Audience::of(entities(Audience::LIMIT)).unwrap();
         assert!(entities(Audience::LIMIT).all(|one| full.includes(&one) == Some(true)));
         assert_eq!(Audience::of(entities(Audience::LIMIT + 1)), None);
+        assert!(!full.is_too_long());
+        assert!(
+            full.with(entities(Audience::LIMIT + 1).last().unwrap())
+                .is_too_long()
+        );
     }
 
     #[test]

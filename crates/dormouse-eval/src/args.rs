@@ -44,6 +44,9 @@ pub(crate) struct Recall {
     /// Also measure recall by words after similar records were linked
     #[arg(long)]
     pub(crate) links: bool,
+    /// Also measure recall by words if each turn is known to its speaker alone, who then asks about it
+    #[arg(long)]
+    pub(crate) private: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,

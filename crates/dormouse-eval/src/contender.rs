@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{AssistantId, Embedder, IdError, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, Audience, Embedder, EntityId, IdError, Timestamp, Trust};
 use dormouse_memory::{
     Fallback, Memory, MemoryError, MemoryOpenError, Note, NoteError, RecallRequest, RecordId, Role,
     SearchMode, Validity,
@@ -36,6 +36,9 @@ pub(crate) enum Ranking {
     PlainBm25,
     /// [`Words`](Self::Words), after similar records were linked. Packing follows the links.
     WordsAndLinks,
+    /// [`Words`](Self::Words), if each turn is known to its speaker alone, and each question is asked by the speaker of its first
+    /// evidence.
+    WordsOfOne,
     /// A memory with an encoder, which finds turns by their words and by the similarity of their vectors.
     WordsAndVectors,
 }
@@ -95,6 +98,10 @@ impl Contender {
             Ranking::Words | Ranking::WordsAndVectors => {
                 Self::Memory(Remembered::of(conversation, encoder, progress).await?)
             }
+            Ranking::WordsOfOne => Self::Memory(Remembered {
+                listeners: Some(listeners(conversation)?),
+                ..Remembered::of(conversation, encoder, progress).await?
+            }),
             Ranking::WordsAndLinks => {
                 let remembered = Remembered::of(conversation, None, progress).await?;
                 remembered.dream().await?;
@@ -134,6 +141,8 @@ pub(crate) struct Remembered {
     memory: Memory,
     places: BTreeMap<RecordId, usize>,
     with_encoder: bool,
+    /// Who speaks each turn, if the questions are asked by one of them.
+    listeners: Option<BTreeMap<usize, Audience>>,
 }
 
 impl Remembered {
@@ -150,7 +159,7 @@ impl Remembered {
         }
         let memory = builder.ephemeral()?;
         let notes = spoken(conversation).map(|(_, turn)| {
-            let note = note(turn);
+            let note = note(turn)?;
             match note.check() {
                 Ok(()) => Ok(note),
                 Err(source) => Err(ContenderError::Turn {
@@ -170,6 +179,7 @@ impl Remembered {
             memory,
             places,
             with_encoder: encoder.is_some(),
+            listeners: None,
         };
         remembered.embed(progress).await?;
         Ok(remembered)
@@ -205,10 +215,16 @@ impl Remembered {
     }
 
     fn request(&self, question: &Question) -> RecallRequest {
-        RecallRequest::new(&*question.text)
+        let request = RecallRequest::new(&*question.text)
             .min_trust(Trust::NONE)
             .valid(Validity::Any)
-            .asked_at(question.asked_at)
+            .asked_at(question.asked_at);
+        let first = question.gold.iter().min();
+        let who = self
+            .listeners
+            .as_ref()
+            .and_then(|all| all.get(first?).cloned());
+        who.into_iter().fold(request, RecallRequest::for_listeners)
     }
 
     async fn ask(&self, question: &Question, limit: usize) -> Result<Answer, ContenderError> {
@@ -245,12 +261,26 @@ impl Remembered {
     }
 }
 
-fn note(turn: &Turn) -> Note {
+fn note(turn: &Turn) -> Result<Note, ContenderError> {
     let note = Note::new(&*turn.text).at(turn.at).in_thread(&*turn.thread);
-    match &turn.speaker {
+    let note = note.known_to(alone(turn)?);
+    Ok(match &turn.speaker {
         Some(speaker) => note.said_by(&**speaker),
         None => note,
-    }
+    })
+}
+
+/// The speaker of a turn and nobody else. Without `--private` every question is asked for everybody, so it does not matter.
+fn alone(turn: &Turn) -> Result<Audience, ContenderError> {
+    let speaker = turn.speaker.as_deref().map(EntityId::try_new);
+    Ok(speaker.transpose()?.into_iter().collect())
+}
+
+fn listeners(conversation: &Conversation) -> Result<BTreeMap<usize, Audience>, ContenderError> {
+    let turns = conversation.turns.iter().enumerate();
+    turns
+        .map(|(place, turn)| Ok((place, alone(turn)?)))
+        .collect()
 }
 
 /// A conversation in a plain BM25 index.

@@ -111,6 +111,9 @@ async fn measure(asked: &Recall) -> Result<Report, EvalError> {
     if asked.links {
         rankings.push(Ranking::WordsAndLinks);
     }
+    if asked.private {
+        rankings.push(Ranking::WordsOfOne);
+    }
     if encoder.is_some() {
         rankings.push(Ranking::WordsAndVectors);
     }

@@ -68,6 +68,7 @@ impl Report {
     fn block(&self, f: &mut Formatter<'_>, block: &Block) -> fmt::Result {
         match (block.ranking, &self.encoder) {
             (Ranking::Words, _) => writeln!(f, "Dormouse, by words")?,
+            (Ranking::WordsOfOne, _) => writeln!(f, "Dormouse, by words, each half private")?,
             (Ranking::WordsAndLinks, _) => writeln!(f, "Dormouse, by words, linked")?,
             (Ranking::PlainBm25, _) => writeln!(f, "Plain BM25")?,
             (Ranking::WordsAndVectors, None) => writeln!(f, "Dormouse, by words and vectors")?,

@@ -328,6 +328,10 @@ fn bounded(outcome: Outcome) -> Outcome {
         Outcome::Rejected(mut rejection) => {
             let reason = &mut rejection.reason;
             reason.truncate(floor_char_boundary(reason, RECEIPT_LIMIT));
+            if let Some(heard_by) = rejection.heard_by.take_if(|all| all.is_too_long()) {
+                // So many listeners count as everyone.
+                rejection.heard_by = Some(heard_by.union(&Audience::Public));
+            }
             Outcome::Rejected(rejection)
         }
         Outcome::Unknown => Outcome::Unknown,

@@ -29,10 +29,13 @@ pub(crate) fn classification(view: View<'_>, perception: &Perception) -> Classif
 pub(crate) fn perceived(
     view: View<'_>,
     seq: Seq,
-    perception: Perception,
+    mut perception: Perception,
     classification: Classification,
     people: &People,
 ) -> Perceived {
+    // A world should not list so many. They would fill the log, and count as unknown.
+    let audience = &mut perception.attested.audience;
+    *audience = audience.take().filter(|all| !all.is_too_long());
     let (trust, moved) = believed(view, &perception.attested, people);
     let doubts = doubts(view, &perception.attested, people);
     let is_public = is_public(view, &perception.attested);

@@ -141,6 +141,46 @@ async fn what_was_whispered_is_answered_in_a_whisper_and_not_aloud() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_whisper_to_somebody_else_may_be_heard_by_the_one_who_whispered_alone() {
+    let model = ScriptedModel::looping(ScriptedTurn::call(
+        "whisper",
+        json!({"to": "Carol", "message": "plumbago"}),
+    ));
+    let home = Home::with(model);
+    let whisper = Perceive::whisper("Alice", &format!("tell Carol that {SECRET}"));
+    hear(&home, [whisper.audience(among(&["Alice"]))]).await;
+    let within = home.events().into_iter().find_map(|event| match event {
+        Event::EffectIntended(intended) => Some(intended.within),
+        _ => None,
+    });
+    let alice = EntityId::try_new("player:Alice").unwrap();
+    assert_eq!(within.unwrap(), Some(Audience::from_iter([alice])));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_room_of_thousands_fills_no_log_and_is_answered_with_what_everybody_knows() {
+    let home = Home::with(repeats(aloud));
+    hear(&home, [to_both(&format!("@dormouse {SECRET}"))]).await;
+    let names: Vec<_> = (0..5_000).map(|number| format!("{number:05}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).chain(["Bob"]).collect();
+    let crowd = among(&names);
+    home.world.listen(crowd.clone());
+    let question = "@dormouse which word opens the vault?";
+    let before = home.log.events(&key()).len();
+    hear(&home, [to_both(question)]).await;
+    hear(
+        &home,
+        [Perceive::addressed("Bob", question).audience(crowd)],
+    )
+    .await;
+    let said = home.deeds();
+    assert_eq!(said[said.len() - 2..], ["say nothing", "say nothing"]);
+    for event in &home.log.events(&key())[before..] {
+        assert!(event.payload.len() < 4_096, "{} bytes", event.payload.len());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_it_whispered_is_remembered_as_a_whisper() {
     let model = ScriptedModel::looping(ScriptedTurn::call(
         "whisper",
