@@ -20,6 +20,7 @@ mod flaky;
 mod frame;
 mod log;
 mod open;
+mod rewrite;
 mod rows;
 mod salvage;
 mod scan;
@@ -31,6 +32,7 @@ mod view;
 
 pub use log::RedbLog;
 pub use open::LogOpenError;
+pub use rewrite::{RewriteError, RewriteEvents, RewriteReport};
 pub use rows::{MAX_KIND_BYTES, MAX_PAYLOAD_BYTES, MAX_SNAPSHOT_BYTES};
 pub use salvage::{SalvageError, SalvageReport, salvage};
 pub use scan::{Readable, Stop};

@@ -185,7 +185,6 @@ impl RedbLog {
         self.core.stop();
     }
 
-    #[cfg(test)]
     pub(crate) fn database(&self) -> &DatabaseHandle {
         &self.core.database
     }

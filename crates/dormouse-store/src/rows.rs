@@ -78,16 +78,46 @@ fn is_kind(kind: &str) -> bool {
 /// The frame of an acceptable event. The checksum covers the assistant and the sequence number. So a record at a wrong
 /// position is not mistaken for the record that belongs there.
 pub(crate) fn encode_event(assistant: &AssistantId, seq: Seq, event: &NewEvent) -> Vec<u8> {
+    encode(
+        assistant,
+        seq,
+        event.at,
+        event.kind,
+        event.schema,
+        &event.payload,
+    )
+}
+
+/// The frame of an event that was read from a log.
+pub(crate) fn encode_stored(assistant: &AssistantId, event: &StoredEvent) -> Vec<u8> {
+    let StoredEvent {
+        seq,
+        at,
+        kind,
+        schema,
+        payload,
+    } = event;
+    encode(assistant, *seq, *at, kind, *schema, payload)
+}
+
+fn encode(
+    assistant: &AssistantId,
+    seq: Seq,
+    at: Timestamp,
+    kind: &str,
+    schema: u16,
+    payload: &[u8],
+) -> Vec<u8> {
     let name = assistant.as_str();
-    let mut body = Vec::with_capacity(20 + name.len() + event.kind.len() + event.payload.len());
-    body.extend_from_slice(&event.schema.to_le_bytes());
+    let mut body = Vec::with_capacity(20 + name.len() + kind.len() + payload.len());
+    body.extend_from_slice(&schema.to_le_bytes());
     body.extend_from_slice(&seq.0.to_le_bytes());
-    body.extend_from_slice(&event.at.as_micros().to_le_bytes());
+    body.extend_from_slice(&at.as_micros().to_le_bytes());
     body.push(length_byte(name));
-    body.push(length_byte(event.kind));
+    body.push(length_byte(kind));
     body.extend_from_slice(name.as_bytes());
-    body.extend_from_slice(event.kind.as_bytes());
-    body.extend_from_slice(&event.payload);
+    body.extend_from_slice(kind.as_bytes());
+    body.extend_from_slice(payload);
     frame::seal(Magic::Event, &body)
 }
 

@@ -13,6 +13,7 @@ mod fixture;
 mod group_commit;
 mod model;
 mod opening;
+mod rewriting;
 mod snapshots;
 mod viewing;
 
