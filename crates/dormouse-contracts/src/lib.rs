@@ -11,6 +11,7 @@
 
 mod audience;
 mod embed;
+mod forgotten;
 mod future;
 mod ids;
 mod invariant;
@@ -29,6 +30,7 @@ mod world;
 
 pub use audience::{Audience, Place};
 pub use embed::{Embedder, Embedding, EncoderInfo};
+pub use forgotten::FORGOTTEN;
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
     AssistantId, CallId, ChannelId, CollectionName, EffectKey, EntityId, IdError, ModelName,

@@ -16,6 +16,7 @@ mod config;
 mod consolidating;
 mod decide;
 mod event;
+mod forgetting;
 mod gate;
 mod handle;
 mod ports;
@@ -43,11 +44,13 @@ pub use consolidating::{
 pub use event::{
     Call, Configured, ConfiguredModel, Consultation, Consulted, ContextLimit, ContextType,
     DecodeError, DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, MemoryChanged, ModelFailed, MovedTrust,
-    NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock, RecalledItem,
-    RecalledLine, Recollected, Remembered, Replied, RetryRequested, StopCause, StopReason,
-    TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
+    EmergencyStopTriggered, EntityChanged, Event, Forgotten, MemoryChanged, ModelFailed,
+    MovedTrust, NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock,
+    RecalledItem, RecalledLine, Recollected, Remembered, Replied, RetryRequested, Selected,
+    StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause,
+    Verdict, Woke, WorldFailed,
 };
+pub use forgetting::{ForgetPlan, KnownPeople, LogRewrite, Selection, WhoError, lost_words};
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;

@@ -16,7 +16,7 @@ pub use decide_again::{
 /// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
 const SNAPSHOT_SCHEMA: u16 = 7;
 /// How many events are read at a time.
-const PAGE: usize = 512;
+pub(crate) const PAGE: usize = 512;
 
 /// A log could not be folded.
 #[derive(Debug, thiserror::Error)]

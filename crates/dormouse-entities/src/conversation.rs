@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use dormouse_contracts::{Audience, Timestamp, Trust};
+use dormouse_contracts::{Audience, FORGOTTEN, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{Passage, TextLine};
@@ -148,14 +148,17 @@ impl Conversation {
         self.last_number
     }
 
+    /// Adds a message. One that was forgotten only counts.
     pub(crate) fn say(&mut self, role: SpeakerRole, content: Passage, at: Timestamp) {
         let number = self.next_number();
-        self.messages.push(ConversationMessage {
-            number,
-            role,
-            content,
-            timestamp: at,
-        });
+        if content.as_str() != FORGOTTEN {
+            self.messages.push(ConversationMessage {
+                number,
+                role,
+                content,
+                timestamp: at,
+            });
+        }
         self.message_count = self.message_count.saturating_add(1);
         self.last_message_at = self.last_message_at.max(at);
         self.drop_surplus();

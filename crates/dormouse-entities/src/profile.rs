@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dormouse_contracts::{Audience, EntityId, Timestamp};
+use dormouse_contracts::{Audience, EntityId, FORGOTTEN, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -132,7 +132,13 @@ impl Profile {
     /// Adds an observation. A repetition of an earlier one is not added if one of the two was heard by everyone who heard the
     /// other, and is believed at least as far: that one stays, and is as recent as what its audience heard last. Otherwise both
     /// stay, so that what somebody repeats in private changes nothing for others who heard it, and the other way round.
+    ///
+    /// One that was forgotten only takes its number, so that later ones keep theirs.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
+        if new.content.as_str() == FORGOTTEN {
+            self.last_number = self.last_number.saturating_add(1);
+            return;
+        }
         let folded = new.content.as_str().to_lowercase();
         let party = |audience: &Option<Audience>| audience.clone().unwrap_or(Audience::nobody());
         let heard_by = party(&new.audience);

@@ -221,6 +221,23 @@ impl Note {
         &self.text
     }
 
+    /// Who said or did it.
+    #[must_use]
+    pub fn speaker(&self) -> &Attribution {
+        &self.speaker
+    }
+
+    /// Words to find it by.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().map(String::as_str)
+    }
+
+    /// The records that it was made from.
+    #[must_use]
+    pub fn sources(&self) -> &[RecordId] {
+        &self.provenance.derived_from
+    }
+
     /// Checks everything that can be checked without the store.
     ///
     /// # Errors

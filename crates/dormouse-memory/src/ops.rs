@@ -5,7 +5,7 @@ mod extracted;
 mod revert;
 mod step;
 
-use dormouse_contracts::{Attribution, Audience, Seq, Timestamp};
+use dormouse_contracts::{Attribution, Audience, FORGOTTEN, Seq, Timestamp};
 
 use crate::{
     change::Change,
@@ -56,6 +56,11 @@ pub(crate) fn add(
         Some(id) => id,
         None => writing.next_record()?,
     };
+    if record.text == FORGOTTEN {
+        // The record stays, because others name it as their source, and its audience bounds theirs.
+        blank(&mut record);
+        record.status = RecordStatus::Withdrawn;
+    }
     if let Some(key) = &record.provenance.source_key {
         writing.set_source(key, record.id)?;
     }
@@ -144,7 +149,10 @@ pub(crate) fn ignore(
     if let Some(like) = like {
         get(writing, like)?;
     }
-    let note = Box::new(believed(writing, record_of(note, now))?);
+    let mut note = Box::new(believed(writing, record_of(note, now))?);
+    if note.text == FORGOTTEN {
+        blank(&mut note);
+    }
     let change = Change::Ignored { note, like };
     let touched: Vec<_> = like.into_iter().collect();
     let change = writing.append(now, reason, change, &touched)?;

@@ -19,6 +19,7 @@ use std::{
 use dormouse_contracts::Trust;
 
 use function_words::Language;
+pub use function_words::is_small_word;
 use words::{NOT, Word, names, spelled, telling};
 
 /// The most trust of what no source supplies: the model inferred it.

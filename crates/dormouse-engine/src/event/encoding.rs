@@ -150,6 +150,7 @@ families! {
         "entity_changed" => EntityChanged,
         "memory_changed" => MemoryChanged,
         "consulted" => Consulted,
+        "forgotten" => Forgotten,
     }
     service {
         "model_failed" => ModelFailed,

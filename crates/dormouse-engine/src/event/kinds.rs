@@ -4,6 +4,7 @@ use super::{
     consulted::Consulted,
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
+    forgotten::Forgotten,
     life::{Configured, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
@@ -43,6 +44,8 @@ pub enum Event {
     MemoryChanged(MemoryChanged),
     /// The model was asked to make something of what is remembered, and replied.
     Consulted(Consulted),
+    /// Words were forgotten: the events before were rewritten without them.
+    Forgotten(Forgotten),
     /// An outward act was decided. It is on disk before it is done.
     EffectIntended(EffectIntended),
     /// What became of an outward act.

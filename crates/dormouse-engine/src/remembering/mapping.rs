@@ -39,6 +39,7 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
             | Event::Remembered(_)
             | Event::EntityChanged(_)
             | Event::MemoryChanged(_)
+            | Event::Forgotten(_)
     )
 }
 
@@ -70,8 +71,11 @@ pub(super) fn page(
     };
     for read in events {
         // Whom a command makes known, merges or renames is heard differently from then on.
-        let is_alone =
-            matches!(&read.event, Event::EntityChanged(changed) if !changed.is_by_call());
+        let is_alone = match &read.event {
+            Event::EntityChanged(changed) => !changed.is_by_call(),
+            Event::Forgotten(_) => true,
+            _ => false,
+        };
         if is_alone && !mapping.items.is_empty() || !mapping.take(read, &page.context) {
             break;
         }
@@ -128,6 +132,14 @@ impl Mapping<'_> {
                 } = changed.clone();
                 let step = IntakeStep::Change(Box::new(change));
                 self.decided(read, author, reason, step);
+            }
+            Event::Forgotten(forgotten) => {
+                // Nothing is kept of the person. If they speak again, they are somebody new.
+                for id in forgotten.selected.ids() {
+                    let entity = || id.clone();
+                    self.change(EntityChange::Deleted { entity: entity() }, (seq, at));
+                    self.change(EntityChange::Purged { entity: entity() }, (seq, at));
+                }
             }
             _ => {}
         }

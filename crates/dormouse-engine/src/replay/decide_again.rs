@@ -4,7 +4,11 @@
 //! of memory and world, and when the program was started. Everything else is decided by the functions that the running
 //! assistant uses, and must equal the log byte for byte, its time included.
 
-use std::{collections::VecDeque, fmt, sync::Arc};
+use std::{
+    collections::{HashSet, VecDeque},
+    fmt,
+    sync::Arc,
+};
 
 use dormouse_contracts::{
     AssistantId, ReadError, ReadEvents, Seq, StoredEvent, Timestamp, TokenCounter, WorldErrorKind,
@@ -21,16 +25,21 @@ use crate::{
         Configured, ConfiguredModel, DecodeError, DelayCause, Event, StopCause, ToolAnswered,
         Verdict,
     },
+    forgetting::lost_words,
     gate::Skip,
     state::State,
     work::WorldFailure,
 };
 
-/// A life in which every decision was the same.
+/// A life in which every decision was the same that could be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecidedAgain {
     /// How many events it has.
     pub events: u64,
+    /// How many of them lost words that were forgotten, or belong to a turn whose message did. They are not compared.
+    pub forgotten: u64,
+    /// How many more are decided differently without the words that were forgotten after them. They are not compared either.
+    pub read_forgotten: u64,
 }
 
 /// A life could not be decided again, or not in the same way.
@@ -131,6 +140,7 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
         under_way: None,
         asked: None,
         last_at: Timestamp::EPOCH,
+        gap: Gap::default(),
     };
     while life.state.seq < up_to {
         let page = log.read(key, life.state.seq, PAGE).await?;
@@ -141,9 +151,30 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
             life.take(stored)?;
         }
     }
+    // Only the event of a forgetting explains words that are missing. A part of a log may end before it.
+    if up_to == Seq(u64::MAX)
+        && let Some(difference) = life.gap.unexplained.take()
+    {
+        return Err(DecideAgainError::Different(difference));
+    }
     Ok(DecidedAgain {
         events: life.state.seq.0,
+        forgotten: life.gap.forgotten,
+        read_forgotten: life.gap.read_forgotten,
     })
+}
+
+/// What of a life is missing, because it was forgotten later.
+#[derive(Debug, Default)]
+struct Gap {
+    forgotten: u64,
+    read_forgotten: u64,
+    /// The first event that lost words, until the event of the forgetting.
+    unexplained: Option<Box<FirstDifference>>,
+    /// The messages that lost their words: no turn of theirs is compared.
+    messages: HashSet<Seq>,
+    /// Whether the turn under way is of such a message.
+    is_in_turn: bool,
 }
 
 /// A call to the outside that has no result yet.
@@ -196,6 +227,7 @@ struct Life<'k, F> {
     /// The model call that goes on while its sender is asked to wait.
     asked: Option<Asked>,
     last_at: Timestamp,
+    gap: Gap,
 }
 
 impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
@@ -212,12 +244,28 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 _ => Ok(()),
             };
         }
-        let decided = match self.rest_of_decision.pop_front() {
-            Some(next) => DecidedInstead::Event(Box::new(next), self.last_at),
-            None => self.decide(&event, stored.at),
-        };
-        if !is_recorded(&decided, stored)? {
-            return Err(self.difference(stored, event, decided));
+        if self.is_forgotten(stored, &event) {
+            self.gap.forgotten += 1;
+            self.rest_of_decision.clear();
+            if lost_words(stored) && self.gap.unexplained.is_none() {
+                let difference = self.first(stored, event.clone(), DecidedInstead::Nothing);
+                self.gap.unexplained = Some(Box::new(difference));
+            }
+        } else if let Event::Forgotten(_) = &event {
+            self.gap.unexplained = None;
+        } else {
+            let decided = match self.rest_of_decision.pop_front() {
+                Some(next) => DecidedInstead::Event(Box::new(next), self.last_at),
+                None => self.decide(&event, stored.at),
+            };
+            let decided = self.with_forgotten_prompt(decided, &event);
+            if !is_recorded(&decided, stored)? {
+                if self.gap.unexplained.is_none() {
+                    return Err(self.difference(stored, event, decided));
+                }
+                self.gap.read_forgotten += 1;
+                self.rest_of_decision.clear();
+            }
         }
         match &event {
             Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => {
@@ -230,7 +278,10 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.asked = None;
             }
             Event::TickEnded(_) => self.asked = None,
-            Event::Perceived(_) | Event::MemoryChanged(_) | Event::Consulted(_) => {}
+            Event::Perceived(_)
+            | Event::MemoryChanged(_)
+            | Event::Consulted(_)
+            | Event::Forgotten(_) => {}
             Event::EntityChanged(changed) if !changed.is_by_call() => {}
             // The result of the call follows.
             Event::EntityChanged(_) | Event::Remembered(_) => {
@@ -243,6 +294,47 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         }
         self.apply(stored, &event);
         Ok(())
+    }
+
+    /// Whether the event lost words, or is part of a turn whose message did. Messages and commands come at any time.
+    fn is_forgotten(&mut self, stored: &StoredEvent, event: &Event) -> bool {
+        let lost_words = lost_words(stored);
+        match event {
+            Event::Perceived(perceived) if perceived.perception.words.is_forgotten() => {
+                self.gap.messages.insert(stored.seq);
+                return lost_words;
+            }
+            Event::TickStarted(started) => {
+                self.gap.is_in_turn = self.gap.messages.contains(&started.trigger);
+            }
+            Event::TickEnded(_) => return std::mem::take(&mut self.gap.is_in_turn),
+            Event::Perceived(_)
+            | Event::MemoryChanged(_)
+            | Event::Consulted(_)
+            | Event::EmergencyStopCleared(_)
+            | Event::Forgotten(_) => return lost_words,
+            Event::EntityChanged(changed) if !changed.is_by_call() => return lost_words,
+            _ => {}
+        }
+        lost_words || self.gap.is_in_turn
+    }
+
+    /// What was decided, with the hash and the length that its prompt had with the words that were forgotten after it.
+    fn with_forgotten_prompt(&self, decided: DecidedInstead, recorded: &Event) -> DecidedInstead {
+        match (decided, recorded) {
+            (DecidedInstead::Event(mut event, at), Event::Replied(recorded))
+                if self.gap.unexplained.is_some() =>
+            {
+                if let Event::Replied(replied) = &mut *event {
+                    replied.prompt_hash.clone_from(&recorded.prompt_hash);
+                    replied.prompt_tokens = recorded.prompt_tokens;
+                    replied.least_shown = recorded.least_shown;
+                    replied.trust = recorded.trust;
+                }
+                DecidedInstead::Event(event, at)
+            }
+            (decided, _) => decided,
+        }
     }
 
     fn apply(&mut self, stored: &StoredEvent, event: &Event) {
@@ -338,14 +430,22 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         recorded: Event,
         decided: DecidedInstead,
     ) -> DecideAgainError {
-        let difference = FirstDifference {
+        DecideAgainError::Different(Box::new(self.first(stored, recorded, decided)))
+    }
+
+    fn first(
+        &self,
+        stored: &StoredEvent,
+        recorded: Event,
+        decided: DecidedInstead,
+    ) -> FirstDifference {
+        FirstDifference {
             seq: stored.seq,
             at: stored.at,
             recorded,
             decided,
             decided_by: self.state.configuration.program.clone(),
-        };
-        DecideAgainError::Different(Box::new(difference))
+        }
     }
 }
 

@@ -30,6 +30,9 @@ impl Overheard {
         let Event::Perceived(perceived) = event else {
             return;
         };
+        if perceived.perception.words.is_forgotten() {
+            return;
+        }
         let is_kept = match perceived.classification.verdict {
             MessageVerdict::Context => true,
             // A world that broke its promise delivered it after the mark. Nothing that it printed is lost.

@@ -1,7 +1,7 @@
 //! The people who were heard: their names, so that nobody passes for somebody else by a name that looks alike, and what a
 //! server attested about them before, by which they are believed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use dormouse_classify::SenderHistory;
 use dormouse_contracts::{Attested, Attribution, EntityId, Timestamp, Trust, WorldId};
@@ -50,6 +50,10 @@ impl People {
                 self.meet(attested, &perceived.doubts, perceived.source_trust(), at);
             }
             Event::EntityChanged(changed) => self.change(&changed.change, at),
+            Event::Forgotten(forgotten) => {
+                let ids: BTreeSet<_> = forgotten.selected.ids().collect();
+                self.heard.retain(|person| !ids.contains(&person.id));
+            }
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use dormouse_contracts::FORGOTTEN;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, RecalledItem, RecalledLine};
@@ -30,7 +31,7 @@ impl ShownLines {
         named.collect()
     }
 
-    /// The lines that the log references or contains.
+    /// The lines that the log references or contains, without those that were forgotten.
     pub(crate) fn lines(&self, items: Vec<RecalledItem>) -> Vec<RecalledLine> {
         let lines = items.into_iter().filter_map(|item| match item {
             RecalledItem::New(line) => Some(line),
@@ -39,7 +40,7 @@ impl ShownLines {
                 known.find(|line| line.record == record).cloned()
             }
         });
-        lines.collect()
+        lines.filter(|line| line.text != FORGOTTEN).collect()
     }
 
     /// Folds one event in: the lines that it shows become the latest lines here.

@@ -73,12 +73,17 @@ impl Turns {
             | Event::Remembered(_)
             | Event::EntityChanged(_)
             | Event::MemoryChanged(_)
-            | Event::Consulted(_) => {}
+            | Event::Consulted(_)
+            | Event::Forgotten(_) => {}
         }
         None
     }
 
     fn perceive(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
+        // Nobody waits for an answer to words that were forgotten, and no prompt shows the turn that answered them.
+        if perceived.perception.words.is_forgotten() {
+            return;
+        }
         match perceived.classification.verdict {
             MessageVerdict::Trigger => {
                 let heard = Heard::new(seq, at, perceived);

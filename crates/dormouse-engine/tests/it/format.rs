@@ -38,7 +38,7 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
         kinds.insert(stored.kind.clone());
         state.apply(stored.seq, stored.at, &event);
     }
-    assert_eq!(kinds.len(), 14, "every kind is there: {kinds:?}");
+    assert_eq!(kinds.len(), 15, "every kind is there: {kinds:?}");
     assert_eq!(state.counts.remembered, 1);
     assert_eq!(
         (state.seq, state.stop.is_on()),

@@ -18,6 +18,7 @@ mod deciding_again;
 mod delays;
 mod effects;
 mod errors;
+mod forgetting;
 mod format;
 mod home;
 mod hostile_prompt;

@@ -1,6 +1,6 @@
 //! Changes to running conversations.
 
-use dormouse_contracts::{EntityId, Timestamp};
+use dormouse_contracts::{EntityId, FORGOTTEN, Timestamp};
 
 use super::{Entities, plan::ChangePlan};
 use crate::{
@@ -114,7 +114,9 @@ fn alter(
     at: Timestamp,
 ) -> Result<(), EntityChangeError> {
     match change {
-        EntityChange::TopicChanged { topic, .. } => conversation.topic = Some(topic.clone()),
+        EntityChange::TopicChanged { topic, .. } => {
+            conversation.topic = Some(topic.clone()).filter(|topic| topic.as_str() != FORGOTTEN);
+        }
         EntityChange::MessageAdded { role, content, .. } => {
             conversation.say(*role, content.clone(), at)
         }
@@ -129,6 +131,9 @@ fn alter(
                 return Err(EntityChangeError::TooManyActions { entity: id.clone() });
             }
             let number = conversation.next_number();
+            if description.as_str() == FORGOTTEN {
+                return Ok(());
+            }
             conversation.pending_actions.push(PendingAction {
                 id: number,
                 description: description.clone(),

@@ -74,13 +74,14 @@ fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> 
         .find(|it| matches!(it.change, Change::Entity { .. }));
     let entity = entity.map(ChangeRef::from);
     // A fact that was not kept changed no record.
-    let made = changes.into_iter().filter(|stored| {
-        !matches!(
-            stored.change,
-            Change::Entity { .. } | Change::Ignored { .. }
-        )
-    });
-    let made: Vec<_> = made.map(|stored| stored.seq).collect();
+    let mut made = Vec::new();
+    for stored in changes {
+        match stored.change {
+            Change::Entity { .. } | Change::Ignored { .. } => {}
+            Change::Added { record } if is_blank(writing, record)? => {}
+            _ => made.push(stored.seq),
+        }
+    }
     if made.is_empty() {
         return Err(refuse(match entity {
             Some(change) => ChangeError::NotRevertible(change),
@@ -88,4 +89,11 @@ fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> 
         }));
     }
     revert_all(writing, now, reason, made.into_iter().rev())
+}
+
+/// Whether the text of a record is gone. There is nothing to take back of it.
+fn is_blank(writing: &Writing<'_>, record: RecordId) -> Step<bool> {
+    Ok(writing
+        .record(record)?
+        .is_some_and(|found| found.text.is_empty()))
 }

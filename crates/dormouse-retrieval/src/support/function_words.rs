@@ -96,6 +96,12 @@ fn meanings(word: &str) -> Meanings {
     SMALL_WORDS.get(word).copied().unwrap_or_default()
 }
 
+/// Whether a word, in lower case and without accents, says nothing by itself in one of the languages.
+#[must_use]
+pub fn is_small_word(word: &str) -> bool {
+    meanings(word).any() != 0
+}
+
 const ALL: [Lists; 7] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];
 
 const ENGLISH: Lists = Lists {

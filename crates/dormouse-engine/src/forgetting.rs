@@ -1,0 +1,20 @@
+//! Forgetting: what a selection takes out of a log, and the same log without it. Pure: it reads a log and writes nothing.
+//!
+//! [`KnownPeople`] finds whom a name means. [`ForgetPlan::of`] reads the log and finds everything that a [`Selection`]
+//! takes: the words themselves, the turns that answered them, what was made of them as far as that is recorded, and copies of
+//! them anywhere in the log. [`ForgetPlan::redact`] gives the payload of an event without it.
+//!
+//! An event that lost words keeps its number, time, kind, ids and counts, so folding and replaying go on. Its payload begins
+//! with the field `forgotten`.
+
+mod collect;
+mod people;
+mod plan;
+mod redact;
+mod selection;
+mod words;
+
+pub use people::{KnownPeople, WhoError};
+pub use plan::{ForgetPlan, LogRewrite};
+pub use redact::lost_words;
+pub use selection::Selection;

@@ -1,0 +1,400 @@
+//! What a selection takes: one pass over the log in its order, since everything is made of what came before it.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::RangeInclusive,
+};
+
+use dormouse_contracts::{Attribution, EffectKey, EntityId, Origin, Seq, SourceKind, Timestamp};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{MemoryChange, Note};
+use serde_json::Value;
+
+use super::{
+    selection::Selection,
+    words::{Speaker, TellingWords},
+};
+use crate::event::{Consultation, EntityChanged, Event, MemoryChanged, Perceived, Remembered};
+
+/// What is taken of a log.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Events and parts of events that are taken whole.
+    pub(super) origins: HashSet<Origin>,
+    /// The turns that answered taken messages: first and last event. In order, and apart from each other.
+    pub(super) turns: Vec<(Seq, Seq)>,
+    /// The acts of these turns.
+    pub(super) effects: HashSet<EffectKey>,
+    /// What tells of copies.
+    pub(super) words: TellingWords,
+}
+
+impl Taken {
+    /// Whether the event is taken whole.
+    pub(super) fn has(&self, seq: Seq) -> bool {
+        self.origins.contains(&Origin::event(seq))
+    }
+
+    /// Whether an origin is taken, by itself or with its event.
+    pub(super) fn has_origin(&self, origin: Origin) -> bool {
+        self.origins.contains(&origin) || self.has(origin.seq())
+    }
+
+    /// Whether the event is in a turn that answered a taken message.
+    pub(super) fn is_in_turn(&self, seq: Seq) -> bool {
+        let after = self.turns.partition_point(|(first, _)| *first <= seq);
+        let turn = after.checked_sub(1).and_then(|turn| self.turns.get(turn));
+        turn.is_some_and(|(_, last)| seq <= *last)
+    }
+}
+
+/// Reads a log in its order.
+pub(super) struct Collector<'s> {
+    selection: &'s Selection,
+    pub(super) taken: Taken,
+    /// Where the turn began that is under way, if its message is taken.
+    turn: Option<Seq>,
+    observations: Observations,
+}
+
+impl<'s> Collector<'s> {
+    pub(super) fn new(selection: &'s Selection, effects: HashSet<EffectKey>) -> Self {
+        let words = match selection {
+            Selection::Text(text) => TellingWords::always(text),
+            _ => TellingWords::default(),
+        };
+        Self {
+            selection,
+            taken: Taken {
+                effects,
+                words,
+                ..Taken::default()
+            },
+            turn: None,
+            observations: Observations::default(),
+        }
+    }
+
+    /// Ends at the last event of the log.
+    pub(super) fn end(mut self, last: Seq) -> Taken {
+        self.end_turn(last);
+        self.taken
+    }
+
+    fn end_turn(&mut self, last: Seq) {
+        if let Some(first) = self.turn.take() {
+            self.taken.turns.push((first, last));
+        }
+    }
+
+    /// Reads the next event.
+    pub(super) fn take_in(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        match event {
+            Event::Perceived(perceived) => self.perceived(seq, at, perceived),
+            Event::TickStarted(started) => {
+                self.end_turn(Seq(seq.0.saturating_sub(1)));
+                if self.taken.has(started.trigger) {
+                    self.turn = Some(seq);
+                }
+            }
+            Event::TickEnded(_) => self.end_turn(seq),
+            Event::Remembered(remembered) => self.remembered(seq, at, remembered),
+            Event::EntityChanged(changed) => self.entity_changed(seq, at, changed),
+            Event::MemoryChanged(changed) => self.memory_changed(seq, at, changed),
+            Event::Consulted(consulted) => {
+                let is_taken = match &consulted.about {
+                    Consultation::Extraction { records } => {
+                        records.iter().any(|record| self.taken.has_origin(*record))
+                    }
+                    Consultation::Judgement { extraction } => self.taken.has(*extraction),
+                    Consultation::EntityConsolidation {
+                        entity,
+                        observations,
+                    } => {
+                        self.selection.is_person(Some(entity))
+                            || self.observations.is_taken(entity, observations)
+                    }
+                };
+                let is_here = || {
+                    self.selection
+                        .is_here(Origin::event(seq), at, [&*consulted.reply.content])
+                };
+                if is_taken || is_here() {
+                    self.take_only(Origin::event(seq));
+                }
+            }
+            Event::EffectIntended(intended) => {
+                let texts: Vec<_> = intended
+                    .arguments
+                    .values()
+                    .filter_map(Value::as_str)
+                    .collect();
+                let origin = Origin::event(seq);
+                let is_selected = self.taken.effects.contains(&intended.key)
+                    || self.selection.is_here(origin, at, texts.iter().copied());
+                if is_selected {
+                    self.taken.effects.insert(intended.key.clone());
+                    // The assistant's own words were asked to be forgotten, not only as a part of a turn.
+                    self.take(origin, Speaker::Person, texts);
+                } else if self.turn.is_some() {
+                    self.taken.effects.insert(intended.key.clone());
+                    self.take_only(origin);
+                }
+            }
+            Event::EffectSettled(settled) if self.taken.effects.contains(&settled.key) => {
+                self.take_only(Origin::event(seq));
+            }
+            Event::Unanswered(unanswered) if self.taken.has(unanswered.trigger) => {
+                self.take_only(Origin::event(seq));
+            }
+            Event::Delayed(delayed) if self.taken.has(delayed.trigger) => {
+                self.take_only(Origin::event(seq));
+            }
+            Event::Replied(replied) => {
+                let texts = [&*replied.reply.content, &*replied.reply.reasoning];
+                self.take_here(seq, at, &texts);
+            }
+            Event::ToolAnswered(answered) => self.take_here(seq, at, &[&*answered.content]),
+            Event::Recollected(_) | Event::ParseFailed(_) => self.take_here(seq, at, &[]),
+            _ => {}
+        }
+    }
+
+    /// Takes an event that is selected by its place or its words, but whose words are not of their own.
+    fn take_here(&mut self, seq: Seq, at: Timestamp, texts: &[&str]) {
+        let origin = Origin::event(seq);
+        if self.selection.is_here(origin, at, texts.iter().copied()) {
+            self.take_only(origin);
+        }
+    }
+
+    /// Takes an event, or a part of one, and learns what tells of it.
+    fn take<'a>(&mut self, origin: Origin, by: Speaker, texts: impl IntoIterator<Item = &'a str>) {
+        self.take_only(origin);
+        for text in texts {
+            self.taken.words.learn(origin.seq(), by, text);
+        }
+    }
+
+    /// Takes an event whose words are not of their own.
+    fn take_only(&mut self, origin: Origin) {
+        self.taken.origins.insert(origin);
+    }
+
+    fn perceived(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
+        let attested = &perceived.perception.attested;
+        let words = perceived.perception.words.as_claimed();
+        let origin = Origin::event(seq);
+        if self.selection.is_person(attested.sender.id())
+            || self.selection.is_here(origin, at, [words])
+        {
+            // The world words a movement, and in the same way for everybody.
+            let said = (attested.source != SourceKind::Movement).then_some(words);
+            self.take(origin, Speaker::Person, said);
+        } else if let Some(cause) = &attested.cause
+            && self.taken.effects.contains(cause)
+        {
+            // The world repeats what the assistant said or did in a turn that is taken.
+            self.take_only(origin);
+        }
+    }
+
+    fn remembered(&mut self, seq: Seq, at: Timestamp, remembered: &Remembered) {
+        let origin = Origin::event(seq);
+        let about = remembered.about.as_ref().and_then(Attribution::id);
+        let is_taken = self.turn.is_some()
+            || self.taken.has_origin(remembered.origin)
+            || self.selection.is_person(remembered.from.id())
+            || self.selection.is_person(about)
+            || self.selection.is_here(origin, at, [&*remembered.text]);
+        if is_taken {
+            self.take(origin, Speaker::Assistant, [&*remembered.text]);
+        }
+    }
+
+    fn memory_changed(&mut self, seq: Seq, at: Timestamp, changed: &MemoryChanged) {
+        let whole = Origin::event(seq);
+        match &changed.change {
+            MemoryChange::Added { notes } if notes.len() == 1 => {
+                notes.iter().for_each(|note| self.note(whole, at, note));
+            }
+            MemoryChange::Added { notes } => {
+                let parts = (1..).map_while(|part| whole.part(part));
+                for (origin, note) in parts.zip(notes) {
+                    self.note(origin, at, note);
+                }
+            }
+            MemoryChange::Extracted { facts, .. } => {
+                let parts = (1..).map_while(|part| whole.part(part));
+                for (origin, fact) in parts.zip(facts) {
+                    self.note(origin, at, &fact.note);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, origin: Origin, at: Timestamp, note: &Note) {
+        let is_about = |tag: &str| {
+            let id = EntityId::try_new(tag).ok();
+            self.selection.is_person(id.as_ref())
+        };
+        let is_span = matches!(self.selection, Selection::Span { .. });
+        let is_made_of_others = !note.sources().is_empty();
+        let is_taken = note
+            .sources()
+            .iter()
+            .any(|source| self.taken.has_origin(*source))
+            || self.selection.is_person(note.speaker().id())
+            || note.tags().any(is_about)
+            // When a model made a fact of records says nothing about when they were heard.
+            || (!(is_span && is_made_of_others)
+                && self.selection.is_here(origin, at, [note.text()]));
+        // What was imported as said by somebody is that person's.
+        let by = match note.speaker() {
+            Attribution::Entity { .. } | Attribution::Named(_) => Speaker::Person,
+            _ => Speaker::Assistant,
+        };
+        if is_taken {
+            self.take(origin, by, [note.text()]);
+        }
+    }
+
+    fn entity_changed(&mut self, seq: Seq, at: Timestamp, changed: &EntityChanged) {
+        let origin = Origin::event(seq);
+        let texts = texts(&changed.change);
+        let comes_from = match &changed.change {
+            EntityChange::Observed { observation, .. } => observation.origin,
+            _ => None,
+        };
+        let is_made_of = match &changed.change {
+            EntityChange::Consolidated {
+                entity,
+                observations,
+                ..
+            } => self.observations.is_taken(entity, observations),
+            _ => false,
+        };
+        let is_taken = subjects(&changed.change)
+            .iter()
+            .any(|id| self.selection.is_person(Some(id)))
+            || (self.turn.is_some() && changed.is_by_call())
+            || comes_from.is_some_and(|origin| self.taken.has_origin(origin))
+            || is_made_of
+            || (!texts.is_empty()
+                && self
+                    .selection
+                    .is_here(origin, at, texts.iter().map(|text| &**text)));
+        if is_taken {
+            self.take(origin, Speaker::Assistant, texts.iter().map(|text| &**text));
+        }
+        self.observations.take_in(&changed.change, is_taken);
+    }
+}
+
+/// Whom a change is about.
+pub(super) fn subjects(change: &EntityChange) -> Vec<EntityId> {
+    let json = serde_json::to_value(change).unwrap_or_default();
+    let ids = ["entity", "from", "into"].map(|field| json.get(field).cloned());
+    let ids = ids.into_iter().flatten();
+    ids.filter_map(|id| serde_json::from_value(id).ok())
+        .collect()
+}
+
+/// What a change says of somebody, other than names.
+fn texts(change: &EntityChange) -> Vec<String> {
+    match change {
+        EntityChange::Observed { observation, .. } => vec![observation.content.to_string()],
+        EntityChange::AttributesUpdated { update, .. }
+        | EntityChange::Consolidated { update, .. } => {
+            let preferences = update.preferences.iter();
+            let preferences = preferences.map(|(subject, value)| format!("{subject}: {value}"));
+            let interests = update.interests.iter().map(ToString::to_string);
+            preferences.chain(interests).collect()
+        }
+        EntityChange::Judged { reason, .. } => vec![reason.to_string()],
+        EntityChange::ConversationStarted { topic, .. } => {
+            topic.iter().map(ToString::to_string).collect()
+        }
+        EntityChange::TopicChanged { topic, .. } => vec![topic.to_string()],
+        EntityChange::MessageAdded { content, .. } => vec![content.as_str().to_owned()],
+        EntityChange::ActionAdded { description, .. } => vec![description.to_string()],
+        _ => Vec::new(),
+    }
+}
+
+/// Which numbers the observations that are taken may have in their profiles. A repetition may get a number or not, by who
+/// heard it and how far it is believed, so each has a range of numbers.
+#[derive(Default)]
+struct Observations {
+    by_entity: HashMap<EntityId, Numbered>,
+    merged: HashMap<EntityId, EntityId>,
+}
+
+#[derive(Clone, Default)]
+struct Numbered {
+    /// The last number, if no repetition got one.
+    least: u64,
+    /// The last number, if each repetition got one.
+    most: u64,
+    known: BTreeSet<String>,
+    taken: Vec<RangeInclusive<u64>>,
+}
+
+impl Observations {
+    fn survivor(&self, entity: &EntityId) -> EntityId {
+        let mut survivor = entity;
+        for _ in 0..self.merged.len() {
+            match self.merged.get(survivor) {
+                Some(into) => survivor = into,
+                None => break,
+            }
+        }
+        survivor.clone()
+    }
+
+    fn take_in(&mut self, change: &EntityChange, is_taken: bool) {
+        match change {
+            EntityChange::Observed {
+                entity,
+                observation,
+            } => {
+                let of = self.by_entity.entry(self.survivor(entity)).or_default();
+                let is_new = of.known.insert(observation.content.as_str().to_lowercase());
+                of.least += u64::from(is_new);
+                of.most += 1;
+                if is_taken {
+                    of.taken.push(of.least.min(of.most)..=of.most);
+                }
+            }
+            EntityChange::Merged { from, into } => {
+                let (from, into) = (self.survivor(from), self.survivor(into));
+                if from == into {
+                    return;
+                }
+                let moved = self.by_entity.get(&from).cloned().unwrap_or_default();
+                let both = self.by_entity.entry(into.clone()).or_default();
+                let (least, most) = (both.least, both.most);
+                let shifted = moved.taken.iter();
+                both.taken
+                    .extend(shifted.map(|it| it.start() + least..=it.end() + most));
+                both.known.extend(moved.known);
+                both.least += moved.least;
+                both.most += moved.most;
+                self.merged.insert(from, into);
+            }
+            EntityChange::Unmerged { entity } => {
+                self.merged.remove(entity);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_taken(&self, entity: &EntityId, numbers: &[u64]) -> bool {
+        let of = self.by_entity.get(&self.survivor(entity));
+        let taken = of.map(|of| of.taken.as_slice()).unwrap_or_default();
+        taken
+            .iter()
+            .any(|range| numbers.iter().any(|number| range.contains(number)))
+    }
+}

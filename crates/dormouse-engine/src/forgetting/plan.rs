@@ -1,0 +1,388 @@
+//! What a selection takes out of one log, and the rewriting of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use dormouse_contracts::{
+    AssistantId, EffectKey, NewEvent, ReadEvents, Sender, Seq, StoredEvent, Timestamp,
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{
+    collect::{Collector, Taken},
+    people::KnownPeople,
+    redact::{Redacted, Redactor},
+    selection::Selection,
+    words::Speaker,
+};
+use crate::{
+    event::{Event, Forgotten},
+    replay::{self, PAGE, ReplayError},
+};
+
+/// How many examples of each kind of thing are kept.
+const EXAMPLES: usize = 3;
+/// How many characters of an example are kept.
+const EXAMPLE: usize = 80;
+
+/// What a selection takes out of one log.
+#[derive(Debug)]
+pub struct ForgetPlan {
+    selection: Selection,
+    names: BTreeSet<String>,
+    taken: Taken,
+    counts: BTreeMap<String, u64>,
+    examples: BTreeMap<String, Vec<String>>,
+    events: u64,
+    messages: (u64, u64),
+    through: Seq,
+}
+
+impl ForgetPlan {
+    /// Reads the log of one assistant three times, one page at a time: to find what is taken, to find out what others said
+    /// first, and to count. Memory grows with what is taken, not with the log.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`], which names the first event that could not be read.
+    pub async fn of<L: ReadEvents + ?Sized>(
+        log: &L,
+        key: &AssistantId,
+        selection: Selection,
+        people: &KnownPeople,
+    ) -> Result<Self, ReplayError> {
+        let effects = own_words(log, key, &selection).await?;
+        let mut collector = Collector::new(&selection, effects);
+        let mut through = Seq::ZERO;
+        each(log, key, |stored| {
+            through = stored.seq;
+            if has_words_or_turns(&stored.kind) {
+                collector.take_in(stored.seq, stored.at, &Event::decode(stored)?);
+            }
+            Ok(())
+        })
+        .await?;
+        let mut taken = collector.end(through);
+        if !taken.words.is_empty() {
+            each(log, key, |stored| said_first(&mut taken, stored)).await?;
+        }
+        let names = match &selection {
+            Selection::Person(ids) => people.names_of(ids),
+            _ => BTreeSet::new(),
+        };
+        let mut plan = Self {
+            selection,
+            names: names.iter().map(|name| name.to_lowercase()).collect(),
+            taken,
+            counts: BTreeMap::new(),
+            examples: BTreeMap::new(),
+            events: 0,
+            messages: (0, 0),
+            through,
+        };
+        if !plan.is_empty() {
+            each(log, key, |stored| plan.count(stored)).await?;
+        }
+        Ok(plan)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.taken.origins.is_empty() && self.taken.words.is_empty()
+    }
+
+    fn count(&mut self, stored: &StoredEvent) -> Result<(), ReplayError> {
+        let is_message = stored.kind == "perceived";
+        self.messages.1 += u64::from(is_message);
+        let Some(redacted) = self.redacted(stored)? else {
+            return Ok(());
+        };
+        self.events += 1;
+        let what = match redacted.is_whole {
+            true => what(&stored.kind),
+            false => "copies",
+        };
+        self.messages.0 += u64::from(is_message && redacted.is_whole);
+        *self.counts.entry(what.to_owned()).or_default() += 1;
+        let examples = self.examples.entry(what.to_owned()).or_default();
+        if examples.len() < EXAMPLES {
+            examples.push(example(stored));
+        }
+        Ok(())
+    }
+
+    fn redactor(&self) -> Redactor<'_> {
+        Redactor {
+            selection: &self.selection,
+            taken: &self.taken,
+            names: &self.names,
+        }
+    }
+
+    fn redacted(&self, stored: &StoredEvent) -> Result<Option<Redacted>, ReplayError> {
+        let redacted = self.redactor().event(stored);
+        let unreadable = |source| crate::event::DecodeError::Payload {
+            seq: stored.seq,
+            kind: stored.kind.clone(),
+            source,
+        };
+        let redacted = redacted.map_err(unreadable)?;
+        if let Some(redacted) = &redacted {
+            // An event that cannot be read again would end the life.
+            Event::decode(&StoredEvent {
+                payload: redacted.payload.clone(),
+                ..stored.clone()
+            })?;
+        }
+        Ok(redacted)
+    }
+
+    /// The payload of an event without what is taken; `None` if the event stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`] if the event cannot be read, or not without the words.
+    pub fn redact(&self, stored: &StoredEvent) -> Result<Option<Vec<u8>>, ReplayError> {
+        Ok(self.redacted(stored)?.map(|redacted| redacted.payload))
+    }
+
+    /// What was selected.
+    #[must_use]
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// How many events lose words.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// How many events of each kind of thing lose words. `copies` are events that only repeat what is taken.
+    #[must_use]
+    pub fn counts(&self) -> &BTreeMap<String, u64> {
+        &self.counts
+    }
+
+    /// A few examples of each kind of thing, with the number of the event.
+    #[must_use]
+    pub fn examples(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.examples
+    }
+
+    /// Whether it takes every message of the log.
+    #[must_use]
+    pub fn takes_everything(&self) -> bool {
+        let (taken, all) = self.messages;
+        all > 0 && taken == all
+    }
+
+    /// The last event of the log.
+    #[must_use]
+    pub fn through(&self) -> Seq {
+        self.through
+    }
+
+    /// A text of another file without what it repeats; `None` if it repeats nothing.
+    #[must_use]
+    pub fn scrub_text(&self, text: &str) -> Option<String> {
+        self.taken.words.scrub(text)
+    }
+
+    /// Takes what is forgotten out of a JSON value of another file, such as a recording. Returns whether there was anything.
+    pub fn scrub(&self, value: &mut Value) -> bool {
+        self.redactor().scrub(value)
+    }
+
+    /// Takes what is forgotten out of a perception that a world keeps for anybody. Returns whether there was anything.
+    pub fn scrub_perception(&self, perception: &mut Value) -> bool {
+        self.redactor().perception(perception)
+    }
+
+    /// Takes what is forgotten out of an act with its outcome that a world keeps. Returns whether there was anything.
+    pub fn scrub_effect(&self, record: &mut Value) -> bool {
+        self.redactor().effect(record)
+    }
+}
+
+/// Rewrites one log by a plan, and hashes it as it was and as it is.
+#[derive(Debug)]
+pub struct LogRewrite<'p> {
+    plan: &'p ForgetPlan,
+    before: Sha256,
+    after: Sha256,
+}
+
+impl<'p> LogRewrite<'p> {
+    /// Begins before the first event.
+    #[must_use]
+    pub fn new(plan: &'p ForgetPlan) -> Self {
+        Self {
+            plan,
+            before: Sha256::new(),
+            after: Sha256::new(),
+        }
+    }
+
+    /// The payload of the next event; `None` if it stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`ForgetPlan::redact`].
+    pub fn payload(&mut self, stored: &StoredEvent) -> Result<Option<Vec<u8>>, ReplayError> {
+        let payload = self.plan.redact(stored)?;
+        hash(&mut self.before, stored, &stored.payload);
+        hash(
+            &mut self.after,
+            stored,
+            payload.as_ref().unwrap_or(&stored.payload),
+        );
+        Ok(payload)
+    }
+
+    /// The event that says what was forgotten, by whom and why, with the hashes of the log before and after. It is the last
+    /// event of the new log.
+    ///
+    /// # Errors
+    ///
+    /// An error of serde_json.
+    pub fn end(self, at: Timestamp, by: &str, reason: &str) -> Result<NewEvent, serde_json::Error> {
+        let clean = |text: &str| {
+            let scrubbed = self.plan.scrub_text(text);
+            scrubbed.unwrap_or_else(|| text.to_owned())
+        };
+        let forgotten = Forgotten {
+            selected: self.plan.selection.selected(),
+            by: by.to_owned(),
+            reason: clean(reason),
+            events: self.plan.events,
+            taken: self.plan.counts.clone(),
+            log_before: hex(self.before),
+            log_after: hex(self.after),
+        };
+        Event::Forgotten(forgotten).encode(at)
+    }
+}
+
+fn hash(hash: &mut Sha256, stored: &StoredEvent, payload: &[u8]) {
+    hash.update(stored.seq.0.to_le_bytes());
+    hash.update(stored.at.as_micros().to_le_bytes());
+    hash.update(stored.schema.to_le_bytes());
+    // Lengths separate the fields.
+    hash.update((stored.kind.len() as u64).to_le_bytes());
+    hash.update(&stored.kind);
+    hash.update((payload.len() as u64).to_le_bytes());
+    hash.update(payload);
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Reads a log to its end.
+async fn each<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    mut take: impl FnMut(&StoredEvent) -> Result<(), ReplayError>,
+) -> Result<(), ReplayError> {
+    let mut through = Seq::ZERO;
+    loop {
+        let page = log.read(key, through, PAGE).await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        through = last.seq;
+        page.iter().try_for_each(&mut take)?;
+    }
+}
+
+/// The act by which the assistant said something, if its record is selected: the words are in an event before it.
+async fn own_words<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    selection: &Selection,
+) -> Result<HashSet<EffectKey>, ReplayError> {
+    let Selection::Record(record) = selection else {
+        return Ok(HashSet::new());
+    };
+    let said = match replay::event(log, key, record.seq()).await? {
+        Some(Event::EffectSettled(settled)) => Some(settled.key),
+        Some(Event::EffectIntended(intended)) => Some(intended.key),
+        _ => None,
+    };
+    Ok(said.into_iter().collect())
+}
+
+/// Learns what others said, and what the assistant said to others or was told to be.
+fn said_first(taken: &mut Taken, stored: &StoredEvent) -> Result<(), ReplayError> {
+    let seq = stored.seq;
+    if !matches!(
+        stored.kind.as_str(),
+        "perceived" | "effect_intended" | "configured"
+    ) || taken.has(seq)
+    {
+        return Ok(());
+    }
+    match Event::decode(stored)? {
+        Event::Perceived(perceived) => {
+            let words = perceived.perception.words.as_claimed();
+            let sender = &perceived.perception.attested.sender;
+            let by = match sender {
+                Sender::Myself { .. } => Speaker::Assistant,
+                _ => Speaker::Person,
+            };
+            taken.words.is_known_from(seq, by, words);
+        }
+        Event::EffectIntended(intended) => {
+            for text in intended.arguments.values().filter_map(Value::as_str) {
+                taken.words.is_known_from(seq, Speaker::Assistant, text);
+            }
+        }
+        Event::Configured(configured) => {
+            let persona = configured.persona.unwrap_or_default();
+            taken.words.is_known_from(seq, Speaker::Assistant, &persona);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Kinds of events that hold words or mark turns.
+fn has_words_or_turns(kind: &str) -> bool {
+    !matches!(kind, "configured" | "woke" | "forgotten")
+}
+
+/// What the words in an event of this kind are, for people.
+fn what(kind: &str) -> &'static str {
+    match kind {
+        "perceived" => "messages",
+        "replied" | "parse_failed" | "consulted" => "replies of models",
+        "tool_answered" => "results of tools",
+        "effect_intended" | "effect_settled" | "unanswered" | "delayed" => "acts of the assistant",
+        "remembered" | "memory_changed" => "notes and facts",
+        "entity_changed" => "what is known of people",
+        "recollected" => "recollections",
+        _ => "other events",
+    }
+}
+
+/// The beginning of what an event says.
+fn example(stored: &StoredEvent) -> String {
+    let event: Value = serde_json::from_slice(&stored.payload).unwrap_or_default();
+    let text = [
+        "/perception/words",
+        "/text",
+        "/reply/content",
+        "/content",
+        "/arguments/message",
+        "/change/observation/content",
+    ];
+    let text = text.iter().find_map(|path| event.pointer(path)?.as_str());
+    let text: String = match text {
+        Some(text) => text.chars().take(EXAMPLE).collect(),
+        None => stored.kind.clone(),
+    };
+    format!("#{} {text}", stored.seq)
+}

@@ -1,0 +1,384 @@
+//! Finding copies: which runs of words tell that a text repeats what is to be forgotten.
+//!
+//! A run tells if it is long enough that nobody says it by chance: at least [`RUN`] words and [`LETTERS`] letters, two of the
+//! words being more than small words. A shorter message tells as a whole if one of its words was new, and so does a word with
+//! a digit in it, such as the number of a safe. What somebody else said first does not tell, nor what [`COMMON`] messages of
+//! others hold: that is how people talk there. Only hashes are kept, so the memory that this takes grows with what is
+//! forgotten and not with the log.
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+};
+
+use dormouse_contracts::{FORGOTTEN, Seq};
+use dormouse_retrieval::support::is_small_word;
+
+/// How many words a telling run has at least.
+const RUN: usize = 4;
+/// How many letters and digits a telling run has at least.
+const LETTERS: usize = 12;
+/// How many words of a telling run are more than small words.
+const FULL_WORDS: usize = 2;
+/// The fewest letters and digits of a word that tells by itself, or by which a short message tells.
+const RARE_LETTERS: usize = 4;
+/// How many messages of others hold what is common talk.
+const COMMON: u8 = 3;
+/// A prime by which the hash of a run is multiplied for each word.
+const MIX: u64 = 0x0000_0100_0000_01b3;
+
+/// A word of a text.
+struct Word {
+    hash: u64,
+    letters: usize,
+    is_full: bool,
+    has_digit: bool,
+    /// Where it is, in bytes.
+    at: Range<usize>,
+}
+
+/// Where a text comes from that is to be forgotten, or that might repeat it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// A person.
+    Person,
+    /// The assistant, or a model for it.
+    Assistant,
+}
+
+/// Where a run was first, and who else has it.
+#[derive(Clone, Copy, Debug)]
+struct Telling {
+    first: Seq,
+    by: Speaker,
+    others: u8,
+}
+
+/// Which runs of words tell.
+#[derive(Debug, Default)]
+pub(super) struct TellingWords {
+    /// Long runs.
+    runs: HashMap<u64, Telling>,
+    /// Texts that tell as a whole, by their first word: messages that are too short for a run, and what a model wrote.
+    whole: HashMap<u64, Vec<Box<[u64]>>>,
+    /// The words by which these tell, and words with a digit.
+    rare: HashMap<u64, Telling>,
+    /// Words with a digit.
+    codes: HashSet<u64>,
+    /// A text that is taken wherever it is, however short it is.
+    always: Vec<u64>,
+}
+
+impl TellingWords {
+    /// Finds this text wherever it is, whoever said it.
+    pub(super) fn always(text: &str) -> Self {
+        Self {
+            always: hashes(text),
+            ..Self::default()
+        }
+    }
+
+    /// Learns a text that is to be forgotten. Events are learnt in their order.
+    pub(super) fn learn(&mut self, first: Seq, by: Speaker, text: &str) {
+        if text == FORGOTTEN {
+            return;
+        }
+        let telling = Telling {
+            first,
+            by,
+            others: 0,
+        };
+        let put = |known: &mut HashMap<u64, Telling>, hash| {
+            let known = known.entry(hash).or_insert(telling);
+            if by == Speaker::Person {
+                known.by = by;
+            }
+        };
+        let words = words(text);
+        let mut has_run = false;
+        // A model words everything in the same way, so of its text only the whole tells.
+        if by == Speaker::Person {
+            for start in 0..words.len() {
+                if let Some((run, _)) = run_at(&words, start) {
+                    put(&mut self.runs, run);
+                    has_run = true;
+                }
+            }
+            for word in &words {
+                if word.has_digit && word.letters >= RARE_LETTERS {
+                    self.codes.insert(word.hash);
+                    put(&mut self.rare, word.hash);
+                }
+            }
+        }
+        if has_run {
+            return;
+        }
+        let is_rare = |word: &&Word| word.is_full && word.letters >= RARE_LETTERS;
+        for word in words.iter().filter(is_rare) {
+            put(&mut self.rare, word.hash);
+        }
+        // One word alone is said by chance, unless it has a digit.
+        if let (Some(first), true) = (words.first(), words.len() > 1) {
+            let whole = words.iter().map(|word| word.hash).collect();
+            let known = self.whole.entry(first.hash).or_default();
+            if !known.contains(&whole) {
+                known.push(whole);
+            }
+        }
+    }
+
+    /// Learns what somebody else said or wrote.
+    pub(super) fn is_known_from(&mut self, seq: Seq, by: Speaker, text: &str) {
+        let words = words(text);
+        let mut here = HashSet::new();
+        for (start, word) in words.iter().enumerate() {
+            if let Some((run, _)) = run_at(&words, start)
+                && here.insert(run)
+            {
+                heard_from(&mut self.runs, run, seq, by);
+            }
+            if here.insert(word.hash) && heard_from(&mut self.rare, word.hash, seq, by) {
+                self.codes.remove(&word.hash);
+            }
+        }
+    }
+
+    /// The parts of a text that repeat what is to be forgotten, in bytes, in order and apart from each other.
+    pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let words = words(text);
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (start, word) in words.iter().enumerate() {
+            let run = run_at(&words, start).filter(|(run, _)| self.runs.contains_key(run));
+            let code = self.codes.contains(&word.hash).then_some(start);
+            let last = run.map(|(_, last)| last).or(code);
+            let last = last
+                .max(self.whole_at(&words, start))
+                .max(self.always_at(&words, start));
+            let Some(end) = last.and_then(|last| words.get(last)) else {
+                continue;
+            };
+            let here = word.at.start..end.at.end;
+            match found.last_mut() {
+                Some(before) if here.start <= before.end => before.end = before.end.max(here.end),
+                // Between two runs that follow each other there is only punctuation.
+                Some(before)
+                    if start > 0
+                        && words.get(start - 1).is_some_and(|w| w.at.end == before.end) =>
+                {
+                    before.end = here.end;
+                }
+                _ => found.push(here),
+            }
+        }
+        found
+    }
+
+    /// The last word of a text that tells as a whole, if one begins here.
+    fn whole_at(&self, words: &[Word], start: usize) -> Option<usize> {
+        let known = self.whole.get(&words.get(start)?.hash)?;
+        let fits = |whole: &[u64]| {
+            let here = words.get(start..start + whole.len());
+            here.is_some_and(|here| here.iter().map(|word| &word.hash).eq(whole.iter()))
+                && whole.iter().any(|word| self.rare.contains_key(word))
+        };
+        let fitting = known.iter().filter(|whole| fits(whole));
+        let longest = fitting.map(|whole| whole.len()).max()?;
+        Some(start + longest - 1)
+    }
+
+    /// The last word of the text that is taken wherever it is, if it begins here.
+    fn always_at(&self, words: &[Word], start: usize) -> Option<usize> {
+        let last = self.always.len().checked_sub(1)?;
+        let here = words.get(start..=start + last)?;
+        let here = here.iter().map(|word| &word.hash);
+        here.eq(&self.always).then_some(start + last)
+    }
+
+    /// The text with the mark in place of what it repeats; `None` if it repeats nothing.
+    pub(super) fn scrub(&self, text: &str) -> Option<String> {
+        let found = self.find(text);
+        if found.is_empty() {
+            return None;
+        }
+        let mut scrubbed = String::with_capacity(text.len());
+        let mut end = 0;
+        for part in found {
+            scrubbed.push_str(text.get(end..part.start).unwrap_or_default());
+            scrubbed.push_str(FORGOTTEN);
+            end = part.end;
+        }
+        scrubbed.push_str(text.get(end..).unwrap_or_default());
+        Some(scrubbed)
+    }
+
+    /// Whether there is nothing to find.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+            && self.whole.is_empty()
+            && self.codes.is_empty()
+            && self.always.is_empty()
+    }
+}
+
+/// Counts somebody else who says this. Returns whether it does not tell any more.
+fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, seq: Seq, by: Speaker) -> bool {
+    let Some(telling) = known.get_mut(&hash) else {
+        return false;
+    };
+    // If the assistant repeats to many what somebody said, each of these is a copy.
+    if by == Speaker::Person || telling.by == Speaker::Assistant {
+        telling.others = telling.others.saturating_add(1);
+    }
+    if seq < telling.first || telling.others >= COMMON {
+        known.remove(&hash);
+        return true;
+    }
+    false
+}
+
+/// The hashes of the words of a text, to find it in another text.
+pub(super) fn hashes(text: &str) -> Vec<u64> {
+    words(text).iter().map(|word| word.hash).collect()
+}
+
+/// The shortest run that begins with this word, and its last word; `None` if the rest of the text is too short.
+fn run_at(words: &[Word], start: usize) -> Option<(u64, usize)> {
+    let (mut run, mut letters, mut full) = (0_u64, 0, 0);
+    for (number, word) in words.iter().enumerate().skip(start) {
+        run = run.wrapping_mul(MIX) ^ word.hash;
+        letters += word.letters;
+        full += usize::from(word.is_full);
+        let count = number - start + 1;
+        if count >= RUN && letters >= LETTERS && full >= FULL_WORDS {
+            return Some((run, number));
+        }
+    }
+    None
+}
+
+/// The words of a text, in lower case. A character of a script that puts no spaces between words is a word.
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        let is_alone = is_alone(c);
+        if !c.is_alphanumeric() || is_alone {
+            if let Some(start) = start.take() {
+                words.extend(word(text, start..at));
+            }
+            if is_alone {
+                words.extend(word(text, at..at + c.len_utf8()));
+            }
+        } else if start.is_none() {
+            start = Some(at);
+        }
+    }
+    if let Some(start) = start {
+        words.extend(word(text, start..text.len()));
+    }
+    words
+}
+
+fn word(text: &str, at: Range<usize>) -> Option<Word> {
+    let lower = text.get(at.clone())?.to_lowercase();
+    let mut hasher = DefaultHasher::new();
+    lower.hash(&mut hasher);
+    Some(Word {
+        hash: hasher.finish(),
+        letters: lower.chars().count(),
+        is_full: !is_small_word(&lower),
+        has_digit: lower.chars().any(char::is_numeric),
+        at,
+    })
+}
+
+/// Whether a character is a word, because its script has no spaces between words.
+fn is_alone(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0E7F | 0x0E80..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF
+        | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+        && c.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn telling(said: &[&str], others: &[(u64, &str)]) -> TellingWords {
+        let mut telling = TellingWords::default();
+        for (number, text) in (10..).zip(said) {
+            telling.learn(Seq(number), Speaker::Person, text);
+        }
+        for (number, text) in others {
+            telling.is_known_from(Seq(*number), Speaker::Person, text);
+        }
+        telling
+    }
+
+    #[test]
+    fn a_run_of_the_words_is_found_in_any_text_and_nothing_else_is_taken() {
+        let telling = telling(&["The spare key lies beneath the third flower pot."], &[]);
+        for (text, left) in [
+            (
+                "Alice said: \"the SPARE key lies beneath the third flower pot\"!",
+                "Alice said: \"[forgotten]\"!",
+            ),
+            ("key lies beneath the third", "[forgotten]"),
+            ("Where is the key?", "Where is the key?"),
+            ("The spare room is cold.", "The spare room is cold."),
+        ] {
+            let scrubbed = telling.scrub(text);
+            assert_eq!(scrubbed.as_deref().unwrap_or(text), left);
+            // What is left says nothing any more.
+            assert_eq!(telling.scrub(left), None);
+        }
+    }
+
+    #[test]
+    fn what_somebody_else_said_first_is_theirs_and_what_they_repeat_is_not() {
+        let words = "the heron nests behind the old mill";
+        assert_eq!(telling(&[words], &[(9, words)]).scrub(words), None);
+        assert!(telling(&[words], &[(11, words)]).scrub(words).is_some());
+    }
+
+    #[test]
+    fn what_many_say_tells_nothing_of_anybody() {
+        let words = "what is the soup of the day today";
+        assert!(
+            telling(&[words], &[(11, words), (12, words)])
+                .scrub(words)
+                .is_some()
+        );
+        let many = [(11, words), (12, words), (13, words)];
+        assert_eq!(telling(&[words], &many).scrub(words), None);
+        // However often the assistant repeats what somebody said, it is still theirs.
+        let mut repeated = telling(&[words], &[]);
+        for number in 11..20 {
+            repeated.is_known_from(Seq(number), Speaker::Assistant, words);
+        }
+        assert!(repeated.scrub(words).is_some());
+    }
+
+    #[test]
+    fn a_short_message_tells_as_a_whole_if_a_word_of_it_was_new() {
+        let ours = telling(
+            &["good morning", "it is Rumpelstiltskin", "yes", "try 4711x"],
+            &[(2, "Good morning Bob")],
+        );
+        assert_eq!(ours.scrub("Good morning, Bob. Yes, I will try."), None);
+        assert_eq!(
+            ours.scrub("She said it is Rumpelstiltskin, and 4711X.")
+                .as_deref(),
+            Some("She said [forgotten], and [forgotten].")
+        );
+    }
+
+    #[test]
+    fn a_script_without_spaces_is_compared_by_its_characters() {
+        let ours = telling(&["钥匙藏在第三个花盆下面的泥土里"], &[]);
+        assert!(ours.scrub("他说钥匙藏在第三个花盆下面的泥土里。").is_some());
+        assert_eq!(ours.scrub("花盆很漂亮"), None);
+    }
+}

@@ -1,0 +1,347 @@
+//! Forgetting: nothing of the selection is left anywhere, and nothing else is lost.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use dormouse_contracts::{
+    Append, AppendRequest, EntityId, NewEvent, Origin, Sender, Seq, StoredEvent, Timestamp,
+};
+use dormouse_engine::{
+    DecidedAgain, Event, ForgetPlan, KnownPeople, LogRewrite, Perceived, Selection, State,
+    catch_up, decide_again, lost_words, replay,
+};
+use dormouse_memory::{Record, RecordStatus};
+use dormouse_testing::{CountTokens, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{
+    consolidating::{consolidator, logged},
+    home::{Home, in_virtual_time, key, minutes, shown},
+};
+
+const PEOPLE: [(&str, &str); 4] = [("a", "Alice"), ("b", "Bob"), ("c", "Alice"), ("d", "Dora")];
+
+fn id(who: u8) -> EntityId {
+    EntityId::try_new(PEOPLE[usize::from(who) % PEOPLE.len()].0).unwrap()
+}
+
+/// Four words that nobody else says.
+fn secret(number: u64) -> [String; 4] {
+    [0, 1, 2, 3].map(|place| {
+        let mut left = 1 + number * 4 + place;
+        let mut word = "q".to_owned();
+        while left > 0 {
+            word.push_str(
+                ["ba", "ki", "do", "fu", "le", "mo", "sa"][usize::try_from(left % 7).unwrap()],
+            );
+            left /= 7;
+        }
+        word.push_str("ndra");
+        word
+    })
+}
+
+fn line(number: u64) -> String {
+    let [a, b, c, d] = secret(number);
+    format!("I keep {a} and {b} behind the {c} of {d}.")
+}
+
+/// A model that notes, says and observes what it was last told, word for word, and asks the memory.
+fn parrot() -> ScriptedModel {
+    let calls = AtomicU64::new(0);
+    ScriptedModel::looping(ScriptedTurn::with(move |request| {
+        let shown = shown(request);
+        let said = shown
+            .rfind("I keep ")
+            .and_then(|at| shown[at..].split_inclusive('.').next());
+        let said = said.unwrap_or("Good day.").to_owned();
+        match calls.fetch_add(1, Ordering::Relaxed) % 6 {
+            0 => ScriptedTurn::call(
+                "store_memory",
+                json!({"text": format!("Somebody said: {said}"), "about": "Dora"}),
+            ),
+            1 => ScriptedTurn::call("whisper", json!({"to": "Bob", "message": said})),
+            2 => ScriptedTurn::call(
+                "add_entity_observation",
+                json!({"entity": "b", "content": said}),
+            ),
+            3 => ScriptedTurn::call("recall_memories", json!({"query": said})),
+            4 => ScriptedTurn::call("say", json!({"message": format!("You know: {said}")})),
+            _ => ScriptedTurn::call("noop", json!({})),
+        }
+    }))
+}
+
+/// A model that makes a fact of every line, and an interest of every observation.
+fn scribe() -> ScriptedModel {
+    ScriptedModel::looping(ScriptedTurn::with(|request| {
+        let shown = shown(request);
+        if shown.contains("Notes:") {
+            return ScriptedTurn::text(r#"{"interests": ["keeping things"]}"#);
+        }
+        let lines = shown.lines().filter_map(|line| {
+            let (id, said) = line.strip_prefix('[')?.split_once(']')?;
+            Some(json!({"text": format!("It holds that {}", said.trim()), "from": [id], "kind": "fact"}))
+        });
+        ScriptedTurn::text(json!(lines.collect::<Vec<_>>()).to_string())
+    }))
+}
+
+#[derive(Clone, Debug)]
+struct Life {
+    /// Who speaks, how, and whom they quote.
+    heard: Vec<(u8, u8, Option<u8>)>,
+    /// Whether facts are made at the end.
+    has_night: bool,
+}
+
+impl Life {
+    /// Whose line of their own this message quotes, if it quotes one.
+    fn quoted(&self, number: u64) -> Option<u64> {
+        let of = |number: u64| self.heard[usize::try_from(number - 1).unwrap()].2;
+        let other = 1 + u64::from(of(number)?) % number;
+        (other < number && of(other).is_none()).then_some(other)
+    }
+}
+
+fn life() -> impl Strategy<Value = Life> {
+    let said = (
+        0..4_u8,
+        any::<u8>(),
+        proptest::option::weighted(0.1, any::<u8>()),
+    );
+    (proptest::collection::vec(said, 3..14), any::<bool>())
+        .prop_map(|(heard, has_night)| Life { heard, has_night })
+}
+
+/// Lives it. Returns who said the line of which number.
+async fn lived(home: &Home, life: &Life) -> BTreeMap<u64, u8> {
+    let mut said = BTreeMap::new();
+    let running = home.wake().await;
+    for ((who, how, _), number) in life.heard.iter().zip(1_u64..) {
+        let (id, name) = PEOPLE[usize::from(*who)];
+        let text = match life.quoted(number) {
+            Some(other) => format!(
+                "Somebody told me: {} And I {}.",
+                line(other),
+                secret(number)[0]
+            ),
+            None => line(number),
+        };
+        let perceive = match how % 4 {
+            0 => Perceive::say(name, &text),
+            1 => Perceive::whisper(name, &text),
+            2 => Perceive::channel(name, "public", &text),
+            _ => Perceive::addressed(name, &text),
+        };
+        tokio::time::advance(minutes(1)).await;
+        let sender = Sender::Entity {
+            id: EntityId::try_new(id).unwrap(),
+            name: name.to_owned(),
+        };
+        said.insert(number, *who);
+        let at = Timestamp::from_micros(
+            1_767_268_800_000_000 + i64::try_from(number).unwrap() * 60_000_000,
+        );
+        running
+            .accept(perceive.sender(sender).number(number).at(at).build())
+            .await;
+        running.handle.at_rest().await;
+    }
+    running.end().await.unwrap();
+    if life.has_night {
+        let mut memory = logged(home).await;
+        consolidator(home, scribe()).run(&mut memory).await.unwrap();
+    }
+    said
+}
+
+/// The log without the selection, as a rewriting of its file gives it.
+async fn without(log: &MemoryLog, selection: Selection) -> (MemoryLog, ForgetPlan) {
+    let mut people = KnownPeople::default();
+    people.read(log, &key()).await.unwrap();
+    let plan = ForgetPlan::of(log, &key(), selection, &people)
+        .await
+        .unwrap();
+    let mut rewrite = LogRewrite::new(&plan);
+    let mut events = Vec::new();
+    for stored in log.events(&key()) {
+        let payload = rewrite.payload(&stored).unwrap();
+        events.push(NewEvent {
+            at: stored.at,
+            kind: Event::decode(&stored).unwrap().kind(),
+            schema: stored.schema,
+            payload: payload.unwrap_or(stored.payload),
+        });
+    }
+    let at = events.last().unwrap().at;
+    events.push(rewrite.end(at, "florian", "asked to").unwrap());
+    let new = MemoryLog::new();
+    let request = AppendRequest {
+        assistant: key(),
+        expected: Seq::ZERO,
+        events,
+    };
+    new.append(request).await.unwrap();
+    (new, plan)
+}
+
+fn bytes(log: &MemoryLog) -> String {
+    let events = log.events(&key()).into_iter();
+    let texts = events.map(|event| String::from_utf8(event.payload).unwrap().to_lowercase());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+async fn records(home: &mut Home, log: &MemoryLog) -> BTreeMap<Origin, Record> {
+    home.lose_memory();
+    catch_up(log, &key(), &home.memory).await.unwrap();
+    let records = home.memory.records(None, 10_000).await.unwrap();
+    records
+        .into_iter()
+        .map(|record| (record.id, record))
+        .collect()
+}
+
+async fn again(log: &MemoryLog) -> DecidedAgain {
+    let again = decide_again(log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await;
+    again.unwrap_or_else(|error| panic!("{error}: {error:#?}"))
+}
+
+fn message(stored: &StoredEvent) -> Option<Perceived> {
+    match Event::decode(stored).unwrap() {
+        Event::Perceived(perceived) => Some(perceived),
+        _ => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn nothing_of_a_selection_is_left_and_nothing_else_is_lost(
+        life in life(),
+        what in 0..4_u8,
+        which in any::<u64>(),
+    ) {
+        in_virtual_time(async {
+            let mut home = Home::with_all_shared(parrot());
+            let mut said = lived(&home, &life).await;
+            let before = home.log.events(&key());
+            // What nobody says to it on a channel is not in the log.
+            let messages = before.iter().filter_map(|stored| {
+                let number = message(stored)?.perception.attested.delivery.number;
+                Some((number, stored.clone()))
+            });
+            let messages: BTreeMap<_, _> = messages.collect();
+            said.retain(|number, _| messages.contains_key(number));
+            let Some((number, stored)) = messages.iter().nth(usize::try_from(which).unwrap() % messages.len().max(1)) else {
+                return;
+            };
+            let number = *number;
+            let who = said[&number];
+            let (selection, gone): (_, BTreeSet<u64>) = match what {
+                0 => (
+                    Selection::Person(BTreeSet::from([id(who)])),
+                    said.iter().filter(|(_, by)| **by == who).map(|(number, _)| *number).collect(),
+                ),
+                1 => (Selection::Record(Origin::event(stored.seq)), BTreeSet::from([number])),
+                2 => (
+                    Selection::Span { from: Some(stored.at), until: None },
+                    said.keys().copied().filter(|other| *other >= number).collect(),
+                ),
+                _ => (Selection::Text(secret(number)[0].clone()), BTreeSet::from([number])),
+            };
+            let old_bytes = bytes(&home.log);
+            let old_records = {
+                let log = home.log.clone();
+                records(&mut home, &log).await
+            };
+            let (log, plan) = without(&home.log, selection.clone()).await;
+
+            // Nothing of it is left.
+            let new_bytes = bytes(&log);
+            for number in &gone {
+                // A line with a quotation has one word of its own, and what it quotes may be somebody else's.
+                let own = if life.quoted(*number).is_some() { 1 } else { 4 };
+                for word in secret(*number).iter().take(own) {
+                    assert!(old_bytes.contains(word), "{word} was there");
+                    assert!(!new_bytes.contains(word), "{word} of {number} is left after {selection:?}");
+                }
+            }
+
+            // Every event has its place, time and kind, and everything can be read and folded.
+            let after = log.events(&key());
+            assert_eq!(after.len(), before.len() + 1);
+            for (old, new) in before.iter().zip(&after) {
+                assert_eq!((old.seq, old.at, &old.kind, old.schema), (new.seq, new.at, &new.kind, new.schema));
+                assert_eq!(old.payload == new.payload, !lost_words(new));
+            }
+            let changed = after.iter().filter(|event| lost_words(event)).count();
+            assert_eq!(changed as u64, plan.events());
+            let state: State = replay(&log, &key(), Seq(u64::MAX)).await.unwrap();
+            assert_eq!(state.seq, after.last().unwrap().seq);
+            let compared = again(&log).await;
+            assert!(compared.forgotten >= plan.events().min(1));
+
+            // The events of the turns that answered the selection.
+            let gone_events: BTreeSet<_> = gone.iter().map(|number| messages[number].seq).collect();
+            let mut answers = BTreeSet::new();
+            let mut is_answering = false;
+            for stored in &before {
+                match Event::decode(stored).unwrap() {
+                    Event::TickStarted(started) => is_answering = gone_events.contains(&started.trigger),
+                    Event::TickEnded(_) => is_answering = false,
+                    // A note that names it as its source.
+                    Event::Remembered(note) if gone_events.contains(&note.origin.seq()) => {
+                        answers.insert(stored.seq);
+                    }
+                    _ if is_answering => drop(answers.insert(stored.seq)),
+                    _ => {}
+                }
+            }
+
+            // What others said is as it was, in the log and in the memory.
+            for (number, stored) in &messages {
+                let now = message(&after[usize::try_from(stored.seq.0 - 1).unwrap()]).unwrap();
+                if !gone.contains(number) && life.quoted(*number).is_none() {
+                    assert_eq!(now, message(stored).unwrap(), "{number} is lost by {selection:?}");
+                }
+            }
+            let new_records = records(&mut home, &log).await;
+            for (origin, old) in &old_records {
+                let text = old.text.to_lowercase();
+                let tells = gone.iter().any(|number| secret(*number).iter().any(|word| text.contains(word)));
+                let Some(new) = new_records.get(origin) else {
+                    // A fact is not made again if its source is gone.
+                    assert!(tells, "{old:?} is missing after {selection:?}");
+                    continue;
+                };
+                if !tells && !new.text.is_empty() {
+                    let same = Record { status: old.status, links: old.links.clone(), ..new.clone() };
+                    assert_eq!(same, *old);
+                } else if new.text.is_empty() {
+                    assert_eq!(new.status, RecordStatus::Withdrawn);
+                }
+                // Only what was made of the selection is emptied, and what was made in answering it.
+                if new.text.is_empty() && !old.text.is_empty() {
+                    let is_answer = answers.contains(&origin.seq());
+                    let person = id(who);
+                    let is_about = what == 0
+                        && (old.speaker.id() == Some(&person) || old.tags.contains(person.as_str()));
+                    assert!(tells || is_answer || is_about, "{old:?} is emptied by {selection:?}");
+                }
+            }
+
+            // It takes nothing more the second time.
+            let (twice, plan) = without(&log, selection).await;
+            assert_eq!(plan.events(), 0, "{:?}", plan.examples());
+            assert_eq!(&twice.events(&key())[..after.len()], &after[..]);
+        });
+    }
+}
