@@ -32,6 +32,7 @@ mod world;
 
 mod feed;
 mod ports;
+mod rewrite;
 mod sandbox;
 mod tea_house;
 
@@ -41,6 +42,7 @@ pub use feed::{FEED_PAGE, FeedError};
 pub use file::SandboxOpenError;
 pub use place::{Exit, NonPlayerCharacter, Room, Thing};
 pub use ports::{EFFECTS_PAGE, PerformedEffect};
+pub use rewrite::{RewriteWorld, WorldRewriteError, rewrite_world};
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;
 pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};

@@ -1,0 +1,137 @@
+//! Copying a world into a new file with other words, so that removed words are in none of its bytes.
+
+use std::path::Path;
+
+use dormouse_contracts::{BoxError, Timestamp};
+use dormouse_database::{DatabaseFault, DatabaseHandle};
+use redb::{ReadTransaction, ReadableTable, WriteTransaction};
+
+use crate::{
+    file::{self, KIND, SandboxOpenError},
+    records::{ACTS, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, HEARD, META, StoreError},
+};
+
+/// What becomes of the words in a world while it is rewritten. Each record is JSON.
+pub trait RewriteWorld {
+    /// A perception that is kept for an observer; `None` if it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Any error ends the rewriting.
+    fn perception(&mut self, record: &str) -> Result<Option<String>, BoxError>;
+
+    /// An act of an assistant with its outcome; `None` if it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Any error ends the rewriting.
+    fn effect(&mut self, record: &str) -> Result<Option<String>, BoxError>;
+}
+
+/// A world was not rewritten. It is unchanged, and the new file is incomplete or missing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldRewriteError {
+    /// One of the two files cannot be opened.
+    #[error(transparent)]
+    Open(#[from] SandboxOpenError),
+    /// A file failed, or a record could not be changed.
+    #[error("the world could not be rewritten")]
+    Failed(#[source] BoxError),
+}
+
+/// Copies the world in the file `from`, which nobody else may have open, into a new file at `into`, with the records that
+/// `change` gives. The world keeps its id, its characters and all numbers.
+///
+/// Blocks until the new file is complete, on disk and closed. Returns how many records were changed.
+///
+/// # Errors
+///
+/// [`WorldRewriteError`]. What was written of the new file stays; remove it.
+pub fn rewrite_world(
+    from: &Path,
+    into: &Path,
+    change: &mut dyn RewriteWorld,
+) -> Result<u64, WorldRewriteError> {
+    let old = DatabaseHandle::open_existing(from, &KIND).map_err(SandboxOpenError::from)?;
+    let new = file::open(into, Timestamp::EPOCH)?;
+    let copied = copy(&old, &new, change);
+    new.close();
+    copied
+}
+
+fn copy(
+    old: &DatabaseHandle,
+    new: &DatabaseHandle,
+    change: &mut dyn RewriteWorld,
+) -> Result<u64, WorldRewriteError> {
+    let failed = |error: StoreError| WorldRewriteError::Failed(error.into());
+    let reading = old.begin_read().map_err(|fault| failed(fault.into()))?;
+    new.write(|writing| {
+        copy_as_is(&reading, &writing)?;
+        let mut changed = 0;
+        {
+            let mut feeds = writing.open_table(FEEDS).map_err(broken)?;
+            for entry in reading
+                .open_table(FEEDS)
+                .map_err(broken)?
+                .iter()
+                .map_err(broken)?
+            {
+                let (key, record) = entry.map_err(broken)?;
+                let other = change
+                    .perception(record.value())
+                    .map_err(WorldRewriteError::Failed)?;
+                changed += u64::from(other.is_some());
+                let record = other.as_deref().unwrap_or(record.value());
+                feeds.insert(key.value(), record).map_err(broken)?;
+            }
+            let mut effects = writing.open_table(EFFECTS).map_err(broken)?;
+            for entry in reading
+                .open_table(EFFECTS)
+                .map_err(broken)?
+                .iter()
+                .map_err(broken)?
+            {
+                let (key, record) = entry.map_err(broken)?;
+                let other = change
+                    .effect(record.value())
+                    .map_err(WorldRewriteError::Failed)?;
+                changed += u64::from(other.is_some());
+                let record = other.as_deref().unwrap_or(record.value());
+                effects.insert(key.value(), record).map_err(broken)?;
+            }
+        }
+        writing.commit().map_err(broken)?;
+        Ok(changed)
+    })
+}
+
+/// Copies the tables that hold no words of anybody.
+fn copy_as_is(
+    reading: &ReadTransaction,
+    writing: &WriteTransaction,
+) -> Result<(), WorldRewriteError> {
+    macro_rules! copy {
+        ($($table:ident),+) => {$(
+            let mut table = writing.open_table($table).map_err(broken)?;
+            for entry in reading.open_table($table).map_err(broken)?.iter().map_err(broken)? {
+                let (key, value) = entry.map_err(broken)?;
+                table.insert(key.value(), value.value()).map_err(broken)?;
+            }
+            drop(table);
+        )+};
+    }
+    copy!(META, CHARACTERS, HEARD, ACTS, EFFECT_ORDER);
+    Ok(())
+}
+
+fn broken<E: Into<redb::Error>>(error: E) -> WorldRewriteError {
+    WorldRewriteError::Failed(StoreError::from(error.into()).into())
+}
+
+impl From<DatabaseFault> for WorldRewriteError {
+    fn from(fault: DatabaseFault) -> Self {
+        Self::Failed(StoreError::from(fault).into())
+    }
+}
