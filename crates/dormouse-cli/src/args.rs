@@ -9,6 +9,8 @@ use crate::{
     emergency::Emergency,
     entity::Entity,
     exit,
+    export::Export,
+    forget::Forget,
     log::Log,
     memory::Memory,
     provider::{ProviderFlags, command::Provider},
@@ -47,6 +49,12 @@ pub(crate) enum Command {
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
+    /// Write everything that is kept of a person as JSON (docs/json-output.md)
+    #[command(after_help = exit::HELP)]
+    Export(Export),
+    /// Take what a person said, a record, a span of time or a text out of the log and everything that follows from it
+    #[command(after_help = exit::HELP)]
+    Forget(Box<Forget>),
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),

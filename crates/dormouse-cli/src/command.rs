@@ -16,7 +16,7 @@ pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
-pub(crate) use log_file::{AssistantLog, open_log_view, view_log, view_state};
+pub(crate) use log_file::{AssistantLog, chosen, open_log_view, view_log, view_state};
 pub(crate) use memory_file::{MemoryFile, Mismatch, Missing, check_follows, show_progress};
 pub(crate) use operator::{author, importer, operator, reason};
 pub(crate) use output::{Printing, print_change, progress, remark, say};

@@ -6,7 +6,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     Activity, Configured, DelayCause, Event, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
-    State, Status, StopCause, UnansweredCause, Verdict,
+    Selected, State, Status, StopCause, UnansweredCause, Verdict,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -65,6 +65,23 @@ fn trust(perceived: &Perceived) -> String {
         counted(by.interactions, "earlier message", "earlier messages"),
         by.trust
     )
+}
+
+/// What was selected to be forgotten, without its words.
+fn selected(selected: &Selected) -> String {
+    match selected {
+        Selected::Person { ids } => {
+            let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+            format!("what {} said, and what was kept of them", ids.join(", "))
+        }
+        Selected::Record { record } => format!("record {record}"),
+        Selected::Span { from, until } => {
+            let from = from.map_or_else(|| "the beginning".to_owned(), |at| at.to_string());
+            let until = until.map_or_else(|| "the end".to_owned(), |at| at.to_string());
+            format!("from {from} to {until}")
+        }
+        _ => "a text".to_owned(),
+    }
 }
 
 fn decoded(event: &Event) -> String {
@@ -132,6 +149,18 @@ fn decoded(event: &Event) -> String {
             it.trust,
             excerpt(&it.text)
         ),
+        Event::Forgotten(it) => {
+            let reason = match it.reason.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", it.reason),
+            };
+            let events = counted(it.events, "event", "events");
+            format!(
+                "{events} lost words, by {}{reason}: {}",
+                it.by,
+                selected(&it.selected)
+            )
+        }
         Event::Recollected(it) => match it.failure {
             Some(failure) => format!("nothing: {}", failure.reason()),
             None => {

@@ -4,7 +4,7 @@
 //! world and the models behind the engine's ports. It makes no decision that belongs to the engine.
 //!
 //! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
-//! [`provider`] inspect; [`memory`], [`entity`] and [`emergency`] also change. [`command`] is what all of them need.
+//! [`provider`] inspect; [`memory`], [`entity`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -21,7 +21,9 @@ mod emergency;
 mod encoder;
 mod entity;
 mod exit;
+mod export;
 mod finding;
+mod forget;
 mod grammar;
 mod input;
 mod item;
@@ -62,6 +64,15 @@ fn main() -> ExitCode {
     let CommandLine { places, command } = CommandLine::parse();
     let diagnostics = Diagnostics::start();
     let failed = |exit, error: &(dyn Error + 'static)| failed(&diagnostics, exit, error);
+    // What was begun to be forgotten is gone before anything else is done.
+    let pending = data::DataFolder::locate(places.data.as_deref());
+    if let Ok(data) = pending
+        && let Err(error) = forget::finish_pending(&data)
+    {
+        let exit = failed(error.exit(), &error);
+        diagnostics.finish();
+        return exit.into();
+    }
     let ended = match command {
         Command::Play(play) => {
             play::run(&places, &play, &diagnostics).map_err(|e| failed(e.exit(), &e))
@@ -78,6 +89,12 @@ fn main() -> ExitCode {
             emergency::run(&places, command).map_err(|e| failed(e.exit(), &e))
         }
         Command::Memory(command) => memory::run(&places, command).map_err(|e| failed(e.exit(), &e)),
+        Command::Forget(command) => {
+            forget::run(&places, &command).map_err(|e| failed(e.exit(), &e))
+        }
+        Command::Export(command) => {
+            export::run(&places, &command).map_err(|e| failed(e.exit(), &e))
+        }
         Command::Entity(command) => entity::run(&places, command).map_err(|e| failed(e.exit(), &e)),
     };
     diagnostics.finish();

@@ -4,7 +4,7 @@ use crate::perception::Words;
 
 /// What stands in a log, and in what follows from it, in place of words that were forgotten on an operator's command.
 ///
-/// Whoever says exactly this is not remembered either: nothing but the mark is lost.
+/// A message that is exactly this is not remembered either: nothing but the mark is lost.
 pub const FORGOTTEN: &str = "[forgotten]";
 
 impl Words {

@@ -146,12 +146,12 @@ impl Batch {
 impl Copy<'_> {
     /// Copies what the file says about itself.
     fn facts(&self) -> Result<(), RewriteError> {
-        let facts = || -> Result<Vec<(Vec<u8>, Vec<u8>)>, Fault> {
+        let facts = || -> Result<Vec<[Vec<u8>; 2]>, Fault> {
             let table = self.from.begin_read()?.open_table(META)?;
             let mut facts = Vec::new();
             for entry in table.iter()? {
                 let (name, fact) = entry?;
-                facts.push((name.value().to_vec(), fact.value().to_vec()));
+                facts.push([name.value().to_vec(), fact.value().to_vec()]);
             }
             Ok(facts)
         };
@@ -159,7 +159,7 @@ impl Copy<'_> {
         let written = self.database.write(|transaction| {
             {
                 let mut table = transaction.open_table(META)?;
-                for (name, fact) in &facts {
+                for [name, fact] in &facts {
                     table.insert(name.as_slice(), fact.as_slice())?;
                 }
             }
@@ -201,7 +201,7 @@ impl Copy<'_> {
                 }
                 batch.push(end, encode_stored(assistant, &event));
                 if batch.bytes >= BATCH_BYTES {
-                    self.write(assistant, std::mem::take(&mut batch))?;
+                    self.write(assistant, &std::mem::take(&mut batch))?;
                 }
             }
         }
@@ -215,10 +215,10 @@ impl Copy<'_> {
             }
             batch.push(end, encode_event(assistant, end, event));
         }
-        self.write(assistant, batch)
+        self.write(assistant, &batch)
     }
 
-    fn write(&mut self, assistant: &AssistantId, batch: Batch) -> Result<(), RewriteError> {
+    fn write(&mut self, assistant: &AssistantId, batch: &Batch) -> Result<(), RewriteError> {
         let Some((end, _)) = batch.frames.last() else {
             return Ok(());
         };

@@ -66,7 +66,7 @@ impl AssistantLog {
         asked: Option<AssistantId>,
     ) -> Result<Self, CommandError> {
         let log = RedbLog::open_existing(&data.log())?;
-        let key = whose(places, data, asked, log.assistants()?)?;
+        let key = chosen(places, data, asked, log.assistants()?)?;
         let state = block_on(restore(&log, &key))??;
         Ok(Self { log, key, state })
     }
@@ -91,7 +91,7 @@ pub(crate) fn open_log_view(
     printing: Printing,
 ) -> Result<(LogView, AssistantId), CommandError> {
     let log = view_log(&data.log(), printing)?;
-    let key = whose(places, data, asked, log.assistants()?)?;
+    let key = chosen(places, data, asked, log.assistants()?)?;
     Ok((log, key))
 }
 
@@ -116,9 +116,11 @@ pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, Comma
     Ok(log)
 }
 
+/// The requested assistant, the only one in the log, or the configured one.
+///
 /// The configuration is read only if the log leaves a choice, so that a mistake in the configuration does not hide the
 /// log.
-fn whose(
+pub(crate) fn chosen(
     places: &Places,
     data: &DataFolder,
     asked: Option<AssistantId>,

@@ -63,6 +63,18 @@ impl MemoryFile {
         Ok(builder.open_view(self.path()).await?)
     }
 
+    /// Opens the memory of another assistant of the folder for reading, with words only. A missing one is made again.
+    pub(crate) async fn view_of(&self, key: &AssistantId) -> Result<Memory, CommandError> {
+        let path = self.data.memory(key);
+        if !path.exists() && self.data.log().exists() {
+            let log = RedbLog::open(&self.data.log())?;
+            make_memory_again(&self.data, &log, key).await?;
+        }
+        Ok(Memory::builder(key.clone(), SystemClock)
+            .open_view(&path)
+            .await?)
+    }
+
     async fn view_with(
         &self,
         builder: MemoryBuilder,
@@ -165,6 +177,11 @@ impl MemoryFile {
     /// The error, with what to do about it if the memory is damaged.
     pub(crate) fn with_rebuild_hint(&self, error: CommandError) -> CommandError {
         error.with_rebuild_hint(rebuild_command(&self.data))
+    }
+
+    /// The data folder.
+    pub(crate) fn data(&self) -> &DataFolder {
+        &self.data
     }
 
     /// The configuration.

@@ -67,6 +67,11 @@ impl AssistantSection {
         }
     }
 
+    /// The same configuration for another assistant of the folder.
+    pub(crate) fn set_key(&mut self, key: AssistantId) {
+        self.key = Key(Some(key));
+    }
+
     /// The assistant's name in the world: the configured one, or its key with a capital letter. Names cannot contain
     /// full stops, so hyphens replace them.
     pub(crate) fn name(&self) -> String {

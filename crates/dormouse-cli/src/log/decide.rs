@@ -60,6 +60,10 @@ impl CommandFailure for DecideFailure {
 struct DecidedAgainLine<'a> {
     assistant: &'a AssistantId,
     events: u64,
+    /// How many of them were not compared, because they or their turn lost words that were forgotten.
+    forgotten: u64,
+    /// How many more were not compared, because they were decided when these words were still there.
+    read_forgotten: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceLine<'a>>,
 }
@@ -95,11 +99,18 @@ pub(super) fn run(
             let line = DecidedAgainLine {
                 assistant: key,
                 events: again.events,
+                forgotten: again.forgotten,
+                read_forgotten: again.read_forgotten,
                 difference: None,
             };
             let events = counted(again.events, "event", "events");
-            printing.print(&line, || {
-                format!("{key}: {events}, every decision is the same")
+            printing.print(&line, || match again.forgotten + again.read_forgotten {
+                0 => format!("{key}: {events}, every decision is the same"),
+                _ => format!(
+                    "{key}: {events}, every decision that can be compared is the same; {} not compared, because words of them or \
+                     of their turn were forgotten, and {} decided when these words were still there",
+                    again.forgotten, again.read_forgotten
+                ),
             })?;
             return Ok(Exit::Success);
         }
@@ -119,6 +130,8 @@ pub(super) fn run(
     let line = DecidedAgainLine {
         assistant: key,
         events: seq.0.saturating_sub(1),
+        forgotten: 0,
+        read_forgotten: 0,
         difference: Some(DifferenceLine {
             seq: seq.0,
             kind,

@@ -10,6 +10,7 @@ mod entity;
 mod equal_lives;
 mod exit_codes;
 mod flood;
+mod forget;
 mod full_disk;
 mod hostile_text;
 mod identity;

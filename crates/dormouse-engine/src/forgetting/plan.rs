@@ -315,7 +315,7 @@ async fn own_words<L: ReadEvents + ?Sized>(
     Ok(said.into_iter().collect())
 }
 
-/// Learns what others said, and what the assistant said to others or was told to be.
+/// Learns what others said, and what the assistant said to others, and its instructions.
 fn said_first(taken: &mut Taken, stored: &StoredEvent) -> Result<(), ReplayError> {
     let seq = stored.seq;
     if !matches!(

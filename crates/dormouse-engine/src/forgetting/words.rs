@@ -71,7 +71,7 @@ pub(super) struct TellingWords {
 }
 
 impl TellingWords {
-    /// Finds this text wherever it is, whoever said it.
+    /// Finds this text wherever it is, also in what others said.
     pub(super) fn always(text: &str) -> Self {
         Self {
             always: hashes(text),

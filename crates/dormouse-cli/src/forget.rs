@@ -1,0 +1,206 @@
+//! `dormouse forget`: what a person said, a record, a span of time or a text is taken out of every file of the data folder.
+//!
+//! [`prepare`] writes new files next to the old ones. One small file, the journal, is the moment from which it is done:
+//! before it is there, everything is as before; from then on [`journal`] puts the new files in place, and the next start of
+//! any command goes on with that.
+
+mod args;
+mod journal;
+mod other_files;
+mod prepare;
+mod show;
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufRead, IsTerminal, Write},
+};
+
+use dormouse_contracts::{AssistantId, Seq};
+use dormouse_engine::{ForgetPlan, KnownPeople, Selection, WhoError};
+use dormouse_store::RedbLog;
+
+pub(crate) use args::Forget;
+pub(crate) use journal::finish_pending;
+
+use crate::{
+    command::{
+        CommandError, CommandFailure, MemoryFile, Places, block_on, chosen, operator, remark,
+    },
+    exit::Exit,
+};
+
+/// What an operator types if everything would be forgotten.
+const EVERYTHING: &str = "forget everything";
+
+/// What is taken out of the log of each assistant.
+type Plans = BTreeMap<AssistantId, ForgetPlan>;
+
+/// Nothing was forgotten.
+#[derive(Debug, thiserror::Error)]
+enum ForgetError {
+    #[error(transparent)]
+    Who(#[from] WhoError),
+    #[error("nothing is kept of {what}; nothing was changed")]
+    Nothing {
+        /// What was selected, without its words.
+        what: String,
+    },
+    #[error("--{name} needs a word at least")]
+    NoWords {
+        /// The option.
+        name: &'static str,
+    },
+    #[error("the span ends before it begins")]
+    EmptySpan,
+    #[error(
+        "forgetting cannot be taken back: give --yes to forget without being asked, or --dry-run to look only"
+    )]
+    NotAsked,
+    #[error("this takes every message of {assistant}: give --everything in addition to --yes")]
+    Everything {
+        /// Whose.
+        assistant: AssistantId,
+    },
+    #[error("nothing was forgotten")]
+    Refused,
+}
+
+impl CommandFailure for ForgetError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Refused => Exit::Failure,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+/// Shows what would be forgotten, asks, and forgets it.
+pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandError> {
+    let file = MemoryFile::locate(places)?;
+    let data = file.data();
+    let by = operator(command.by.clone())?;
+    // The program that has the log open owns the folder.
+    let log = RedbLog::open_existing(&data.log())?;
+    let assistants = log.assistants()?;
+    let whose = match (&command.of.assistant, command.record) {
+        (None, None) => assistants.iter().map(|(key, _)| key.clone()).collect(),
+        (asked, _) => vec![chosen(places, data, asked.clone(), assistants.clone())?],
+    };
+    let is_whole_folder = whose.len() == assistants.len();
+    let plans = block_on(plans(&log, &whose, command))??;
+    let found = prepare::Found::in_folder(&file, &plans, is_whole_folder)?;
+    let selection = plans.values().next().map(ForgetPlan::selection);
+    if plans.values().all(|plan| plan.events() == 0) && found.is_nothing() {
+        let what = selection.map_or_else(|| "nobody".to_owned(), |it| show::what(it, command));
+        return Err(ForgetError::Nothing { what }.into());
+    }
+    let printing = command.json.printing();
+    let summary = show::Summary::of(&plans, &found, command);
+    if command.dry_run || (!command.yes && printing == crate::command::Printing::Text) {
+        summary.print(printing, show::Moment::Before)?;
+    }
+    if command.dry_run {
+        return Ok(Exit::Success);
+    }
+    confirm(command, &plans)?;
+    let journal = prepare::new_files(&file, &log, &plans, &found, &by, &command.reason)?;
+    journal.commit(data)?;
+    journal::finish(data, log)?;
+    summary.print(printing, show::Moment::After)?;
+    for left in found.unknown() {
+        remark(&format!(
+            "{} is not a file of this program and holds some of these words; it is unchanged",
+            left.display()
+        ));
+    }
+    Ok(Exit::Success)
+}
+
+async fn plans(
+    log: &RedbLog,
+    whose: &[AssistantId],
+    command: &Forget,
+) -> Result<Plans, CommandError> {
+    let mut people = KnownPeople::default();
+    if command.person.is_some() {
+        // One person may be heard by several assistants, under several names.
+        for key in whose {
+            people.read(log, key).await?;
+        }
+    }
+    let selection = selection(command, &people)?;
+    let mut plans = Plans::new();
+    for key in whose {
+        let plan = ForgetPlan::of(log, key, selection.clone(), &people).await?;
+        plans.insert(key.clone(), plan);
+    }
+    Ok(plans)
+}
+
+fn selection(command: &Forget, people: &KnownPeople) -> Result<Selection, ForgetError> {
+    if let Some(who) = &command.person {
+        return Ok(Selection::Person(people.find(who)?));
+    }
+    if let Some(record) = command.record {
+        return Ok(Selection::Record(record));
+    }
+    if let Some(text) = &command.text {
+        if !text.chars().any(char::is_alphanumeric) {
+            return Err(ForgetError::NoWords { name: "text" });
+        }
+        return Ok(Selection::Text(text.clone()));
+    }
+    let (from, until) = (command.from, command.until);
+    if from.zip(until).is_some_and(|(from, until)| until <= from) {
+        return Err(ForgetError::EmptySpan);
+    }
+    Ok(Selection::Span { from, until })
+}
+
+/// Asks at a terminal, unless the command line says yes. What takes everything is asked with more words.
+fn confirm(command: &Forget, plans: &Plans) -> Result<(), ForgetError> {
+    let everything = plans.iter().find(|(_, plan)| plan.takes_everything());
+    if command.yes {
+        return match everything {
+            Some((assistant, _)) if !command.everything => Err(ForgetError::Everything {
+                assistant: assistant.clone(),
+            }),
+            _ => Ok(()),
+        };
+    }
+    if !io::stdin().is_terminal() {
+        return Err(ForgetError::NotAsked);
+    }
+    let expected = match everything {
+        Some((assistant, _)) => {
+            ask(&format!(
+                "This takes every message of {assistant}, for good. Type `{EVERYTHING}` to go on: "
+            ));
+            EVERYTHING
+        }
+        None => {
+            ask("This cannot be taken back. Type `forget` to go on: ");
+            "forget"
+        }
+    };
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    match read {
+        Ok(_) if line.trim() == expected => Ok(()),
+        Ok(_) | Err(_) => Err(ForgetError::Refused),
+    }
+}
+
+/// Prints a question on standard error.
+fn ask(question: &str) {
+    // If standard error is closed, nobody can answer.
+    drop(write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush()));
+}
+
+/// The last event of each log that a plan changes, to see whether the new log is in place.
+fn ends(plans: &Plans) -> BTreeMap<AssistantId, Seq> {
+    let changed = plans.iter().filter(|(_, plan)| plan.events() > 0);
+    changed
+        .map(|(key, plan)| (key.clone(), plan.through()))
+        .collect()
+}

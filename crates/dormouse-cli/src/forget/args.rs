@@ -1,0 +1,57 @@
+//! The command line of `dormouse forget`.
+
+use clap::{ArgGroup, Args};
+use dormouse_contracts::{Origin, Timestamp};
+
+use crate::command::{JsonFlag, Whose, moment};
+
+/// What to forget.
+#[derive(Clone, Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).multiple(true)
+    .args(["person", "record", "from", "until", "text"])))]
+pub(crate) struct Forget {
+    /// What this person said, and what is kept of them: an id, or a name that only one person has
+    #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
+    pub(crate) person: Option<String>,
+    /// One record, by its number (412, 412.3 or #412)
+    #[arg(long, value_name = "N", value_parser = record, conflicts_with_all = ["from", "until", "text"])]
+    pub(crate) record: Option<Origin>,
+    /// What was heard and noted since this time
+    #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "text")]
+    pub(crate) from: Option<Timestamp>,
+    /// What was heard and noted before this time
+    #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "text")]
+    pub(crate) until: Option<Timestamp>,
+    /// Everything that holds this text, compared word by word
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+    /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
+    /// one in the log, or the configured one]
+    #[command(flatten)]
+    pub(crate) of: Whose,
+    /// Show what would be forgotten, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
+    /// Forget even if that takes every message of an assistant
+    #[arg(long, requires = "yes")]
+    pub(crate) everything: bool,
+    /// Show examples of what is taken
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// Why, for the log
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) reason: String,
+    /// Who has it forgotten, for the log [default: your user name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Reads the number of a record, with or without `#`.
+fn record(text: &str) -> Result<Origin, dormouse_contracts::OriginError> {
+    text.strip_prefix('#').unwrap_or(text).parse()
+}

@@ -1,0 +1,285 @@
+//! The new files, next to the old ones.
+
+use std::path::{Path, PathBuf};
+
+use dormouse::SystemClock;
+use dormouse_contracts::{AssistantId, BoxError, Clock, NewEvent, StoredEvent};
+use dormouse_database::DatabaseOpenError;
+use dormouse_engine::{ForgetPlan, LogRewrite};
+use dormouse_memory::{Memory, MemoryOpenError};
+use dormouse_sandbox::{RewriteWorld, WorldRewriteError, rewrite_world};
+use dormouse_store::{RedbLog, RewriteError, RewriteEvents};
+use serde_json::Value;
+
+use super::{
+    Plans, ends,
+    journal::{FileError, Journal, new_form, remove_new_files},
+    other_files::OtherFiles,
+};
+use crate::{
+    command::{CommandError, CommandFailure, MemoryFile, block_on, memory_open_exit},
+    data::DataFolder,
+    exit::Exit,
+    play::world_exit,
+    recall,
+};
+
+/// A new file could not be made. Nothing was forgotten, and the old files are as they were.
+#[derive(Debug, thiserror::Error)]
+enum PrepareError {
+    #[error("{source}; nothing was forgotten, and nothing was changed")]
+    Log {
+        #[source]
+        source: RewriteError,
+    },
+    #[error("{source}; nothing was forgotten, and nothing was changed")]
+    World {
+        #[source]
+        source: WorldRewriteError,
+    },
+    #[error("{source}; nothing was forgotten, and nothing was changed")]
+    Memory {
+        #[source]
+        source: MemoryOpenError,
+    },
+    #[error(
+        "the vectors of {assistant} could not be removed from their server; nothing was forgotten. Try again when it can be reached"
+    )]
+    Vectors {
+        /// Whose.
+        assistant: AssistantId,
+    },
+}
+
+impl CommandFailure for PrepareError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::World {
+                source: WorldRewriteError::Open(error),
+            } => world_exit(error),
+            Self::Memory { source } => memory_open_exit(source),
+            Self::Log { .. } | Self::World { .. } | Self::Vectors { .. } => Exit::Failure,
+        }
+    }
+}
+
+/// The files of the folder that change.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Whether the world is rewritten.
+    pub(super) world: bool,
+    pub(super) others: OtherFiles,
+}
+
+impl Found {
+    /// Looks into the folder. Changes nothing.
+    pub(super) fn in_folder(
+        file: &MemoryFile,
+        plans: &Plans,
+        is_whole_folder: bool,
+    ) -> Result<Self, CommandError> {
+        let data = file.data();
+        Ok(Self {
+            world: is_whole_folder && data.world().exists(),
+            others: OtherFiles::in_folder(data, plans)?,
+        })
+    }
+
+    /// Whether no file but the log would lose words.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.others.history.is_none() && self.others.recordings.is_empty()
+    }
+
+    /// Files of others that hold forgotten words.
+    pub(super) fn unknown(&self) -> &[PathBuf] {
+        &self.others.unknown
+    }
+}
+
+/// Writes the new files. Until the journal is committed, nothing has changed.
+pub(super) fn new_files(
+    file: &MemoryFile,
+    log: &RedbLog,
+    plans: &Plans,
+    found: &Found,
+    by: &str,
+    reason: &str,
+) -> Result<Journal, CommandError> {
+    let data = file.data();
+    remove_new_files(data.path());
+    let written = write(file, log, plans, found, (by, reason));
+    if written.is_err() {
+        remove_new_files(data.path());
+    }
+    written
+}
+
+fn write(
+    file: &MemoryFile,
+    log: &RedbLog,
+    plans: &Plans,
+    found: &Found,
+    (by, reason): (&str, &str),
+) -> Result<Journal, CommandError> {
+    let data = file.data();
+    let mut journal = Journal::default();
+    let changed = ends(plans);
+    let keys: Vec<_> = changed.into_keys().collect();
+    for key in &keys {
+        block_on(free(data, key))??;
+    }
+    if !keys.is_empty() {
+        let mut rewrite = Rewrite {
+            plans,
+            under_way: None,
+            by,
+            reason,
+        };
+        let into = new_form(&data.log());
+        let rewritten = log.rewrite(&into, &mut rewrite);
+        rewritten.map_err(|source| PrepareError::Log { source })?;
+        journal.replace.push(name(&data.log()));
+    }
+    if found.world {
+        let mut words = WorldWords { plans };
+        let into = new_form(&data.world());
+        let rewritten = rewrite_world(&data.world(), &into, &mut words);
+        if rewritten.map_err(|source| PrepareError::World { source })? > 0 {
+            journal.replace.push(name(&data.world()));
+        } else {
+            remove_new_files_of(&into);
+        }
+    }
+    if let Some(history) = &found.others.history {
+        let path = data.history();
+        write_new(&new_form(&path), history.as_bytes())?;
+        journal.replace.push(name(&path));
+    }
+    let removed = found
+        .others
+        .recordings
+        .iter()
+        .chain(&found.others.old_copies);
+    journal.remove = removed.map(|path| name(path)).collect();
+    for key in &keys {
+        block_on(without_vectors(file, key))??;
+    }
+    journal.memories = keys;
+    Ok(journal)
+}
+
+/// Another program may still read or change the memory.
+async fn free(data: &DataFolder, key: &AssistantId) -> Result<(), PrepareError> {
+    let opened = Memory::builder(key.clone(), SystemClock).open_existing(data.memory(key));
+    match opened.await {
+        Err(source @ MemoryOpenError::File(DatabaseOpenError::InUse { .. })) => {
+            Err(PrepareError::Memory { source })
+        }
+        // A memory that is missing or damaged is made again.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Removes the vectors from a server. They are made again from the memory, whatever happens now.
+async fn without_vectors(file: &MemoryFile, key: &AssistantId) -> Result<(), CommandError> {
+    let path = file.data().memory(key);
+    let mut config = file.config().clone();
+    config.assistant.set_key(key.clone());
+    if recall::vector_index(&config)?.is_none() || !path.exists() {
+        return Ok(());
+    }
+    let Ok(memory) = recall::memory_builder(&config)?.open_existing(&path).await else {
+        // Without its memory nobody knows the names of the collections any more.
+        return Ok(());
+    };
+    match memory.empty_index().await? {
+        None => Ok(()),
+        Some(_) => Err(PrepareError::Vectors {
+            assistant: key.clone(),
+        }
+        .into()),
+    }
+}
+
+/// A file of the folder by its name alone, so that the folder may be moved.
+fn name(path: &Path) -> PathBuf {
+    path.file_name().map(PathBuf::from).unwrap_or_default()
+}
+
+fn remove_new_files_of(file: &Path) {
+    if let Err(error) = std::fs::remove_file(file) {
+        tracing::warn!(%error, file = %file.display(), "a new file is left behind");
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    use std::io::Write;
+    let written = std::fs::File::create(path)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    written.map_err(|source| FileError {
+        file: path.to_owned(),
+        is_done: false,
+        source,
+    })
+}
+
+/// The new log: each assistant's events without what its plan takes, and the event that says so.
+struct Rewrite<'p> {
+    plans: &'p Plans,
+    under_way: Option<LogRewrite<'p>>,
+    by: &'p str,
+    reason: &'p str,
+}
+
+impl RewriteEvents for Rewrite<'_> {
+    fn payload(
+        &mut self,
+        assistant: &AssistantId,
+        event: &StoredEvent,
+    ) -> Result<Option<Vec<u8>>, BoxError> {
+        let plan = self.plans.get(assistant).filter(|plan| plan.events() > 0);
+        let Some(plan) = plan else {
+            return Ok(None);
+        };
+        let rewrite = self.under_way.get_or_insert_with(|| LogRewrite::new(plan));
+        Ok(rewrite.payload(event)?)
+    }
+
+    fn appended(&mut self, _: &AssistantId) -> Result<Vec<NewEvent>, BoxError> {
+        let Some(rewrite) = self.under_way.take() else {
+            return Ok(Vec::new());
+        };
+        let event = rewrite.end(SystemClock.now(), self.by, self.reason)?;
+        Ok(vec![event])
+    }
+}
+
+/// The new world: without what any plan takes.
+struct WorldWords<'p> {
+    plans: &'p Plans,
+}
+
+impl WorldWords<'_> {
+    fn record(
+        &self,
+        record: &str,
+        scrub: impl Fn(&ForgetPlan, &mut Value) -> bool,
+    ) -> Result<Option<String>, BoxError> {
+        let mut value: Value = serde_json::from_str(record)?;
+        let mut is_changed = false;
+        for plan in self.plans.values() {
+            is_changed |= scrub(plan, &mut value);
+        }
+        Ok(is_changed.then(|| value.to_string()))
+    }
+}
+
+impl RewriteWorld for WorldWords<'_> {
+    fn perception(&mut self, record: &str) -> Result<Option<String>, BoxError> {
+        self.record(record, ForgetPlan::scrub_perception)
+    }
+
+    fn effect(&mut self, record: &str) -> Result<Option<String>, BoxError> {
+        self.record(record, ForgetPlan::scrub_effect)
+    }
+}

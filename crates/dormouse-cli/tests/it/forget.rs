@@ -1,0 +1,367 @@
+//! Forgetting: what was said is in no byte of any file any more, everything else is, and life goes on.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use crate::program::{Home, Run, finish};
+
+const SECRETS: [&str; 6] = [
+    "my blue parrot lives in the attic wardrobe",
+    "the ferryman owes me eleven copper coins",
+    "I buried a tin of letters under the third willow",
+    "my sister paints boats in the old harbour",
+    "never serve me anything with walnuts again",
+    "the cellar key hangs behind the copper kettle",
+];
+const BOBS: [&str; 3] = [
+    "my garden has seven beds of yellow tulips",
+    "I repair clocks for the whole northern valley",
+    "call me at noon when the bread is ready",
+];
+
+fn play(home: &Home, who: &str, lines: &[String]) -> Run {
+    let args = ["play", "--json", "--provider", "offline", "--as", who];
+    let run = home.run(&args, lines.join("\n") + "\n");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    run
+}
+
+fn whispers(texts: &[&str]) -> Vec<String> {
+    let said = texts
+        .iter()
+        .zip(0..)
+        .map(|(text, number)| match number % 3 {
+            0 => format!("whisper Dormouse = remember that {text}"),
+            1 => format!("Dormouse, {text}."),
+            _ => format!("say {text}!"),
+        });
+    said.collect()
+}
+
+/// A folder in which two people talked to an assistant, and to a second one.
+fn lived() -> Home {
+    let home = Home::new();
+    play(&home, "Alice", &whispers(&SECRETS));
+    play(&home, "Bob", &whispers(&BOBS));
+    let gossip = format!("whisper Dormouse = Alice told me that {}", SECRETS[1]);
+    play(
+        &home,
+        "Bob",
+        &[gossip, "Dormouse, where does the parrot live?".to_owned()],
+    );
+    play(
+        &home,
+        "Alice",
+        &["Dormouse, where does my parrot live?".to_owned()],
+    );
+    home.write("dormouse.toml", "[assistant]\nkey = \"vole\"\n");
+    play(&home, "Alice", &[format!("Vole, {}.", SECRETS[3])]);
+    play(&home, "Bob", &[format!("Vole, {}.", BOBS[1])]);
+    fs::remove_file(home.file("dormouse.toml")).unwrap();
+    home
+}
+
+/// How often each text is in the files of a folder, in any case.
+pub(crate) fn hits(folder: &Path, texts: &[&str]) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = fs::read(&path).unwrap().to_ascii_lowercase();
+        for text in texts {
+            let text = text.to_ascii_lowercase();
+            if bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+            {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                found.entry(text).or_default().push(name);
+            }
+        }
+    }
+    found
+}
+
+fn forget(home: &Home, args: &[&str]) -> Run {
+    home.run(&[&["forget"], args].concat(), "")
+}
+
+/// The records of one speaker, without what depends on other records.
+fn records_of(home: &Home, key: &str, id: &str) -> Vec<String> {
+    home.write("dormouse.toml", &format!("[assistant]\nkey = \"{key}\"\n"));
+    let run = home.run(&["memory", "list", "--json"], "");
+    fs::remove_file(home.file("dormouse.toml")).unwrap();
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let from = format!("\"from\":{{\"entity\":{{\"id\":\"{id}\"");
+    let lines = run.out.lines().filter(|line| line.contains(&from));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
+    let home = lived();
+    // What is left behind by other commands.
+    fs::copy(home.file("log.redb"), home.file("log.redb.damaged")).unwrap();
+    home.write(
+        "history.txt",
+        &format!(
+            "#V2\nwhisper Dormouse = remember that {}\nlook\n",
+            SECRETS[0]
+        ),
+    );
+    home.write(
+        "mine.txt",
+        &format!("A note of the operator: {}\n", SECRETS[2]),
+    );
+    let before = hits(home.path(), &SECRETS);
+    assert_eq!(before.len(), SECRETS.len(), "{before:?}");
+    assert!(
+        before
+            .values()
+            .all(|files| files.contains(&"log.redb".to_owned()))
+    );
+    let bobs = records_of(&home, "dormouse", "player:bob");
+    assert!(bobs.len() > 3);
+
+    let shown = forget(&home, &["--person", "alice", "--dry-run"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(
+        shown.out.contains("dormouse:") && shown.out.contains("vole:"),
+        "{}",
+        shown.out
+    );
+    assert_eq!(hits(home.path(), &SECRETS), before, "it only looked");
+
+    let done = forget(
+        &home,
+        &[
+            "--person", "alice", "--yes", "--json", "--reason", "asked to", "--by", "florian",
+        ],
+    );
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let line = &done.of_type("forget")[0];
+    assert_eq!(
+        (&line["is_done"], &line["unknown"][0]),
+        (&true.into(), &"mine.txt".into()),
+        "{line}"
+    );
+    let left = hits(home.path(), &SECRETS);
+    let kept = SECRETS[2].to_ascii_lowercase();
+    assert_eq!(left.keys().collect::<Vec<_>>(), [&kept], "{left:?}");
+    assert_eq!(left[&kept], ["mine.txt"]);
+    assert_eq!(
+        fs::read_to_string(home.file("history.txt")).unwrap(),
+        "#V2\nlook\n"
+    );
+    assert!(!home.file("log.redb.damaged").exists() && !home.file("forget.json").exists());
+
+    // Nothing else is lost, to neither assistant. One message of Bob repeats words of hers.
+    assert_eq!(hits(home.path(), &BOBS).len(), BOBS.len());
+    let now = records_of(&home, "dormouse", "player:bob");
+    assert_eq!(now.len(), bobs.len());
+    let changed: Vec<_> = now
+        .iter()
+        .zip(&bobs)
+        .filter(|(now, before)| now != before)
+        .collect();
+    assert_eq!(changed.len(), 1, "{changed:?}");
+    assert!(
+        changed[0].0.contains("Alice told me that [forgotten]"),
+        "{changed:?}"
+    );
+
+    for key in ["dormouse", "vole"] {
+        let again = home.run(&["log", "replay", "--decide", "--assistant", key], "");
+        assert_eq!(again.code, Some(0), "{}", again.err);
+        let replayed = home.run(&["log", "replay", "--assistant", key], "");
+        assert_eq!(replayed.code, Some(0), "{}", replayed.err);
+        let shown = home.run(&["log", "show", "--assistant", key], "");
+        assert!(
+            shown
+                .out
+                .contains("lost words, by florian (asked to): what player:alice said"),
+            "{}",
+            shown.out
+        );
+    }
+    let verified = home.run(&["log", "verify"], "");
+    let checked = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(
+        (verified.code, checked.code),
+        (Some(0), Some(0)),
+        "{}{}",
+        verified.out,
+        checked.out
+    );
+
+    // It goes on. She is somebody new, and nothing comes back.
+    let again = forget(&home, &["--person", "player:alice", "--yes"]);
+    assert_eq!(again.code, Some(2), "{}", again.out);
+    assert!(
+        again
+            .err
+            .contains("nothing is kept of player:alice any more"),
+        "{}",
+        again.err
+    );
+    let visit = play(
+        &home,
+        "Alice",
+        &["Dormouse, where does my parrot live?".to_owned()],
+    );
+    assert!(!visit.out.contains("attic"), "{}", visit.out);
+    let memory = home.run(&["entity", "list"], "");
+    assert!(memory.out.contains("Alice"), "{}", memory.out);
+}
+
+#[test]
+fn a_record_a_text_and_a_span_are_forgotten_and_nothing_else() {
+    for (args, gone) in [
+        (vec!["--text", "blue parrot"], vec![0]),
+        (vec!["--text", "walnuts"], vec![4]),
+        (vec!["--until", "2000-01-01"], vec![]),
+    ] {
+        let home = lived();
+        let done = forget(&home, &[&args[..], &["--yes"]].concat());
+        assert_eq!(
+            done.code,
+            Some(if gone.is_empty() { 2 } else { 0 }),
+            "{}",
+            done.err
+        );
+        let left = hits(home.path(), &SECRETS);
+        for (secret, number) in SECRETS.iter().zip(0..) {
+            let is_left = left.contains_key(&secret.to_ascii_lowercase());
+            assert_eq!(
+                is_left,
+                !gone.contains(&number),
+                "{secret} after {args:?}: {left:?}"
+            );
+        }
+    }
+    let home = lived();
+    let list = home.run(&["memory", "list", "--json"], "");
+    let of = list.items().into_iter().find(|item| {
+        item["text"]
+            .as_str()
+            .is_some_and(|text| text.contains(SECRETS[2]))
+    });
+    let id = of.unwrap()["id"].as_str().unwrap().to_owned();
+    let done = forget(&home, &["--record", &format!("#{id}"), "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let left = hits(home.path(), &SECRETS);
+    assert_eq!(left.len(), SECRETS.len() - 1, "{left:?}");
+    assert!(!left.contains_key(&SECRETS[2].to_ascii_lowercase()));
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_what_to_do_and_changes_nothing() {
+    let home = lived();
+    let log = |home: &Home| {
+        home.run(&["log", "show", "--assistant", "dormouse"], "")
+            .out
+    };
+    let before = log(&home);
+    for (args, code, said) in [
+        (
+            &["--person", "Alicia", "--yes"][..],
+            2,
+            "there is: Alice (player:alice)",
+        ),
+        (&["--person", "alice"], 2, "give --yes"),
+        (
+            &["--record", "99999", "--yes"],
+            2,
+            "nothing is kept of record 99999",
+        ),
+        (
+            &["--text", "no such words were ever said", "--yes"],
+            2,
+            "nothing is kept of this text",
+        ),
+        (&["--text", "!?", "--yes"], 2, "--text needs a word"),
+        (&["--from", "2020-01-01", "--yes"], 2, "give --everything"),
+        (
+            &["--from", "2020-01-01", "--until", "2019-01-01", "--yes"],
+            2,
+            "ends before it begins",
+        ),
+        (&["--yes"], 2, "--person"),
+    ] {
+        let refused = forget(&home, args);
+        assert_eq!(refused.code, Some(code), "{args:?}: {}", refused.err);
+        assert!(refused.err.contains(said), "{args:?}: {}", refused.err);
+    }
+    assert!(log(&home) == before, "the log is as it was");
+
+    // A visit has the folder open.
+    let mut visit = home.spawn(&["play", "--json", "--provider", "offline", "--as", "Bob"]);
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(visit.stdout.take().unwrap()));
+    assert!(lines.next().unwrap().unwrap().contains("ready"));
+    let refused = forget(&home, &["--person", "alice", "--yes"]);
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    drop(lines);
+    finish(visit, b"");
+    assert_eq!(hits(home.path(), &SECRETS).len(), SECRETS.len());
+}
+
+#[test]
+fn an_export_holds_all_that_is_kept_of_a_person_and_nothing_that_others_said_in_private() {
+    let home = lived();
+    let to = home.file("alice.json");
+    let to = to.to_str().unwrap();
+    let written = home.run(&["export", "--person", "ALICE", "--out", to], "");
+    assert_eq!(written.code, Some(0), "{}", written.err);
+    let text = fs::read_to_string(to).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["person"]["ids"][0], "player:alice");
+    let of = |number: usize, list: &str| {
+        document["assistants"][number][list]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let said = |number: usize| {
+        let messages = of(number, "messages").into_iter();
+        messages
+            .map(|message| message["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    for secret in SECRETS {
+        assert!(said(0).contains(secret), "{secret}");
+    }
+    assert!(said(1).contains(SECRETS[3]) && !said(1).contains(SECRETS[0]));
+    let first = &of(0, "messages")[1];
+    assert_eq!(
+        (&first["how"], &first["event"]),
+        (&"whisper".into(), &3.into()),
+        "{first}"
+    );
+    assert!(
+        first["audience"]["entities"]
+            .as_array()
+            .unwrap()
+            .contains(&"player:alice".into())
+    );
+    assert!(
+        !of(0, "answers").is_empty()
+            && !of(0, "profiles").is_empty()
+            && !of(0, "records").is_empty()
+    );
+    for words in [BOBS[0], BOBS[2]] {
+        assert!(!text.contains(words), "{words}");
+    }
+
+    let refused = home.run(&["export", "--person", "alice", "--out", to], "");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    let refused = home.run(&["export", "--person", "Alicia"], "");
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("there is: Alice"), "{}", refused.err);
+    let printed = home.run(
+        &["export", "--person", "player:bob", "--assistant", "vole"],
+        "",
+    );
+    assert_eq!(printed.code, Some(0), "{}", printed.err);
+    let document: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
+    assert_eq!(document["assistants"].as_array().unwrap().len(), 1);
+    assert!(printed.out.contains(BOBS[1]) && !printed.out.contains(BOBS[0]));
+}
