@@ -201,7 +201,7 @@ async fn facts_of_a_source_are_written_once_even_after_they_were_taken_back() {
     assert_eq!(memory.unread_sources(&settings, 9).await.unwrap(), []);
     let changes = memory.changes(0, 100).await.unwrap();
     let again = memory.make(written.change, "extracted").await.unwrap_err();
-    assert_eq!(again.to_string(), "facts were made of 1 already");
+    assert_eq!(again.to_string(), "facts were made of record 1 already");
     assert_eq!(memory.changes(0, 100).await.unwrap(), changes);
     memory.revert(changes[1].seq, "undone").await.unwrap();
     assert_eq!(memory.sources(&[a]).await.unwrap(), []);
