@@ -96,8 +96,8 @@ async fn look_up(
     };
     let audiences = [of_entities, of_orders];
     let audience = found.audience.and_then(|lines| {
-        let audiences = audiences.into_iter();
-        audiences.fold(Some(lines), |all, one| Some(all?.intersection(&one?)))
+        let mut audiences = audiences.into_iter();
+        audiences.try_fold(lines, |all, one| Some(all.intersection(&one?)))
     });
     Ok(Recollected {
         entities,

@@ -60,7 +60,16 @@ async fn state(home: &Home) -> State {
 
 #[tokio::test(start_paused = true)]
 async fn who_comes_in_between_hears_nothing_that_was_made_for_fewer() {
-    let home = Home::with(repeats(aloud));
+    // From earlier turns, and from the memory alone.
+    for history in [20, 0] {
+        hears_nothing_that_was_made_for_fewer(history).await;
+    }
+}
+
+async fn hears_nothing_that_was_made_for_fewer(history: usize) {
+    let home = Home::with(repeats(aloud)).configured(|config| {
+        config.limits = config.limits.with_max_history(history).unwrap();
+    });
     hear(&home, [to_both(&format!("@dormouse {SECRET}"))]).await;
     let said_before = home.deeds().len();
     home.world.listen(among(&["Alice", "Bob", "Carol"]));

@@ -286,7 +286,9 @@ impl Scene {
         if request.purpose == Purpose::Consolidation {
             return repeated(request);
         }
-        if let (true, Some(comer)) = (text.contains(REFUSED), self.comer.take()) {
+        if text.contains(REFUSED)
+            && let Some(comer) = self.comer.take()
+        {
             self.listeners.ids.insert(comer);
             // What was not said was heard by nobody.
             if let Some((own, _)) = self.unsayable.last() {
