@@ -80,6 +80,7 @@ fn selected(selected: &Selected) -> String {
             let until = until.map_or_else(|| "the end".to_owned(), |at| at.to_string());
             format!("from {from} to {until}")
         }
+        Selected::Secrets => "secrets".to_owned(),
         _ => "a text".to_owned(),
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     }
     if let Some(log) = log {
         findings.extend(life::findings(&data, &log, world.as_ref(), config.as_ref()));
-        findings.extend(secrets::finding(&log));
+        findings.extend(secrets::finding(&data, &log));
     }
     if let Some(config) = config {
         findings.extend(models::findings(&data, &config, doctor));

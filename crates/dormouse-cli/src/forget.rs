@@ -24,7 +24,8 @@ pub(crate) use journal::finish_pending;
 
 use crate::{
     command::{
-        CommandError, CommandFailure, MemoryFile, Places, block_on, chosen, operator, remark,
+        CommandError, CommandFailure, MemoryFile, Places, Printing, block_on, chosen, operator,
+        remark, say,
     },
     exit::Exit,
 };
@@ -90,13 +91,16 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
     let plans = block_on(plans(&log, &whose, command))??;
     let found = prepare::Found::in_folder(&file, &plans, is_whole_folder)?;
     let selection = plans.values().next().map(ForgetPlan::selection);
-    if plans.values().all(|plan| plan.events() == 0) && found.is_nothing() {
+    if plans.values().all(|plan| plan.events() == 0) && found.is_nothing(&plans) {
+        if command.is_regular() {
+            return nothing(&plans, &found, command);
+        }
         let what = selection.map_or_else(|| "nobody".to_owned(), |it| show::what(it, command));
         return Err(ForgetError::Nothing { what }.into());
     }
     let printing = command.json.printing();
     let summary = show::Summary::of(&plans, &found, command);
-    if command.dry_run || (!command.yes && printing == crate::command::Printing::Text) {
+    if command.dry_run || (!command.yes && printing == Printing::Text) {
         summary.print(printing, show::Moment::Before)?;
     }
     if command.dry_run {
@@ -112,6 +116,15 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
             "{} is not a file of this program and holds some of these words; it is unchanged",
             left.display()
         ));
+    }
+    Ok(Exit::Success)
+}
+
+/// Says that there is nothing to take out, which is what somebody hopes who looks regularly.
+fn nothing(plans: &Plans, found: &prepare::Found, command: &Forget) -> Result<Exit, CommandError> {
+    match command.json.printing() {
+        Printing::Text => say("nothing to take out; nothing was changed")?,
+        json => show::Summary::of(plans, found, command).print(json, show::Moment::Before)?,
     }
     Ok(Exit::Success)
 }
@@ -138,6 +151,9 @@ async fn plans(
 }
 
 fn selection(command: &Forget, people: &KnownPeople) -> Result<Selection, ForgetError> {
+    if command.secrets {
+        return Ok(Selection::Secrets);
+    }
     if let Some(who) = &command.person {
         return Ok(Selection::Person(people.find(who)?));
     }

@@ -16,5 +16,6 @@ mod words;
 
 pub use people::{KnownPeople, WhoError};
 pub use plan::{ForgetPlan, LogRewrite};
+pub(crate) use redact::IDS;
 pub use redact::lost_words;
 pub use selection::Selection;

@@ -10,7 +10,7 @@ use dormouse_text::{beginning, beginning_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{builtin::MemoryAnswer, work::Done};
+use crate::{builtin::MemoryAnswer, forgetting::IDS, work::Done};
 
 /// Whether the log keeps secrets that somebody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,26 +192,95 @@ pub(crate) fn masked_observation(change: EntityChange) -> EntityChange {
     }
 }
 
+/// Fields of events, and of what a world keeps, in which somebody wrote prose.
+const PROSE: [&str; 8] = [
+    "words",
+    "text",
+    "content",
+    "reasoning",
+    "reason",
+    "note",
+    "description",
+    "topic",
+];
+
+/// Masks the secrets in a payload that was written with them. With `is_cut` no text gets longer, for fields that have a limit.
+/// Ids stay.
+pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) {
+    mask_field("", value, is_cut);
+}
+
+fn mask_field(field: &str, value: &mut Value, is_cut: bool) {
+    match value {
+        Value::String(text) => {
+            if let Some(masked) = masked_text(field, text) {
+                let limit = match (is_cut, field) {
+                    (true, _) => text.len(),
+                    // The words of a message have a limit in every file.
+                    (false, "words") => Words::LIMIT,
+                    (false, _) => masked.len(),
+                };
+                *text = beginning_bytes(&masked, limit).to_owned();
+            }
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| mask_field(field, item, is_cut)),
+        // Tools name their own fields, so a name there may say that the value is a secret.
+        Value::Object(_) if matches!(field, "arguments" | "outcome") => {
+            *value = masked_value(value.take());
+        }
+        Value::Object(fields) => {
+            for (field, value) in fields {
+                mask_field(field, value, is_cut);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A text of a field without secrets; `None` if it holds none. A text that is JSON itself stays JSON.
+pub(crate) fn masked_text(field: &str, text: &str) -> Option<String> {
+    if IDS.contains(&field) {
+        return None;
+    }
+    if text.starts_with(['{', '['])
+        && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+    {
+        let masked = masked_value(inner.clone());
+        return (masked != inner).then(|| masked.to_string());
+    }
+    let profile = match PROSE.contains(&field) {
+        true => RedactionProfile::Memory,
+        false => RedactionProfile::Values,
+    };
+    let masked = mask(text, profile);
+    (masked != text).then(|| masked.into_owned())
+}
+
 /// How many secrets of each kind the texts of an event hold. An event that was masked holds none.
 #[must_use]
 pub fn secrets_of(event: &StoredEvent) -> BTreeMap<SensitiveKind, u64> {
     let mut found = BTreeMap::new();
     if let Ok(payload) = serde_json::from_slice(&event.payload) {
-        count(&payload, &mut found);
+        count("", &payload, &mut found);
     }
     found
 }
 
-fn count(value: &Value, found: &mut BTreeMap<SensitiveKind, u64>) {
+fn count(field: &str, value: &Value, found: &mut BTreeMap<SensitiveKind, u64>) {
     match value {
-        Value::String(text) => {
+        Value::String(text) if !IDS.contains(&field) => {
             for one in scan(text.as_bytes(), RedactionProfile::Values) {
                 *found.entry(one.kind).or_default() += 1;
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| count(item, found)),
-        Value::Object(fields) => fields.values().for_each(|field| count(field, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Array(items) => items.iter().for_each(|item| count(field, item, found)),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields.for_each(|(field, value)| count(field, value, found));
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

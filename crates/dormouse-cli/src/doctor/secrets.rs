@@ -10,6 +10,7 @@ use dormouse_store::RedbLog;
 use super::{Finding, wrong};
 use crate::{
     command::{CommandError, block_on},
+    data::DataFolder,
     grammar::{counted, listed},
 };
 
@@ -24,7 +25,7 @@ struct Held {
 }
 
 /// The finding about secrets in the log; nothing if there is none. The secrets themselves are not printed.
-pub(super) fn finding(log: &RedbLog) -> Option<Finding> {
+pub(super) fn finding(data: &DataFolder, log: &RedbLog) -> Option<Finding> {
     let held = match block_on(held(log)) {
         Ok(Ok(held)) => held,
         Ok(Err(error)) | Err(error) => return Some(wrong(&error, error.exit())),
@@ -40,8 +41,9 @@ pub(super) fn finding(log: &RedbLog) -> Option<Finding> {
     let events = counted(held.events, "event", "events");
     Some(Finding::Doubtful(format!(
         "the log holds {} in {events}, from a version that did not mask them or with secrets_in_log = \"kept\": do not \
-         give the log away",
-        listed(&kinds)
+         give the log away; `dormouse forget --secrets {}` masks them",
+        listed(&kinds),
+        data.flag()
     )))
 }
 

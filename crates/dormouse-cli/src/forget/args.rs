@@ -8,7 +8,7 @@ use crate::command::{JsonFlag, Whose, moment};
 /// What to forget.
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true)
-    .args(["person", "record", "from", "until", "text"])))]
+    .args(["person", "record", "from", "until", "text", "secrets"])))]
 pub(crate) struct Forget {
     /// What this person said, and what is kept of them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
@@ -25,6 +25,9 @@ pub(crate) struct Forget {
     /// Everything that holds this text, compared word by word
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
+    /// Keys, passwords and card numbers: they are masked, and the words around them stay
+    #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text"])]
+    pub(crate) secrets: bool,
     /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
     /// one in the log, or the configured one]
     #[command(flatten)]
@@ -49,6 +52,13 @@ pub(crate) struct Forget {
     pub(crate) by: Option<String>,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
+}
+
+impl Forget {
+    /// Whether it may be done again and again, so that finding nothing is no error.
+    pub(super) fn is_regular(&self) -> bool {
+        self.secrets
+    }
 }
 
 /// Reads the number of a record, with or without `#`.

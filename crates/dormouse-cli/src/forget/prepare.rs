@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, BoxError, Clock, NewEvent, StoredEvent};
 use dormouse_database::DatabaseOpenError;
-use dormouse_engine::{ForgetPlan, LogRewrite};
+use dormouse_engine::{ForgetPlan, LogRewrite, Selection};
 use dormouse_memory::{Memory, MemoryOpenError};
 use dormouse_sandbox::{RewriteWorld, WorldRewriteError, rewrite_world};
 use dormouse_store::{RedbLog, RewriteError, RewriteEvents};
@@ -79,21 +79,38 @@ impl Found {
         is_whole_folder: bool,
     ) -> Result<Self, CommandError> {
         let data = file.data();
+        let is_here = is_whole_folder && data.world().exists();
+        let is_secrets = |plan: &ForgetPlan| *plan.selection() == Selection::Secrets;
         Ok(Self {
-            world: is_whole_folder && data.world().exists(),
+            // The log masks secrets where they come in, and the world does not, so it may be the only one that holds some.
+            world: match plans.values().any(is_secrets) {
+                true => is_here && changes_world(data, plans)?,
+                false => is_here,
+            },
             others: OtherFiles::in_folder(data, plans)?,
         })
     }
 
     /// Whether no file but the log would lose words.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.others.history.is_none() && self.others.recordings.is_empty()
+    pub(super) fn is_nothing(&self, plans: &Plans) -> bool {
+        let is_secrets = |plan: &ForgetPlan| *plan.selection() == Selection::Secrets;
+        let is_world = self.world && plans.values().any(is_secrets);
+        !is_world && self.others.history.is_none() && self.others.recordings.is_empty()
     }
 
     /// Files of others that hold forgotten words.
     pub(super) fn unknown(&self) -> &[PathBuf] {
         &self.others.unknown
     }
+}
+
+/// Whether the world holds anything that the plans take. Its new form is the answer, and is thrown away.
+fn changes_world(data: &DataFolder, plans: &Plans) -> Result<bool, PrepareError> {
+    let into = new_form(&data.world());
+    remove_new_files(data.path());
+    let changed = rewrite_world(&data.world(), &into, &mut WorldWords { plans });
+    remove_new_files(data.path());
+    Ok(changed.map_err(|source| PrepareError::World { source })? > 0)
 }
 
 /// Writes the new files. Until the journal is committed, nothing has changed.

@@ -59,7 +59,9 @@ impl Summary {
             let names = paths.iter().filter_map(|path| path.file_name());
             names.map(PathBuf::from).collect()
         };
-        let mut rewritten: Vec<PathBuf> = vec!["log.redb".into()];
+        let mut rewritten: Vec<PathBuf> = Vec::new();
+        let is_log_changed = plans.values().any(|plan| plan.events() > 0);
+        rewritten.extend(is_log_changed.then(|| "log.redb".into()));
         rewritten.extend(found.world.then(|| "world.redb".into()));
         rewritten.extend(found.others.history.is_some().then(|| "history.txt".into()));
         let selection = plans
@@ -154,6 +156,7 @@ pub(super) fn what(selection: &Selection, command: &Forget) -> String {
         }
         Selection::Record(record) => format!("record {record}"),
         Selection::Text(_) => "this text".to_owned(),
+        Selection::Secrets => "any secret".to_owned(),
         _ => "this span of time".to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use crate::{
+    forget::hits,
     program::{Home, finish},
     server::{Mood, Server, base64, says},
 };
@@ -223,4 +224,76 @@ fn a_log_that_keeps_secrets_is_counted_by_kind_and_never_printed() {
     for (_, secret) in SAID {
         assert!(!doctor.out.contains(secret), "{secret}");
     }
+}
+
+#[test]
+fn secrets_that_a_log_and_a_world_hold_are_masked_in_every_file_and_the_other_words_stay() {
+    let secrets = SAID.map(|(_, secret)| secret);
+    let home = Home::new();
+    home.write("dormouse.toml", "[memory]\nsecrets_in_log = \"kept\"\n");
+    let lines: String = SAID.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let lines = format!("{lines}The heron nests behind the mill.\nWhat is my password?\n");
+    let run = home.run(&["play", "--json", "--provider", "offline"], lines);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    home.write("history.txt", &format!("#V2\nlook\n{}\n", SAID[0].0));
+    let before = hits(home.path(), &secrets);
+    assert_eq!(before.len(), secrets.len(), "{before:?}");
+    for file in ["log.redb", "world.redb"] {
+        let is_held = |found: &Vec<String>| found.iter().any(|held| held == file);
+        assert!(before.values().any(is_held), "{file}: {before:?}");
+    }
+    let doctor = home.run(&["doctor"], "").out;
+    assert!(
+        doctor.contains("`dormouse forget --secrets --data "),
+        "{doctor}"
+    );
+
+    let shown = home.run(&["forget", "--secrets", "--dry-run", "--verbose"], "");
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    for secret in secrets {
+        assert!(!shown.out.contains(secret), "{}", shown.out);
+    }
+    assert_eq!(hits(home.path(), &secrets), before, "it only looked");
+    let world = fs::read(home.file("world.redb")).unwrap();
+    let done = home.run(&["forget", "--secrets", "--yes", "--by", "florian"], "");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let left = hits(home.path(), &secrets);
+    assert!(left.is_empty(), "{left:?}");
+    let kept = hits(home.path(), &["nests behind the mill"]);
+    assert!(kept.values().any(|files| files.len() >= 2), "{kept:?}");
+    assert_eq!(
+        fs::read_to_string(home.file("history.txt")).unwrap(),
+        "#V2\nlook\n"
+    );
+    let log = home.run(&["log", "show", "--json"], "").out;
+    for masked in [
+        "remember that my password is [secret: password]",
+        "I pay with [secret: card number].",
+    ] {
+        assert!(log.contains(masked), "{log}");
+    }
+
+    for args in [
+        &["log", "verify"][..],
+        &["log", "replay"],
+        &["log", "replay", "--decide"],
+        &["memory", "list"],
+    ] {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(0), "{args:?}: {}{}", run.out, run.err);
+    }
+    let doctor = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+    assert!(!doctor.out.contains("the log holds"), "{}", doctor.out);
+    let again = home.run(&["forget", "--secrets", "--yes"], "");
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    assert_eq!(again.out, "nothing to take out; nothing was changed\n");
+
+    // A world that was restored from a backup is the only one that holds some.
+    fs::write(home.file("world.redb"), world).unwrap();
+    let again = home.run(&["forget", "--secrets", "--yes", "--json"], "");
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    let rewritten = &again.of_type("forget")[0]["rewritten"];
+    assert_eq!(*rewritten, serde_json::json!(["world.redb"]));
+    assert!(hits(home.path(), &secrets).is_empty());
 }

@@ -53,6 +53,8 @@ pub enum Selected {
     },
     /// What holds a text.
     Text,
+    /// Keys, passwords and card numbers, which were masked.
+    Secrets,
 }
 
 impl Selected {
@@ -60,7 +62,7 @@ impl Selected {
     pub fn ids(&self) -> impl Iterator<Item = &EntityId> {
         let ids = match self {
             Self::Person { ids } => Some(ids),
-            Self::Record { .. } | Self::Span { .. } | Self::Text => None,
+            Self::Record { .. } | Self::Span { .. } | Self::Text | Self::Secrets => None,
         };
         ids.into_iter().flatten()
     }

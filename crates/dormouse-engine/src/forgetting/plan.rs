@@ -18,6 +18,7 @@ use super::{
 use crate::{
     event::{Event, Forgotten},
     replay::{self, PAGE, ReplayError},
+    secrets::masked_text,
 };
 
 /// How many examples of each kind of thing are kept.
@@ -87,7 +88,8 @@ impl ForgetPlan {
     }
 
     fn is_empty(&self) -> bool {
-        self.taken.origins.is_empty() && self.taken.words.is_empty()
+        let is_empty = self.taken.origins.is_empty() && self.taken.words.is_empty();
+        is_empty && self.selection != Selection::Secrets
     }
 
     fn count(&mut self, stored: &StoredEvent) -> Result<(), ReplayError> {
@@ -101,11 +103,20 @@ impl ForgetPlan {
             true => what(&stored.kind),
             false => "copies",
         };
-        self.messages.0 += u64::from(is_message && redacted.is_whole);
+        // A message without its secrets is still a message.
+        let is_secrets = self.selection == Selection::Secrets;
+        self.messages.0 += u64::from(is_message && redacted.is_whole && !is_secrets);
         *self.counts.entry(what.to_owned()).or_default() += 1;
         let examples = self.examples.entry(what.to_owned()).or_default();
         if examples.len() < EXAMPLES {
-            examples.push(example(stored));
+            examples.push(match is_secrets {
+                // Secrets are never printed.
+                true => example(&StoredEvent {
+                    payload: redacted.payload,
+                    ..stored.clone()
+                }),
+                false => example(stored),
+            });
         }
         Ok(())
     }
@@ -185,7 +196,10 @@ impl ForgetPlan {
     /// A text of another file without what it repeats; `None` if it repeats nothing.
     #[must_use]
     pub fn scrub_text(&self, text: &str) -> Option<String> {
-        self.taken.words.scrub(text)
+        match self.selection {
+            Selection::Secrets => masked_text("text", text),
+            _ => self.taken.words.scrub(text),
+        }
     }
 
     /// Takes what is forgotten out of a JSON value of another file, such as a recording. Returns whether there was anything.

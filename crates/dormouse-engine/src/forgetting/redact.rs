@@ -6,11 +6,12 @@ use dormouse_contracts::{EffectKey, EntityId, FORGOTTEN, Origin, Seq, StoredEven
 use serde_json::{Map, Value, json};
 
 use super::{collect::Taken, selection::Selection};
+use crate::{event::Event, secrets::mask_payload};
 
 /// How the payload of an event begins that lost words. No other event begins so.
 const MARK: &[u8] = br#"{"forgotten":true"#;
 /// The fields that hold no words of anybody.
-const IDS: [&str; 24] = [
+pub(crate) const IDS: [&str; 24] = [
     "id",
     "key",
     "call",
@@ -65,6 +66,9 @@ impl Redactor<'_> {
         stored: &StoredEvent,
     ) -> Result<Option<Redacted>, serde_json::Error> {
         let kind = stored.kind.as_str();
+        if *self.selection == Selection::Secrets {
+            return without_secrets(stored);
+        }
         if is_without_words(kind) {
             return Ok(None);
         }
@@ -311,7 +315,10 @@ impl Redactor<'_> {
     /// Takes copies and names out of a value that is not an event, such as what a world keeps. Returns whether there were any.
     pub(super) fn scrub(&self, value: &mut Value) -> bool {
         let before = value.clone();
-        self.names_and_copies("", value);
+        match self.selection {
+            Selection::Secrets => mask_payload(value, false),
+            _ => self.names_and_copies("", value),
+        }
         *value != before
     }
 
@@ -359,6 +366,31 @@ impl Redactor<'_> {
             *name = FORGOTTEN.into();
         }
     }
+}
+
+/// The event with its secrets masked; `None` if it holds none.
+fn without_secrets(stored: &StoredEvent) -> Result<Option<Redacted>, serde_json::Error> {
+    let before: Value = serde_json::from_slice(&stored.payload)?;
+    let mut payload = None;
+    for is_cut in [false, true] {
+        let mut after = before.clone();
+        mask_payload(&mut after, is_cut);
+        if after == before {
+            return Ok(None);
+        }
+        let event = StoredEvent {
+            payload: marked(after)?,
+            ..stored.clone()
+        };
+        let is_readable = Event::decode(&event).is_ok();
+        payload = Some(event.payload);
+        // A mask can be longer than the secret, and some texts have a limit.
+        if is_readable {
+            break;
+        }
+    }
+    let is_whole = true;
+    Ok(payload.map(|payload| Redacted { payload, is_whole }))
 }
 
 /// The event with the mark in front.

@@ -24,6 +24,8 @@ pub enum Selection {
     },
     /// Everything that holds this text, compared word by word.
     Text(String),
+    /// Keys, passwords and card numbers. They are masked, and the words around them stay.
+    Secrets,
 }
 
 impl Selection {
@@ -38,13 +40,14 @@ impl Selection {
                 until: *until,
             },
             Self::Text(_) => Selected::Text,
+            Self::Secrets => Selected::Secrets,
         }
     }
 
     pub(super) fn is_person(&self, id: Option<&EntityId>) -> bool {
         match self {
             Self::Person(ids) => id.is_some_and(|id| ids.contains(id)),
-            Self::Record(_) | Self::Span { .. } | Self::Text(_) => false,
+            Self::Record(_) | Self::Span { .. } | Self::Text(_) | Self::Secrets => false,
         }
     }
 
@@ -56,7 +59,7 @@ impl Selection {
         texts: impl IntoIterator<Item = &'a str>,
     ) -> bool {
         match self {
-            Self::Person(_) => false,
+            Self::Person(_) | Self::Secrets => false,
             // An event is taken with all its parts.
             Self::Record(record) => *record == origin || *record == Origin::event(origin.seq()),
             Self::Span { from, until } => {
