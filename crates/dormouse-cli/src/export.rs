@@ -289,8 +289,7 @@ async fn from_memory(
             let is_own = entities.survivor(id) == id;
             for conversation in running.chain(ended).filter(|_| is_own) {
                 let mut conversation = serde_json::to_value(conversation)?;
-                let actions = conversation.get_mut("pending_actions");
-                kept.withheld += keep_known(actions, ids);
+                kept.withheld += keep_known(&mut conversation, "pending_actions", ids);
                 kept.conversations.push(conversation);
             }
         }
@@ -352,7 +351,7 @@ fn of_record(record: &Record) -> Result<Value, serde_json::Error> {
 
 /// A profile without what comes from what others said in private.
 fn of_profile(mut profile: Value, ids: &BTreeSet<EntityId>, withheld: &mut u64) -> Value {
-    *withheld += keep_known(profile.get_mut("observations"), ids);
+    *withheld += keep_known(&mut profile, "observations", ids);
     let attributes = profile.get("attributes");
     let is_set = attributes
         .and_then(|it| it.get("trust"))
@@ -373,9 +372,9 @@ fn has_heard(item: &Value, ids: &BTreeSet<EntityId>) -> bool {
     is_known_to(ids, audience.as_ref())
 }
 
-/// Keeps the items of a list that the person was party to. Returns how many it removed.
-fn keep_known(list: Option<&mut Value>, ids: &BTreeSet<EntityId>) -> u64 {
-    let Some(Value::Array(items)) = list else {
+/// Keeps the items of the list with this name that the person was party to. Returns how many it removed.
+fn keep_known(holder: &mut Value, list: &str, ids: &BTreeSet<EntityId>) -> u64 {
+    let Some(Value::Array(items)) = holder.get_mut(list) else {
         return 0;
     };
     let before = items.len();
