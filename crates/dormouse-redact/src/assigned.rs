@@ -49,7 +49,7 @@ static NAMES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     use Weight::{BetweenPrograms, Strong, Weak};
     let groups = [
         (
-            "password, passwd, passphrase, passcode, pass word, pwd, passwort, kennwort",
+            "password, passwd, passphrase, passcode, pass word, pwd, pw, passwort, kennwort, mot de passe, contrase\u{f1}a, senha, wachtwoord",
             Kind::Password,
             Strong,
         ),

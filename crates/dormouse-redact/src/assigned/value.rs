@@ -41,6 +41,8 @@ const LONGEST_QUOTED: usize = 4096;
 /// The longest word that is read, in bytes. Without this limit, a long word that repeats `password=` would be read
 /// again from each repetition, which is quadratic.
 const LONGEST_WORD: usize = 512;
+/// The longest name of a setting that is read after a value, in bytes.
+const LONGEST_SETTING: usize = 40;
 /// The shortest value, in bytes.
 const SHORTEST: usize = 4;
 /// The shortest value of an ambiguous name, and the shortest unquoted value that is likely a secret.
@@ -137,11 +139,24 @@ fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
             b',' | b')' | b']' | b'}' => {
                 next == 0 || next.is_ascii_whitespace() || b"\"'`,)]}{[".contains(&next)
             }
-            byte => byte.is_ascii_whitespace() || b"\"'`&;<>".contains(byte),
+            b'&' | b';' => separates(part(text, start + place + 1, text.len())),
+            byte => byte.is_ascii_whitespace() || b"\"'`<>".contains(byte),
         }
     });
     let is_last = near.len() < limit - start;
     end.or(is_last.then_some(near.len())).map(|end| start + end)
+}
+
+/// Whether `&` or `;` separates settings, by what follows: nothing more, or the name of the next one. In between it may be a
+/// part of a password. `&amp;` is a separator, too.
+fn separates(rest: &[u8]) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.%".contains(&byte);
+    let end = past(rest, 0, LONGEST_SETTING, is_name);
+    let next = at(rest, end);
+    match end {
+        0 => next == 0 || next.is_ascii_whitespace() || b"\"'`<>&;,)]}".contains(&next),
+        _ => matches!(next, b'=' | b';'),
+    }
 }
 
 impl Value {

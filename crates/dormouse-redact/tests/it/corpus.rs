@@ -8,6 +8,16 @@ pub(crate) type Case = (&'static str, &'static [(&'static str, SensitiveKind)]);
 
 /// Credentials and cards, which are found in memories and recordings.
 pub(crate) const CREDENTIALS: &[Case] = &[
+    // Passwords with the signs that separate settings.
+    ("password: Tr0ub4dor&3zz", &[("Tr0ub4dor&3zz", Password)]),
+    ("password: Abc1&def2GHI", &[("Abc1&def2GHI", Password)]),
+    (
+        "the password is Abc1@def2;GHI9",
+        &[("Abc1@def2;GHI9", Password)],
+    ),
+    ("pw: Zx81Qq77!", &[("Zx81Qq77!", Password)]),
+    ("mot de passe : Zx81Qq77", &[("Zx81Qq77", Password)]),
+    ("?password=Zx81Qq77&amp;user=bob", &[("Zx81Qq77", Password)]),
     // Keys of known services.
     (
         concat!("use sk", "-abcdEFGH1234ijklMNOP5678qrst now"),
