@@ -215,6 +215,7 @@ impl Call<'_> {
                 draft,
                 sources: self.origins(),
                 belief,
+                listeners: listeners(self.state, self.turn),
             }),
             None => {
                 BuiltinOutcome::Refused("there is nothing in it that could be noted".to_owned())

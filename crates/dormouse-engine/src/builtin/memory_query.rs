@@ -41,6 +41,8 @@ pub(crate) enum MemoryQuery {
         draft: Draft,
         sources: Vec<Origin>,
         belief: Option<Value>,
+        /// Who hears the answer: of what they were not party to, nothing is done and nothing is said.
+        listeners: Option<Audience>,
     },
 }
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dormouse_contracts::{AssistantId, Audience, CallId, EntityId, Origin, Seq, Timestamp, Trust};
-use dormouse_entities::{Attributes, Entities, EntityChange, Profile, StaleAfter};
+use dormouse_entities::{
+    Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
+};
 use dormouse_memory::{Memory, MemoryError, RecallRequest, RecordStatus};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
@@ -86,10 +88,11 @@ async fn answer(
             draft,
             sources,
             belief,
+            listeners,
         } => Ok(match withdrawn(&ports.memory, &sources).await? {
             Some(refused) => refused,
             None => ports.memory.with_entities(|known| {
-                let checked = check(known, &who, draft, now);
+                let checked = check(known, &who, draft, listeners.as_ref(), now);
                 match checked {
                     MemoryAnswer::Fits { changes, result } => MemoryAnswer::Fits {
                         changes,
@@ -208,12 +211,28 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
 }
 
 /// Whether a fact may be noted about somebody.
-fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAnswer {
+fn check(
+    known: &Entities,
+    who: &str,
+    draft: Draft,
+    listeners: Option<&Audience>,
+    now: Timestamp,
+) -> MemoryAnswer {
     let profile = match resolve(known, who) {
         Ok(profile) => profile,
         Err(refusal) => return MemoryAnswer::Refused(refusal),
     };
     let entity = &profile.entity_id;
+    if let Draft::CompleteAction(action) = draft {
+        let mut pending = known.pending_actions(entity).into_iter();
+        let is_theirs = |it: &PendingAction| may_learn(known, it.audience.as_ref(), listeners);
+        if !pending.any(|it| it.id == action && is_theirs(it)) {
+            // An action that not everybody who listens may know of is answered as if there was none.
+            let entity = entity.clone();
+            let unknown = EntityChangeError::UnknownAction { entity, action };
+            return MemoryAnswer::Refused(unknown.to_string());
+        }
+    }
     let changes = draft.changes(entity);
     let stale_after = StaleAfter::default();
     let is_talking = known
@@ -232,6 +251,14 @@ fn check(known: &Entities, who: &str, draft: Draft, now: Timestamp) -> MemoryAns
     }
 }
 
+/// Whether all who listen were party to what has this audience; if nothing is kept private, everybody may learn it.
+fn may_learn(known: &Entities, audience: Option<&Audience>, listeners: Option<&Audience>) -> bool {
+    let survivors = |all: &Audience| all.renamed(|id| known.survivor(id));
+    listeners.is_none_or(|listeners| {
+        audience.is_some_and(|all| survivors(all).covers(&survivors(listeners)))
+    })
+}
+
 /// What is known of somebody, for a model to read. Only what all listeners were party to; relationship and further names
 /// are for the person themselves, because they also come from what was said in private.
 fn profile_answer(
@@ -240,13 +267,7 @@ fn profile_answer(
     listeners: Option<&Audience>,
     now: Timestamp,
 ) -> MemoryAnswer {
-    let listeners = listeners.map(|all| all.renamed(|id| known.survivor(id)));
-    let may_learn = |audience: Option<&Audience>| {
-        let Some(listeners) = &listeners else {
-            return true;
-        };
-        audience.is_some_and(|all| all.renamed(|id| known.survivor(id)).covers(listeners))
-    };
+    let may_learn = |audience: Option<&Audience>| may_learn(known, audience, listeners);
     let with_entity = Audience::from_iter([profile.entity_id.clone()]);
     let is_for_them = may_learn(Some(&with_entity));
     let observations = profile.observations.iter().rev();

@@ -123,6 +123,35 @@ async fn what_has_nothing_to_do_with_a_secret_is_answered_without_a_marker() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_to_be_done_for_one_person_is_taken_off_by_nobody_else() {
+    let complete = |action| {
+        let arguments = json!({"entity": "player:Alice", "action": action});
+        ScriptedTurn::call("complete_pending_action", arguments)
+    };
+    let add = json!({"entity": "player:Alice", "description": "burn the letter"});
+    let first = [ScriptedTurn::call("add_pending_action", add), noop()];
+    let later = || (1..=3).map(complete).chain([noop()]);
+    let home = Home::with(ScriptedModel::new(
+        first.into_iter().chain(later()).chain(later()),
+    ));
+    let pending = |home: &Home| {
+        let alice = EntityId::try_new("player:Alice").unwrap();
+        home.memory.entities().pending_actions(&alice).len()
+    };
+    hear(&home, [whisper("Alice", "please burn the letter")]).await;
+    assert_eq!(pending(&home), 1);
+    hear(&home, [aloud("Bob", "@dormouse forget the letter")]).await;
+    assert_eq!(pending(&home), 1, "Bob was not party to it");
+    let shown = home.last_shown();
+    for action in 1..=3 {
+        let answer = format!("there is no pending action {action} for player:Alice");
+        assert!(shown.contains(&answer), "each answer is the same: {shown}");
+    }
+    hear(&home, [whisper("Alice", "forget the letter")]).await;
+    assert_eq!(pending(&home), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn everything_is_told_to_everybody_where_the_operator_says_so() {
     let home = Home::with_all_shared(ScriptedModel::looping(noop()));
     hear(
