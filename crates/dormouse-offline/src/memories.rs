@@ -66,7 +66,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
         // The memory has something that not everybody who hears the answer was party to.
         if result.get("left_out").is_some() {
-            return "I know something about that, but not for everybody who is listening. Ask me in private.".to_owned();
+            return "I may know something about that which not everybody here was told. Whoever told me can ask me in private.".to_owned();
         }
         return "I do not know: I remember nothing about that.".to_owned();
     }
@@ -220,7 +220,7 @@ mod tests {
         let left_out = "what not everybody who hears your answer was party to";
         let nothing = json!({"memories": [memory("The kettle is blue.")], "left_out": left_out});
         let said = answer("Who likes cake?", &nothing);
-        assert!(said.ends_with("Ask me in private."), "{said}");
+        assert!(said.ends_with("can ask me in private."), "{said}");
         let found = json!({"memories": [memory("Bob likes cake")], "left_out": left_out});
         assert!(answer("Who likes cake?", &found).starts_with("On 2026-11-21"));
     }

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU16, Ordering},
@@ -14,6 +14,7 @@ use std::{
 };
 
 use dormouse_engine::{Activity, Handle, Status};
+use dormouse_redact::{RedactionProfile, mask};
 use rustyline::{Config, DefaultEditor, ExternalPrinter, error::ReadlineError};
 use tokio::{sync::mpsc, time::timeout};
 
@@ -83,7 +84,7 @@ impl Terminal {
     pub(super) fn open(data: &DataFolder) -> Result<Self, PlayError> {
         let failed = |error: ReadlineError| PlayError::Terminal(error.into());
         let mode = mode::Mode::remember();
-        let settings = Config::builder().auto_add_history(true).build();
+        let settings = Config::builder().build();
         let mut editor = DefaultEditor::with_config(settings).map_err(failed)?;
         let history = data.history();
         if history.exists()
@@ -206,7 +207,7 @@ fn within(patience: Duration, work: impl FnOnce() + Send + 'static) {
 fn read_lines(
     mut editor: DefaultEditor,
     mut prompt: String,
-    history: &PathBuf,
+    history: &Path,
     width: &AtomicU16,
     sender: &mpsc::Sender<Typed>,
 ) {
@@ -216,7 +217,7 @@ fn read_lines(
         let ended = line.is_err();
         if let Ok(line) = &line
             && !line.trim().is_empty()
-            && let Err(error) = editor.save_history(history)
+            && let Err(error) = remember(&mut editor, line, history)
         {
             tracing::warn!(%error, "the history could not be written");
         }
@@ -233,6 +234,12 @@ fn read_lines(
             Err(_) => return,
         }
     }
+}
+
+/// Adds a line to the history and to its file, without the secrets in it.
+fn remember(editor: &mut DefaultEditor, line: &str, history: &Path) -> Result<(), ReadlineError> {
+    editor.add_history_entry(mask(line, RedactionProfile::Memory))?;
+    editor.save_history(history)
 }
 
 /// Notes how wide the terminal is now.
@@ -286,6 +293,21 @@ pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_that_is_typed_is_not_kept_in_the_history() {
+        let folder = tempfile::tempdir().unwrap();
+        let history = folder.path().join("history.txt");
+        let mut editor = DefaultEditor::new().unwrap();
+        let line = "whisper Dormouse = my password is hunter2!Xy ok";
+        remember(&mut editor, line, &history).unwrap();
+        let kept = std::fs::read_to_string(history).unwrap();
+        assert!(
+            kept.contains("whisper Dormouse = my password is "),
+            "{kept}"
+        );
+        assert!(!kept.contains("hunter2"), "{kept}");
+    }
 
     #[test]
     fn the_terminal_prompt_shows_what_the_assistant_is_doing() {

@@ -236,7 +236,7 @@ fn a_second_player_meets_the_same_assistant_and_is_not_told_what_only_the_first_
     );
     assert!(!run.out.contains("prefers tea"), "{}", run.out);
     let answer = run.answers().last().unwrap().clone();
-    assert!(answer.ends_with("Ask me in private."), "{answer}");
+    assert!(answer.ends_with("can ask me in private."), "{answer}");
     assert_eq!(run.of_type("message").last().unwrap()["type"], "message");
     assert!(
         run.of_type("message")
