@@ -8,6 +8,7 @@ mod args;
 mod journal;
 mod other_files;
 mod prepare;
+mod requests;
 mod show;
 
 use std::{
@@ -21,6 +22,7 @@ use dormouse_store::RedbLog;
 
 pub(crate) use args::Forget;
 pub(crate) use journal::finish_pending;
+pub(crate) use requests::describe as describe_request;
 
 use crate::{
     command::{
@@ -77,6 +79,9 @@ impl CommandFailure for ForgetError {
 
 /// Shows what would be forgotten, asks, and forgets it.
 pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandError> {
+    if command.requests {
+        return requests::run(places, command);
+    }
     let file = MemoryFile::locate(places)?;
     let data = file.data();
     let by = operator(command.by.clone())?;
@@ -142,12 +147,7 @@ async fn plans(
         }
     }
     let selection = selection(command, &people)?;
-    let mut plans = Plans::new();
-    for key in whose {
-        let plan = ForgetPlan::of(log, key, selection.clone(), &people).await?;
-        plans.insert(key.clone(), plan);
-    }
-    Ok(plans)
+    Ok(ForgetPlan::of_each(log, whose, selection, &people).await?)
 }
 
 fn selection(command: &Forget, people: &KnownPeople) -> Result<Selection, ForgetError> {

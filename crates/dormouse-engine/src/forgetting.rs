@@ -1,6 +1,6 @@
 //! Forgetting: what a selection takes out of a log, and the same log without it. Pure: it reads a log and writes nothing.
 //!
-//! [`KnownPeople`] finds whom a name means. [`ForgetPlan::of`] reads the log and finds everything that a [`Selection`]
+//! [`KnownPeople`] finds whom a name means. [`ForgetPlan::of_each`] reads the logs and finds everything that a [`Selection`]
 //! takes: the words themselves, the turns that answered them, what was made of them as far as that is recorded, and copies of
 //! them anywhere in the log. [`ForgetPlan::redact`] gives the payload of an event without it.
 //!
@@ -11,6 +11,7 @@ mod collect;
 mod people;
 mod plan;
 mod redact;
+mod requests;
 mod selection;
 mod words;
 
@@ -18,4 +19,5 @@ pub use people::{KnownPeople, WhoError};
 pub use plan::{ForgetPlan, LogRewrite};
 pub(crate) use redact::IDS;
 pub use redact::lost_words;
+pub use requests::{ForgetRequest, forget_requests};
 pub use selection::Selection;

@@ -50,7 +50,10 @@ pub use event::{
     StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause,
     Verdict, Woke, WorldFailed,
 };
-pub use forgetting::{ForgetPlan, KnownPeople, LogRewrite, Selection, WhoError, lost_words};
+pub use forgetting::{
+    ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Selection, WhoError, forget_requests,
+    lost_words,
+};
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;

@@ -2,7 +2,7 @@
 
 use dormouse::{SystemClock, check_world};
 use dormouse_contracts::{AssistantId, Clock};
-use dormouse_engine::{State, restore};
+use dormouse_engine::{State, forget_requests, restore};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 
@@ -13,6 +13,7 @@ use crate::{
     data::DataFolder,
     describe,
     exit::{Exit, Report},
+    forget::describe_request,
     grammar::counted,
     play::continuity_exit,
 };
@@ -35,6 +36,7 @@ pub(super) fn findings(
                 findings.extend(sandbox.and_then(|sandbox| at_home(sandbox, &key, &state)));
                 findings.extend(stopped(data, &key, &state));
                 findings.extend(paused(data, &key, &state));
+                findings.extend(asked_to_forget(data, log, &key));
                 findings.extend(config.and_then(|config| switched_off(config, &key, &state)));
             }
             Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
@@ -81,6 +83,16 @@ fn paused(data: &DataFolder, key: &AssistantId, state: &State) -> Vec<Finding> {
         ))
     });
     told.collect()
+}
+
+/// People who asked the assistant to forget them. An operator decides.
+fn asked_to_forget(data: &DataFolder, log: &RedbLog, key: &AssistantId) -> Vec<Finding> {
+    // A log that cannot be read is reported by another check.
+    let requests = block_on(forget_requests(log, key)).map(Result::unwrap_or_default);
+    let requests = requests.unwrap_or_default().into_iter();
+    requests
+        .map(|request| Finding::Doubtful(describe_request(data, key, &request)))
+        .collect()
 }
 
 fn switched_off(config: &Config, key: &AssistantId, state: &State) -> Option<Finding> {

@@ -8,7 +8,7 @@ use crate::command::{JsonFlag, Whose, moment};
 /// What to forget.
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true)
-    .args(["person", "record", "from", "until", "text", "secrets"])))]
+    .args(["person", "record", "from", "until", "text", "secrets", "requests"])))]
 pub(crate) struct Forget {
     /// What this person said, and what is kept of them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
@@ -28,6 +28,9 @@ pub(crate) struct Forget {
     /// Keys, passwords and card numbers: they are masked, and the words around them stay
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text"])]
     pub(crate) secrets: bool,
+    /// Show who asked an assistant to be forgotten, and was not yet; changes nothing
+    #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets", "yes", "dry_run"])]
+    pub(crate) requests: bool,
     /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
     /// one in the log, or the configured one]
     #[command(flatten)]

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use crate::program::{Home, Run, finish};
+use crate::{
+    full_disk::may_mount,
+    program::{Home, Run, finish},
+};
 
 const SECRETS: [&str; 6] = [
     "my blue parrot lives in the attic wardrobe",
@@ -364,4 +367,90 @@ fn an_export_holds_all_that_is_kept_of_a_person_and_nothing_that_others_said_in_
     let document: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(document["assistants"].as_array().unwrap().len(), 1);
     assert!(printed.out.contains(BOBS[1]) && !printed.out.contains(BOBS[0]));
+}
+
+#[test]
+fn a_full_disk_leaves_everything_as_it_was_and_the_next_attempt_works() {
+    if !may_mount() {
+        return;
+    }
+    let home = lived();
+    let before = hits(home.path(), &SECRETS);
+    let kept = Home::new();
+    // A disk on which the old files have room, and a part of the new ones.
+    let script = "data=$1 kept=$2 program=$3; mount -t tmpfs -o size=12m none /mnt && cp --sparse=always \"$data\"/* /mnt/ || exit 99; \
+        head -c 64k /dev/zero > /mnt/later; cat /dev/zero > /mnt/filler 2>/dev/null; rm /mnt/later; \
+        \"$program\" forget --person alice --yes --data /mnt; code=$?; rm /mnt/filler; cp --sparse=always /mnt/* \"$kept\"/; exit $code";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]);
+    command
+        .arg(home.path())
+        .arg(kept.path())
+        .arg(env!("CARGO_BIN_EXE_dormouse"));
+    command.stdin(std::process::Stdio::null());
+    let done = command.output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("nothing was forgotten") && said.contains("No space left"),
+        "{said}"
+    );
+    assert_eq!(hits(kept.path(), &SECRETS), before, "{said}");
+    let names = fs::read_dir(kept.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    assert!(
+        !names.iter().any(|name| name.contains("forget")),
+        "{names:?}"
+    );
+
+    let done = forget(&kept, &["--person", "alice", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(hits(kept.path(), &SECRETS).is_empty());
+}
+
+#[test]
+fn somebody_who_asks_in_the_world_to_be_forgotten_waits_until_the_operator_does_it() {
+    let home = Home::new();
+    play(&home, "Alice", &["Dormouse, don't forget me!".to_owned()]);
+    play(
+        &home,
+        "Bob",
+        &[
+            "say Alice said: forget me".to_owned(),
+            "Dormouse, forget Alice.".to_owned(),
+        ],
+    );
+    let nobody = forget(&home, &["--requests"]);
+    assert_eq!(
+        (nobody.code, nobody.out.trim()),
+        (Some(0), "nobody waits to be forgotten")
+    );
+    play(
+        &home,
+        "Alice",
+        &["whisper Dormouse = Please forget everything about me.".to_owned()],
+    );
+
+    let asked = forget(&home, &["--requests", "--json"]);
+    let asked = asked.of_type("forget_request");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(
+        (&asked[0]["person"], &asked[0]["assistant"]),
+        (&"player:alice".into(), &"dormouse".into())
+    );
+    let checked = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(checked.code, Some(0), "{}", checked.out);
+    assert!(
+        checked
+            .out
+            .contains("asked dormouse to be forgotten (`dormouse forget --person player:alice"),
+        "{}",
+        checked.out
+    );
+
+    let done = forget(&home, &["--person", "player:alice", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(forget(&home, &["--requests", "--json"]).out, "");
 }

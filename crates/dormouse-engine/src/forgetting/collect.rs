@@ -25,8 +25,6 @@ pub(super) struct Taken {
     pub(super) turns: Vec<(Seq, Seq)>,
     /// The acts of these turns.
     pub(super) effects: HashSet<EffectKey>,
-    /// What tells of copies.
-    pub(super) words: TellingWords,
 }
 
 impl Taken {
@@ -51,25 +49,30 @@ impl Taken {
 /// Reads a log in its order.
 pub(super) struct Collector<'s> {
     selection: &'s Selection,
-    pub(super) taken: Taken,
+    taken: Taken,
+    /// What tells of copies, in this log and in others.
+    words: &'s mut TellingWords,
+    /// The time of the event that is read.
+    at: Timestamp,
     /// Where the turn began that is under way, if its message is taken.
     turn: Option<Seq>,
     observations: Observations,
 }
 
 impl<'s> Collector<'s> {
-    pub(super) fn new(selection: &'s Selection, effects: HashSet<EffectKey>) -> Self {
-        let words = match selection {
-            Selection::Text(text) => TellingWords::always(text),
-            _ => TellingWords::default(),
-        };
+    pub(super) fn new(
+        selection: &'s Selection,
+        effects: HashSet<EffectKey>,
+        words: &'s mut TellingWords,
+    ) -> Self {
         Self {
             selection,
             taken: Taken {
                 effects,
-                words,
                 ..Taken::default()
             },
+            words,
+            at: Timestamp::EPOCH,
             turn: None,
             observations: Observations::default(),
         }
@@ -89,6 +92,7 @@ impl<'s> Collector<'s> {
 
     /// Reads the next event.
     pub(super) fn take_in(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        self.at = at;
         match event {
             Event::Perceived(perceived) => self.perceived(seq, at, perceived),
             Event::TickStarted(started) => {
@@ -172,7 +176,7 @@ impl<'s> Collector<'s> {
     fn take<'a>(&mut self, origin: Origin, by: Speaker, texts: impl IntoIterator<Item = &'a str>) {
         self.take_only(origin);
         for text in texts {
-            self.taken.words.learn(origin.seq(), by, text);
+            self.words.learn(self.at, by, text);
         }
     }
 

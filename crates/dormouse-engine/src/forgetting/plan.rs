@@ -1,6 +1,9 @@
-//! What a selection takes out of one log, and the rewriting of it.
+//! What a selection takes out of the logs of assistants, and the rewriting of one.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use dormouse_contracts::{
     AssistantId, EffectKey, NewEvent, ReadEvents, Sender, Seq, StoredEvent, Timestamp,
@@ -13,7 +16,7 @@ use super::{
     people::KnownPeople,
     redact::{Redacted, Redactor},
     selection::Selection,
-    words::Speaker,
+    words::{Speaker, TellingWords},
 };
 use crate::{
     event::{Event, Forgotten},
@@ -32,6 +35,7 @@ pub struct ForgetPlan {
     selection: Selection,
     names: BTreeSet<String>,
     taken: Taken,
+    words: Arc<TellingWords>,
     counts: BTreeMap<String, u64>,
     examples: BTreeMap<String, Vec<String>>,
     events: u64,
@@ -40,55 +44,72 @@ pub struct ForgetPlan {
 }
 
 impl ForgetPlan {
-    /// Reads the log of one assistant three times, one page at a time: to find what is taken, to find out what others said
-    /// first, and to count. Memory grows with what is taken, not with the log.
+    /// Reads the logs of these assistants three times, one page at a time: to find what is taken, to find out what others said
+    /// first, and to count. What one of them heard may be copied in the log of another. Memory grows with what is taken, not
+    /// with the logs.
     ///
     /// # Errors
     ///
     /// [`ReplayError`], which names the first event that could not be read.
-    pub async fn of<L: ReadEvents + ?Sized>(
+    pub async fn of_each<L: ReadEvents + ?Sized>(
         log: &L,
-        key: &AssistantId,
+        keys: &[AssistantId],
         selection: Selection,
         people: &KnownPeople,
-    ) -> Result<Self, ReplayError> {
-        let effects = own_words(log, key, &selection).await?;
-        let mut collector = Collector::new(&selection, effects);
-        let mut through = Seq::ZERO;
-        each(log, key, |stored| {
-            through = stored.seq;
-            if has_words_or_turns(&stored.kind) {
-                collector.take_in(stored.seq, stored.at, &Event::decode(stored)?);
+    ) -> Result<BTreeMap<AssistantId, Self>, ReplayError> {
+        let mut words = match &selection {
+            Selection::Text(text) => TellingWords::always(text),
+            _ => TellingWords::default(),
+        };
+        let mut found = Vec::new();
+        for key in keys {
+            let effects = own_words(log, key, &selection).await?;
+            let mut collector = Collector::new(&selection, effects, &mut words);
+            let mut through = Seq::ZERO;
+            each(log, key, |stored| {
+                through = stored.seq;
+                if has_words_or_turns(&stored.kind) {
+                    collector.take_in(stored.seq, stored.at, &Event::decode(stored)?);
+                }
+                Ok(())
+            })
+            .await?;
+            found.push((key.clone(), collector.end(through), through));
+        }
+        if !words.is_empty() {
+            for (key, taken, _) in &found {
+                each(log, key, |stored| said_first(&mut words, taken, stored)).await?;
             }
-            Ok(())
-        })
-        .await?;
-        let mut taken = collector.end(through);
-        if !taken.words.is_empty() {
-            each(log, key, |stored| said_first(&mut taken, stored)).await?;
         }
         let names = match &selection {
             Selection::Person(ids) => people.names_of(ids),
             _ => BTreeSet::new(),
         };
-        let mut plan = Self {
-            selection,
-            names: names.iter().map(|name| name.to_lowercase()).collect(),
-            taken,
-            counts: BTreeMap::new(),
-            examples: BTreeMap::new(),
-            events: 0,
-            messages: (0, 0),
-            through,
-        };
-        if !plan.is_empty() {
-            each(log, key, |stored| plan.count(stored)).await?;
+        let names: BTreeSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
+        let words = Arc::new(words);
+        let mut plans = BTreeMap::new();
+        for (key, taken, through) in found {
+            let mut plan = Self {
+                selection: selection.clone(),
+                names: names.clone(),
+                taken,
+                words: Arc::clone(&words),
+                counts: BTreeMap::new(),
+                examples: BTreeMap::new(),
+                events: 0,
+                messages: (0, 0),
+                through,
+            };
+            if !plan.is_empty() {
+                each(log, &key, |stored| plan.count(stored)).await?;
+            }
+            plans.insert(key, plan);
         }
-        Ok(plan)
+        Ok(plans)
     }
 
     fn is_empty(&self) -> bool {
-        let is_empty = self.taken.origins.is_empty() && self.taken.words.is_empty();
+        let is_empty = self.taken.origins.is_empty() && self.words.is_empty();
         is_empty && self.selection != Selection::Secrets
     }
 
@@ -125,6 +146,7 @@ impl ForgetPlan {
         Redactor {
             selection: &self.selection,
             taken: &self.taken,
+            words: &self.words,
             names: &self.names,
         }
     }
@@ -198,7 +220,7 @@ impl ForgetPlan {
     pub fn scrub_text(&self, text: &str) -> Option<String> {
         match self.selection {
             Selection::Secrets => masked_text("text", text),
-            _ => self.taken.words.scrub(text),
+            _ => self.words.scrub(text),
         }
     }
 
@@ -296,7 +318,7 @@ fn hex(hash: Sha256) -> String {
 }
 
 /// Reads a log to its end.
-async fn each<L: ReadEvents + ?Sized>(
+pub(super) async fn each<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
     mut take: impl FnMut(&StoredEvent) -> Result<(), ReplayError>,
@@ -330,8 +352,12 @@ async fn own_words<L: ReadEvents + ?Sized>(
 }
 
 /// Learns what others said, and what the assistant said to others, and its instructions.
-fn said_first(taken: &mut Taken, stored: &StoredEvent) -> Result<(), ReplayError> {
-    let seq = stored.seq;
+fn said_first(
+    words: &mut TellingWords,
+    taken: &Taken,
+    stored: &StoredEvent,
+) -> Result<(), ReplayError> {
+    let (seq, at) = (stored.seq, stored.at);
     if !matches!(
         stored.kind.as_str(),
         "perceived" | "effect_intended" | "configured"
@@ -341,22 +367,23 @@ fn said_first(taken: &mut Taken, stored: &StoredEvent) -> Result<(), ReplayError
     }
     match Event::decode(stored)? {
         Event::Perceived(perceived) => {
-            let words = perceived.perception.words.as_claimed();
+            let said = perceived.perception.words.as_claimed();
             let sender = &perceived.perception.attested.sender;
             let by = match sender {
-                Sender::Myself { .. } => Speaker::Assistant,
+                // Another assistant repeats what it heard, too.
+                Sender::Myself { .. } | Sender::Assistant { .. } => Speaker::Assistant,
                 _ => Speaker::Person,
             };
-            taken.words.is_known_from(seq, by, words);
+            words.is_known_from(at, by, said);
         }
         Event::EffectIntended(intended) => {
             for text in intended.arguments.values().filter_map(Value::as_str) {
-                taken.words.is_known_from(seq, Speaker::Assistant, text);
+                words.is_known_from(at, Speaker::Assistant, text);
             }
         }
         Event::Configured(configured) => {
             let persona = configured.persona.unwrap_or_default();
-            taken.words.is_known_from(seq, Speaker::Assistant, &persona);
+            words.is_known_from(at, Speaker::Assistant, &persona);
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use dormouse_contracts::{EffectKey, EntityId, FORGOTTEN, Origin, Seq, StoredEvent, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::{collect::Taken, selection::Selection};
+use super::{collect::Taken, selection::Selection, words::TellingWords};
 use crate::{event::Event, secrets::mask_payload};
 
 /// How the payload of an event begins that lost words. No other event begins so.
@@ -55,6 +55,7 @@ pub(super) struct Redacted {
 pub(super) struct Redactor<'a> {
     pub(super) selection: &'a Selection,
     pub(super) taken: &'a Taken,
+    pub(super) words: &'a TellingWords,
     /// The names of the person, in lower case.
     pub(super) names: &'a BTreeSet<String>,
 }
@@ -199,7 +200,7 @@ impl Redactor<'_> {
         for block in ["entities", "orders"] {
             let text = fields.get(block).and_then(|block| block.get("text"));
             let text = text.and_then(Value::as_str).unwrap_or_default();
-            if is_taken || self.mentions(text) || !self.taken.words.find(text).is_empty() {
+            if is_taken || self.mentions(text) || !self.words.find(text).is_empty() {
                 any |= fields.remove(block).is_some();
             }
         }
@@ -336,7 +337,7 @@ impl Redactor<'_> {
             Value::Object(fields) => {
                 self.name(fields);
                 if field == "preferences" {
-                    fields.retain(|subject, _| self.taken.words.find(subject).is_empty());
+                    fields.retain(|subject, _| self.words.find(subject).is_empty());
                 }
                 for (field, value) in fields.iter_mut() {
                     self.names_and_copies(field, value);
@@ -353,7 +354,7 @@ impl Redactor<'_> {
         {
             return self.scrub(&mut inner).then(|| inner.to_string());
         }
-        self.taken.words.scrub(text)
+        self.words.scrub(text)
     }
 
     /// The name next to an id of the person.

@@ -12,7 +12,7 @@ use std::{
     ops::Range,
 };
 
-use dormouse_contracts::{FORGOTTEN, Seq};
+use dormouse_contracts::{FORGOTTEN, Timestamp};
 use dormouse_retrieval::support::is_small_word;
 
 /// How many words a telling run has at least.
@@ -50,7 +50,7 @@ pub(super) enum Speaker {
 /// Where a run was first, and who else has it.
 #[derive(Clone, Copy, Debug)]
 struct Telling {
-    first: Seq,
+    first: Timestamp,
     by: Speaker,
     others: u8,
 }
@@ -79,8 +79,8 @@ impl TellingWords {
         }
     }
 
-    /// Learns a text that is to be forgotten. Events are learnt in their order.
-    pub(super) fn learn(&mut self, first: Seq, by: Speaker, text: &str) {
+    /// Learns a text that is to be forgotten, and when it was heard or noted.
+    pub(super) fn learn(&mut self, first: Timestamp, by: Speaker, text: &str) {
         if text == FORGOTTEN {
             return;
         }
@@ -91,6 +91,8 @@ impl TellingWords {
         };
         let put = |known: &mut HashMap<u64, Telling>, hash| {
             let known = known.entry(hash).or_insert(telling);
+            // Two assistants may have heard it.
+            known.first = known.first.min(first);
             if by == Speaker::Person {
                 known.by = by;
             }
@@ -130,16 +132,16 @@ impl TellingWords {
     }
 
     /// Learns what somebody else said or wrote.
-    pub(super) fn is_known_from(&mut self, seq: Seq, by: Speaker, text: &str) {
+    pub(super) fn is_known_from(&mut self, at: Timestamp, by: Speaker, text: &str) {
         let words = words(text);
         let mut here = HashSet::new();
         for (start, word) in words.iter().enumerate() {
             if let Some((run, _)) = run_at(&words, start)
                 && here.insert(run)
             {
-                heard_from(&mut self.runs, run, seq, by);
+                heard_from(&mut self.runs, run, at, by);
             }
-            if here.insert(word.hash) && heard_from(&mut self.rare, word.hash, seq, by) {
+            if here.insert(word.hash) && heard_from(&mut self.rare, word.hash, at, by) {
                 self.codes.remove(&word.hash);
             }
         }
@@ -223,7 +225,7 @@ impl TellingWords {
 }
 
 /// Counts somebody else who says this. Returns whether it does not tell any more.
-fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, seq: Seq, by: Speaker) -> bool {
+fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, at: Timestamp, by: Speaker) -> bool {
     let Some(telling) = known.get_mut(&hash) else {
         return false;
     };
@@ -231,7 +233,7 @@ fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, seq: Seq, by: Speake
     if by == Speaker::Person || telling.by == Speaker::Assistant {
         telling.others = telling.others.saturating_add(1);
     }
-    if seq < telling.first || telling.others >= COMMON {
+    if at < telling.first || telling.others >= COMMON {
         known.remove(&hash);
         return true;
     }
@@ -306,13 +308,17 @@ fn is_alone(c: char) -> bool {
 mod tests {
     use super::*;
 
+    fn at(number: u64) -> Timestamp {
+        Timestamp::from_micros(i64::try_from(number).unwrap())
+    }
+
     fn telling(said: &[&str], others: &[(u64, &str)]) -> TellingWords {
         let mut telling = TellingWords::default();
         for (number, text) in (10..).zip(said) {
-            telling.learn(Seq(number), Speaker::Person, text);
+            telling.learn(at(number), Speaker::Person, text);
         }
         for (number, text) in others {
-            telling.is_known_from(Seq(*number), Speaker::Person, text);
+            telling.is_known_from(at(*number), Speaker::Person, text);
         }
         telling
     }
@@ -356,7 +362,7 @@ mod tests {
         // However often the assistant repeats what somebody said, it is still theirs.
         let mut repeated = telling(&[words], &[]);
         for number in 11..20 {
-            repeated.is_known_from(Seq(number), Speaker::Assistant, words);
+            repeated.is_known_from(at(number), Speaker::Assistant, words);
         }
         assert!(repeated.scrub(words).is_some());
     }

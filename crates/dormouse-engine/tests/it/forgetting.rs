@@ -16,7 +16,7 @@ use dormouse_engine::{
     catch_up, decide_again, lost_words, replay,
 };
 use dormouse_memory::{Record, RecordStatus};
-use dormouse_testing::{CountTokens, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{CountTokens, MemoryLog, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -166,9 +166,8 @@ async fn lived(home: &Home, life: &Life) -> BTreeMap<u64, u8> {
 async fn without(log: &MemoryLog, selection: Selection) -> (MemoryLog, ForgetPlan) {
     let mut people = KnownPeople::default();
     people.read(log, &key()).await.unwrap();
-    let plan = ForgetPlan::of(log, &key(), selection, &people)
-        .await
-        .unwrap();
+    let plans = ForgetPlan::of_each(log, &[key()], selection, &people).await;
+    let plan = plans.unwrap().remove(&key()).unwrap();
     let mut rewrite = LogRewrite::new(&plan);
     let mut events = Vec::new();
     for stored in log.events(&key()) {
@@ -221,7 +220,7 @@ fn message(stored: &StoredEvent) -> Option<Perceived> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
     #[test]
     fn nothing_of_a_selection_is_left_and_nothing_else_is_lost(
