@@ -8,6 +8,7 @@
 )]
 
 mod account;
+mod forgetting;
 mod host;
 mod kill;
 mod many;
