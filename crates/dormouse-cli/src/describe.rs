@@ -81,6 +81,9 @@ fn selected(selected: &Selected) -> String {
             format!("from {from} to {until}")
         }
         Selected::Secrets => "secrets".to_owned(),
+        Selected::Unreferred { before } => {
+            format!("what was said before {before} and nothing refers to")
+        }
         _ => "a text".to_owned(),
     }
 }

@@ -16,8 +16,9 @@ use std::{
     io::{self, BufRead, IsTerminal, Write},
 };
 
-use dormouse_contracts::{AssistantId, Seq};
-use dormouse_engine::{ForgetPlan, KnownPeople, Selection, WhoError};
+use dormouse::SystemClock;
+use dormouse_contracts::{AssistantId, Clock, Seq, Timestamp};
+use dormouse_engine::{ForgetPlan, KnownPeople, Selection, WhoError, unreferred};
 use dormouse_store::RedbLog;
 
 pub(crate) use args::Forget;
@@ -53,6 +54,10 @@ enum ForgetError {
         /// The option.
         name: &'static str,
     },
+    #[error(
+        "utterances_kept_days in [memory] is 0: what was said is kept for ever; expected 1 to 36500 days"
+    )]
+    KeptForEver,
     #[error("the span ends before it begins")]
     EmptySpan,
     #[error(
@@ -93,7 +98,11 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
         (asked, _) => vec![chosen(places, data, asked.clone(), assistants.clone())?],
     };
     let is_whole_folder = whose.len() == assistants.len();
-    let plans = block_on(plans(&log, &whose, command))??;
+    let kept_since = file
+        .config()
+        .memory
+        .utterances_kept_since(SystemClock.now());
+    let plans = block_on(plans(&log, &whose, command, kept_since))??;
     let found = prepare::Found::in_folder(&file, &plans, is_whole_folder)?;
     let selection = plans.values().next().map(ForgetPlan::selection);
     if plans.values().all(|plan| plan.events() == 0) && found.is_nothing(&plans) {
@@ -105,13 +114,16 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
     }
     let printing = command.json.printing();
     let summary = show::Summary::of(&plans, &found, command);
+    // Nobody is asked about what is due, so this is the only place where it is seen.
     if command.dry_run || (!command.yes && printing == Printing::Text) {
         summary.print(printing, show::Moment::Before)?;
     }
     if command.dry_run {
         return Ok(Exit::Success);
     }
-    confirm(command, &plans)?;
+    if !command.retention {
+        confirm(command, &plans)?;
+    }
     let journal = prepare::new_files(&file, &log, &plans, &found, &by, &command.reason)?;
     journal.commit(data)?;
     journal::finish(data, log)?;
@@ -138,7 +150,12 @@ async fn plans(
     log: &RedbLog,
     whose: &[AssistantId],
     command: &Forget,
+    kept_since: Option<Timestamp>,
 ) -> Result<Plans, CommandError> {
+    if command.retention {
+        let before = kept_since.ok_or(ForgetError::KeptForEver)?;
+        return due(log, whose, before).await;
+    }
     let mut people = KnownPeople::default();
     if command.person.is_some() {
         // One person may be heard by several assistants, under several names.
@@ -148,6 +165,22 @@ async fn plans(
     }
     let selection = selection(command, &people)?;
     Ok(ForgetPlan::of_each(log, whose, selection, &people).await?)
+}
+
+/// What is due to go because of its age.
+async fn due(
+    log: &RedbLog,
+    whose: &[AssistantId],
+    before: Timestamp,
+) -> Result<Plans, CommandError> {
+    let mut plans = Plans::new();
+    for key in whose {
+        let messages = unreferred(log, key, before).await?;
+        let selection = Selection::Unreferred { before, messages };
+        let (key, nobody) = (std::slice::from_ref(key), KnownPeople::default());
+        plans.extend(ForgetPlan::of_each(log, key, selection, &nobody).await?);
+    }
+    Ok(plans)
 }
 
 fn selection(command: &Forget, people: &KnownPeople) -> Result<Selection, ForgetError> {

@@ -12,6 +12,7 @@ mod people;
 mod plan;
 mod redact;
 mod requests;
+mod retention;
 mod selection;
 mod words;
 
@@ -20,4 +21,5 @@ pub use plan::{ForgetPlan, LogRewrite};
 pub(crate) use redact::IDS;
 pub use redact::lost_words;
 pub use requests::{ForgetRequest, forget_requests};
+pub use retention::unreferred;
 pub use selection::Selection;

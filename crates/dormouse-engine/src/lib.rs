@@ -52,7 +52,7 @@ pub use event::{
 };
 pub use forgetting::{
     ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Selection, WhoError, forget_requests,
-    lost_words,
+    lost_words, unreferred,
 };
 pub use gate::{Reason, Skip, gate};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};

@@ -4,13 +4,13 @@ mod vectors;
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{ChannelId, PlaceId, Trust};
+use dormouse_contracts::{ChannelId, PlaceId, Timestamp, Trust};
 use dormouse_engine::{Privacy, SecretsInLog};
 use dormouse_providers::EmbedderRef;
 use serde::{Deserialize, Deserializer, de::Error};
 
 pub(crate) use self::vectors::{QdrantSection, VectorBackend};
-use super::numbers::{RecallTimeout, RecallTokens};
+use super::numbers::{KeptDays, RecallTimeout, RecallTokens};
 use crate::encoder::OPENER;
 
 /// `[memory]`. Keys are not among its fields: they stay in the environment.
@@ -25,8 +25,19 @@ pub(crate) struct MemorySection {
     pub(crate) dangerous_trust: Option<Trust>,
     pub(crate) privacy: Privacy,
     pub(crate) secrets_in_log: SecretsInLog,
+    pub(crate) utterances_kept_days: Option<KeptDays>,
     pub(crate) public_channels: BTreeSet<ChannelId>,
     pub(crate) public_places: BTreeSet<PlaceId>,
+}
+
+impl MemorySection {
+    /// What was heard before this moment is kept only if something refers to it; `None` if everything is kept for ever.
+    pub(crate) fn utterances_kept_since(&self, now: Timestamp) -> Option<Timestamp> {
+        const DAY: i64 = 86_400_000_000;
+        let days = self.utterances_kept_days.map_or(0, |days| days.0);
+        let kept = i64::from(days).saturating_mul(DAY);
+        (kept > 0).then(|| Timestamp::from_micros(now.as_micros().saturating_sub(kept)))
+    }
 }
 
 /// The requested encoder, written as for `--embedder`.

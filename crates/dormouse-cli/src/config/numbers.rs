@@ -54,6 +54,8 @@ pub(crate) type AMinute = Whole<1, 1_000_000_000>;
 pub(crate) type AtOnce = Whole<1, 1_000>;
 /// How many tokens of a prompt recollections may take.
 pub(crate) type RecallTokens = Whole<0, 100_000>;
+/// For how many days what was said is kept; 0: for ever.
+pub(crate) type KeptDays = Whole<0, 36_500>;
 /// A number of tokens.
 pub(crate) type TokenCount = Whole<1, 1_000_000_000>;
 /// How long a turn waits for its recollections.

@@ -2,7 +2,7 @@
 
 use dormouse::{SystemClock, check_world};
 use dormouse_contracts::{AssistantId, Clock};
-use dormouse_engine::{State, forget_requests, restore};
+use dormouse_engine::{State, forget_requests, restore, unreferred};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 
@@ -37,6 +37,7 @@ pub(super) fn findings(
                 findings.extend(stopped(data, &key, &state));
                 findings.extend(paused(data, &key, &state));
                 findings.extend(asked_to_forget(data, log, &key));
+                findings.extend(config.and_then(|config| due(data, log, config, &key)));
                 findings.extend(config.and_then(|config| switched_off(config, &key, &state)));
             }
             Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
@@ -93,6 +94,24 @@ fn asked_to_forget(data: &DataFolder, log: &RedbLog, key: &AssistantId) -> Vec<F
     requests
         .map(|request| Finding::Doubtful(describe_request(data, key, &request)))
         .collect()
+}
+
+/// Messages that are kept for longer than the configuration says.
+fn due(data: &DataFolder, log: &RedbLog, config: &Config, key: &AssistantId) -> Option<Finding> {
+    let before = config.memory.utterances_kept_since(SystemClock.now())?;
+    let due = match block_on(unreferred(log, key, before)) {
+        Ok(Ok(due)) => due.len() as u64,
+        // A log that cannot be read is reported by another check.
+        Ok(Err(_)) | Err(_) => 0,
+    };
+    (due > 0).then(|| {
+        Finding::Doubtful(format!(
+            "{} to {key} from before {before} {} due to be forgotten: `dormouse forget --retention {}`",
+            counted(due, "message", "messages"),
+            if due == 1 { "is" } else { "are" },
+            data.flag()
+        ))
+    })
 }
 
 fn switched_off(config: &Config, key: &AssistantId, state: &State) -> Option<Finding> {

@@ -8,7 +8,7 @@ use crate::command::{JsonFlag, Whose, moment};
 /// What to forget.
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true)
-    .args(["person", "record", "from", "until", "text", "secrets", "requests"])))]
+    .args(["person", "record", "from", "until", "text", "secrets", "requests", "retention"])))]
 pub(crate) struct Forget {
     /// What this person said, and what is kept of them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
@@ -29,8 +29,12 @@ pub(crate) struct Forget {
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text"])]
     pub(crate) secrets: bool,
     /// Show who asked an assistant to be forgotten, and was not yet; changes nothing
-    #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets", "yes", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets", "retention", "yes", "dry_run"])]
     pub(crate) requests: bool,
+    /// What was said longer ago than `utterances_kept_days` and nothing refers to; without asking, since the configuration
+    /// says so
+    #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets"])]
+    pub(crate) retention: bool,
     /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
     /// one in the log, or the configured one]
     #[command(flatten)]
@@ -60,7 +64,7 @@ pub(crate) struct Forget {
 impl Forget {
     /// Whether it may be done again and again, so that finding nothing is no error.
     pub(super) fn is_regular(&self) -> bool {
-        self.secrets
+        self.secrets || self.retention
     }
 }
 

@@ -157,6 +157,7 @@ pub(super) fn what(selection: &Selection, command: &Forget) -> String {
         Selection::Record(record) => format!("record {record}"),
         Selection::Text(_) => "this text".to_owned(),
         Selection::Secrets => "any secret".to_owned(),
+        Selection::Unreferred { .. } => "what nothing refers to".to_owned(),
         _ => "this span of time".to_owned(),
     }
 }

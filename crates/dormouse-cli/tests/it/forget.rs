@@ -2,6 +2,11 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use dormouse::SystemClock;
+use dormouse_contracts::{Append, AppendRequest, Clock, NewEvent, ReadEvents, Seq, Timestamp};
+use dormouse_engine::Event;
+use dormouse_store::RedbLog;
+
 use crate::{
     full_disk::may_mount,
     program::{Home, Run, finish},
@@ -453,4 +458,141 @@ fn somebody_who_asks_in_the_world_to_be_forgotten_waits_until_the_operator_does_
     let done = forget(&home, &["--person", "player:alice", "--yes"]);
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert_eq!(forget(&home, &["--requests", "--json"]).out, "");
+}
+
+/// Spreads a life evenly over the year that ends now.
+fn spread_over_a_year(home: &Home) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        let old = RedbLog::open_existing(&home.file("log.redb")).unwrap();
+        let (key, last) = old.assistants().unwrap().remove(0);
+        let events = old.read(&key, Seq::ZERO, usize::MAX).await.unwrap();
+        assert_eq!(events.last().unwrap().seq, last);
+        let (now, year) = (SystemClock.now().as_micros(), 365 * 86_400_000_000_i64);
+        let spread = events.into_iter().map(|stored| {
+            let share = i64::try_from(stored.seq.0 * 1_000_000 / last.0).unwrap();
+            NewEvent {
+                at: Timestamp::from_micros(now - year + share * (year / 1_000_000)),
+                kind: Event::decode(&stored).unwrap().kind(),
+                schema: stored.schema,
+                payload: stored.payload,
+            }
+        });
+        let events: Vec<_> = spread.collect();
+        let new = RedbLog::open(&home.file("year.redb")).unwrap();
+        for part in events.chunks(500) {
+            let expected = new
+                .assistants()
+                .unwrap()
+                .first()
+                .map_or(Seq::ZERO, |it| it.1);
+            let request = AppendRequest {
+                assistant: key.clone(),
+                expected,
+                events: part.to_vec(),
+            };
+            new.append(request).await.unwrap();
+        }
+    });
+    fs::rename(home.file("year.redb"), home.file("log.redb")).unwrap();
+    // It is bound to the log as it was.
+    for entry in fs::read_dir(home.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with("memory-")
+        {
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_was_said_goes_after_so_many_days_if_nothing_refers_to_it() {
+    const MESSAGES: usize = 120;
+    let home = Home::new();
+    let said = |number: usize| match number % 10 {
+        0 => format!("remember that drawer {number}q holds the tulip bulbs"),
+        _ => format!("The barge {number}q came late with the letters."),
+    };
+    let lines: Vec<_> = (0..MESSAGES).map(said).collect();
+    // A visit a month.
+    for lines in lines.chunks(10) {
+        play(&home, "Alice", lines);
+    }
+    spread_over_a_year(&home);
+    let texts = |numbers: std::ops::Range<usize>, is_noted: bool| -> Vec<String> {
+        let numbers = numbers.filter(|number| (number % 10 == 0) == is_noted);
+        numbers.map(said).collect()
+    };
+    let count = |texts: &[String]| {
+        let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+        hits(home.path(), &texts).len()
+    };
+
+    // Without the setting, everything is kept.
+    let refused = forget(&home, &["--retention"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(
+        refused
+            .err
+            .contains("utterances_kept_days in [memory] is 0"),
+        "{}",
+        refused.err
+    );
+    let doctor = home.run(&["doctor", "--provider", "offline"], "").out;
+    assert!(!doctor.contains("--retention"), "{doctor}");
+
+    home.write("dormouse.toml", "[memory]\nutterances_kept_days = 180\n");
+    let doctor = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+    assert!(
+        doctor
+            .out
+            .contains("due to be forgotten: `dormouse forget --retention --data "),
+        "{}",
+        doctor.out
+    );
+    let size = || fs::metadata(home.file("log.redb")).unwrap().len();
+    let (before, begun) = (size(), SystemClock.now());
+    let done = forget(&home, &["--retention"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let millis = SystemClock.now().since(begun).as_millis();
+    println!(
+        "{MESSAGES} messages: {before} bytes, then {}, in {millis} ms",
+        size()
+    );
+    assert!(
+        done.out.contains(" messages\n"),
+        "it prints what it takes: {}",
+        done.out
+    );
+    let half = MESSAGES / 2;
+    assert_eq!(count(&texts(0..half - 10, false)), 0, "what is old is gone");
+    let noted = texts(0..MESSAGES, true);
+    assert_eq!(count(&noted), noted.len(), "what was noted stays");
+    let young = texts(half + 10..MESSAGES, false);
+    assert_eq!(count(&young), young.len(), "what is young stays");
+
+    for args in [
+        &["log", "verify"][..],
+        &["log", "replay"],
+        &["memory", "list"],
+    ] {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(0), "{args:?}: {}{}", run.out, run.err);
+    }
+    let doctor = home.run(&["doctor", "--provider", "offline"], "");
+    assert_eq!(doctor.code, Some(0), "{}", doctor.out);
+    assert!(!doctor.out.contains("--retention"), "{}", doctor.out);
+    let shown = home.run(&["log", "show"], "").out;
+    assert!(shown.contains("and nothing refers to"), "{shown}");
+    let again = forget(&home, &["--retention"]);
+    assert_eq!(
+        (again.code, &*again.out),
+        (Some(0), "nothing to take out; nothing was changed\n")
+    );
+    play(&home, "Alice", &["where are the tulip bulbs?".to_owned()]);
 }

@@ -55,6 +55,11 @@ pub enum Selected {
     Text,
     /// Keys, passwords and card numbers, which were masked.
     Secrets,
+    /// Old messages that nothing referred to.
+    Unreferred {
+        /// They were heard before this moment.
+        before: Timestamp,
+    },
 }
 
 impl Selected {
@@ -62,7 +67,11 @@ impl Selected {
     pub fn ids(&self) -> impl Iterator<Item = &EntityId> {
         let ids = match self {
             Self::Person { ids } => Some(ids),
-            Self::Record { .. } | Self::Span { .. } | Self::Text | Self::Secrets => None,
+            Self::Record { .. }
+            | Self::Span { .. }
+            | Self::Text
+            | Self::Secrets
+            | Self::Unreferred { .. } => None,
         };
         ids.into_iter().flatten()
     }

@@ -175,6 +175,10 @@ impl<'s> Collector<'s> {
     /// Takes an event, or a part of one, and learns what tells of it.
     fn take<'a>(&mut self, origin: Origin, by: Speaker, texts: impl IntoIterator<Item = &'a str>) {
         self.take_only(origin);
+        // What is only old may be said again: copies of it are others' words, or younger.
+        if matches!(self.selection, Selection::Unreferred { .. }) {
+            return;
+        }
         for text in texts {
             self.words.learn(self.at, by, text);
         }

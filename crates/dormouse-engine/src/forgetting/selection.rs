@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{EntityId, Origin, Timestamp};
+use dormouse_contracts::{EntityId, Origin, Seq, Timestamp};
 
 use super::words;
 use crate::event::Selected;
@@ -26,6 +26,14 @@ pub enum Selection {
     Text(String),
     /// Keys, passwords and card numbers. They are masked, and the words around them stay.
     Secrets,
+    /// Messages that were heard before a moment and that nothing refers to, with the turns that answered them. What others
+    /// say in the same words stays.
+    Unreferred {
+        /// The moment.
+        before: Timestamp,
+        /// The messages, from [`unreferred`](super::unreferred).
+        messages: BTreeSet<Seq>,
+    },
 }
 
 impl Selection {
@@ -41,13 +49,18 @@ impl Selection {
             },
             Self::Text(_) => Selected::Text,
             Self::Secrets => Selected::Secrets,
+            Self::Unreferred { before, .. } => Selected::Unreferred { before: *before },
         }
     }
 
     pub(super) fn is_person(&self, id: Option<&EntityId>) -> bool {
         match self {
             Self::Person(ids) => id.is_some_and(|id| ids.contains(id)),
-            Self::Record(_) | Self::Span { .. } | Self::Text(_) | Self::Secrets => false,
+            Self::Record(_)
+            | Self::Span { .. }
+            | Self::Text(_)
+            | Self::Secrets
+            | Self::Unreferred { .. } => false,
         }
     }
 
@@ -60,6 +73,7 @@ impl Selection {
     ) -> bool {
         match self {
             Self::Person(_) | Self::Secrets => false,
+            Self::Unreferred { messages, .. } => messages.contains(&origin.seq()),
             // An event is taken with all its parts.
             Self::Record(record) => *record == origin || *record == Origin::event(origin.seq()),
             Self::Span { from, until } => {

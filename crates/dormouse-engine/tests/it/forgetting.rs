@@ -13,7 +13,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     DecidedAgain, Event, ForgetPlan, KnownPeople, LogRewrite, Perceived, Selection, State,
-    catch_up, decide_again, lost_words, replay,
+    catch_up, decide_again, lost_words, replay, unreferred,
 };
 use dormouse_memory::{Record, RecordStatus};
 use dormouse_testing::{CountTokens, MemoryLog, Perceive, ScriptedModel, ScriptedTurn, effort};
@@ -75,6 +75,29 @@ fn parrot() -> ScriptedModel {
             4 => ScriptedTurn::call("say", json!({"message": format!("You know: {said}")})),
             _ => ScriptedTurn::call("noop", json!({})),
         }
+    }))
+}
+
+/// A model that plans something, notes something, or only answers.
+fn planner() -> ScriptedModel {
+    let calls = AtomicU64::new(0);
+    ScriptedModel::looping(ScriptedTurn::with(move |_| {
+        let number = calls.fetch_add(1, Ordering::Relaxed);
+        let (tool, arguments) = match number % 5 {
+            0 => (
+                "add_pending_action",
+                json!({"entity": "b", "description": format!("Ask about {number}")}),
+            ),
+            2 => (
+                "store_memory",
+                json!({"text": format!("It was visit {number}.")}),
+            ),
+            _ => (
+                "say",
+                json!({"message": format!("That is number {number}.")}),
+            ),
+        };
+        ScriptedTurn::call(tool, arguments)
     }))
 }
 
@@ -341,6 +364,88 @@ proptest! {
             let (twice, plan) = without(&log, selection).await;
             assert_eq!(plan.events(), 0, "{:?}", plan.examples());
             assert_eq!(&twice.events(&key())[..after.len()], &after[..]);
+        });
+    }
+
+    #[test]
+    fn what_is_old_goes_unless_something_refers_to_it_and_everything_else_stays(
+        life in life(),
+        minute in 0..16_u64,
+    ) {
+        in_virtual_time(async {
+            let home = Home::with_all_shared(planner());
+            let said = lived(&home, &life).await;
+            let events = home.log.events(&key());
+            let Some(first) = events.first() else { return };
+            let before = first.at.plus(minutes(minute));
+            let messages = unreferred(&home.log, &key(), before).await.unwrap();
+
+            // What refers to a message, or to the turn that answered it, read from the log as it lies.
+            let (mut referred, mut trigger) = (BTreeSet::new(), None);
+            let mut answers: BTreeMap<Seq, Seq> = BTreeMap::new();
+            let mut acts = BTreeMap::new();
+            for stored in &events {
+                let event = Event::decode(stored).unwrap();
+                let payload: serde_json::Value = serde_json::from_slice(&stored.payload).unwrap();
+                if let Event::TickStarted(started) = &event {
+                    trigger = Some(started.trigger);
+                }
+                if let (Some(trigger), None) = (trigger, message(stored)) {
+                    answers.insert(stored.seq, trigger);
+                }
+                if let (Event::EffectIntended(intended), Some(trigger)) = (&event, trigger) {
+                    acts.insert(intended.key.clone(), trigger);
+                }
+                if let Some(cause) = message(stored).and_then(|it| it.perception.attested.cause) {
+                    answers.extend(acts.get(&cause).map(|trigger| (stored.seq, *trigger)));
+                }
+                let notes = matches!(stored.kind.as_str(), "remembered" | "memory_changed")
+                    || payload.pointer("/author/tool").is_some();
+                if notes {
+                    referred.extend(trigger);
+                    let texts = payload.to_string();
+                    for field in ["\"origin\":\"", "\"derived_from\":[\""] {
+                        for (at, _) in texts.match_indices(field) {
+                            let of = &texts[at + field.len()..];
+                            let of = of.split(']').next().unwrap();
+                            referred.extend(of.split('"').map_while(|part| match part {
+                                "," => Some(None),
+                                part => part.parse::<Origin>().ok().map(|it| Some(it.seq())),
+                            }).flatten());
+                        }
+                    }
+                }
+                if matches!(event, Event::TickEnded(_)) {
+                    trigger = None;
+                }
+            }
+            let through_answers: Vec<_> = referred.iter().filter_map(|seq| answers.get(seq)).copied().collect();
+            referred.extend(through_answers);
+            for stored in &events {
+                let Some(perceived) = message(stored) else { continue };
+                let is_due = stored.at < before
+                    && perceived.perception.attested.cause.is_none()
+                    && !referred.contains(&stored.seq);
+                assert_eq!(messages.contains(&stored.seq), is_due, "{} of {said:?}", stored.seq);
+            }
+
+            // The rewriting takes these messages and their turns, and nothing else that was said or noted.
+            let selection = Selection::Unreferred { before, messages: messages.clone() };
+            let (log, _) = without(&home.log, selection).await;
+            for (old, new) in events.iter().zip(&log.events(&key())) {
+                let is_taken = messages.contains(&old.seq)
+                    || answers.get(&old.seq).is_some_and(|trigger| messages.contains(trigger));
+                match old.kind.as_str() {
+                    "perceived" if messages.contains(&old.seq) => {
+                        assert!(message(new).unwrap().perception.words.is_forgotten());
+                    }
+                    "remembered" | "memory_changed" | "entity_changed" => assert_eq!(old, new),
+                    "perceived" | "replied" | "effect_intended" if !is_taken => assert_eq!(old, new),
+                    _ => {}
+                }
+            }
+            again(&log).await;
+            assert!(unreferred(&log, &key(), before).await.unwrap().is_empty());
         });
     }
 }

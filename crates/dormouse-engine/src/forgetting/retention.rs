@@ -1,0 +1,186 @@
+//! Which messages are old, and referred to by nothing that is kept.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use dormouse_contracts::{
+    AssistantId, Author, EffectKey, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp,
+};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{MemoryChange, Note};
+
+use super::plan::each;
+use crate::{
+    event::{Event, MemoryChanged, Perceived},
+    replay::{ReplayError, restore},
+    state::{Trigger, Turn},
+};
+
+/// The messages in a log that were heard before a moment and are referred to by no note, fact, observation or order, and by
+/// no call that noted or planned something in answering them. Messages that wait for an answer are not among them.
+///
+/// # Errors
+///
+/// [`ReplayError`], which names the first event that could not be read.
+pub async fn unreferred<L: ReadEvents + LoadSnapshot + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    before: Timestamp,
+) -> Result<BTreeSet<Seq>, ReplayError> {
+    let mut references = References::new(before);
+    each(log, key, |stored| {
+        // Most of a log are events that neither refer to others nor belong to the end of a turn.
+        if matters(&stored.kind) {
+            references.take_in(stored.seq, stored.at, &Event::decode(stored)?);
+        }
+        Ok(())
+    })
+    .await?;
+    let state = restore(log, key).await?;
+    let waiting = state.turns.waiting().map(Trigger::seq);
+    let open = state.turns.open().map(Turn::trigger_seq);
+    references.referred.extend(waiting.chain(open));
+    Ok(references.end(state.seq))
+}
+
+fn matters(kind: &str) -> bool {
+    matches!(
+        kind,
+        "perceived"
+            | "tick_started"
+            | "tick_ended"
+            | "remembered"
+            | "memory_changed"
+            | "entity_changed"
+            | "effect_intended"
+    )
+}
+
+/// What refers to what.
+struct References {
+    before: Timestamp,
+    /// Messages, which also come in while another is answered.
+    heard: HashSet<Seq>,
+    old: BTreeSet<Seq>,
+    referred: BTreeSet<Seq>,
+    /// First and last event of each tick, and what it answered.
+    ticks: Vec<(Seq, Seq, Seq)>,
+    tick: Option<(Seq, Seq)>,
+    /// The acts by the messages that they answer.
+    acts: HashMap<EffectKey, Seq>,
+    /// What the world repeated of an act.
+    echoes: HashMap<Seq, EffectKey>,
+}
+
+impl References {
+    fn new(before: Timestamp) -> Self {
+        Self {
+            before,
+            heard: HashSet::new(),
+            old: BTreeSet::new(),
+            referred: BTreeSet::new(),
+            ticks: Vec::new(),
+            tick: None,
+            acts: HashMap::new(),
+            echoes: HashMap::new(),
+        }
+    }
+
+    fn take_in(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        match event {
+            Event::Perceived(perceived) => self.perceived(seq, at, perceived),
+            Event::TickStarted(started) => {
+                self.end_tick(Seq(seq.0.saturating_sub(1)));
+                self.tick = Some((seq, started.trigger));
+            }
+            Event::TickEnded(_) => self.end_tick(seq),
+            Event::EffectIntended(intended) => {
+                if let Some((_, trigger)) = self.tick {
+                    self.acts.insert(intended.key.clone(), trigger);
+                }
+            }
+            Event::Remembered(remembered) => {
+                self.refer(remembered.origin);
+                self.refer_to_message();
+            }
+            Event::MemoryChanged(changed) => self.memory_changed(changed),
+            Event::EntityChanged(changed) => {
+                if let EntityChange::Observed { observation, .. } = &changed.change {
+                    let origin = observation.origin.into_iter();
+                    origin.for_each(|origin| self.refer(origin));
+                }
+                if changed.is_by_call() {
+                    self.refer_to_message();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn perceived(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
+        // What the world repeats of an act goes or stays with the act.
+        if let Some(cause) = &perceived.perception.attested.cause {
+            self.echoes.insert(seq, cause.clone());
+            return;
+        }
+        self.heard.insert(seq);
+        if at < self.before && !perceived.perception.words.is_forgotten() {
+            self.old.insert(seq);
+        }
+    }
+
+    fn memory_changed(&mut self, changed: &MemoryChanged) {
+        let sources = |note: &Note| note.sources().to_vec();
+        let referred = match &changed.change {
+            MemoryChange::Added { notes } => notes.iter().flat_map(sources).collect(),
+            MemoryChange::Extracted { facts, .. } => {
+                let facts = facts.iter();
+                facts.flat_map(|fact| sources(&fact.note)).collect()
+            }
+            MemoryChange::Superseded { by, .. } => by.iter().copied().collect(),
+            // A record that represents others, or that the operator made public, is wanted.
+            MemoryChange::Folded { into, .. } => vec![*into],
+            MemoryChange::Published { record } => vec![*record],
+            MemoryChange::Linked { a, b, .. } => vec![*a, *b],
+            _ => Vec::new(),
+        };
+        referred.into_iter().for_each(|origin| self.refer(origin));
+        if matches!(changed.author, Author::Tool(_)) {
+            self.refer_to_message();
+        }
+    }
+
+    fn refer(&mut self, origin: Origin) {
+        self.referred.insert(origin.seq());
+    }
+
+    /// What a turn notes rests on the message that it answers.
+    fn refer_to_message(&mut self) {
+        self.referred.extend(self.tick.map(|(_, trigger)| trigger));
+    }
+
+    fn end_tick(&mut self, last: Seq) {
+        if let Some((first, trigger)) = self.tick.take() {
+            self.ticks.push((first, last, trigger));
+        }
+    }
+
+    /// The message that an event answers: a turn loses its words as a whole.
+    fn answered(&self, seq: Seq) -> Option<Seq> {
+        if let Some(cause) = self.echoes.get(&seq) {
+            return self.acts.get(cause).copied();
+        }
+        if self.heard.contains(&seq) {
+            return None;
+        }
+        let after = self.ticks.partition_point(|(first, ..)| *first <= seq);
+        let (_, last, trigger) = self.ticks.get(after.checked_sub(1)?)?;
+        (seq <= *last).then_some(*trigger)
+    }
+
+    fn end(mut self, last: Seq) -> BTreeSet<Seq> {
+        self.end_tick(last);
+        let answered = self.referred.iter().filter_map(|seq| self.answered(*seq));
+        let referred: BTreeSet<_> = answered.chain(self.referred.iter().copied()).collect();
+        self.old.difference(&referred).copied().collect()
+    }
+}
