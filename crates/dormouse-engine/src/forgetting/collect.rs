@@ -25,6 +25,8 @@ pub(super) struct Taken {
     pub(super) turns: Vec<(Seq, Seq)>,
     /// The acts of these turns.
     pub(super) effects: HashSet<EffectKey>,
+    /// From when to when each act was done. In order, and apart from each other.
+    acts: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Taken {
@@ -36,6 +38,13 @@ impl Taken {
     /// Whether an origin is taken, by itself or with its event.
     pub(super) fn has_origin(&self, origin: Origin) -> bool {
         self.origins.contains(&origin) || self.has(origin.seq())
+    }
+
+    /// Whether a taken act was under way at this time.
+    pub(super) fn acted_at(&self, at: Timestamp) -> bool {
+        let after = self.acts.partition_point(|(begun, _)| *begun <= at);
+        let act = after.checked_sub(1).and_then(|act| self.acts.get(act));
+        act.is_some_and(|(_, done)| at <= *done)
     }
 
     /// Whether the event is in a turn that answered a taken message.
@@ -137,16 +146,19 @@ impl<'s> Collector<'s> {
                 let is_selected = self.taken.effects.contains(&intended.key)
                     || self.selection.is_here(origin, at, texts.iter().copied());
                 if is_selected {
-                    self.taken.effects.insert(intended.key.clone());
+                    self.act(intended.key.clone());
                     // The assistant's own words were asked to be forgotten, not only as a part of a turn.
                     self.take(origin, Speaker::Person, texts);
                 } else if self.turn.is_some() {
-                    self.taken.effects.insert(intended.key.clone());
+                    self.act(intended.key.clone());
                     self.take_only(origin);
                 }
             }
             Event::EffectSettled(settled) if self.taken.effects.contains(&settled.key) => {
                 self.take_only(Origin::event(seq));
+                if let Some((_, done)) = self.taken.acts.last_mut() {
+                    *done = at;
+                }
             }
             Event::Unanswered(unanswered) if self.taken.has(unanswered.trigger) => {
                 self.take_only(Origin::event(seq));
@@ -162,6 +174,14 @@ impl<'s> Collector<'s> {
             Event::Recollected(_) | Event::ParseFailed(_) => self.take_here(seq, at, &[]),
             _ => {}
         }
+    }
+
+    /// Takes an act, of which no more is known yet than that it begins.
+    fn act(&mut self, key: EffectKey) {
+        self.taken.effects.insert(key);
+        self.taken
+            .acts
+            .push((self.at, Timestamp::from_micros(i64::MAX)));
     }
 
     /// Takes an event that is selected by its place or its words, but whose words are not of their own.

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::{
     collect::{Collector, Taken},
     people::KnownPeople,
-    redact::{Redacted, Redactor},
+    redact::{Redacted, Redactor, lost_words},
     selection::Selection,
     words::{Speaker, TellingWords},
 };
@@ -114,7 +114,8 @@ impl ForgetPlan {
     }
 
     fn count(&mut self, stored: &StoredEvent) -> Result<(), ReplayError> {
-        let is_message = stored.kind == "perceived";
+        // What was forgotten before cannot be taken once more.
+        let is_message = stored.kind == "perceived" && !lost_words(stored);
         self.messages.1 += u64::from(is_message);
         let Some(redacted) = self.redacted(stored)? else {
             return Ok(());

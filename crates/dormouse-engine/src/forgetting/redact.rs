@@ -280,17 +280,21 @@ impl Redactor<'_> {
         let sender = sender.and_then(|id| EntityId::try_new(id).ok());
         let cause = text("/attested/cause").and_then(|cause| EffectKey::try_new(cause).ok());
         let at = perception.pointer("/attested/at").and_then(Value::as_i64);
+        let at = at.map(Timestamp::from_micros);
+        // What others heard of an act does not name its cause.
+        let is_of_assistant = perception.pointer("/attested/sender/assistant").is_some();
         let words = text("/words").unwrap_or_default();
         let is_here = match self.selection {
             // Its number in the log is not in the world, which has the words, or a copy of them.
             Selection::Record(_) => false,
-            selection => at
-                .map(Timestamp::from_micros)
-                .is_some_and(|at| selection.is_here(Origin::event(Seq::ZERO), at, [words])),
+            selection => {
+                at.is_some_and(|at| selection.is_here(Origin::event(Seq::ZERO), at, [words]))
+            }
         };
         if self.selection.is_person(sender.as_ref())
             || is_here
             || cause.is_some_and(|cause| self.taken.effects.contains(&cause))
+            || is_of_assistant && at.is_some_and(|at| self.taken.acted_at(at))
         {
             set(perception, &["words"]);
         }
@@ -325,6 +329,12 @@ impl Redactor<'_> {
 
     fn names_and_copies(&self, field: &str, value: &mut Value) {
         match value {
+            // Names as the world lists them.
+            Value::String(name)
+                if field == "heard_by" && self.names.contains(&name.to_lowercase()) =>
+            {
+                FORGOTTEN.clone_into(name);
+            }
             Value::String(text) if !IDS.contains(&field) => {
                 if let Some(scrubbed) = self.text(text) {
                     *text = scrubbed;
