@@ -212,7 +212,7 @@ impl Call<'_> {
         Ok(match draft {
             Some(draft) => BuiltinOutcome::AskMemory(MemoryQuery::Change {
                 who: who.to_owned(),
-                draft,
+                draft: Box::new(draft),
                 sources: self.origins(),
                 belief,
                 listeners: listeners(self.state, self.turn),

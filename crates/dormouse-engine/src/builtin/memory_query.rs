@@ -38,7 +38,7 @@ pub(crate) enum MemoryQuery {
     /// Whether a fact may be noted about somebody, from these sources.
     Change {
         who: String,
-        draft: Draft,
+        draft: Box<Draft>,
         sources: Vec<Origin>,
         belief: Option<Value>,
         /// Who hears the answer: of what they were not party to, nothing is done and nothing is said.

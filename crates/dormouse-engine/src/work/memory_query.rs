@@ -92,7 +92,7 @@ async fn answer(
         } => Ok(match withdrawn(&ports.memory, &sources).await? {
             Some(refused) => refused,
             None => ports.memory.with_entities(|known| {
-                let checked = check(known, &who, draft, listeners.as_ref(), now);
+                let checked = check(known, &who, *draft, listeners.as_ref(), now);
                 match checked {
                     MemoryAnswer::Fits { changes, result } => MemoryAnswer::Fits {
                         changes,
