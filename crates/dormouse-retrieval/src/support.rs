@@ -20,7 +20,7 @@ use dormouse_contracts::Trust;
 
 use function_words::Language;
 pub use function_words::is_small_word;
-use words::{NOT, Word, names, spelled, telling};
+use words::{NOT, Word, assertions, names, raw, spelled, telling};
 
 /// The most trust of what no source supplies: the model inferred it.
 pub const INFERRED: Trust = match Trust::try_new(0.6) {
@@ -95,9 +95,14 @@ pub struct Support {
 /// - every other text that supplies a word, a name or a number which the named ones lack, or two neighbouring words of
 ///   `text` that are not neighbours in any named text: the words of a trusted message in another order say something
 ///   else;
-/// - [`INFERRED`], if nobody supplies a word;
+/// - every other text with a run of three words of `text`, small ones included, that no named text has. If `text` is
+///   shorter, all of it is the run. A part of the name of somebody who was heard is not a run;
+/// - [`INFERRED`], if nobody supplies a word, or if `text` has only small words, denials and names of those who were
+///   heard. Then every text counts that has a run of it;
 /// - everything that was shown, if nobody supplies a number, a name, or more than half of the words: then it may be
 ///   another wording of any of it.
+///
+/// A question asserts nothing: what the named texts ask supplies nothing. What other texts ask can lower the trust.
 ///
 /// Without a named text everything that was shown may be the source.
 ///
@@ -114,7 +119,7 @@ pub fn support(
     let note = Note::of(text);
     let mut supplied = Supplied::default();
     for shown in named {
-        supplied.add(&Supplied::by(&note, shown));
+        supplied.add(&Supplied::by(&note, &asserted(shown)));
     }
     let trusts = named.iter().map(|shown| shown.trust);
     let mut support = Support {
@@ -130,11 +135,15 @@ pub fn support(
         .map(|shown| (*shown, Supplied::by(&note, shown)))
         .collect();
     // People who were heard have a name that the world attests, and may be called by it.
-    let mut attested = supplied.names;
+    let mut attested = supplied.names.clone();
+    let mut raw_names = supplied.raw_names.clone();
     for (_, other) in others.iter().filter(|(shown, _)| !shown.is_name) {
         attested.extend(other.names.iter().cloned());
+        raw_names.extend(other.raw_names.iter().cloned());
     }
     as_names.extend(note.used_as(&attested));
+    let runs = note.runs(&raw_names);
+    let lacking_runs: Vec<&String> = runs.iter().filter(|run| !supplied.has(run)).collect();
     let mut known: BTreeSet<usize> = BTreeSet::new();
     for (index, (shown, other)) in others.iter().enumerate() {
         let could_lower = shown.trust < support.trust;
@@ -150,21 +159,41 @@ pub fn support(
         let words = lacking.words.iter().copied();
         let words = words.filter(|at| !note.denies(*at)).filter(is_supplied);
         let words: Vec<usize> = words.collect();
+        let has_run = || other.has_one_of(&lacking_runs);
         let has_pair = lacking.pairs.iter().any(|(at, pair)| {
             let is_name = shown.is_name && as_names.contains(at) && as_names.contains(&(at + 1));
             !is_name && other.pairs.contains(pair)
         });
-        if could_lower && (!words.is_empty() || has_pair) {
+        if could_lower && (!words.is_empty() || has_pair || has_run()) {
             support.trust = shown.trust;
             support.lowered_by = Some(index);
         }
-        known.extend(words);
+        let asserted = asserted(shown);
+        if let Cow::Borrowed(_) = asserted {
+            known.extend(words);
+        } else {
+            let asserted = Supplied::by(&note, &asserted);
+            let words = words.into_iter();
+            known.extend(words.filter(|at| names.contains(at) || note.is_in(*at, &asserted.words)));
+        }
     }
     let unknown = lacking.words.iter().filter(|at| !known.contains(at));
     let unknown: Vec<&Word> = unknown.filter_map(|at| note.words.get(*at)).collect();
-    if !unknown.is_empty() || note.words.is_empty() {
+    if !unknown.is_empty() {
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
+    }
+    let says_nothing = note.says_nothing(&as_names);
+    if says_nothing {
+        support.is_inferred = true;
+        support.trust = support.trust.lowest(INFERRED);
+        // Small words are in nearly every text, so that the named texts have such a run may be chance.
+        for (index, (shown, other)) in others.iter().enumerate() {
+            if shown.trust < support.trust && runs.iter().any(|run| other.has(run)) {
+                support.trust = shown.trust;
+                support.lowered_by = Some(index);
+            }
+        }
     }
     let is_mostly_unknown = 2 * unknown.len() > note.words.len();
     if is_mostly_unknown || unknown.iter().any(|word| word.is_exact) {
@@ -185,11 +214,11 @@ pub fn support(
 #[must_use]
 pub fn says_all(text: &str, subject: &str, shown: &ShownText<'_>) -> bool {
     let note = Note::of(text);
-    let supplied = Supplied::by(&note, shown);
+    let supplied = Supplied::by(&note, &asserted(shown));
     let mut as_names = note.subject(subject);
     as_names.extend(note.used_as(&supplied.names));
     let lacking = note.lacking(&supplied, &as_names);
-    !note.words.is_empty() && lacking.words.is_empty() && lacking.pairs.is_empty()
+    !note.says_nothing(&as_names) && lacking.words.is_empty() && lacking.pairs.is_empty()
 }
 
 /// Whether `name` says a word of `text` that none of `others` says. Pure.
@@ -207,9 +236,25 @@ pub fn is_only_in_name(text: &str, name: &ShownText<'_>, others: &[&ShownText<'_
     words.any(|at| note.is_in(at, &name.words))
 }
 
+/// A text without its questions.
+fn asserted<'a>(shown: &'a ShownText<'a>) -> Cow<'a, ShownText<'a>> {
+    match assertions(&shown.words) {
+        Cow::Borrowed(_) => Cow::Borrowed(shown),
+        Cow::Owned(words) => Cow::Owned(ShownText {
+            words: words.into(),
+            ..shown.clone()
+        }),
+    }
+}
+
+/// How many neighbouring words of two texts are no chance.
+const RUN: usize = 3;
+
 /// A text whose sources are looked for.
 struct Note {
     words: Vec<Word>,
+    /// All words, small ones included.
+    raw: Vec<String>,
     language: Language,
 }
 
@@ -231,6 +276,10 @@ type Pair = (String, String);
 struct Supplied {
     words: BTreeSet<String>,
     pairs: BTreeSet<Pair>,
+    /// All words of each text, small ones included, with a space around each.
+    raw: BTreeSet<String>,
+    /// All words of the names of speakers and channels.
+    raw_names: BTreeSet<Vec<String>>,
     /// The words of each name by which a note may call somebody or something.
     names: BTreeSet<Vec<String>>,
 }
@@ -242,7 +291,12 @@ impl Note {
         let names = names(text, language);
         let mut words = telling(&spelled_text, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
-        Self { words, language }
+        let raw = raw(&spelled_text, language, &[]);
+        Self {
+            words,
+            raw,
+            language,
+        }
     }
 
     /// The place of the subject, if the note begins with it and says more.
@@ -287,6 +341,19 @@ impl Note {
     fn is_in(&self, at: usize, words: &BTreeSet<String>) -> bool {
         let word = self.words.get(at);
         word.is_some_and(|word| words.contains(&word.text))
+    }
+
+    /// Its runs of neighbouring words, without those that are a part of one of these names.
+    fn runs(&self, names: &BTreeSet<Vec<String>>) -> Vec<String> {
+        let length = RUN.min(self.raw.len()).max(1);
+        let is_name = |run: &[String]| names.iter().any(|name| contains(name, run));
+        let runs = self.raw.windows(length).filter(|run| !is_name(run));
+        runs.map(padded).collect()
+    }
+
+    /// Whether it has only small words, denials, and names.
+    fn says_nothing(&self, as_names: &Places) -> bool {
+        (0..self.words.len()).all(|at| self.denies(at) || as_names.contains(&at))
     }
 
     fn denies(&self, at: usize) -> bool {
@@ -355,6 +422,14 @@ impl Supplied {
         supplied.pairs.extend(pairs(&as_written));
         let said = telling(&words, language, &none, &speaker);
         supplied.pairs.extend(pairs(&said));
+        let written = raw(&words, language, &[]);
+        let said = raw(&words, language, &speaker);
+        supplied.raw.extend([padded(&written), padded(&said)]);
+        let names = [speaker, spelled(&shown.channel)].into_iter();
+        let names = names.map(|name| raw(&name, language, &[]));
+        supplied
+            .raw_names
+            .extend(names.filter(|name| !name.is_empty()));
         let attested = spelled(&shown.around);
         let attested = attested.iter().map(|word| crate::base_form(word));
         supplied.words.extend(attested);
@@ -369,7 +444,18 @@ impl Supplied {
     fn add(&mut self, other: &Self) {
         self.words.extend(other.words.iter().cloned());
         self.pairs.extend(other.pairs.iter().cloned());
+        self.raw.extend(other.raw.iter().cloned());
+        self.raw_names.extend(other.raw_names.iter().cloned());
         self.names.extend(other.names.iter().cloned());
+    }
+
+    /// Whether it has this run of words.
+    fn has(&self, run: &str) -> bool {
+        self.raw.iter().any(|text| text.contains(run))
+    }
+
+    fn has_one_of(&self, runs: &[&String]) -> bool {
+        runs.iter().any(|run| self.has(run))
     }
 
     /// Whether it has more than one word.
@@ -382,6 +468,16 @@ impl Supplied {
         let mut names = names.iter();
         names.any(|name| name.iter().cloned().collect::<BTreeSet<_>>() == self.words)
     }
+}
+
+/// Words with a space around each, so that a run of them is a part of the text.
+fn padded(words: &[String]) -> String {
+    format!(" {} ", words.join(" "))
+}
+
+/// Whether one list of words has the other in it, one after the other.
+fn contains(words: &[String], run: &[String]) -> bool {
+    words.windows(run.len().max(1)).any(|part| part == run)
 }
 
 fn pairs(words: &[Word]) -> impl Iterator<Item = Pair> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Attribution, Origin, SourceKind, Trust};
+use dormouse_contracts::{Attribution, EntityId, Origin, SourceKind, Trust};
 use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
@@ -192,7 +192,12 @@ fn names_in(content: &str) -> Vec<String> {
 
 /// Whether the result of a call may hold text that was written outside.
 fn was_made(call: &CallState) -> bool {
-    let was_made = matches!(call.verdict, Some(Verdict::Success | Verdict::Failure));
+    let was_made = match call.verdict {
+        Some(Verdict::Success | Verdict::Failure) => true,
+        // A world that refuses to let more hear it than may names them.
+        Some(Verdict::Deferred) => call.effect.is_some(),
+        Some(Verdict::Skipped) | None => false,
+    };
     call.category.is_some() && was_made
 }
 
@@ -205,21 +210,38 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         let trust = line.get("trust").and_then(Value::as_f64)?;
         #[expect(clippy::cast_possible_truncation, reason = "two digits are kept")]
         let trust = Trust::try_new(trust as f32).ok()?;
-        let from = text("from")?.to_owned();
+        let from = recalled_from(text("from")?, text("entity"));
         let place = text("place").map(|place| name(place.to_owned()));
         let said = ShownItem {
             origin: text("id").and_then(named_origin),
-            from: Attribution::Named(from.clone()),
             said: ShownText {
-                speaker: from,
+                speaker: from.name().unwrap_or_default().to_owned(),
                 around: text("at")?.to_owned(),
                 ..ShownText::text(trust, text("text")?.to_owned())
             },
+            from,
         };
         Some([said].into_iter().chain(place))
     };
     let lines: Option<Vec<_>> = lines.iter().map(line).collect();
     Some(lines?.into_iter().flatten().collect())
+}
+
+/// Who a recalled line comes from, by the word for them and the id that its result has: the reverse of [`render::name`].
+fn recalled_from(name: &str, entity: Option<&str>) -> Attribution {
+    if let Some(id) = entity.and_then(|id| EntityId::try_new(id).ok()) {
+        return Attribution::entity(id, name);
+    }
+    let without_name = [
+        Attribution::Myself,
+        Attribution::Surroundings,
+        Attribution::Several,
+        Attribution::Unknown,
+    ];
+    let mut without_name = without_name.into_iter();
+    without_name
+        .find(|from| render::name(from) == name)
+        .unwrap_or_else(|| Attribution::Named(name.to_owned()))
 }
 
 /// The words of `content` that `arguments` lack.

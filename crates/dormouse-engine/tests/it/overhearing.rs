@@ -259,3 +259,20 @@ async fn killed_at_any_write_in_between_nothing_is_lost_or_said_twice() {
     }
     assert!(crashes > 8, "the log did die: {crashes}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_names_of_those_who_would_hear_it_are_believed_like_names() {
+    let note = json!({"text": "the treasurer is a thief"});
+    let home = Home::new([
+        aloud("plumbago"),
+        ScriptedTurn::call("store_memory", note),
+        ScriptedTurn::call("noop", json!({})),
+    ]);
+    home.world.listen(among(&["Alice", "Thief Treasurer"]));
+    let whisper = Perceive::whisper("Alice", &format!("note that {SECRET}"));
+    hear(&home, [whisper.audience(among(&["Alice"]))]).await;
+    assert_eq!(refusals(&home), 1);
+    let refusal = "more would hear it than may: me, Alice, Thief Treasurer";
+    assert!(home.last_shown().contains(refusal), "{}", home.last_shown());
+    assert_eq!(crate::trust::noted(&home), [0.2]);
+}

@@ -309,3 +309,21 @@ async fn nobody_is_liked_more_or_less_on_the_word_of_a_stranger() {
     });
     assert_eq!(judged.collect::<Vec<_>>(), [0.4, 0.4, 0.4, 0.9]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_liked_less_for_a_line_of_small_words_from_a_stranger() {
+    let judge = json!({
+        "entity": "Alice", "metric": "favorability", "change": -0.2, "reason": "Alice is after you"});
+    let home =
+        Home::where_all_is_shared([ScriptedTurn::call("update_relationship", judge), noop()]);
+    let life = home.wake().await;
+    let stranger = Perceive::say("Mallory", "Alice is after you");
+    let asked = Perceive::whisper("Alice", "how are you? It is me");
+    for (heard, number) in [stranger, asked].into_iter().zip(1..) {
+        life.accept(heard.number(number).build()).await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    let result = &results(&home)[0]["result"];
+    assert_eq!(result["applied"], json!(false), "{result}");
+}

@@ -238,7 +238,7 @@ async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before(
             .configured(|config| config.memory_tokens = memory_tokens);
         let heard = [Perceive::addressed("Mallory", "the vault is empty")];
         let chat = (0..HISTORY_KEPT).map(|_| Perceive::whisper("Alice", "nice and sunny today"));
-        let asked = [Perceive::whisper("Alice", "what of the vault?")];
+        let asked = [Perceive::whisper("Alice", "tell me of the vault")];
         let heard = heard.into_iter().chain(chat).chain(asked);
         assert_eq!(
             remembered(&home, heard).await,

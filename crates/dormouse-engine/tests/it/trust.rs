@@ -279,7 +279,7 @@ fn honest_notes_in_other_words_are_believed() {
             "kept, {privacy:?}: {quiet} and {noisy} of {all}; held out: {held_quiet} and {held_noisy} of {held}"
         );
         assert!(all >= 100 && quiet == all && held_quiet == held);
-        assert!(noisy * 10 >= all * 9, "{noisy} of {all}");
+        assert!(noisy * 10 >= all * 8, "{noisy} of {all}");
         assert!(held_noisy * 10 >= held * 8, "{held_noisy} of {held}");
     }
 }
@@ -617,4 +617,53 @@ async fn accounts_that_a_prompt_keeps_back_do_not_count_and_are_not_mentioned() 
     live(&shared, heard()).await;
     let result = results(&shared, "store_memory")[0].to_string();
     assert!(result.contains("people say so"), "{result}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_line_that_was_looked_up_comes_from_the_one_who_said_it() {
+    let from = |home: &Home| {
+        let events = home.events().into_iter();
+        let remembered = events.filter_map(|event| match event {
+            Event::Remembered(remembered) => Some(remembered.from),
+            _ => None,
+        });
+        remembered.last()
+    };
+    let look_up = |query: &str| ScriptedTurn::call("recall_memories", json!({"query": query}));
+    let text = "Alice's horse is called Star";
+    // Alice's whisper is the message itself, and what is found.
+    let home =
+        Home::where_all_is_shared([noop(), look_up("horse"), note_from(text, &["#2"]), noop()]);
+    let heard = [
+        alice("My horse is called Star"),
+        alice("Look up how my horse is called. Note it"),
+    ];
+    live(&home, heard).await;
+    let id = EntityId::try_new("player:Alice").unwrap();
+    assert_eq!(from(&home), Some(Attribution::entity(id, "Alice")));
+    assert_eq!(noted(&home), [0.9]);
+    // A line of the assistant itself comes from no person who is called "you".
+    let home = Home::where_all_is_shared([
+        note("a mare of Alice is grey"),
+        noop(),
+        look_up("mare grey"),
+        ScriptedTurn::with(|request| {
+            let shown = shown(request);
+            let found = shown.split("\"memories\":").last().unwrap();
+            assert!(found.contains("\"from\":\"you\""), "{found}");
+            let line = found
+                .split('{')
+                .find(|line| line.contains("\"from\":\"you\""));
+            let id = line.unwrap().split("\"id\":\"").nth(1).unwrap();
+            let id = id.split('"').next().unwrap();
+            note_from("a mare of Alice is grey", &[id])
+        }),
+        noop(),
+    ]);
+    live(
+        &home,
+        [alice("hello"), alice("what do you know of a mare?")],
+    )
+    .await;
+    assert_eq!(from(&home), Some(Attribution::Myself));
 }

@@ -7,9 +7,11 @@ use std::{collections::HashMap, sync::LazyLock};
 
 /// The small words of one language. All are in lower case and without accents.
 struct Lists {
-    /// Articles, pronouns, prepositions, forms of "to be" and "to have", and words that only report that somebody said
+    /// Articles, pronouns, auxiliaries, the plainest connecting words, and words that only report that somebody said
     /// something.
     function: &'static str,
+    /// Other frequent words. They say something ("off", "before", "must", "all"), and show in which language a text is.
+    common: &'static str,
     /// Words that deny. A note that denies says something else than one that does not.
     denials: &'static str,
     /// The words by which speakers mean themselves.
@@ -22,6 +24,7 @@ struct Lists {
 #[derive(Clone, Copy, Default)]
 struct Meanings {
     function: u8,
+    common: u8,
     denials: u8,
     myself: u8,
 }
@@ -33,6 +36,7 @@ static SMALL_WORDS: LazyLock<HashMap<&'static str, Meanings>> = LazyLock::new(||
         let bit = 1 << number;
         let of = |list: &'static str| list.split_ascii_whitespace();
         of(lists.function).for_each(|word| words.entry(word).or_default().function |= bit);
+        of(lists.common).for_each(|word| words.entry(word).or_default().common |= bit);
         of(lists.denials).for_each(|word| words.entry(word).or_default().denials |= bit);
         of(lists.myself).for_each(|word| words.entry(word).or_default().myself |= bit);
     }
@@ -70,6 +74,14 @@ impl Language {
         self.is_in(meanings(word).denials)
     }
 
+    /// Whether the word denies in some language and is nothing else in any: it still denies in a text of another one.
+    pub(super) fn denies_anywhere(word: &str) -> bool {
+        let meanings = meanings(word);
+        meanings.denials != 0
+            && meanings.function | meanings.common | meanings.myself == 0
+            && !DENIES_IN_ONE.contains(&word)
+    }
+
     pub(super) fn is_myself(self, word: &str) -> bool {
         self.is_in(meanings(word).myself)
     }
@@ -86,9 +98,9 @@ impl Language {
 }
 
 impl Meanings {
-    /// The languages in which the word is a small one.
+    /// The languages in which the word is a frequent one.
     fn any(self) -> u8 {
-        self.function | self.denials | self.myself
+        self.function | self.common | self.denials | self.myself
     }
 }
 
@@ -96,91 +108,96 @@ fn meanings(word: &str) -> Meanings {
     SMALL_WORDS.get(word).copied().unwrap_or_default()
 }
 
-/// Whether a word, in lower case and without accents, says nothing by itself in one of the languages.
+/// Whether a word, in lower case and without accents, is one of the most frequent of one of the languages.
 #[must_use]
 pub fn is_small_word(word: &str) -> bool {
     meanings(word).any() != 0
 }
 
+/// Words that deny in one language and say something else in another.
+const DENIES_IN_ONE: [&str; 7] = ["mai", "no", "nul", "nulle", "pas", "personne", "sin"];
+
 const ALL: [Lists; 7] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];
 
 const ENGLISH: Lists = Lists {
-    function: "a about after again all also am an and another any are as at away back be because been before being both but by \
-        came can come comes could did do does doing done each ever every for from get gets go goes going got had has \
-        have having he her here hers herself him himself his how however if in into is it its itself just like ll m \
-        made make makes may might more most much must need needs now of off on once onto or other our ours out over own re s \
-        shall she should since so some such than that the their theirs them themselves then there these they this \
-        those through to too u up upon us ve very want wanted wants was we were what when where whether which while who whom whose why \
-        will with would yes yet you your yours yourself please \
-        say says said saying tell tells told telling ask asks asked asking mention mentions mentioned call calls \
-        called name names named know knows knew known remember remembers remembered note noted according claims \
-        claimed stated states reports reported think thinks thought someone somebody something thing things",
+    function: "a also am an and any are as at be because been being but by can could did do does doing for had has have having he her \
+        hers herself him himself his how in is it its itself ll m of our ours re s she so some than that the their theirs \
+        them themselves there these they this those to us ve was were what when where whether which while who whom \
+        whose will with would you your yours yourself please say says said saying tell tells told telling ask asks \
+        asked asking mention mentions mentioned call calls called name named names note noted according claims claimed \
+        stated states reports reported think thinks thought remember someone somebody something thing things",
+    common: "about after again all another away back before both came come comes done each ever every from \
+        get gets go goes going got here however if into just like made make makes may might more most much must need \
+        needs now off on once onto or other out over own shall should since such then through too u up upon very \
+        want wanted wants why yes yet know knows knew known remembers remembered",
     denials: "not no never none nobody nothing nowhere neither nor cannot without hardly",
     myself: "i my me mine myself we",
     names_are_capital: true,
 };
 
 const GERMAN: Lists = Lists {
-    function: "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dem den denn der des \
-        die dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch euer fur \
-        gern gerne habe haben hast hat hatte hatten hier ihm ihn ihnen ihr ihre ihrem ihren ihrer im immer in ins ist \
-        ja jede jeden jeder jetzt kann konnen man mehr mit mochte muss nach noch nun nur ob oder ohne schon sehr sein \
-        seine seinem seinen seiner seit sich sie sind so soll sollte uber um und uns unser unter vom von vor war waren \
-        warum was weil wenn wer werde werden wie wieder will wir wird wo wurde zu zum zur zwischen \
-        sagt sagte gesagt heisst heissen hiess erzahlt erzahlte fragt fragte bittet bat nennt name namen weiss bitte laut",
-    denials: "nicht kein keine keinen keinem keiner nie niemals niemand nichts nirgends",
+    function: "als am an auch bei beim bin bist da das dass dem den denn der des die dies diese dieser dieses du durch ein \
+        eine einem einen einer eines er es etwas euch euer fur habe haben hast hat hatte hatten ihm ihn ihnen ihr ihre \
+        ihrem ihren ihrer im in ins ist man mit sein seine seinem seinen seiner sich sie sind so um und uns unser war \
+        waren was weil wenn wer werde werden wie wir wird wo wurde zu zum zur sagt sagte gesagt heisst heissen hiess \
+        erzahlt erzahlte fragt fragte bittet bat nennt name namen bitte von vom",
+    common: "aber alle also auf aus bis damit dann doch dort gern gerne hier immer ja jede jeden jeder jetzt kann konnen \
+        mehr mochte muss nach noch nun nur ob oder schon sehr seit soll sollte uber unter vor warum wieder \
+        will zwischen weiss laut",
+    denials: "nicht weder kein keine keinen keinem keiner nie niemals niemand nichts nirgends ohne",
     myself: "ich mein meine meinen meinem meiner meines mich mir",
     names_are_capital: false,
 };
 
 const DUTCH: Lists = Lists {
-    function: "aan al alle als altijd bij daar dan dat de den der deze die dit door dus een en er geweest had hadden \
-        heb hebben heeft het hem hen hier hij hoe hun iets in is ja je jij jouw jullie kan kunnen maar met moet na naar \
-        nog nu of om ook op over te tegen toch toen tot u uit uw van veel voor waar waren was wat we werd wie wij wil \
-        worden wordt zal ze zich zij zijn zo zou zegt zei gezegd heet heten vertelde vraagt vroeg",
-    denials: "niet geen nooit niemand niets nergens",
+    function: "aan als bij daar dan dat de den der deze die dit door een en er geweest had hadden heb hebben heeft het hem \
+        hen hij hoe hun iets in is je jij jouw jullie maar met om ook te u uw van voor waar waren was wat we werd wie \
+        wij worden wordt zal ze zich zij zijn zo zou zegt zei gezegd heet heten vertelde vraagt vroeg",
+    common: "al alle altijd dus hier ja kan kunnen moet na naar nog nu of op over tegen toch toen tot uit veel wil",
+    denials: "niet geen nooit niemand niets nergens zonder",
     myself: "ik mijn mij me",
     names_are_capital: true,
 };
 
 const FRENCH: Lists = Lists {
-    function: "a ai au aussi aux avait avec avoir c ce cela ces cet cette chez comme d dans de depuis des deux donc du \
-        elle elles en encore entre es est et etait ete etre eu eux fait il ils j l la le les leur leurs lui m mais meme \
-        n ne nos notre nous on ont ou par parce peu peut plus pour qu quand que quel quelle qui s sa sans se ses si \
-        sont son sur t ta te tes toi ton tous tout toute toutes tres tu un une vers votre vous y \
-        dit disait appelle appelles nomme demande raconte selon",
-    denials: "pas jamais rien aucun aucune personne nul",
+    function: "a ai au aussi aux avait avec avoir c ce cela ces cet cette chez comme d dans de des du elle elles en est et \
+        etait ete etre eu eux il ils j l la le les leur leurs lui m mais n ne nos notre nous on ont par parce \
+        pour qu quand que quel quelle qui s sa se ses sont son t ta te tes toi ton tu un une votre vous y dit disait \
+        appelle appelles nomme demande raconte selon",
+    common: "depuis deux donc encore entre es meme ou peu peut plus si sur tous tout toute toutes tres vers fait",
+    denials: "pas jamais rien aucun aucune personne nul sans nulle ni",
     myself: "je moi mon ma mes me",
     names_are_capital: true,
 };
 
 const SPANISH: Lists = Lists {
-    function: "a al algo ante antes aqui asi aun cada como con cual cuando de del desde donde durante e el ella ellas \
-        ellos en entre era eran es esa ese eso esta estaba estan estar este esto estos fue ha han hasta hay la las le \
-        les lo los mas muy ni o os otra otro para pero por porque pues que quien se sea ser si sin sobre son su sus \
-        tambien tan te tiene tienen todo todos tu tus un una unas uno unos usted y ya \
-        dice dijo llama llamado llamada pide cuenta segun",
-    denials: "no nunca jamas nadie nada ninguno ninguna ningun tampoco",
+    function: "a al algo como con cual cuando de del donde e el ella ellas ellos en era eran es esa ese eso esta estaba estan \
+        estar este esto estos fue ha han hay la las le les lo los os para pero por porque pues que quien se sea ser \
+        son su sus tambien te tiene tienen tu tus un una unas uno unos usted y dice dijo llama llamado llamada pide \
+        cuenta segun",
+    common: "ante antes aqui asi aun cada desde durante entre hasta mas muy o otra otro si sobre tan todo todos ya",
+    denials: "no nunca jamas nadie nada ninguno ninguna ningun tampoco sin ni",
     myself: "yo mi mis mio mia me",
     names_are_capital: true,
 };
 
 const PORTUGUESE: Lists = Lists {
-    function: "a ao aos as ate cada com como da das de dela dele deles depois do dos e ela elas ele eles em entre era \
-        essa esse esta estava este eu foi ha isso isto ja la lhe mais mas muito na nas nem no nos o os ou para pela \
-        pelo por porque qual quando que quem se sem ser seu seus sua suas so sobre tambem te tem tinha todo todos tu \
-        um uma umas uns voce disse diz chama chamado pede segundo",
-    denials: "nao nunca jamais ninguem nada nenhum nenhuma tampouco",
+    function: "a ao aos as com como da das de dela dele deles do dos e ela elas ele eles em era essa esse esta estava este \
+        foi ha isso isto la lhe mas na nas no nos o os ou para pela pelo por porque qual quando que quem se ser seu \
+        seus sua suas tambem te tem tinha tu um uma umas uns voce disse diz chama chamado pede segundo",
+    common: "ate cada depois entre ja mais muito so sobre todo todos",
+    denials: "nao nunca jamais ninguem nada nenhum nenhuma tampouco sem nem",
     myself: "eu meu minha meus minhas mim me",
     names_are_capital: true,
 };
 
 const ITALIAN: Lists = Lists {
-    function: "a abbia ad agli ai al alla alle allo anche c che chi ci come con cui da dagli dai dal dalla dalle dei \
-        degli del della delle dello di dove e ed era essere fra gli ha hanno ho i il in io l la le lei li lo loro lui \
-        ma nei nel nella nelle ne o per perche piu poi qual quale quando quello questa questo qui se si sia siamo sono \
-        su sua sue sugli sul sulla suo suoi tra tu tuo tutti tutto un una uno vi voi dice ha detto chiama chiede secondo",
-    denials: "non mai nessuno niente nulla nessuna",
+    function: "a abbia ad agli ai al alla alle allo anche c che chi ci come con cui da dagli dai dal dalla dalle dei degli \
+        del della delle dello di dove e ed era essere gli ha hanno ho i il in l la le lei li lo loro lui ma nei nel \
+        nella nelle ne per perche qual quale quando quello questa questo si sia siamo sono sua sue suo suoi tu tuo un \
+        uno una vi voi dice detto chiama chiede secondo",
+    common: "fra o piu poi qui se su sugli sul sulla tra tutti tutto",
+    denials: "non mai nessuno niente nulla nessuna senza nessun",
     myself: "io mio mia miei mie me mi",
     names_are_capital: true,
 };
@@ -214,7 +231,12 @@ mod tests {
     #[test]
     fn every_small_word_is_written_as_texts_are_read() {
         for language in &ALL {
-            for list in [language.function, language.denials, language.myself] {
+            for list in [
+                language.function,
+                language.common,
+                language.denials,
+                language.myself,
+            ] {
                 for word in list.split_ascii_whitespace() {
                     assert_eq!(crate::words(word), [word]);
                 }

@@ -124,6 +124,123 @@ fn a_text_in_a_language_without_a_list_is_believed_less_and_never_more() {
     assert_eq!(of("馬の名前は星です", &tokyo, &stranger).trust, trust(9));
 }
 
+/// Whether a text of [`some_words`] has a word besides small words, denials and the names of this one and of Bob, who says
+/// the other texts.
+fn says_more_than(text: &str, name: &str) -> bool {
+    let said =
+        |word: &str| !["the", "is", "my", "not", "nobody", "never", "Bob", name].contains(&word);
+    text.split(' ').any(said)
+}
+
+#[test]
+fn words_that_mean_something_are_not_small() {
+    let alice = [said(9, "Alice", "The alarm is on after the night.")];
+    for (note, overheard) in [
+        ("The alarm is off after the night", "off with it"),
+        ("The alarm is on before the night", "before noon"),
+        ("The alarm must be on after the night", "you must"),
+    ] {
+        let heard = [said(4, "Mallory", overheard)];
+        assert_eq!(of(note, &alice, &heard).trust, trust(4), "{note}");
+        assert_eq!(of(note, &alice, &[]).trust, INFERRED, "{note}");
+    }
+}
+
+#[test]
+fn a_denial_in_any_language_is_a_word() {
+    for (denied, without) in [
+        ("Der Tee ist ohne Gift", "Der Tee ist mit Gift"),
+        ("Le thé est sans poison", "Le thé est avec du poison"),
+        ("El té está sin veneno", "El té está con veneno"),
+        ("O chá está sem veneno", "O chá está com veneno"),
+        ("Il tè è senza veleno", "Il tè è con veleno"),
+        ("De thee is zonder gif", "De thee is met gif"),
+        ("The tea is without poison", "The tea is with poison"),
+    ] {
+        let alice = [said(9, "Alice", denied)];
+        let mallory = [said(4, "Mallory", without)];
+        assert_eq!(of(without, &alice, &mallory).trust, trust(4), "{without}");
+        assert_eq!(of(denied, &alice, &mallory).trust, trust(9), "{denied}");
+    }
+}
+
+#[test]
+fn a_run_of_any_three_words_that_only_another_text_has_lowers_the_trust() {
+    let alice = [said(9, "Alice", "The treasurer robbed Bob")];
+    let mallory = [said(4, "Mallory", "so the treasurer was robbed by Bob")];
+    let note = "The treasurer was robbed by Bob";
+    assert_eq!(of(note, &alice, &mallory).trust, trust(4));
+    // The name of the speaker is in front of many lines.
+    let long = "Bob the Elder";
+    let source = [said(9, long, "my horse is called Star")];
+    let other = [said(4, "Mallory", "I saw Bob the Elder")];
+    assert_eq!(
+        of("Bob the Elder has the horse Star", &source, &other).trust,
+        trust(9)
+    );
+}
+
+#[test]
+fn a_note_without_a_word_that_says_something_is_never_believed_like_a_message() {
+    let alice = [said(9, "Alice", "They are not what she is. No, not that.")];
+    let note = "They are not to be what she is";
+    assert_eq!(of(note, &alice, &[]).trust, INFERRED);
+    let mallory = [said(4, "Mallory", "hey, what she is!")];
+    assert_eq!(of(note, &alice, &mallory).trust, trust(4));
+    assert!(of("no", &alice, &[]).is_inferred);
+    assert!(of("Alice is not you", &alice, &[]).is_inferred);
+}
+
+#[test]
+fn a_number_below_zero_is_another_number() {
+    let alice = [said(9, "Alice", "Bob owes 500 to the bank.")];
+    for (note, kept) in [
+        ("Bob owes -500 to the bank", false),
+        ("Bob owes \u{2212}500 to the bank", false),
+        ("Bob owes -$500 to the bank", false),
+        ("Bob owes minus 500 to the bank", false),
+        ("Bob owes 500 to the bank", true),
+    ] {
+        assert_eq!(of(note, &alice, &[]).trust == trust(9), kept, "{note}");
+    }
+    let debt = [said(9, "Alice", "The balance is minus five hundred.")];
+    let note = of("The balance is -500", &debt, &[]);
+    let same = of("The balance is minus five hundred", &debt, &[]);
+    assert_eq!((same.trust, note.is_inferred), (trust(9), true));
+    let dash = [said(9, "Alice", "Room 3-17 is free on 2026-11-23.")];
+    assert_eq!(
+        of("Room 3-17 is free on 2026-11-23", &dash, &[]).trust,
+        trust(9)
+    );
+    assert_eq!(of("Room 3 17 is free", &dash, &[]).trust, trust(9));
+}
+
+#[test]
+fn a_question_asserts_nothing() {
+    let claim = "The treasurer Bob is a thief";
+    let mallory = [said(4, "Mallory", claim)];
+    for asked in [
+        "Is the treasurer Bob a thief, as she says?",
+        "Hello! Is it true that the treasurer Bob is a thief?! Tell me.",
+        "\u{ab}The treasurer Bob is a thief?\u{bb}",
+        "Is the treasurer Bob a thief ?",
+    ] {
+        let alice = [said(9, "Alice", asked)];
+        assert_eq!(of(claim, &alice, &mallory).trust, trust(4), "{asked}");
+        assert_eq!(of(claim, &alice, &[]).trust, INFERRED, "{asked}");
+        // What a stranger only asks is no better than what he claims.
+        let asked = [said(4, "Mallory", asked)];
+        let alice = [said(9, "Alice", "What did you hear of Bob?")];
+        assert_eq!(of(claim, &alice, &asked).trust, trust(4));
+    }
+    let alice = [said(
+        9,
+        "Alice",
+        "The treasurer Bob is a thief. Did you know?",
+    )];
+    assert_eq!(of(claim, &alice, &mallory).trust, trust(9));
+}
+
 fn some_words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "vault",
@@ -220,8 +337,7 @@ proptest! {
     ) {
         let source = [said(own, "Alice", &named)];
         let support = of(&named, &source, &as_shown(&others));
-        let is_said = !Note::of(&named).words.is_empty();
-        prop_assert!(support.trust == trust(own) || !is_said, "{:?}", support);
+        prop_assert!(support.trust == trust(own) || !says_more_than(&named, "Alice"), "{:?}", support);
     }
 
     #[test]
@@ -256,7 +372,8 @@ proptest! {
         others.push(ShownText::name("Thief Treasurer"));
         others.push(ShownText::name("Bob"));
         let note = format!("Thief Treasurer {words}");
-        prop_assert_eq!(of(&note, &source, &others).trust, trust(own));
+        let is_said = says_more_than(&words, "");
+        prop_assert!(of(&note, &source, &others).trust == trust(own) || !is_said);
     }
 
     #[test]

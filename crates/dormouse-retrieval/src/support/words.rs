@@ -1,6 +1,6 @@
 //! A text as the words that say something.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_text::fold_look_alikes;
 
@@ -11,6 +11,15 @@ use crate::base_form;
 pub(super) const NOT: &str = "not";
 /// A run of so many digits that are written one by one is one number: "nine four three one" is 9431.
 const DIGITS_OF_ONE_NUMBER: usize = 3;
+
+/// What a question ends with, in the scripts of the world. The Greek mark is the semicolon, which is none elsewhere.
+const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '⁇', '⁈', '⁉'];
+/// What other sentences end with.
+const SENTENCE_ENDS: [char; 5] = ['.', '!', '…', '。', '！'];
+/// What may be written between a sign and its number.
+const CURRENCIES: [char; 4] = ['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
+/// What is written in front of a number below zero.
+const MINUS: [char; 5] = ['-', '\u{2212}', '\u{2013}', '\u{fe63}', '\u{ff0d}'];
 
 /// A word that says something, in its base form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +32,8 @@ pub(super) struct Word {
 /// The words of a text, in its order, in lower case, with numbers as digits. Small words are included.
 pub(super) fn spelled(text: &str) -> Vec<String> {
     let text = fold_look_alikes(text).to_lowercase();
-    let text = apart_from_denials(&joined_digits(&text));
-    as_digits(crate::words(&text))
+    let text = apart_from_denials(&joined_digits(&with_signs(&text)));
+    signed(as_digits(crate::words(&text)))
 }
 
 /// The words of `spelled` that say something, in base form. Words by which the speaker means himself become the words of
@@ -37,7 +46,7 @@ pub(super) fn telling(
 ) -> Vec<Word> {
     let mut told: Vec<Word> = Vec::new();
     for word in spelled {
-        if language.denies(word) || contains_english_denial(word) {
+        if denies(word, language) {
             told.push(Word {
                 text: NOT.to_owned(),
                 is_exact: false,
@@ -77,16 +86,54 @@ pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
     names
 }
 
-fn is_number(word: &str) -> bool {
-    word.chars().all(|c| c.is_numeric())
+/// Every word of `spelled` in base form, small ones included, and all that deny as one. Words by which the speaker means
+/// himself become the words of the speaker's name, if there is one.
+pub(super) fn raw(spelled: &[String], language: Language, speaker: &[String]) -> Vec<String> {
+    let mut words = Vec::with_capacity(spelled.len());
+    for word in spelled {
+        if denies(word, language) {
+            words.push(NOT.to_owned());
+        } else if language.is_myself(word) && !speaker.is_empty() {
+            words.extend(speaker.iter().map(|name| base_form(name)));
+        } else {
+            words.push(base_form(word));
+        }
+    }
+    words
 }
 
-/// "no" of a text in another language still denies.
-fn contains_english_denial(word: &str) -> bool {
-    matches!(
-        word,
-        "not" | "never" | "nobody" | "nothing" | "none" | "cannot"
-    )
+/// The sentences of a text that do not end with a question mark: a question asserts nothing.
+pub(super) fn assertions(text: &str) -> Cow<'_, str> {
+    if !text.contains(QUESTION_MARKS) {
+        return Cow::Borrowed(text);
+    }
+    let mut asserted = String::with_capacity(text.len());
+    let mut sentence = String::new();
+    for chunk in text.split_inclusive(char::is_whitespace) {
+        sentence.push_str(chunk);
+        // The marks at the end of the word: `?"`, `?!`, `...`
+        let word = chunk.trim_end();
+        let marks = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let marks = word.strip_prefix(marks).unwrap_or_default();
+        let asks = marks.contains(QUESTION_MARKS);
+        if asks {
+            sentence.clear();
+        } else if marks.contains(SENTENCE_ENDS) {
+            asserted.push_str(&sentence);
+            sentence.clear();
+        }
+    }
+    asserted.push_str(&sentence);
+    Cow::Owned(asserted)
+}
+
+fn denies(word: &str, language: Language) -> bool {
+    language.denies(word) || Language::denies_anywhere(word)
+}
+
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    digits.chars().all(|c| c.is_numeric())
 }
 
 /// "didn't" as "did not", which the splitter into words would otherwise read as "did".
@@ -94,8 +141,44 @@ fn apart_from_denials(text: &str) -> String {
     let text = text.replace(['\u{2019}', '\u{2bc}'], "'");
     let text = text
         .replace("can't", "can not")
-        .replace("won't", "will not");
+        .replace("won't", "will not")
+        .replace("cannot", "can not");
     text.replace("n't", " not")
+}
+
+/// The text with "minus" for the sign of a number, which the splitter into words would otherwise leave out. The dash of
+/// "10-20" and of "room-7" is not a sign.
+fn with_signs(text: &str) -> Cow<'_, str> {
+    if !text.contains(MINUS) {
+        return Cow::Borrowed(text);
+    }
+    let mut signed = String::with_capacity(text.len() + 8);
+    let mut before = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let mut after = rest.clone().skip_while(|c| CURRENCIES.contains(c));
+        let is_alone =
+            before.is_none_or(|before: char| !before.is_alphanumeric() && !MINUS.contains(&before));
+        if MINUS.contains(&c) && is_alone && after.next().is_some_and(char::is_numeric) {
+            signed.push_str(" minus ");
+        } else {
+            signed.push(c);
+        }
+        before = Some(c);
+    }
+    Cow::Owned(signed)
+}
+
+/// Joins "minus" and the number that follows it.
+fn signed(words: Vec<String>) -> Vec<String> {
+    let mut signed: Vec<String> = Vec::with_capacity(words.len());
+    for word in words {
+        match signed.last_mut() {
+            Some(last) if last == "minus" && is_number(&word) => *last = format!("-{word}"),
+            _ => signed.push(word),
+        }
+    }
+    signed
 }
 
 /// The text without the marks between groups of digits: "1,000" is 1000.

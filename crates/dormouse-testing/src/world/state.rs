@@ -52,6 +52,19 @@ impl Default for State {
     }
 }
 
+/// How many names a reason lists.
+const LISTED: usize = 8;
+
+/// The names of these, as a world lists them behind a reason.
+fn names(listeners: &Audience) -> String {
+    let Audience::Entities(ids) = listeners else {
+        return String::new();
+    };
+    let names = ids.iter().take(LISTED).map(|id| id.as_str());
+    let names = names.map(|id| id.split_once(':').map_or(id, |(_, name)| name));
+    format!(": {}", names.collect::<Vec<_>>().join(", "))
+}
+
 impl State {
     /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
     /// What more would hear than may is not carried out.
@@ -62,7 +75,7 @@ impl State {
         };
         let outcome = overheard.map_or(outcome, |listeners| {
             Outcome::Rejected(Rejection {
-                reason: "more would hear it than may".to_owned(),
+                reason: format!("more would hear it than may{}", names(&listeners)),
                 heard_by: Some(listeners),
             })
         });
