@@ -233,7 +233,10 @@ fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, at: Timestamp, by: S
     if by == Speaker::Person || telling.by == Speaker::Assistant {
         telling.others = telling.others.saturating_add(1);
     }
-    if at < telling.first || telling.others >= COMMON {
+    // What the assistant wrote in the same moment is a copy of what the person said.
+    let is_copied =
+        at == telling.first && by == Speaker::Person && telling.by == Speaker::Assistant;
+    if at < telling.first || is_copied || telling.others >= COMMON {
         known.remove(&hash);
         return true;
     }
