@@ -277,7 +277,10 @@ proptest! {
                     Selection::Span { from: Some(stored.at), until: None },
                     said.keys().copied().filter(|other| *other >= number).collect(),
                 ),
-                _ => (Selection::Text(secret(number)[0].clone()), BTreeSet::from([number])),
+                _ => (
+                    Selection::Text(secret(number)[0].clone()),
+                    said.keys().copied().filter(|other| *other == number || life.quoted(*other) == Some(number)).collect(),
+                ),
             };
             let old_bytes = bytes(&home.log);
             let old_records = {
@@ -319,8 +322,11 @@ proptest! {
                 match Event::decode(stored).unwrap() {
                     Event::TickStarted(started) => is_answering = gone_events.contains(&started.trigger),
                     Event::TickEnded(_) => is_answering = false,
-                    // A note that names it as its source.
-                    Event::Remembered(note) if gone_events.contains(&note.origin.seq()) => {
+                    // A note that names it as its source, or a note that was made of it.
+                    Event::Remembered(note)
+                        if gone_events.contains(&note.origin.seq())
+                            || answers.contains(&note.origin.seq()) =>
+                    {
                         answers.insert(stored.seq);
                     }
                     _ if is_answering => drop(answers.insert(stored.seq)),
