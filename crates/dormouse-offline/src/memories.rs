@@ -66,7 +66,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
         // The memory has something that not everybody who hears the answer was party to.
         if result.get("left_out").is_some() {
-            return "I may know something about that which not everybody here was told. The one who told me can ask me in private.".to_owned();
+            return "I may know something about that, but not everybody here has heard it. The one who told me can ask me in private.".to_owned();
         }
         return "I do not know: I remember nothing about that.".to_owned();
     }
