@@ -44,7 +44,7 @@ pub(super) fn records(changes: &[StoredChange]) -> BTreeMap<RecordId, Fate> {
     for stored in changes {
         match &stored.change {
             Change::Reverted { undone, records } => {
-                take_back(by_seq[undone], records, &mut fates);
+                take_back(by_seq[undone], records, &by_seq, &mut fates);
             }
             change => carry_out(change, &mut fates),
         }
@@ -85,7 +85,12 @@ fn carry_out(change: &Change, fates: &mut BTreeMap<RecordId, Fate>) {
     }
 }
 
-fn take_back(undone: &Change, records: &[RecordId], fates: &mut BTreeMap<RecordId, Fate>) {
+fn take_back(
+    undone: &Change,
+    records: &[RecordId],
+    by_seq: &BTreeMap<ChangeSeq, &Change>,
+    fates: &mut BTreeMap<RecordId, Fate>,
+) {
     match undone {
         Change::Added { record } => of(fates, *record).status = RecordStatus::Withdrawn,
         Change::Superseded {
@@ -116,6 +121,25 @@ fn take_back(undone: &Change, records: &[RecordId], fates: &mut BTreeMap<RecordI
                 fates.insert(*record, Fate::new(None));
             }
         }
+        // What it took back has its effect again.
+        Change::Reverted { undone, records } => match by_seq[undone] {
+            Change::Reverted { undone, records } => match by_seq[undone] {
+                // The record that was added for the note is there already.
+                Change::Ignored { .. } => {
+                    for record in records {
+                        of(fates, *record).status = RecordStatus::Live;
+                    }
+                }
+                first => take_back(first, records, by_seq, fates),
+            },
+            Change::Added { record } => of(fates, *record).status = RecordStatus::Live,
+            Change::Ignored { .. } => {
+                for record in records {
+                    of(fates, *record).status = RecordStatus::Withdrawn;
+                }
+            }
+            change => carry_out(change, fates),
+        },
         other => panic!("{other:?} cannot be taken back"),
     }
 }
