@@ -1,16 +1,31 @@
 //! An assistant that lives in the test's own process.
 
-use dormouse_contracts::{Perception, ToolSpec};
-use dormouse_engine::{Accepted, Assistant, AssistantConfig, Handle, Ports, Rest, RunError};
+use std::{fmt, sync::Arc};
+
+use dormouse_contracts::{AssistantId, EventLog, Perception, Seq, TokenCounter, ToolSpec};
+use dormouse_engine::{
+    Accepted, Assistant, AssistantConfig, Handle, Ports, Rest, RunError, decide_again,
+};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::LIMIT;
 
 /// An assistant that is running. Dropping it is a crash.
-#[derive(Debug)]
 pub struct Resident {
+    key: AssistantId,
+    log: Arc<dyn EventLog>,
+    counter: Arc<dyn TokenCounter>,
     handle: Handle,
     run: JoinSet<Result<(), RunError>>,
+}
+
+impl fmt::Debug for Resident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resident")
+            .field("key", &self.key)
+            .field("handle", &self.handle)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Resident {
@@ -20,11 +35,19 @@ impl Resident {
     ///
     /// If it cannot be woken.
     pub async fn wake(config: AssistantConfig, tools: Vec<ToolSpec>, ports: Ports) -> Self {
+        let key = config.key.clone();
+        let (log, counter) = (ports.log.clone(), ports.counter.clone());
         let woken = Assistant::wake(config, tools, ports).await;
         let (assistant, handle) = woken.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());
-        Self { handle, run }
+        Self {
+            key,
+            log,
+            counter,
+            handle,
+            run,
+        }
     }
 
     /// How to talk to it.
@@ -53,11 +76,11 @@ impl Resident {
         rest.expect("the assistant comes to rest")
     }
 
-    /// Lets it end and save its snapshot.
+    /// Lets it end and save its snapshot, and decides its life again.
     ///
     /// # Panics
     ///
-    /// If it does not end well within [`LIMIT`].
+    /// If a decision of its life is different when it is made again, or if it does not end well within [`LIMIT`].
     pub async fn end(mut self) {
         self.handle.shut_down().await;
         let ended = timeout(LIMIT, self.run.join_next()).await;
@@ -65,5 +88,8 @@ impl Resident {
         ended
             .expect("its task is not cancelled")
             .expect("the assistant ends well");
+        let counter = |_: &_| self.counter.clone();
+        let again = decide_again(&*self.log, &self.key, Seq(u64::MAX), counter).await;
+        again.expect("every decision follows from the log");
     }
 }

@@ -12,3 +12,13 @@ pub(crate) fn run(sh: &Shell) -> Result {
     .run()?;
     Ok(())
 }
+
+/// `cargo xtask bench forgetting`: forgetting in the log of a year, with so many events.
+pub(crate) fn forgetting(sh: &Shell, events: &str) -> Result {
+    cmd!(
+        sh,
+        "cargo bench --package dormouse-tests --bench forgetting -- --events {events}"
+    )
+    .run()?;
+    Ok(())
+}

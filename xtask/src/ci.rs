@@ -1,4 +1,5 @@
-//! `cargo xtask ci`: everything that must pass before a change lands.
+//! `cargo xtask ci`: everything that must pass before a change lands. `cargo xtask check`: all of it that
+//! `cargo xtask test` does not do.
 
 use xshell::{Shell, cmd};
 
@@ -8,20 +9,31 @@ use crate::workspace::Result;
 use crate::{deny, examples, features, test, tidy};
 
 pub(crate) fn run(sh: &Shell) -> Result {
-    let metadata = Metadata::read(sh)?;
     let mut report = Report::default();
+    checks(sh, &mut report)?;
+    report.step("tests", || test::tests(sh, test::Effort::Thorough));
+    report.step("doc tests", || test::doc_tests(sh));
+    println!("\n{}", test::skipped());
+    report.finish()
+}
+
+pub(crate) fn check(sh: &Shell) -> Result {
+    let mut report = Report::default();
+    checks(sh, &mut report)?;
+    report.finish()
+}
+
+fn checks(sh: &Shell, report: &mut Report) -> Result {
+    let metadata = Metadata::read(sh)?;
     report.step("format", || format(sh));
     report.step("tidy", || tidy::run(sh));
-    deny::check(sh, &mut report);
+    deny::check(sh, report);
     report.step("clippy", || clippy(sh));
-    report.step("tests", || test::tests(sh, test::Effort::Thorough));
     report.step("optional parts", || test::optional_parts(sh));
-    report.step("doc tests", || test::doc_tests(sh));
     report.step("examples", || examples::run(sh));
     report.step("docs", || docs(sh));
     report.step("each feature", || features::check(sh, &metadata));
-    println!("\n{}", test::skipped());
-    report.finish()
+    Ok(())
 }
 
 fn format(sh: &Shell) -> Result {

@@ -31,10 +31,12 @@ Usage: cargo xtask <command>
 
   test               all tests, with plain cargo; lists at the end what was skipped and why
     --qdrant         the promises of a vector index, against the Qdrant server at QDRANT_URL
-  ci                 everything that must pass before a change lands
+  check              everything else that must pass: format, clippy, licences, features, examples, docs
+  ci                 both, with the longest tests at full length
   tidy               rules that no other tool checks: README, layer, example and crate doc of each crate
   deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches
+  bench forgetting   forgetting in the log of a year [--events 1000000]
   peers              installs the servers the end-to-end tests talk to
     --check          only lists which of them are installed
     --require        fails if one of them cannot be installed
@@ -59,10 +61,13 @@ fn run(arguments: &[String]) -> Result {
     match words.as_slice() {
         ["test"] => test::run(&sh),
         ["test", "--qdrant"] => test::qdrant(&sh),
+        ["check"] => ci::check(&sh),
         ["ci"] => ci::run(&sh),
         ["tidy"] => tidy::run(&sh),
         ["deny"] => deny::run(&sh),
         ["bench"] => bench::run(&sh),
+        ["bench", "forgetting"] => bench::forgetting(&sh, "1000000"),
+        ["bench", "forgetting", "--events", events] => bench::forgetting(&sh, events),
         ["peers"] => peers::install(&sh, peers::Demand::Optional),
         ["peers", "--check"] => peers::check(),
         ["peers", "--require"] => peers::install(&sh, peers::Demand::Required),

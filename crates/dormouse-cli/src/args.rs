@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
+    assistant::Assistant,
     command::Places,
     emergency::Emergency,
     entity::Entity,
@@ -14,6 +15,7 @@ use crate::{
     log::Log,
     memory::Memory,
     provider::{ProviderFlags, command::Provider},
+    settings::Settings,
 };
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
@@ -32,9 +34,15 @@ pub(crate) enum Command {
     /// Visit the assistant and talk to it, from a terminal or a pipe
     #[command(after_help = exit::HELP)]
     Play(Play),
+    /// Let the assistants live without anybody at the keyboard, until a signal puts them away
+    #[command(after_help = exit::HELP)]
+    Run(Run),
     /// Visit the assistant and record what its models are asked and reply, for a bug report, a test or --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
+    /// List, look up, create, clone, tag, archive and restore the assistants of the folder
+    #[command(subcommand, after_help = exit::HELP)]
+    Assistant(Assistant),
     /// Inspect the event log
     #[command(subcommand)]
     Log(Log),
@@ -43,6 +51,11 @@ pub(crate) enum Command {
     /// List, inspect and test models and their providers
     #[command(subcommand, after_help = exit::HELP)]
     Provider(Provider),
+    /// List, check and change the settings
+    #[command(subcommand, after_help = exit::HELP)]
+    Config(Settings),
+    /// Write a configuration file with every setting, commented out; an existing file is never overwritten
+    Init,
     /// Show, trigger or clear the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
@@ -65,7 +78,7 @@ pub(crate) enum Command {
 pub(crate) struct Play {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// Your name in the world
+    /// The name of your character in the world. Another name is another person, and a new one is made
     #[arg(long = "as", value_name = "NAME", default_value = "Visitor")]
     pub(crate) player: String,
     /// Print one JSON object per line (docs/json-output.md)
@@ -74,6 +87,13 @@ pub(crate) struct Play {
     /// Take the replies of models from a recording; needs no network and no key
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
+}
+
+/// Living without a visitor.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) provider: ProviderFlags,
 }
 
 /// Visiting, and recording what is said to models.

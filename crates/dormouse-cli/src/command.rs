@@ -2,6 +2,8 @@
 
 mod again;
 mod arguments;
+mod caller;
+mod command_log;
 mod error;
 mod invocation;
 mod log_file;
@@ -12,12 +14,19 @@ mod runtime;
 
 pub(crate) use again::make_memory_again;
 pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, trust};
+pub(crate) use caller::{
+    Caller, CallerOutput, CommandStdout, carry_out_for, host as callers_host, path as callers_path,
+    stdout,
+};
+pub(crate) use command_log::CommandLog;
 pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
-pub(crate) use log_file::{AssistantLog, chosen, open_log_view, view_log, view_state};
+pub(crate) use log_file::{
+    AssistantLog, chosen, open_log_view, open_view, view_log, view_state, view_states,
+};
 pub(crate) use memory_file::{MemoryFile, Mismatch, Missing, check_follows, show_progress};
-pub(crate) use operator::{author, importer, operator, reason};
+pub(crate) use operator::{author, importer, operator, reason, user_name};
 pub(crate) use output::{Printing, print_change, progress, remark, say};
 pub(crate) use runtime::block_on;

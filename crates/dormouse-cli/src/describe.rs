@@ -5,8 +5,9 @@ use dormouse_contracts::{
     invariant,
 };
 use dormouse_engine::{
-    Activity, Configured, DelayCause, Event, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
-    Selected, State, Status, StopCause, UnansweredCause, Verdict,
+    Activity, Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event,
+    ModelFailed, MovedTrust, NameDoubt, Pause, Perceived, RosterChange, Selected, State, Status,
+    StopCause, UnansweredCause, Verdict,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -70,11 +71,21 @@ fn trust(perceived: &Perceived) -> String {
 /// What was selected to be forgotten, without its words.
 fn selected(selected: &Selected) -> String {
     match selected {
+        Selected::Person { ids } if ids.is_empty() => {
+            "what was kept of a name without an id".to_owned()
+        }
         Selected::Person { ids } => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
             format!("what {} said, and what was kept of them", ids.join(", "))
         }
-        Selected::Record { record } => format!("record {record}"),
+        Selected::Record { record, messages } if messages.is_empty() => format!("record {record}"),
+        Selected::Record { record, messages } => {
+            let messages: Vec<_> = messages.iter().map(ToString::to_string).collect();
+            format!(
+                "record {record} and what it was made from ({})",
+                messages.join(", ")
+            )
+        }
         Selected::Span { from, until } => {
             let from = from.map_or_else(|| "the beginning".to_owned(), |at| at.to_string());
             let until = until.map_or_else(|| "the end".to_owned(), |at| at.to_string());
@@ -192,6 +203,20 @@ fn decoded(event: &Event) -> String {
             it.about.purpose(),
             excerpt(&it.reply.content)
         ),
+        Event::ConsultationFailed(it) => {
+            let cause = match it.cause {
+                ConsultationFailure::Refused(kind) => format!("refused: {kind}"),
+                _ => "the reply cannot be read".to_owned(),
+            };
+            format!("{}: {cause}", it.about.purpose())
+        }
+        Event::ConsolidationBegan(it) => format!("by {}", it.author),
+        Event::ConsolidationEnded(it) => match it.cause {
+            ConsolidationEndCause::Done => "done".to_owned(),
+            ConsolidationEndCause::MaxRequests => "as many requests as allowed".to_owned(),
+            ConsolidationEndCause::ModelFailed(kind) => format!("the model failed: {kind}"),
+            _ => String::new(),
+        },
         Event::EffectIntended(it) => {
             let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
             format!("{} {}", it.tool, excerpt(&arguments))
@@ -227,6 +252,32 @@ fn decoded(event: &Event) -> String {
         Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
         Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
         Event::RetryRequested(it) => format!("by {}", it.requested_by),
+        Event::SettingChanged(it) => {
+            let value = |value: &Option<serde_json::Value>| match value {
+                Some(value) => value.to_string(),
+                None => "as configured".to_owned(),
+            };
+            let (old, new) = (value(&it.old), value(&it.new));
+            format!("{}: {old} -> {new}, by {}", it.setting, it.by)
+        }
+        Event::RosterChanged(it) => format!("{}, by {}", roster(&it.change), it.author),
+    }
+}
+
+/// What an operator decided about the assistant as a whole.
+fn roster(change: &RosterChange) -> String {
+    match change {
+        RosterChange::Created(it) => match &it.clone_of {
+            Some((from, _)) => format!("created as {}, a clone of {from}", it.name),
+            None => format!("created as {}", it.name),
+        },
+        RosterChange::Tagged(tags) => {
+            let tags: Vec<_> = tags.iter().map(|tag| tag.as_str()).collect();
+            format!("tags: {}", tags.join(", "))
+        }
+        RosterChange::Archived => "archived".to_owned(),
+        RosterChange::Restored => "restored".to_owned(),
+        _ => "changed".to_owned(),
     }
 }
 
@@ -287,6 +338,9 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
             "nobody knows whether its answer was heard, and it is not repeated".to_owned()
         }
         UnansweredCause::BrokenOff => "the world took only the beginning of the answer".to_owned(),
+        UnansweredCause::NotHeard => {
+            "something was said, but the one who asked did not hear it".to_owned()
+        }
         UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
         _ => "for a reason this version does not know".to_owned(),
     }

@@ -7,8 +7,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use dormouse::SystemClock;
 use dormouse_contracts::Clock;
+use dormouse_host::SystemClock;
 use tracing::{Level, Metadata, callsite::Identifier};
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},

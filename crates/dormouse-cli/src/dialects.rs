@@ -1,12 +1,6 @@
-//! What was learnt about how models call tools, kept in the data folder.
+//! What was learnt about how models call tools, in words.
 
-mod book;
-mod file;
-mod learning;
-#[cfg(test)]
-mod tests;
 mod wording;
 
-pub(crate) use book::Dialects;
-pub(crate) use learning::Learning;
-pub(crate) use wording::{because, showed, way};
+pub(crate) use dormouse_host::dialects::Dialects;
+pub(crate) use wording::{because, learning, showed, way};

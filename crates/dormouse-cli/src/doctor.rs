@@ -7,16 +7,16 @@ use std::{
     sync::Arc,
 };
 
-use dormouse::SystemClock;
 use dormouse_contracts::broken_invariants;
+use dormouse_host::{DataFolder, SystemClock};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
     args::Doctor,
-    command::{Places, log_open_exit},
+    command::{Places, callers_host, log_open_exit},
     config::{Config, ConfigSource, privacy, unmatched},
-    data::{DataError, DataFolder},
+    data::LocateError,
     exit::{Exit, Report},
     finding::{self, Finding},
     grammar::counted,
@@ -37,7 +37,7 @@ const TRIAL_BYTES: usize = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DoctorError {
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(#[from] LocateError),
     #[error("output could not be written")]
     Output(#[from] io::Error),
 }
@@ -54,7 +54,7 @@ impl DoctorError {
 
 /// Checks everything and prints a line for each check. The exit code is that of the first error; doubts leave it at 0.
 pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
+    let data = crate::data::locate(places.data.as_deref())?;
     let (configuration, config) = configuration(places, &data);
     let mut findings = vec![folder(&data)];
     findings.extend(files::findings(&data, config.as_ref()));
@@ -68,6 +68,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
         findings.extend(unmatched.map(Finding::Doubtful));
         findings.push(Finding::Fine(privacy(&config.memory)));
         findings.push(memory::finding(&data, log.as_ref(), config));
+        findings.extend(memory::leftover(&data, config));
         findings.extend(vectors::finding(&data, config));
     }
     if let Some(log) = log {
@@ -129,7 +130,11 @@ fn try_writing(data: &DataFolder) -> io::Result<()> {
 
 /// The finding about the log, and the log itself if it is intact.
 fn log(data: &DataFolder) -> (Finding, Option<RedbLog>) {
-    let log = match RedbLog::open_existing(&data.log()) {
+    let opened = match callers_host() {
+        Some(host) => Ok(host.log().clone()),
+        None => RedbLog::open_existing(&data.log()),
+    };
+    let log = match opened {
         Err(LogOpenError::Absent { .. }) => {
             return (Finding::Doubtful(no_log(data).to_owned()), None);
         }
@@ -167,6 +172,10 @@ fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
         let text = "there is no world yet; play makes one".to_owned();
         return (Finding::Doubtful(text), None);
     }
+    if let Some(host) = callers_host() {
+        let text = "the world is in use by the assistants that live in it".to_owned();
+        return (Finding::Fine(text), Some(host.world().clone()));
+    }
     match Sandbox::open(&data.world(), Arc::new(SystemClock)) {
         Ok(world) => (Finding::Fine("the world is intact".to_owned()), Some(world)),
         Err(error) => (wrong(&error, world_exit(&error)), None),
@@ -178,7 +187,7 @@ fn wrong(error: &dyn Error, exit: Exit) -> Finding {
 }
 
 fn configuration(places: &Places, data: &DataFolder) -> (Finding, Option<Config>) {
-    match Config::load(places.config.as_deref(), &data.config()) {
+    match places.configuration(data) {
         Ok((config, ConfigSource::File(path))) => (
             Finding::Fine(format!("the configuration {} is valid", path.display())),
             Some(config),

@@ -2,15 +2,17 @@
 
 use clap::Subcommand;
 use dormouse_contracts::AssistantId;
-use dormouse_engine::{EmergencyStopCleared, EmergencyStopTriggered, Event, StopCause};
+use dormouse_engine::{
+    ClearError, EmergencyStopCleared, EmergencyStopTriggered, Event, StopCause, StopError,
+};
+use dormouse_host::DataFolder;
 use serde::Serialize;
 
 use crate::{
     command::{
-        AssistantLog, CommandError, JsonFlag, Places, Whose, clear_command, operator, say,
-        view_state,
+        AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Whose, block_on,
+        clear_command, operator, say, view_state,
     },
-    data::DataFolder,
     describe,
     exit::Exit,
     grammar::counted,
@@ -46,7 +48,7 @@ pub(crate) enum Emergency {
 
 /// Triggers the stop, shows it, or clears it.
 pub(crate) fn run(places: &Places, command: Emergency) -> Result<Exit, CommandError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
+    let data = crate::data::locate(places.data.as_deref())?;
     match command {
         Emergency::Show { of, json } => return show(places, &data, of, json),
         Emergency::Stop { of, by } => {
@@ -68,10 +70,15 @@ fn stop(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
         let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
         return say(&format!("{key} is already stopped, since {at}: {cause}"));
     }
-    let cause = StopCause::Operator(by.to_owned());
-    log.append(&Event::EmergencyStopTriggered(EmergencyStopTriggered {
-        cause,
-    }))?;
+    match log.resident() {
+        Some(resident) => block_on(resident.handle().stop(by))??,
+        None => {
+            let cause = StopCause::Operator(by.to_owned());
+            log.append(&Event::EmergencyStopTriggered(EmergencyStopTriggered {
+                cause,
+            }))?;
+        }
+    }
     let waiting = describe::waiting(state);
     say(&format!(
         "{key} is stopped by {by}; messages waiting until the stop is cleared: {waiting}"
@@ -84,14 +91,35 @@ fn clear(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
     let Some(stopped) = state.stop.stopped() else {
         return say(&format!("{key} is not stopped; there is nothing to clear"));
     };
-    log.append(&Event::EmergencyStopCleared(EmergencyStopCleared {
-        cleared_by: by.to_owned(),
-    }))?;
+    let answered = match log.resident() {
+        Some(resident) => {
+            block_on(resident.handle().clear_stop(by))??;
+            "messages answered now"
+        }
+        None => {
+            log.append(&Event::EmergencyStopCleared(EmergencyStopCleared {
+                cleared_by: by.to_owned(),
+            }))?;
+            "messages waiting for the next start"
+        }
+    };
     let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
     let waiting = describe::waiting(state);
     say(&format!(
-        "{key} was stopped at {at} ({cause}); cleared by {by}; messages waiting for the next start: {waiting}"
+        "{key} was stopped at {at} ({cause}); cleared by {by}; {answered}: {waiting}"
     ))
+}
+
+impl CommandFailure for StopError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
+impl CommandFailure for ClearError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
 }
 
 /// The stop as JSON.

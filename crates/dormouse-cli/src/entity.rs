@@ -79,6 +79,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 origin: None,
                 // What the operator writes down here is meant to be used.
                 audience: Some(dormouse_contracts::Audience::Public),
+                sources: dormouse_contracts::Sources::default(),
             };
             let observed = EntityChange::Observed {
                 entity,

@@ -53,6 +53,24 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// The code of this number; [`Exit::Failure`] if there is none.
+    pub(crate) fn of_number(number: u8) -> Self {
+        let all = [
+            Self::Success,
+            Self::Failure,
+            Self::Usage,
+            Self::InUse,
+            Self::Damaged,
+            Self::Stopped,
+            Self::Interrupted,
+            Self::Terminated,
+        ];
+        let its = all.into_iter().find(|exit| exit.number() == number);
+        its.unwrap_or(Self::Failure)
+    }
+}
+
 /// The exit code for a file that the command line names and that cannot be opened: it does not fit if it is missing, exists
 /// already, or is something else.
 pub(crate) fn file_exit(error: &io::Error) -> Exit {

@@ -10,11 +10,13 @@ use std::{
 };
 
 use clap::{ArgGroup, Args};
-use dormouse::SystemClock;
 use dormouse_contracts::{
-    AssistantId, Audience, Clock, EntityId, Origin, Outcome, ReadEvents, Seq,
+    AssistantId, Audience, Clock, EffectKey, EntityId, Origin, Outcome, Seq, StoredEvent,
+    each_event,
 };
-use dormouse_engine::{Event, KnownPeople, WhoError};
+use dormouse_engine::{Event, KnownPeople, Person, ReplayError, WhoError};
+use dormouse_entities::{Attributes, Conversation, Profile};
+use dormouse_host::{SystemClock, check_format};
 use dormouse_memory::{Derivation, Memory, Record, RecordKind};
 use dormouse_store::LogView;
 use serde::Serialize;
@@ -22,8 +24,8 @@ use serde_json::{Value, json};
 
 use crate::{
     command::{
-        CommandError, CommandFailure, MemoryFile, Places, Printing, Whose, block_on, chosen,
-        remark, view_log,
+        CommandError, CommandFailure, MemoryFile, Places, Printing, Whose, block_on, callers_path,
+        chosen, remark, stdout, view_log,
     },
     exit::Exit,
     grammar::counted,
@@ -32,7 +34,7 @@ use crate::{
 
 /// The version of the document.
 const FORMAT: u32 = 1;
-/// How many events or records are read at a time.
+/// How many records are read at a time.
 const PAGE: usize = 512;
 
 /// Whose data are exported, and where to.
@@ -42,6 +44,9 @@ pub(crate) struct Export {
     /// Whose data: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID")]
     pub(crate) person: Option<String>,
+    /// Also lines that have only a name of the person and no id, although others have this name too
+    #[arg(long)]
+    pub(crate) named: bool,
     /// The new file; an existing file is never overwritten [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -55,6 +60,8 @@ pub(crate) struct Export {
 enum ExportError {
     #[error(transparent)]
     Who(WhoError),
+    #[error("--person needs a word at least")]
+    Nobody,
     #[error("{} could not be written", path.display())]
     Write {
         /// The file.
@@ -67,7 +74,7 @@ enum ExportError {
 impl CommandFailure for ExportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Who(_) => Exit::Usage,
+            Self::Who(_) | Self::Nobody => Exit::Usage,
             Self::Write { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 Exit::Usage
             }
@@ -82,14 +89,18 @@ struct Document {
     r#type: &'static str,
     format: u32,
     exported_at: String,
-    person: Person,
+    person: Whom,
     assistants: Vec<Kept>,
 }
 
 #[derive(Serialize)]
-struct Person {
+struct Whom {
     ids: BTreeSet<EntityId>,
     names: BTreeSet<String>,
+    /// How many lines have only this name and no id. They count as the person's, because nobody else has the name.
+    named_only: BTreeMap<String, u64>,
+    /// The same of names that others have too. They are not in the document.
+    unclear: BTreeMap<String, u64>,
 }
 
 /// What one assistant keeps.
@@ -100,8 +111,8 @@ struct Kept {
     through: u64,
     messages: Vec<Value>,
     answers: Vec<Value>,
-    profiles: Vec<Value>,
-    conversations: Vec<Value>,
+    profiles: Vec<Profile>,
+    conversations: Vec<Conversation>,
     records: Vec<Value>,
     /// How much about the person is left out, because it comes from what others said in private.
     withheld: u64,
@@ -110,6 +121,7 @@ struct Kept {
 /// Writes everything that is kept of one person.
 pub(crate) fn run(places: &Places, export: &Export) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
+    block_on(check_format(file.data()))??;
     let log = view_log(&file.data().log(), Printing::Text)?;
     let assistants = log.assistants()?;
     let whose = match &export.of.assistant {
@@ -117,7 +129,7 @@ pub(crate) fn run(places: &Places, export: &Export) -> Result<Exit, CommandError
         asked => vec![chosen(places, file.data(), asked.clone(), assistants)?],
     };
     let who = export.person.as_deref().unwrap_or_default();
-    let document = block_on(Box::pin(document(&file, &log, whose, who)))??;
+    let document = block_on(Box::pin(document(&file, &log, whose, who, export.named)))??;
     let mut text = String::new();
     // Pretty JSON has line feeds of its own; escaping the whole text would escape them too.
     for line in serde_json::to_string_pretty(&document)?.lines() {
@@ -125,10 +137,16 @@ pub(crate) fn run(places: &Places, export: &Export) -> Result<Exit, CommandError
         text.push('\n');
     }
     match &export.out {
-        None => io::stdout().lock().write_all(text.as_bytes())?,
-        Some(path) => write_new(path, text.as_bytes())?,
+        None => stdout().write_all(text.as_bytes())?,
+        Some(path) => write_new(&callers_path(path), text.as_bytes())?,
     }
     let count = |of: fn(&Kept) -> usize| document.assistants.iter().map(of).sum::<usize>() as u64;
+    for (name, lines) in &document.person.unclear {
+        remark(&format!(
+            "{} only the name {name:?} and no id, and others are called so or alike: left out; --named takes them in",
+            counted(*lines, "line has", "lines have")
+        ));
+    }
     remark(&format!(
         "{} and {} written",
         counted(count(|kept| kept.messages.len()), "message", "messages"),
@@ -164,137 +182,149 @@ async fn document(
     log: &LogView,
     whose: Vec<AssistantId>,
     who: &str,
+    is_named: bool,
 ) -> Result<Document, CommandError> {
     let mut people = KnownPeople::default();
     for key in &whose {
         people.read(log, key).await?;
     }
-    let ids = people.find(who).map_err(ExportError::Who)?;
+    if who.trim().is_empty() {
+        return Err(ExportError::Nobody.into());
+    }
+    let person = people.find(who).map_err(ExportError::Who)?;
+    let person = match is_named {
+        true => person.with_unclear(),
+        false => person,
+    };
+    let ids = &person.ids;
     let mut assistants = Vec::new();
     for key in whose {
         let mut kept = Kept {
             assistant: key.to_string(),
             ..Kept::default()
         };
-        let said = from_log(log, &key, &ids, &mut kept).await?;
+        let mut talk = Talk::default();
+        let read = |stored: &StoredEvent| talk.take_in(stored, ids, &mut kept);
+        each_event(log, &key, .., read).await?;
         let memory = file.view_of(&key).await?;
-        from_memory(&memory, &ids, &said, &mut kept).await?;
+        from_memory(&memory, &person, &talk.said, &mut kept).await?;
         assistants.push(kept);
     }
     Ok(Document {
         r#type: "person",
         format: FORMAT,
         exported_at: SystemClock.now().to_string(),
-        person: Person {
-            names: people.names_of(&ids),
-            ids,
+        person: Whom {
+            names: people.names_of(ids),
+            ids: person.ids,
+            named_only: person.named,
+            unclear: person.unclear,
         },
         assistants,
     })
 }
 
-/// Whether the person was party to it.
-fn is_known_to(ids: &BTreeSet<EntityId>, audience: Option<&Audience>) -> bool {
-    audience.is_some_and(|audience| ids.iter().any(|id| audience.includes(id) == Some(true)))
+/// Whether the person belongs to an audience.
+fn is_party(ids: &BTreeSet<EntityId>, audience: &Audience) -> bool {
+    ids.iter().any(|id| audience.includes(id) == Some(true))
 }
 
-/// What the person said, and what was answered. Returns the events of the messages.
-async fn from_log(
-    log: &LogView,
-    key: &AssistantId,
-    ids: &BTreeSet<EntityId>,
-    kept: &mut Kept,
-) -> Result<BTreeSet<Seq>, CommandError> {
-    let mut said = BTreeSet::new();
-    let mut answering = None;
-    let mut intended = BTreeMap::new();
-    let mut through = Seq::ZERO;
-    loop {
-        let page = log.read(key, through, PAGE).await?;
-        let Some(last) = page.last() else {
-            kept.through = through.0;
-            return Ok(said);
-        };
-        through = last.seq;
-        for stored in &page {
-            match Event::decode(stored).map_err(dormouse_engine::ReplayError::from)? {
-                Event::Perceived(perceived) => {
-                    let attested = &perceived.perception.attested;
-                    if attested.sender.id().is_some_and(|id| ids.contains(id)) {
-                        said.insert(stored.seq);
-                        kept.messages.push(json!({
-                            "event": stored.seq,
-                            "at": attested.at.to_string(),
-                            "world": attested.delivery.world,
-                            "as": attested.sender,
-                            "how": attested.source,
-                            "place": attested.place,
-                            "audience": attested.audience,
-                            "text": perceived.perception.words.as_claimed(),
-                            "trust": perceived.trust,
-                            "classification": perceived.classification.verdict.to_string(),
-                        }));
-                    }
+/// What the person said, and what was answered, as far as the log is read.
+#[derive(Default)]
+struct Talk {
+    /// The events of the messages.
+    said: BTreeSet<Seq>,
+    /// The message that is being answered.
+    answering: Option<Seq>,
+    /// Answers that are not carried out yet: the message, the tool and the text of each.
+    intended: BTreeMap<EffectKey, (Seq, String, Value)>,
+}
+
+impl Talk {
+    fn take_in(
+        &mut self,
+        stored: &StoredEvent,
+        ids: &BTreeSet<EntityId>,
+        kept: &mut Kept,
+    ) -> Result<(), ReplayError> {
+        kept.through = stored.seq.0;
+        match Event::decode(stored)? {
+            Event::Perceived(perceived) => {
+                let attested = &perceived.perception.attested;
+                if attested.sender.id().is_some_and(|id| ids.contains(id)) {
+                    self.said.insert(stored.seq);
+                    kept.messages.push(json!({
+                        "event": stored.seq,
+                        "at": attested.at.to_string(),
+                        "world": attested.delivery.world,
+                        "as": attested.sender,
+                        "how": attested.source,
+                        "place": attested.place,
+                        "audience": attested.audience,
+                        "text": perceived.perception.words.as_claimed(),
+                        "trust": perceived.trust,
+                        "classification": perceived.classification.verdict.to_string(),
+                    }));
                 }
-                Event::TickStarted(started) => {
-                    answering = Some(started.trigger).filter(|trigger| said.contains(trigger));
-                }
-                Event::EffectIntended(it) => {
-                    let is_answer = answering.filter(|_| {
-                        it.audience.is_none() || is_known_to(ids, it.audience.as_ref())
-                    });
-                    if let (Some(message), Some(text)) = (is_answer, it.arguments.get("message")) {
-                        let answer = (message, it.tool.to_string(), text.clone());
-                        intended.insert(it.key.clone(), answer);
-                    }
-                }
-                Event::EffectSettled(settled) => {
-                    if let Some((message, tool, text)) = intended.remove(&settled.key)
-                        && matches!(settled.outcome, Outcome::Done(_))
-                    {
-                        kept.answers.push(json!({
-                            "event": stored.seq,
-                            "at": stored.at.to_string(),
-                            "to": message,
-                            "tool": tool,
-                            "text": text,
-                        }));
-                    }
-                }
-                _ => {}
             }
+            Event::TickStarted(started) => {
+                self.answering =
+                    Some(started.trigger).filter(|trigger| self.said.contains(trigger));
+            }
+            Event::EffectIntended(it) => {
+                let is_heard = it.audience.as_ref().is_none_or(|all| is_party(ids, all));
+                let message = self.answering.filter(|_| is_heard);
+                if let (Some(message), Some(text)) = (message, it.arguments.get("message")) {
+                    let answer = (message, it.tool.to_string(), text.clone());
+                    self.intended.insert(it.key, answer);
+                }
+            }
+            Event::EffectSettled(settled) => {
+                if let Some((message, tool, text)) = self.intended.remove(&settled.key)
+                    && matches!(settled.outcome, Outcome::Done(_))
+                {
+                    kept.answers.push(json!({
+                        "event": stored.seq,
+                        "at": stored.at.to_string(),
+                        "to": message,
+                        "tool": tool,
+                        "text": text,
+                    }));
+                }
+            }
+            _ => {}
         }
+        Ok(())
     }
 }
 
 /// The profile, the conversations, and the records that are about the person or made of what they said.
 async fn from_memory(
     memory: &Memory,
-    ids: &BTreeSet<EntityId>,
+    person: &Person,
     said: &BTreeSet<Seq>,
     kept: &mut Kept,
 ) -> Result<(), CommandError> {
-    memory.with_entities(|entities| -> Result<(), CommandError> {
+    let ids = &person.ids;
+    memory.with_entities(|entities| {
         for id in ids {
             if let Some(profile) = entities.profile(id).filter(|it| it.entity_id == *id) {
-                kept.profiles.push(of_profile(
-                    serde_json::to_value(profile)?,
-                    ids,
-                    &mut kept.withheld,
-                ));
+                let (profile, withheld) = of_profile(profile.clone(), ids);
+                kept.profiles.push(profile);
+                kept.withheld += withheld;
             }
             let running = entities.conversation(id).into_iter();
             let ended = entities.archived(id).into_iter().map(|it| &it.conversation);
             // Of ids of one person only the one that remains has conversations of its own.
             let is_own = entities.survivor(id) == id;
             for conversation in running.chain(ended).filter(|_| is_own) {
-                let mut conversation = serde_json::to_value(conversation)?;
-                kept.withheld += keep_known(&mut conversation, "pending_actions", ids);
+                let mut conversation = conversation.clone();
+                let actions = &mut conversation.pending_actions;
+                kept.withheld += keep_known(actions, ids, |action| action.audience.as_ref());
                 kept.conversations.push(conversation);
             }
         }
-        Ok(())
-    })?;
+    });
     let mut after: Option<Origin> = None;
     loop {
         let page = memory.records(after, PAGE).await?;
@@ -303,10 +333,11 @@ async fn from_memory(
         };
         after = Some(last.id);
         for record in &page {
-            if record.text.is_empty() || !is_about(record, ids, said) {
+            if record.text.is_empty() || !is_about(record, person, said) {
                 continue;
             }
-            match is_known_to(ids, Some(&record.known_to())) {
+            // Somebody knows what they said themselves.
+            match person.is(&record.speaker) || is_party(ids, &record.known_to()) {
                 true => kept.records.push(of_record(record)?),
                 false => kept.withheld += 1,
             }
@@ -315,7 +346,7 @@ async fn from_memory(
 }
 
 /// Whether a record is about the person, or of them. Their messages themselves are in the document already.
-fn is_about(record: &Record, ids: &BTreeSet<EntityId>, said: &BTreeSet<Seq>) -> bool {
+fn is_about(record: &Record, person: &Person, said: &BTreeSet<Seq>) -> bool {
     let is_message =
         record.provenance.derivation == Derivation::Heard && said.contains(&record.id.seq());
     let is_order = matches!(
@@ -326,13 +357,16 @@ fn is_about(record: &Record, ids: &BTreeSet<EntityId>, said: &BTreeSet<Seq>) -> 
         // An order is a message that the assistant keeps following.
         return is_order;
     }
-    let is_by = record.speaker.id().is_some_and(|id| ids.contains(id));
-    let is_tagged = record
-        .tags
-        .iter()
-        .any(|tag| ids.iter().any(|id| id.as_str() == tag));
+    let is_noted = record.provenance.derivation == Derivation::Stored;
+    let is_tagged = record.tags.iter().any(|tag| {
+        person.ids.iter().any(|id| id.as_str() == tag)
+            // The assistant tags what it notes with whom it is about.
+            || (is_noted && person.named.contains_key(tag))
+    });
     let sources = &record.provenance.derived_from;
-    is_by || is_tagged || sources.iter().any(|source| said.contains(&source.seq()))
+    person.is(&record.speaker)
+        || is_tagged
+        || sources.iter().any(|source| said.contains(&source.seq()))
 }
 
 fn of_record(record: &Record) -> Result<Value, serde_json::Error> {
@@ -349,35 +383,33 @@ fn of_record(record: &Record) -> Result<Value, serde_json::Error> {
     }))
 }
 
-/// A profile without what comes from what others said in private.
-fn of_profile(mut profile: Value, ids: &BTreeSet<EntityId>, withheld: &mut u64) -> Value {
-    *withheld += keep_known(&mut profile, "observations", ids);
-    let attributes = profile.get("attributes");
-    let is_set = attributes
-        .and_then(|it| it.get("trust"))
-        .and_then(Value::as_object);
-    if is_set.is_some_and(|set| !set.is_empty()) && !attributes.is_some_and(|it| has_heard(it, ids))
-    {
-        *withheld += 1;
-        if let Some(fields) = profile.as_object_mut() {
-            fields.remove("attributes");
-        }
+/// A profile without what comes from what others said in private, and how much that is.
+fn of_profile(mut profile: Profile, ids: &BTreeSet<EntityId>) -> (Profile, u64) {
+    let observations = &mut profile.observations;
+    let mut withheld = keep_known(observations, ids, |observation| {
+        observation.audience.as_ref()
+    });
+    let attributes = &profile.attributes;
+    let audience = attributes.audience.as_ref();
+    if !attributes.is_empty() && !audience.is_some_and(|audience| is_party(ids, audience)) {
+        withheld += 1;
+        profile.attributes = Attributes::default();
     }
-    profile
+    let judgements = profile.relationship.judgements().len();
+    profile.relationship = profile
+        .relationship
+        .without(|audience| is_party(ids, audience));
+    withheld += (judgements - profile.relationship.judgements().len()) as u64;
+    (profile, withheld)
 }
 
-fn has_heard(item: &Value, ids: &BTreeSet<EntityId>) -> bool {
-    let audience = item.get("audience").cloned();
-    let audience = audience.and_then(|it| serde_json::from_value::<Audience>(it).ok());
-    is_known_to(ids, audience.as_ref())
-}
-
-/// Keeps the items of the list with this name that the person was party to. Returns how many it removed.
-fn keep_known(holder: &mut Value, list: &str, ids: &BTreeSet<EntityId>) -> u64 {
-    let Some(Value::Array(items)) = holder.get_mut(list) else {
-        return 0;
-    };
+/// Keeps the items that the person was party to. Returns how many it removed.
+fn keep_known<T>(
+    items: &mut Vec<T>,
+    ids: &BTreeSet<EntityId>,
+    audience: impl Fn(&T) -> Option<&Audience>,
+) -> u64 {
     let before = items.len();
-    items.retain(|item| has_heard(item, ids));
+    items.retain(|item| audience(item).is_some_and(|audience| is_party(ids, audience)));
     (before - items.len()) as u64
 }

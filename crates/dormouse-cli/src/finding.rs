@@ -1,8 +1,8 @@
 //! The findings of checks, and printing them line by line.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
-use crate::{exit::Exit, lines::Lines};
+use crate::{command::stdout, exit::Exit, lines::Lines};
 
 /// The finding of one check.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Finding {
 
 /// Prints one line for each finding.
 pub(crate) fn print(findings: &[Finding]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = BufWriter::new(stdout());
     for finding in findings {
         let text = Lines::from(finding.text());
         writeln!(out, "{:<4}  {text}", finding.word())?;

@@ -6,19 +6,20 @@
 
 mod args;
 mod journal;
+mod links;
 mod other_files;
 mod prepare;
 mod requests;
 mod show;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, BufRead, IsTerminal, Write},
 };
 
-use dormouse::SystemClock;
-use dormouse_contracts::{AssistantId, Clock, Seq, Timestamp};
-use dormouse_engine::{ForgetPlan, KnownPeople, Selection, WhoError, unreferred};
+use dormouse_contracts::{AssistantId, Clock, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp};
+use dormouse_engine::{ForgetPlan, KnownPeople, Selection, WhoError, messages_behind, unreferred};
+use dormouse_host::{SystemClock, check_format};
 use dormouse_store::RedbLog;
 
 pub(crate) use args::Forget;
@@ -28,7 +29,7 @@ pub(crate) use requests::describe as describe_request;
 use crate::{
     command::{
         CommandError, CommandFailure, MemoryFile, Places, Printing, block_on, chosen, operator,
-        remark, say,
+        remark, say, view_log,
     },
     exit::Exit,
 };
@@ -88,47 +89,46 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
         return requests::run(places, command);
     }
     let file = MemoryFile::locate(places)?;
+    block_on(check_format(file.data()))??;
     let data = file.data();
+    links::refuse(data)?;
     let by = operator(command.by.clone())?;
+    let printing = command.json.printing();
+    if command.dry_run {
+        // A visit may be on, and nothing is written.
+        let log = view_log(&data.log(), printing)?;
+        let assistants = log.assistants()?;
+        let found = Found::of(places, &file, command, &log, assistants)?;
+        if found.is_nothing() {
+            return found.nothing(command);
+        }
+        found
+            .summary(command)
+            .print(printing, show::Moment::Before)?;
+        return Ok(Exit::Success);
+    }
     // The program that has the log open owns the folder.
     let log = RedbLog::open_existing(&data.log())?;
     let assistants = log.assistants()?;
-    let whose = match (&command.of.assistant, command.record) {
-        (None, None) => assistants.iter().map(|(key, _)| key.clone()).collect(),
-        (asked, _) => vec![chosen(places, data, asked.clone(), assistants.clone())?],
-    };
-    let is_whole_folder = whose.len() == assistants.len();
-    let kept_since = file
-        .config()
-        .memory
-        .utterances_kept_since(SystemClock.now());
-    let plans = block_on(plans(&log, &whose, command, kept_since))??;
-    let found = prepare::Found::in_folder(&file, &plans, is_whole_folder)?;
-    let selection = plans.values().next().map(ForgetPlan::selection);
-    if plans.values().all(|plan| plan.events() == 0) && found.is_nothing(&plans) {
-        if command.is_regular() {
-            return nothing(&plans, &found, command);
-        }
-        let what = selection.map_or_else(|| "nobody".to_owned(), |it| show::what(it, command));
-        return Err(ForgetError::Nothing { what }.into());
+    let found = Found::of(places, &file, command, &log, assistants)?;
+    if found.is_nothing() {
+        return found.nothing(command);
     }
-    let printing = command.json.printing();
-    let summary = show::Summary::of(&plans, &found, command);
+    let summary = found.summary(command);
     // Nobody is asked about what is due, so this is the only place where it is seen.
-    if command.dry_run || (!command.yes && printing == Printing::Text) {
+    if !command.yes && printing == Printing::Text {
         summary.print(printing, show::Moment::Before)?;
     }
-    if command.dry_run {
-        return Ok(Exit::Success);
-    }
     if !command.retention {
-        confirm(command, &plans)?;
+        confirm(command, &found.plans)?;
     }
-    let journal = prepare::new_files(&file, &log, &plans, &found, &by, &command.reason)?;
-    journal.commit(data)?;
+    let Found { plans, files, .. } = found;
+    let new_files = prepare::new_files(&file, &log, &plans, &files, &by, &command.reason)?;
+    let summary = summary.vectors_left(new_files.vectors_left.clone());
+    new_files.commit(data)?;
     journal::finish(data, log)?;
     summary.print(printing, show::Moment::After)?;
-    for left in found.unknown() {
+    for left in files.unknown() {
         remark(&format!(
             "{} is not a file of this program and holds some of these words; it is unchanged",
             left.display()
@@ -137,20 +137,84 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// Says that there is nothing to take out, which is what somebody hopes who looks regularly.
-fn nothing(plans: &Plans, found: &prepare::Found, command: &Forget) -> Result<Exit, CommandError> {
-    match command.json.printing() {
-        Printing::Text => say("nothing to take out; nothing was changed")?,
-        json => show::Summary::of(plans, found, command).print(json, show::Moment::Before)?,
-    }
-    Ok(Exit::Success)
+/// What is taken out of the folder.
+struct Found {
+    plans: Plans,
+    files: prepare::FoundFiles,
+    /// The messages that the record was made from, and which stay.
+    made_from: Vec<Origin>,
+    vectors_left: Vec<AssistantId>,
 }
 
-async fn plans(
-    log: &RedbLog,
+impl Found {
+    /// Looks into the log and the folder. Changes nothing.
+    fn of<L: ReadEvents + LoadSnapshot>(
+        places: &Places,
+        file: &MemoryFile,
+        command: &Forget,
+        log: &L,
+        assistants: Vec<(AssistantId, Seq)>,
+    ) -> Result<Self, CommandError> {
+        let all = assistants.len();
+        let whose = match (&command.of.assistant, command.record) {
+            (None, None) => assistants.into_iter().map(|(key, _)| key).collect(),
+            (asked, _) => vec![chosen(places, file.data(), asked.clone(), assistants)?],
+        };
+        let kept_since = file
+            .config()
+            .memory
+            .utterances_kept_since(SystemClock.now());
+        let mut made_from = match (command.record, whose.as_slice()) {
+            (Some(record), [key]) => block_on(messages_behind(log, key, record))??,
+            _ => Vec::new(),
+        };
+        let with_messages = match command.with_messages {
+            true => std::mem::take(&mut made_from).into_iter().collect(),
+            false => BTreeSet::new(),
+        };
+        let plans = block_on(plans(log, &whose, command, kept_since, with_messages))??;
+        let files = prepare::FoundFiles::in_folder(file, &plans, whose.len() == all)?;
+        let vectors_left = prepare::without_memory(file, ends(&plans).keys())?;
+        Ok(Self {
+            plans,
+            files,
+            made_from,
+            vectors_left,
+        })
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.plans.values().all(|plan| plan.events() == 0) && self.files.is_nothing()
+    }
+
+    /// Says that there is nothing to take out, which is what somebody hopes who looks regularly.
+    fn nothing(&self, command: &Forget) -> Result<Exit, CommandError> {
+        if !command.is_regular() {
+            let selection = self.plans.values().next().map(ForgetPlan::selection);
+            self.summary(command).print_unclear();
+            let what = selection.map_or_else(|| "nobody".to_owned(), |it| show::what(it, command));
+            return Err(ForgetError::Nothing { what }.into());
+        }
+        match command.json.printing() {
+            Printing::Text => say("nothing to take out; nothing was changed")?,
+            json => self.summary(command).print(json, show::Moment::Before)?,
+        }
+        Ok(Exit::Success)
+    }
+
+    fn summary(&self, command: &Forget) -> show::Summary {
+        let summary = show::Summary::of(&self.plans, &self.files, command);
+        let summary = summary.made_from(self.made_from.clone());
+        summary.vectors_left(self.vectors_left.clone())
+    }
+}
+
+async fn plans<L: ReadEvents + LoadSnapshot>(
+    log: &L,
     whose: &[AssistantId],
     command: &Forget,
     kept_since: Option<Timestamp>,
+    with_messages: BTreeSet<Origin>,
 ) -> Result<Plans, CommandError> {
     if command.retention {
         let before = kept_since.ok_or(ForgetError::KeptForEver)?;
@@ -163,13 +227,13 @@ async fn plans(
             people.read(log, key).await?;
         }
     }
-    let selection = selection(command, &people)?;
+    let selection = selection(command, &people, with_messages)?;
     Ok(ForgetPlan::of_each(log, whose, selection, &people).await?)
 }
 
 /// What is due to go because of its age.
-async fn due(
-    log: &RedbLog,
+async fn due<L: ReadEvents + LoadSnapshot>(
+    log: &L,
     whose: &[AssistantId],
     before: Timestamp,
 ) -> Result<Plans, CommandError> {
@@ -183,15 +247,29 @@ async fn due(
     Ok(plans)
 }
 
-fn selection(command: &Forget, people: &KnownPeople) -> Result<Selection, ForgetError> {
+fn selection(
+    command: &Forget,
+    people: &KnownPeople,
+    messages: BTreeSet<Origin>,
+) -> Result<Selection, ForgetError> {
     if command.secrets {
         return Ok(Selection::Secrets);
     }
     if let Some(who) = &command.person {
-        return Ok(Selection::Person(people.find(who)?));
+        if who.trim().is_empty() {
+            return Err(ForgetError::NoWords { name: "person" });
+        }
+        let person = people.find(who)?;
+        return Ok(Selection::Person(match command.named {
+            true => person.with_unclear(),
+            false => person,
+        }));
     }
     if let Some(record) = command.record {
-        return Ok(Selection::Record(record));
+        return Ok(match messages.is_empty() {
+            true => Selection::Record(record),
+            false => Selection::WithMessages { record, messages },
+        });
     }
     if let Some(text) = &command.text {
         if !text.chars().any(char::is_alphanumeric) {

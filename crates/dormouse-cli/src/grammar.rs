@@ -19,12 +19,12 @@ pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
     }
 }
 
-/// Who something comes from, in words.
+/// Who something comes from, in words. A name without an id is quoted, since anybody can be called "the assistant".
 pub(crate) fn attributed(from: &Attribution) -> String {
     match from {
         Attribution::Myself => "the assistant".to_owned(),
         Attribution::Entity { id, name } => identified(name, Some(id)),
-        Attribution::Named(name) => name.clone(),
+        Attribution::Named(name) => format!("{name:?}"),
         Attribution::Surroundings => "the surroundings".to_owned(),
         Attribution::Several => "several sources".to_owned(),
         Attribution::Unknown => "someone".to_owned(),

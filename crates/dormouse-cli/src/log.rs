@@ -7,7 +7,6 @@ use dormouse_contracts::Seq;
 
 use crate::{
     command::{CommandError, JsonFlag, Places, Whose, open_log_view},
-    data::DataFolder,
     exit::Exit,
 };
 
@@ -41,7 +40,7 @@ pub(crate) enum Log {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Replay the log from its first event, and print the resulting state and its hash
+    /// Replay the log from its first event, and print the hash of the resulting state
     Replay {
         #[command(flatten)]
         of: Whose,
@@ -51,6 +50,9 @@ pub(crate) enum Log {
         /// Make every decision of the life again, and name the first that differs from the log; prints no state
         #[arg(long)]
         decide: bool,
+        /// Print the state as well, which may take thousands of lines; --json prints it always
+        #[arg(long, conflicts_with = "decide")]
+        state: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -71,7 +73,7 @@ pub(crate) enum Log {
 
 /// Looks into the log.
 pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
+    let data = crate::data::locate(places.data.as_deref())?;
     match command {
         Log::Show { of, from, to, json } => {
             let printing = json.printing();
@@ -83,13 +85,20 @@ pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
             of,
             at,
             decide,
+            state,
             json,
         } => {
             let printing = json.printing();
             let (log, key) = open_log_view(places, &data, of.assistant, printing)?;
             match decide {
                 true => decide::run(&log, &key, at.map(Seq), printing),
-                false => replay::run(&log, &key, at.map(Seq), printing),
+                false => {
+                    let asked = replay::Asked {
+                        at: at.map(Seq),
+                        state,
+                    };
+                    replay::run(&log, &key, asked, printing)
+                }
             }
         }
         Log::Salvage {

@@ -1,24 +1,24 @@
 //! The program `dormouse`: runs a resident assistant, and inspects its log and its memory.
 //!
-//! Row 6, the composition root: it reads the environment, the clock and the command line, and chooses the log, the
-//! world and the models behind the engine's ports. It makes no decision that belongs to the engine.
+//! Layer 7: it reads the environment, the terminal and the command line, and prints. `dormouse-host` wires everything
+//! else.
 //!
 //! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
-//! [`provider`] inspect; [`memory`], [`entity`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
+//! [`provider`] inspect; [`memory`], [`entity`], [`settings`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
 mod args;
+mod assistant;
 mod command;
-mod compose;
-mod config;
+#[cfg(unix)]
+mod control;
 mod data;
 mod describe;
 mod diagnostics;
 mod dialects;
 mod doctor;
 mod emergency;
-mod encoder;
 mod entity;
 mod exit;
 mod export;
@@ -38,8 +38,10 @@ mod play;
 mod provider;
 mod recall;
 mod record;
+mod run;
 mod screen;
-mod vectors;
+mod settings;
+mod signals;
 
 use std::{
     error::Error,
@@ -49,11 +51,13 @@ use std::{
 };
 
 use clap::Parser;
+use dormouse_host::config;
 #[cfg(unix)]
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::{
     args::{Command, CommandLine},
+    command::Places,
     diagnostics::Diagnostics,
     exit::{Exit, Report},
 };
@@ -61,44 +65,68 @@ use crate::{
 fn main() -> ExitCode {
     survive_the_limit_on_file_sizes();
     keep_the_database_quiet();
-    let CommandLine { places, command } = CommandLine::parse();
+    let line = CommandLine::parse();
     let diagnostics = Diagnostics::start();
-    let failed = |exit, error: &(dyn Error + 'static)| failed(&diagnostics, exit, error);
-    // What was begun to be forgotten is gone before anything else is done.
-    let pending = data::DataFolder::locate(places.data.as_deref());
-    if let Ok(data) = pending
-        && let Err(error) = forget::finish_pending(&data)
-    {
-        let exit = failed(error.exit(), &error);
-        diagnostics.finish();
-        return exit.into();
+    let exit = begin(line, &diagnostics).unwrap_or_else(|failure| {
+        if let Some(text) = &failure.report {
+            diagnostics.report(text);
+        }
+        failure.exit
+    });
+    diagnostics.finish();
+    exit.into()
+}
+
+/// Carries out the command, here or in the program that has the data open.
+fn begin(line: CommandLine, diagnostics: &Diagnostics) -> Result<Exit, Failure> {
+    if let Ok(data) = data::locate(line.places.data.as_deref()) {
+        // What was begun to be forgotten is gone before anything else is done.
+        forget::finish_pending(&data).map_err(|e| Failure::of(e.exit(), &e))?;
+        #[cfg(unix)]
+        if let control::Reached::Done(exit) =
+            control::reach(&data, &line, diagnostics).map_err(|e| Failure::of(e.exit(), &e))?
+        {
+            return Ok(exit);
+        }
     }
-    let ended = match command {
+    let CommandLine { places, command } = line;
+    match command {
         Command::Play(play) => {
-            play::run(&places, &play, &diagnostics).map_err(|e| failed(e.exit(), &e))
+            play::run(&places, &play, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
+        }
+        Command::Run(run) => {
+            run::run(&places, &run, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
         }
         Command::Record(record) => {
-            play::record(&places, &record, &diagnostics).map_err(|e| failed(e.exit(), &e))
+            play::record(&places, &record, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
         }
-        Command::Log(command) => log::run(&places, command).map_err(|e| failed(e.exit(), &e)),
-        Command::Provider(command) => {
-            provider::command::run(&places, command).map_err(|e| failed(e.exit(), &e))
+        command => carry_out(&places, command),
+    }
+}
+
+/// Carries out a command that needs no terminal.
+fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
+    let ended = match command {
+        Command::Log(command) => log::run(places, command),
+        Command::Provider(command) => provider::command::run(places, command),
+        Command::Doctor(doctor) => {
+            return doctor::run(places, &doctor).map_err(|e| Failure::of(e.exit(), &e));
         }
-        Command::Doctor(doctor) => doctor::run(&places, &doctor).map_err(|e| failed(e.exit(), &e)),
-        Command::Emergency(command) => {
-            emergency::run(&places, command).map_err(|e| failed(e.exit(), &e))
-        }
-        Command::Memory(command) => memory::run(&places, command).map_err(|e| failed(e.exit(), &e)),
-        Command::Forget(command) => {
-            forget::run(&places, &command).map_err(|e| failed(e.exit(), &e))
-        }
-        Command::Export(command) => {
-            export::run(&places, &command).map_err(|e| failed(e.exit(), &e))
-        }
-        Command::Entity(command) => entity::run(&places, command).map_err(|e| failed(e.exit(), &e)),
+        Command::Assistant(command) => assistant::run(places, command),
+        Command::Config(command) => settings::run(places, command),
+        Command::Init => settings::init(places),
+        Command::Emergency(command) => emergency::run(places, command),
+        Command::Memory(command) => memory::run(places, command),
+        Command::Forget(command) => forget::run(places, &command),
+        Command::Export(command) => export::run(places, &command),
+        Command::Entity(command) => entity::run(places, command),
+        Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this command needs a terminal of its own",
+        )
+        .into()),
     };
-    diagnostics.finish();
-    ended.unwrap_or_else(|exit| exit).into()
+    ended.map_err(|e| Failure::of(e.exit(), &e))
 }
 
 /// A write beyond `ulimit -f` raises a signal whose default is to end the process. Blocked, the write fails with
@@ -147,11 +175,21 @@ fn reader_has_left(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Says why the program failed, on standard error.
-fn failed(diagnostics: &Diagnostics, exit: Exit, error: &(dyn Error + 'static)) -> Exit {
-    if reader_has_left(error) {
-        return Exit::Success;
+/// How a command failed.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    /// Why, for standard error; `None` if that is no failure.
+    report: Option<String>,
+}
+
+impl Failure {
+    fn of(exit: Exit, error: &(dyn Error + 'static)) -> Self {
+        if reader_has_left(error) {
+            let (exit, report) = (Exit::Success, None);
+            return Self { exit, report };
+        }
+        let report = Some(format!("dormouse: {}", Report(error)));
+        Self { exit, report }
     }
-    diagnostics.report(&format!("dormouse: {}", Report(error)));
-    exit
 }

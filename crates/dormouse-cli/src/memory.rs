@@ -10,6 +10,7 @@ mod index;
 mod render;
 mod search;
 mod show;
+mod withheld;
 
 pub(crate) use args::Memory;
 

@@ -7,7 +7,12 @@ use std::{
     time::Duration,
 };
 
-use dormouse::WorldContinuity;
+use dormouse_contracts::Perception;
+use dormouse_engine::{Accepted, State};
+use dormouse_host::{
+    DataFolder, Host, HostError, HostSettings, OnAccepted, Woken, WorldContinuity,
+    dialects::LearningNotice,
+};
 use dormouse_providers::{Accounts, ModelSwitch, ServedBy};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
@@ -16,47 +21,46 @@ use tokio::{runtime, select, sync::mpsc, time::timeout};
 use crate::{
     args::{Play, Record},
     command::{self, Places},
-    compose::{ComposeError, Host, host},
     config::{Config, privacy},
-    data::DataFolder,
     describe,
     diagnostics::Diagnostics,
     exit::Exit,
     grammar::counted,
-    item::{Item, Ready},
+    item::{Item, Message, Ready},
     lines::Lines,
     plain::Style,
     provider::{self, Chosen},
     record::{self, Tape},
     screen::{Format, Reader, Screen, Stdout, Surface, Writer},
+    signals::Signals,
 };
 
 mod error;
 mod event_notices;
 mod feed;
+mod guest;
 mod memory_notices;
 mod operator;
 mod piped;
-mod pump;
 mod session;
-mod signals;
 mod tasks;
 mod terminal;
 mod visit_end;
+mod visited;
 mod waiting;
 
-pub(crate) use error::{PlayError, continuity_exit, world_exit};
+pub(crate) use error::{PlayError, continuity_exit, host_exit, world_exit};
+pub(crate) use guest::{Guest, attend as attend_guest};
+pub(crate) use terminal::Terminal;
 
 use event_notices::Addressee;
 use feed::PlayerFeed;
 use memory_notices::MemoryNotices;
 use piped::Pace;
-use pump::Pump;
 use session::{Session, Unwritten};
-use signals::Signals;
 use tasks::Tasks;
-use terminal::Terminal;
 use visit_end::VisitEnd;
+use visited::Visited;
 
 /// How long the end of a visit may take after a signal.
 const HASTE: Duration = Duration::from_secs(2);
@@ -71,16 +75,16 @@ pub(crate) fn run(
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
-    let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (config, _) = places.configuration(&data)?;
     let Some(file) = &play.replay else {
         let environment = provider::environment();
-        let chosen = provider::select(&play.provider, &config.provider, &environment)?;
+        let chosen = provider::select(&play.provider.selection(), &config.provider, &environment)?;
         return attend(&data, &config, &chosen, play, &Tape::None, diagnostics);
     };
     let (tape, flags) = record::replay(file, &play.provider)?;
     let environment = provider::environment().with_any_key();
-    let mut chosen = provider::select(&flags, &config.provider, &environment)?;
+    let mut chosen = provider::select(&flags.selection(), &config.provider, &environment)?;
     chosen.why = format!("answers come from the recording {}", file.display());
     let play = Play {
         provider: flags,
@@ -95,10 +99,14 @@ pub(crate) fn record(
     record: &Record,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
-    let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (config, _) = places.configuration(&data)?;
     let environment = provider::environment();
-    let chosen = provider::select(&record.play.provider, &config.provider, &environment)?;
+    let chosen = provider::select(
+        &record.play.provider.selection(),
+        &config.provider,
+        &environment,
+    )?;
     let (service, _) = chosen.name();
     let recorder = record::recorder(record, &service, &chosen.keys())?;
     let tape = Tape::Recording(recorder.clone());
@@ -146,18 +154,20 @@ fn attend(
         // The receiver may have ended already.
         move |switch| drop(sender.send(switch.clone())),
     )?;
-    let host = host(
-        data,
-        config,
-        models,
-        play.provider.tool_calling,
-        &play.player,
-    );
+    let (sender, learnt) = mpsc::unbounded_channel();
+    let mut settings = HostSettings::with_models(config.clone(), provider::environment(), models);
+    settings.tool_calling = play.provider.tool_calling;
+    // A replay teaches nothing new: it was learnt when the recording was made.
+    settings.learns = play.replay.is_none();
+    // The receiver may have ended already.
+    settings.on_learnt = Box::new(move |notice| drop(sender.send(notice)));
+    let visited = Visited::open(data, settings, &play.player);
     let visit = visit(
         data,
         (config, chosen),
-        host,
-        (switches, tape),
+        visited,
+        Reports { switches, learnt },
+        tape,
         play,
         diagnostics,
     );
@@ -167,51 +177,60 @@ fn attend(
     result
 }
 
+/// What is reported while the visit goes on.
+struct Reports {
+    switches: mpsc::UnboundedReceiver<ModelSwitch>,
+    learnt: mpsc::UnboundedReceiver<LearningNotice>,
+}
+
 async fn visit(
     data: &DataFolder,
     (config, chosen): (&Config, &Chosen),
-    host: impl Future<Output = Result<Host, ComposeError>>,
-    (switches, tape): (mpsc::UnboundedReceiver<ModelSwitch>, &Tape),
+    visited: impl Future<Output = Result<(Visited, Woken, Host), HostError>>,
+    Reports { switches, learnt }: Reports,
+    tape: &Tape,
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let mut signals = Signals::listen().map_err(PlayError::System)?;
     diagnostics.limit_waiting().map_err(PlayError::System)?;
-    let host = host.await?;
+    let (visited, woken, host) = visited
+        .await
+        .map_err(|error| PlayError::composing(data, error))?;
     let interactive = !play.json && io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut terminal = interactive.then(|| Terminal::open(data)).transpose()?;
     let (screen, writer) = open_screen(play, terminal.as_ref())?;
-    let (pump, pumped) = Pump::new(&host, &screen);
-    let (mut feed, shown) = PlayerFeed::open(&host, &screen).await?;
+    let (mut feed, shown) = PlayerFeed::open(&visited, &screen).await?;
     let unwritten = match interactive {
         true => Unwritten::IsRefused,
         false => Unwritten::Waits,
     };
-    let mut session = Session::new(&host, &screen, pumped, shown, unwritten);
-    let clear = command::clear_command(data, &host.key);
-    let retry = command::retry_command(data, &host.key);
-    let addressee = addressee(play, chosen, &host, &clear);
-    let slow = slow(&host, &server(chosen));
-    let memory_notices = MemoryNotices::new(&host);
+    let clear = command::clear_command(data, &visited.key);
+    let retry = command::retry_command(data, &visited.key);
+    let addressee = addressee(play.json, chosen, &visited, &clear);
+    let slow = slow(&visited, &server(chosen));
+    let memory_notices = MemoryNotices::new(&visited);
     screen
-        .show(ready(data, (config, chosen), &host, &clear))
+        .show(ready(
+            data,
+            (config, chosen),
+            &visited,
+            woken.state(),
+            &clear,
+        ))
         .await;
 
-    let Host {
-        log,
-        sandbox,
-        handle,
-        assistant,
-        events,
-        resident,
-        accounts,
-        learning,
-        ..
-    } = host;
-    // A replay teaches nothing new: it was learnt when the recording was made.
-    let learning = play.replay.is_none().then_some(learning);
-    let printing = (addressee, learning, memory_notices);
-    let mut tasks = Tasks::start(assistant, pump, events, printing, screen.clone());
+    let (log, sandbox) = (visited.log.clone(), visited.sandbox.clone());
+    let (handle, resident) = (visited.handle.clone(), visited.resident.clone());
+    let accounts = host.accounts().clone();
+    let session = Session::new(&visited, &screen, shown, unwritten);
+    let events = woken.events.again();
+    drop(visited.memory);
+    let mut running = woken.start(printing_accepted(&screen));
+    let mut session = session.with_pumped(running.pumped());
+    let mut tasks = Tasks::default();
+    tasks.print_events(events, addressee, memory_notices, screen.clone());
+    tasks.report_learning(learnt, screen.clone());
     tasks.report_switches(switches, screen.clone());
     tasks.report_slowness(handle.clone(), resident.name.clone(), slow, screen.clone());
     tasks.report_stalls(handle.clone(), resident.name.clone(), screen.clone());
@@ -229,7 +248,7 @@ async fn visit(
         biased;
         signal = signals.next() => Ok(VisitEnd::Signal(signal)),
         () = screen.failed() => Ok(VisitEnd::ReaderGone),
-        error = tasks.failed() => Err(error),
+        error = running.failed() => Err(error.into()),
         // Polled before the feed: what the player did is printed before its consequences.
         ending = drive(&mut session, terminal.as_mut(), pace) => ending,
         error = feed.run() => Err(error.into()),
@@ -244,8 +263,10 @@ async fn visit(
         }
         let waiting = session.waiting().await;
         drop(session);
-        handle.shut_down().await;
         drop(handle);
+        running.end().await;
+        // It has the other end of what is reported about models.
+        drop(host);
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
@@ -312,6 +333,20 @@ async fn close(log: RedbLog, sandbox: Sandbox) {
     }
 }
 
+/// Prints each message that the assistant accepted.
+fn printing_accepted(screen: &Screen) -> OnAccepted {
+    let screen = screen.clone();
+    Box::new(move |perception: &Perception, accepted: &Accepted| {
+        let screen = screen.clone();
+        let message = Message::new(perception, accepted);
+        Box::pin(async move {
+            if let Some(message) = message {
+                screen.show(Item::Message(message)).await;
+            }
+        })
+    })
+}
+
 fn open_screen(play: &Play, terminal: Option<&Terminal>) -> Result<(Screen, Writer), PlayError> {
     let (surface, format): (Arc<Mutex<dyn Surface>>, _) = match terminal {
         Some(terminal) => (terminal.surface(), Format::Text(Style::of_terminal())),
@@ -328,16 +363,16 @@ async fn drive(
 ) -> Result<VisitEnd, PlayError> {
     match terminal {
         Some(terminal) => terminal.drive(session).await,
-        None => piped::drive(session, pace).await,
+        None => piped::drive(session, pace, piped::read_input()?).await,
     }
 }
 
-fn addressee(play: &Play, chosen: &Chosen, host: &Host, clear: &str) -> Addressee {
-    if play.json {
+fn addressee(json: bool, chosen: &Chosen, visited: &Visited, clear: &str) -> Addressee {
+    if json {
         return Addressee::Program;
     }
     Addressee::People {
-        name: host.resident.name.clone(),
+        name: visited.resident.name.clone(),
         server: server(chosen),
         clear: clear.to_owned(),
     }
@@ -353,9 +388,9 @@ fn server(chosen: &Chosen) -> String {
 }
 
 /// The notice that an answer takes longer.
-fn slow(host: &Host, server: &str) -> String {
-    let name = &host.resident.name;
-    let seconds = host.slow_after.as_secs();
+fn slow(visited: &Visited, server: &str) -> String {
+    let name = &visited.resident.name;
+    let seconds = visited.slow_after.as_secs();
     format!(
         "{name} takes longer: no answer after {seconds} s (the model is {server}). The message is kept."
     )
@@ -364,25 +399,25 @@ fn slow(host: &Host, server: &str) -> String {
 fn ready(
     data: &DataFolder,
     (config, chosen): (&Config, &Chosen),
-    host: &Host,
+    visited: &Visited,
+    state: &State,
     clear: &str,
 ) -> Item {
     let (provider, model) = chosen.name();
-    let state = host.assistant.state();
     let stopped = state.stop.stopped();
     Item::Ready(Ready {
-        assistant: host.key.to_string(),
-        name: host.resident.name.clone(),
-        player: host.player.name.clone(),
+        assistant: visited.key.to_string(),
+        name: visited.resident.name.clone(),
+        player: visited.player.name.clone(),
         provider,
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
         // What it lives under from now on is in its state, but not in its log yet.
-        seq: host.handle.status().seq.0,
+        seq: visited.handle.status().seq.0,
         waiting: describe::waiting(state),
-        privacy: privacy(&config.memory),
-        new_world: host.continuity == WorldContinuity::NotMet,
+        privacy: privacy(&config.read_for(&visited.key, state).0.memory),
+        new_world: visited.continuity == WorldContinuity::NotMet,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
         clear: clear.to_owned(),
     })

@@ -1,23 +1,24 @@
-//! The models that an assistant can use: choosing them, assembling them, and asking them.
+//! The models that an assistant can use: as flags ask for them, and asking them.
 //!
 //! [`command`] is `dormouse provider`; everything else here is used by other commands, too.
 
+use std::env;
+
+pub(crate) use dormouse_host::provider::{
+    Chosen, Models, ProviderError, assemble, network, price_table, select, service,
+};
+use dormouse_providers::Environment;
+
 mod asking;
-mod choice;
 pub(crate) mod command;
-mod error;
 mod flags;
-mod key;
 mod known;
-mod models;
-mod open;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use asking::{one_word, probe_tools};
-pub(crate) use choice::{Chosen, select};
-pub(crate) use error::ProviderError;
 pub(crate) use flags::ProviderFlags;
 pub(crate) use known::Known;
-pub(crate) use models::{Models, assemble, network, price_table, service};
-pub(crate) use open::environment;
+
+/// The environment of this process.
+pub(crate) fn environment() -> Environment {
+    Environment::of(|name| env::var_os(name))
+}

@@ -6,13 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse::SystemClock;
 use dormouse_cassettes::{
     About, AcceptedFindings, Cassette, CassetteReadError, Finding, FindingKind, IgnoredPath,
     Player, PlayerConfig, Recorder, RecorderConfig, SaveError, ScrubRules,
 };
 use dormouse_contracts::{Clock, invariant};
 use dormouse_engine::ToolCalling;
+use dormouse_host::SystemClock;
 use dormouse_providers::{Network, Secret, ServedBy};
 
 use crate::{args::Record, exit::Exit, grammar::counted, provider::ProviderFlags};

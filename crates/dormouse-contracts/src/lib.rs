@@ -1,11 +1,12 @@
 //! Ids, messages, the event envelope, the ports and the error kinds that all Dormouse crates share.
 //!
 //! An implementation of a port outside this workspace (a world, a chat model, an event log) needs this crate and, for its
-//! tests, `dormouse-testing`. Nothing here knows tokio, HTTP, redb or any vendor: ports are traits with one call each, and
+//! tests, `dormouse-testing`. Nothing here knows tokio, HTTP, redb or any vendor: ports are traits with few calls each, and
 //! futures and streams are boxed standard types.
 //!
 //! Read in this order: [`Perception`] (what happened in a world), [`ToolSpec`] and [`Effect`] (what an assistant can do),
-//! [`ChatModel`] (which decides), [`EventLog`] (which records all of it).
+//! [`Senses`] and [`World`] (which deliver the one and carry out the other), [`ChatModel`] (which decides), [`EventLog`]
+//! (which records all of it).
 //!
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 
@@ -21,6 +22,7 @@ mod perception;
 mod port_error;
 mod provenance;
 mod random;
+mod senses;
 mod time;
 mod tokens;
 mod tool;
@@ -39,18 +41,21 @@ pub use ids::{
 pub use invariant::{MaybeMissing, broken_invariants, count_broken_invariant};
 pub use log::{
     Append, AppendError, AppendErrorKind, AppendRequest, EventLog, LoadSnapshot, NewEvent,
-    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+    ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent, each_event,
 };
 pub use model::{
-    Allowance, ChatDelta, ChatModel, ChatReply, ChatRequest, ErrorClass, FinishReason, Message,
-    ModelError, ModelErrorKind, OutputFormat, Purpose, RateLimits, ReasoningEffort, ReplyInfo,
-    RequestField, ToolCall, ToolChoice, ToolDefinition, TurnCall, TurnContext, TurnStep, Usage,
-    Usd, complete,
+    Allowance, ChatDelta, ChatModel, ChatReply, ChatRequest, DoubtfulFact, DueAction, EarlierTurn,
+    ErrorClass, FinishReason, Message, ModelError, ModelErrorKind, OutputFormat, Persona, Purpose,
+    RateLimits, ReasoningEffort, ReplyInfo, RequestField, Task, TaskLine, ToolCall, ToolChoice,
+    ToolDefinition, TurnCall, TurnContext, TurnStep, TurnTrigger, Usage, Usd, complete,
 };
 pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
 pub use port_error::PortError;
-pub use provenance::{Attribution, Author, Origin, OriginError};
+pub use provenance::{Attribution, Author, Origin, OriginError, Sources};
 pub use random::Random;
+pub use senses::{
+    AdmitError, Habitat, PERCEPTIONS_PAGE, Presence, SenseError, SenseErrorKind, Senses,
+};
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};
 pub use tool::{Arguments, Speech, SpeechKind, ToolCategory, ToolReach, ToolSpec};

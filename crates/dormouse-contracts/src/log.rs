@@ -1,6 +1,9 @@
 //! The ports to the event log: append, read, and keep snapshots.
 
-use std::fmt;
+use std::{
+    fmt,
+    ops::{Bound, RangeBounds},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -174,6 +177,39 @@ pub trait ReadEvents: Send + Sync {
         after: Seq,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>>;
+}
+
+/// How many events [`each_event`] reads at a time.
+const PAGE: usize = 512;
+
+/// Passes the events of one assistant in this range to `take`, in order: `..` is the whole log. Reads one page at a time, so
+/// a log of any length takes bounded memory. The future can be dropped between two pages.
+///
+/// # Errors
+///
+/// A [`ReadError`], or the first error of `take`; no later event is passed.
+pub async fn each_event<L: ReadEvents + ?Sized, E: From<ReadError>>(
+    log: &L,
+    assistant: &AssistantId,
+    range: impl RangeBounds<Seq>,
+    mut take: impl FnMut(&StoredEvent) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut read = match range.start_bound() {
+        Bound::Included(first) => Seq(first.0.saturating_sub(1)),
+        Bound::Excluded(before) => *before,
+        Bound::Unbounded => Seq::ZERO,
+    };
+    // An event after the range is not read, if possible: it may be damaged.
+    while range.contains(&read.next()) {
+        let page = log.read(assistant, read, PAGE).await?;
+        let Some(last) = page.last() else {
+            break;
+        };
+        read = last.seq;
+        let mut wanted = page.iter().take_while(|stored| range.contains(&stored.seq));
+        wanted.try_for_each(&mut take)?;
+    }
+    Ok(())
 }
 
 /// Saves snapshots.

@@ -4,6 +4,7 @@ mod error;
 mod message;
 mod reply;
 mod request;
+mod task;
 mod turn;
 mod usage;
 
@@ -14,7 +15,8 @@ pub use self::{
     message::{Message, ToolCall, ToolDefinition},
     reply::{Allowance, ChatDelta, ChatReply, FinishReason, RateLimits, ReplyInfo, RequestField},
     request::{ChatRequest, OutputFormat, Purpose, ReasoningEffort, ToolChoice},
-    turn::{TurnCall, TurnContext, TurnStep},
+    task::{DoubtfulFact, Task, TaskLine},
+    turn::{DueAction, EarlierTurn, Persona, TurnCall, TurnContext, TurnStep, TurnTrigger},
     usage::{Usage, Usd},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! Where something comes from: the event it goes back to, and the one who said it.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +126,70 @@ impl TryFrom<String> for Origin {
 impl From<Origin> for String {
     fn from(origin: Origin) -> String {
         origin.to_string()
+    }
+}
+
+/// What something was made from: origins in the order of the log, each once, and at most [`Sources::MOST`].
+///
+/// A list that is [full](Sources::is_full) may lack some, so nobody may conclude from it that something was *not* a source.
+///
+/// In JSON: `["12","40.3"]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<Origin>", into = "Vec<Origin>")]
+pub struct Sources(Vec<Origin>);
+
+impl Sources {
+    /// The most origins of one list.
+    pub const MOST: usize = 32;
+
+    /// Whether there is none, or none is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether there may be more than it lists.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= Self::MOST
+    }
+
+    /// The origins, in the order of the log.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Origin] {
+        &self.0
+    }
+
+    /// Those of both lists; if they are too many, those of this one first.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        self.0.iter().chain(&other.0).copied().collect()
+    }
+}
+
+impl FromIterator<Origin> for Sources {
+    /// The first of these, so the most important ones come first.
+    fn from_iter<I: IntoIterator<Item = Origin>>(origins: I) -> Self {
+        let mut kept = BTreeSet::new();
+        for origin in origins {
+            if kept.len() == Self::MOST {
+                break;
+            }
+            kept.insert(origin);
+        }
+        Self(kept.into_iter().collect())
+    }
+}
+
+impl From<Vec<Origin>> for Sources {
+    fn from(origins: Vec<Origin>) -> Self {
+        origins.into_iter().collect()
+    }
+}
+
+impl From<Sources> for Vec<Origin> {
+    fn from(sources: Sources) -> Self {
+        sources.0
     }
 }
 
@@ -284,6 +348,26 @@ mod tests {
             "mouse".parse::<Origin>().unwrap_err().to_string(),
             "\"mouse\" is not an origin: expected the number of an event (412), or of a part of one (412.3)"
         );
+    }
+
+    #[test]
+    fn a_list_of_sources_holds_each_once_and_says_when_it_may_lack_some() {
+        let event = |seq| Origin::event(Seq(seq));
+        let few: Sources = [event(9), event(2), event(9)].into_iter().collect();
+        assert_eq!(few.as_slice(), [event(2), event(9)]);
+        assert_eq!(serde_json::to_string(&few).unwrap(), r#"["2","9"]"#);
+        assert_eq!(
+            serde_json::from_str::<Sources>(r#"["9","2"]"#).unwrap(),
+            few
+        );
+        assert!(!few.is_full() && !few.is_empty() && Sources::default().is_empty());
+        let many: Sources = (100..200).map(event).collect();
+        assert!(many.is_full());
+        assert_eq!(many.as_slice().len(), Sources::MOST);
+        assert_eq!(few.union(&many).as_slice().first(), Some(&event(2)));
+        assert!(few.union(&many).is_full());
+        let short = many.union(&few);
+        assert_eq!(short, many, "the list that comes first is kept");
     }
 
     #[test]

@@ -55,15 +55,21 @@ pub struct Receipt {
     /// Absent if `detail` holds all its output, or it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_output: Option<Delivery>,
+    /// Who perceived its words, besides the actor: those to whom the world delivered them. Absent if it has no words, or if
+    /// the world does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard_by: Option<Audience>,
 }
 
 impl Receipt {
-    /// The receipt of an effect that has no output, or whose output is in `detail`.
+    /// The receipt of an effect that has no output, or whose output is in `detail`, and of which the world does not say who
+    /// heard it.
     #[must_use]
     pub fn new(detail: Value) -> Self {
         Self {
             detail,
             last_output: None,
+            heard_by: None,
         }
     }
 }

@@ -65,7 +65,6 @@ pub struct Assistant {
     state: State,
     commands: mpsc::Receiver<Command>,
     status: watch::Sender<Status>,
-    watchers: Vec<mpsc::Sender<Arc<Recorded>>>,
     progress: Progress,
 }
 
@@ -128,6 +127,34 @@ impl Assistant {
         world_tools: Vec<ToolSpec>,
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
+        let key = config.key.clone();
+        Self::wake_as(&key, |_| Ok(config), world_tools, ports).await
+    }
+
+    /// Wakes an assistant whose configuration depends on its own life, such as on settings that operators changed.
+    /// `configure` is called once with the state that its log folds to.
+    ///
+    /// # Errors
+    ///
+    /// The error of `configure`, or a [`WakeError`] as for [`Assistant::wake`].
+    pub async fn wake_as<E: From<WakeError>>(
+        key: &AssistantId,
+        configure: impl FnOnce(&State) -> Result<AssistantConfig, E>,
+        world_tools: Vec<ToolSpec>,
+        ports: Ports,
+    ) -> Result<(Self, Handle), E> {
+        let restored = restore_counted(&*ports.log, key).await;
+        let restored = restored.map_err(WakeError::from)?;
+        let config = configure(&restored.state)?;
+        Ok(Self::wake_restored(config, restored, world_tools, ports).await?)
+    }
+
+    async fn wake_restored(
+        config: AssistantConfig,
+        restored: Restored,
+        world_tools: Vec<ToolSpec>,
+        ports: Ports,
+    ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
         let counter = &ports.counter;
         let prepared = match offered(&config, &world_tools, builtin_tools()?, counter)? {
@@ -140,7 +167,7 @@ impl Assistant {
                 prepared
             }
         };
-        let Restored { state, folded } = restore_counted(&*ports.log, &config.key).await?;
+        let Restored { state, folded } = restored;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
         let (status, status_out) = watch::channel(Status::default());
@@ -149,7 +176,6 @@ impl Assistant {
             taken_in: TakenIn::new(state.delivered.numbers().clone()),
             ..Progress::default()
         };
-        let watchers = Vec::new();
         let mut assistant = Self {
             config,
             prepared,
@@ -157,7 +183,6 @@ impl Assistant {
             state,
             commands,
             status,
-            watchers,
             progress,
         };
         let now = assistant.ports.clock.now();
@@ -174,14 +199,6 @@ impl Assistant {
                 status: status_out,
             },
         ))
-    }
-
-    /// Sends every event from now on to `watcher`, once it is on disk. A watcher that does not keep up slows the
-    /// assistant down; one that is gone is forgotten.
-    #[must_use]
-    pub fn watched_by(mut self, watcher: mpsc::Sender<Arc<Recorded>>) -> Self {
-        self.watchers.push(watcher);
-        self
     }
 
     /// The state the assistant woke with.
@@ -412,7 +429,10 @@ impl Assistant {
         match self.state.configuration.change_to(&configuration) {
             Some(change) => self.note(now, vec![Event::Configured(change)]),
             // The sender of the next message has not waited before it.
-            None => self.progress.woke = (!self.state.turns.is_empty()).then_some(now),
+            None => {
+                let is_due = self.state.promises.due(now).is_some();
+                self.progress.woke = (!self.state.turns.is_empty() || is_due).then_some(now);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ mod tools;
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{Arguments, Audience, Origin, Trust};
+use dormouse_contracts::{Arguments, Origin, Timestamp, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, CommunicationStyle, Favorability, Keyword,
     NewObservation, ObservationSource, ObservationText, Phrase, Preference,
@@ -23,14 +23,17 @@ use serde_json::{Value, json};
 
 use crate::{
     event::{Event, Remembered},
-    privacy::{audience_of_notes, listeners},
-    state::{State, Trigger, Turn},
+    privacy::listeners,
+    results::named_origin,
+    state::{Promises, State, Trigger, Turn},
 };
-pub(crate) use memory_query::{Draft, MemoryAnswer, MemoryQuery};
-use provenance::{MOST_SOURCES, NotShown, Provenance, named_origin, provenance};
-pub(crate) use provenance::{least_trusted, shown_score, trust_in_names, trust_of_reply};
+pub(crate) use memory_query::{Basis, Draft, MemoryAnswer, MemoryQuery};
+use provenance::{MOST_SOURCES, NotShown, Provenance, provenance};
+pub(crate) use provenance::{
+    least_trusted, shown_score, sources_of_note, sources_of_reply, trust_in_names, trust_of_reply,
+};
 pub use tools::builtin_tools;
-pub(crate) use tools::{barest_tools, is_look_up, is_own};
+pub(crate) use tools::{GET_ENTITY_PROFILE, RECALL_MEMORIES, barest_tools, is_look_up, is_own};
 
 /// How many lines a recall returns if the model does not say.
 const RECALL_DEFAULT: usize = 5;
@@ -117,16 +120,11 @@ impl Call<'_> {
         if needed > 1 && provenance.trust < accounts::CORROBORATED {
             let floor = self.quote_trust;
             let found = accounts::independent(text, subject, self.state, self.turn, floor);
-            if found >= needed {
-                provenance.corroborate(found);
+            if found.len() >= needed {
+                provenance.corroborate(&found);
             }
         }
         Ok(provenance)
-    }
-
-    /// Who may learn what this call notes.
-    fn audience(&self) -> Option<Audience> {
-        audience_of_notes(self.state, self.turn)
     }
 
     /// The sources that the model names.
@@ -153,9 +151,10 @@ impl Call<'_> {
             from: provenance.from,
             trust: provenance.trust,
             origin: provenance.origin,
+            sources: provenance.sources,
             kind,
             about: about.map(|about| self.state.people.attribution(about)),
-            audience: self.audience(),
+            audience: provenance.audience,
         };
         let mut result = json!({"stored": text});
         if let (Value::Object(fields), Value::Object(belief)) = (&mut result, belief) {
@@ -204,8 +203,12 @@ impl Call<'_> {
                 (self.judgement(&provenance), Some(provenance.applied()))
             }
             tools::ADD_PENDING_ACTION => {
+                let due_at = match self.moment("due_at") {
+                    Ok(due_at) => due_at,
+                    Err(refusal) => return Ok(BuiltinOutcome::Refused(refusal)),
+                };
                 let provenance = self.provenance(self.text("description"), subject)?;
-                (self.action(&provenance), Some(provenance.shown()))
+                (self.action(due_at, &provenance), Some(provenance.shown()))
             }
             _ => (self.completion(), None),
         };
@@ -255,7 +258,8 @@ impl Call<'_> {
             source: ObservationSource::shortened("observation")?,
             trust: provenance.trust,
             origin: Some(provenance.origin),
-            audience: self.audience(),
+            sources: provenance.sources.clone(),
+            audience: provenance.audience.clone(),
         }))
     }
 
@@ -277,7 +281,7 @@ impl Call<'_> {
             preferences: preferences.collect(),
             ..AttributeUpdate::default()
         };
-        (!update.is_empty()).then(|| Draft::Attributes(update, provenance.trust, self.audience()))
+        (!update.is_empty()).then(|| Draft::Attributes(update, Basis::of(provenance)))
     }
 
     fn judgement(&self, provenance: &Provenance) -> Option<Draft> {
@@ -285,24 +289,39 @@ impl Call<'_> {
         #[expect(clippy::cast_possible_truncation, reason = "a step of at most 0.2")]
         let step = Favorability::try_new(change as f32).ok()?;
         let reason = ChangeReason::shortened(self.text("reason"))?;
-        Some(Draft::Judge(step, reason, provenance.trust))
+        Some(Draft::Judge(step, reason, Basis::of(provenance)))
     }
 
-    fn action(&self, provenance: &Provenance) -> Option<Draft> {
+    fn action(&self, due_at: Option<Timestamp>, provenance: &Provenance) -> Option<Draft> {
         let priority = self.arguments.get("priority").and_then(Value::as_u64);
         let priority = priority.and_then(|priority| u8::try_from(priority).ok());
         let description = ActionText::shortened(self.text("description"))?;
         Some(Draft::AddAction(
             description,
             priority.unwrap_or(1),
-            provenance.trust,
-            self.audience(),
+            due_at,
+            Basis::of(provenance),
         ))
+    }
+
+    /// The moment in an argument, if there is one.
+    fn moment(&self, key: &str) -> Result<Option<Timestamp>, String> {
+        let text = self.text(key);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if self.state.promises.iter().len() >= Promises::MOST {
+            return Err("too many things are to be done at a moment already".to_owned());
+        }
+        text.parse().map(Some).map_err(|_invalid| {
+            format!("{key} is {text:?}; expected a date and time such as 2026-11-23T18:00:00Z")
+        })
     }
 
     fn completion(&self) -> Option<Draft> {
         let action = self.arguments.get("action").and_then(Value::as_u64)?;
-        Some(Draft::CompleteAction(action))
+        // The memory knows when it was noted.
+        Some(Draft::CompleteAction(action, None))
     }
 
     fn read<T: DeserializeOwned + Default>(&self, key: &str) -> T {

@@ -4,6 +4,7 @@
 //! `dormouse_entities::Consolidation`), each reply is an event, and what follows from it is one more event. So a crash
 //! between two of them loses nothing: the next run begins with the replies that nothing has followed from yet.
 
+mod again;
 mod report;
 mod run;
 
@@ -17,7 +18,9 @@ use dormouse_memory::{
 };
 use dormouse_resilience::RetryBudget;
 
-use crate::{remembering::LoggedChangeError, replay::ReplayError};
+use crate::{event::ConsolidationRules, remembering::LoggedChangeError, replay::ReplayError};
+pub(crate) use again::NightAgain;
+pub use again::NightError;
 pub use report::{Consolidated, ConsolidationEnd, ConsolidationForecast};
 
 /// The most tokens of a reply about one entity.
@@ -42,6 +45,16 @@ pub struct ConsolidationSettings {
     pub retry_for: Duration,
     /// The retries that are left for all callers together.
     pub retry_budget: RetryBudget,
+}
+
+impl ConsolidationSettings {
+    /// What decisions follow from.
+    fn rules(&self) -> ConsolidationRules {
+        ConsolidationRules {
+            extraction: self.extraction.clone(),
+            people: self.people,
+        }
+    }
 }
 
 /// Consolidates memories with a model.
@@ -145,5 +158,9 @@ impl Consolidator {
 
 /// The request about the observations of one entity.
 fn consolidation(due: &Consolidation) -> ChatRequest {
-    request_of(due.messages().to_vec(), ENTITY_REPLY_TOKENS)
+    request_of(
+        due.messages().to_vec(),
+        due.task().clone(),
+        ENTITY_REPLY_TOKENS,
+    )
 }

@@ -7,6 +7,7 @@ mod action;
 mod budget;
 mod calls;
 mod delayed;
+mod hearing;
 mod naming;
 mod outcomes;
 mod perception;
@@ -246,7 +247,7 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 
 fn ask(view: View<'_>, turn: &Turn) -> Action {
     // After a refused prompt, the next prompt holds the message alone.
-    if turn.recollected.is_none() && turn.failures.refusals == 0 {
+    if turn.is_to_be_recollected() && turn.failures.refusals == 0 {
         let question = recall_query::question(view, turn);
         return Action::Call(OutsideCall::Recall(Box::new(question)));
     }
@@ -258,6 +259,6 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     } else {
         Offer::All
     };
-    let prompt = prompt::build(view.state, turn, view.config(), view.preamble, offer);
+    let prompt = prompt::build(view.state, turn, view.preamble, offer);
     Action::Call(OutsideCall::Ask(Box::new(prompt)))
 }

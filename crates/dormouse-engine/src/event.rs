@@ -1,7 +1,7 @@
 //! What can happen to an assistant. Only these events change its state.
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
-//! [`service`] and [`safety`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
+//! [`service`], [`safety`] and [`roster`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
 
 mod consulted;
 mod delayed;
@@ -14,29 +14,34 @@ mod memory;
 mod name_doubt;
 mod perception;
 mod recollected;
+mod roster;
 mod safety;
 mod service;
 mod turn;
 mod unanswered;
 
-pub use consulted::{Consultation, Consulted};
+pub use consulted::{
+    ConsolidationBegan, ConsolidationEndCause, ConsolidationEnded, ConsolidationRules,
+    Consultation, ConsultationFailed, ConsultationFailure, Consulted,
+};
 pub use delayed::{DelayCause, Delayed};
 pub use effect::{EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;
 pub use forgotten::{Forgotten, Selected};
 pub use kinds::Event;
-pub use life::{Configured, ConfiguredModel, Woke};
+pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
 pub use perception::{MovedTrust, Perceived};
 pub use recollected::{
-    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, Recollected,
+    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected,
 };
+pub use roster::{Beginning, RosterChange, RosterChanged, Tag, TagError};
 pub use safety::{EmergencyStopCleared, EmergencyStopTriggered, StopCause};
 pub use service::{ContextLimit, ModelFailed, RetryRequested};
 pub(crate) use turn::NOOP;
 pub use turn::{
-    Call, ContextType, ParseFailed, Replied, StopReason, TickEnded, TickStarted, ToolAnswered,
-    Verdict,
+    Call, ContextType, Omitted, ParseFailed, Replied, StopReason, TickEnded, TickStarted,
+    ToolAnswered, Verdict,
 };
 pub use unanswered::{Unanswered, UnansweredCause};

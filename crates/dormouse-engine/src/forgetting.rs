@@ -8,6 +8,8 @@
 //! with the field `forgotten`.
 
 mod collect;
+mod messages;
+mod names;
 mod people;
 mod plan;
 mod redact;
@@ -16,7 +18,8 @@ mod retention;
 mod selection;
 mod words;
 
-pub use people::{KnownPeople, WhoError};
+pub use messages::messages_behind;
+pub use people::{KnownPeople, Person, WhoError};
 pub use plan::{ForgetPlan, LogRewrite};
 pub(crate) use redact::IDS;
 pub use redact::lost_words;

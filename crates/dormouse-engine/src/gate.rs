@@ -78,6 +78,18 @@ pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
     }
 }
 
+/// When there is a reason to think again after a tick that did nothing for this reason, if nothing else happens until then.
+#[must_use]
+pub fn next_reason(state: &State, skip: Skip, now: Timestamp) -> Option<Timestamp> {
+    let promised = state.promises.next_after(now);
+    match skip {
+        Skip::Idle => promised,
+        Skip::Waiting(at) => Some(promised.map_or(at, |promised| promised.min(at))),
+        Skip::Paused(at) => Some(at),
+        Skip::EmergencyStop | Skip::Disabled | Skip::Collision => None,
+    }
+}
+
 /// What a tick at `now` finds.
 pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     let services = &state.configuration.services;
@@ -92,7 +104,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.services.pauses.of_all(services, now), turn) {
-            _ if state.turns.is_empty() => Err(Skip::Idle),
+            _ if state.turns.is_empty() && state.promises.due(now).is_none() => Err(Skip::Idle),
             (Some(pause), _) => Err(Skip::Paused(pause.until)),
             (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
             (None, _) => among_all(state, services, now),
@@ -116,7 +128,10 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     let yields = next.is_some_and(|turn| {
         turn.failures.calls > 0 && resume_at(turn).is_none_or(|at| now.since(at) < LONGEST_YIELD)
     });
-    let fresh = next_fresh(state).map(|trigger| Reason::Waiting(trigger.seq()));
+    let fresh = next_fresh(state).map(Trigger::seq);
+    // People who wait for an answer go first.
+    let due = || state.promises.due(now).map(|promise| promise.seq);
+    let fresh = fresh.or_else(due).map(Reason::Waiting);
     match (open, fresh) {
         // A message that has not failed yet shows whether the model answers other messages.
         (_, Some(fresh)) if state.services.recent.is_silent() || yields => Ok(fresh),

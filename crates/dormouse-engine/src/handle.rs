@@ -1,7 +1,7 @@
 //! Talking to a running assistant.
 
 use dormouse_classify::Classification;
-use dormouse_contracts::{Perception, Seq, Trust};
+use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Perception, Seq, Trust};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
@@ -140,6 +140,10 @@ pub(crate) enum Command {
     Stop(String, oneshot::Sender<Result<(), StopError>>),
     ClearStop(String, oneshot::Sender<Result<(), ClearError>>),
     Retry(String, oneshot::Sender<Result<(), RetryError>>),
+    Append(
+        Box<AppendRequest>,
+        oneshot::Sender<Result<Seq, AppendError>>,
+    ),
     Inspect(oneshot::Sender<State>),
     Shutdown,
 }
@@ -221,6 +225,20 @@ impl Handle {
         }
         let answer = self.ask(|reply| Command::Retry(requested_by, reply)).await;
         answer.unwrap_or(Err(RetryError::Gone))
+    }
+
+    /// Appends events of an operator to its log, in order with its own: changes of its memory, and of what it knows about
+    /// people and things. Nobody else may append to the log of an assistant that runs.
+    ///
+    /// # Errors
+    ///
+    /// [`AppendErrorKind::Conflict`] if it has written since `expected`: it is on disk, so read it and decide again.
+    /// [`AppendErrorKind::Unacceptable`] for an event that only the assistant may write, [`AppendErrorKind::Closed`] if the
+    /// assistant is not running. Nothing was written.
+    pub async fn append(&self, request: AppendRequest) -> Result<Seq, AppendError> {
+        let request = Box::new(request);
+        let answer = self.ask(|reply| Command::Append(request, reply)).await;
+        answer.unwrap_or_else(|| Err(AppendError::new(AppendErrorKind::Closed, None)))
     }
 
     /// A copy of the whole state, or nothing if the assistant is not running.

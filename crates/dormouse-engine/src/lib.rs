@@ -26,6 +26,7 @@ mod remembering;
 mod render;
 mod replay;
 mod reply;
+mod results;
 mod secrets;
 mod state;
 mod status;
@@ -39,22 +40,24 @@ pub use config::{
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
-    Consolidator,
+    Consolidator, NightError,
 };
 pub use event::{
-    Call, Configured, ConfiguredModel, Consultation, Consulted, ContextLimit, ContextType,
-    DecodeError, DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, Forgotten, MemoryChanged, ModelFailed,
-    MovedTrust, NameDoubt, ParseFailed, Perceived, RecallFailure, RecallMode, RecalledBlock,
-    RecalledItem, RecalledLine, Recollected, Remembered, Replied, RetryRequested, Selected,
-    StopCause, StopReason, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause,
-    Verdict, Woke, WorldFailed,
+    Beginning, Call, Configured, ConfiguredModel, ConsolidationBegan, ConsolidationEndCause,
+    ConsolidationEnded, ConsolidationRules, Consultation, ConsultationFailed, ConsultationFailure,
+    Consulted, ContextLimit, ContextType, DecodeError, DelayCause, Delayed, EffectIntended,
+    EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, Forgotten,
+    MemoryChanged, ModelFailed, MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived,
+    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart,
+    Recollected, Remembered, Replied, RetryRequested, RosterChange, RosterChanged, Selected,
+    SettingChanged, StopCause, StopReason, Tag, TagError, TickEnded, TickStarted, ToolAnswered,
+    Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use forgetting::{
-    ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Selection, WhoError, forget_requests,
-    lost_words, unreferred,
+    ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Person, Selection, WhoError,
+    forget_requests, lost_words, messages_behind, unreferred,
 };
-pub use gate::{Reason, Skip, gate};
+pub use gate::{Reason, Skip, gate, next_reason};
 pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
 pub use ports::Ports;
 pub use prompt::PreambleTooLong;
@@ -67,11 +70,11 @@ pub use replay::{
 };
 pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
-    CallState, Configuration, Consultations, Counts, Deliveries, EffectState, EmergencyStop,
-    ErrorRecord, HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion,
-    OccasionKind, Overheard, Pause, Pauses, People, Phase, RECENT_CALLS, Service, Services,
-    ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait,
-    Widened, Window, WorldReach,
+    Archived, CallState, ChangedSetting, ChangedSettings, Configuration, Consultations, Counts,
+    Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT, Heard, History, Identities,
+    LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard, Pause, Pauses, People, Phase,
+    Promise, Promises, RECENT_CALLS, Roster, Service, Services, ShownLines, Spent, State, Step,
+    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -122,18 +122,21 @@ pub(crate) fn audience_of_act(
     let Some(to) = arguments.get("to").and_then(Value::as_str) else {
         return Some(known_to);
     };
-    let sender = sender_called(&turn.trigger, to);
     let by_name = state.people.attribution(to);
-    let id = match sender {
-        Some(heard) => heard.perception.attested.sender.id(),
-        None => by_name.id(),
+    let id = match is_addressed(&turn.trigger, to) {
+        true => turn.trigger.entity(),
+        false => by_name.id(),
     };
     let listener: Audience = id.cloned().into_iter().collect();
     Some(known_to.intersection(&listener))
 }
 
-fn sender_called<'a>(trigger: &'a Trigger, name: &str) -> Option<&'a Heard> {
-    let message = trigger.message()?;
-    let sender = message.perception.attested.sender.name();
-    (sender.to_lowercase() == name.to_lowercase()).then_some(message)
+/// Whether a name is that of the sender, or of whom something was promised.
+fn is_addressed(trigger: &Trigger, name: &str) -> bool {
+    let sender = trigger
+        .message()
+        .map(|heard| heard.perception.attested.sender.name());
+    let promised = trigger.promise().map(|(name, _)| name);
+    let known = sender.or(promised);
+    known.is_some_and(|known| known.to_lowercase() == name.to_lowercase())
 }

@@ -15,15 +15,17 @@ mod shrink;
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{
-    Audience, ChatRequest, Seq, ToolChoice, Trust, TurnCall, TurnContext, TurnStep, invariant,
+    Audience, ChatRequest, EarlierTurn, Origin, Persona, Seq, ToolChoice, Trust, TurnCall,
+    TurnContext, TurnStep, invariant,
 };
 use sha2::{Digest, Sha256};
 
 use crate::{
     builtin,
     config::{Settings, ToolCalling},
-    event::NOOP,
+    event::{NOOP, Omitted},
     privacy::{Shareable, may_hear},
+    results::not_whole_in,
     state::{CallState, Heard, State, Turn},
 };
 use conversation::Conversation;
@@ -70,6 +72,8 @@ pub(crate) struct Prompt {
     pub(crate) least_shown: Trust,
     /// Who may hear what is made of it; anybody, if absent.
     pub(crate) within: Option<Audience>,
+    /// What it does not show for want of room.
+    pub(crate) omitted: Omitted,
 }
 
 impl Prompt {
@@ -111,35 +115,24 @@ struct Choice {
 }
 
 /// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole. Pure.
-pub(crate) fn tokens(state: &State, turn: &Turn, config: &Settings, preamble: &Preamble) -> u32 {
-    let room = Room::of(state, config, preamble);
+pub(crate) fn tokens(state: &State, turn: &Turn, preamble: &Preamble) -> u32 {
+    let room = Room::of(state, preamble);
     let shareable = Shareable::of(state, turn);
-    let choice = choose(&shareable, turn, config, preamble, room, 0);
+    let choice = choose(state, &shareable, turn, preamble, room, 0);
     choice.tokens.saturating_add(choice.cut)
 }
 
 /// The size of the context window in tokens: the configured one, or less if a smaller limit was learnt.
-pub(crate) fn window(state: &State, config: &Settings, preamble: &Preamble) -> u32 {
-    Room::of(state, config, preamble).window()
+pub(crate) fn window(state: &State, preamble: &Preamble) -> u32 {
+    Room::of(state, preamble).window()
 }
 
 /// How many tokens the memory's answer for `turn` may take.
-pub(crate) fn budgets(
-    state: &State,
-    turn: &Turn,
-    config: &Settings,
-    preamble: &Preamble,
-) -> Budgets {
-    let room = Room::of(state, config, preamble);
-    let now = choose(
-        &Shareable::of(state, turn),
-        turn,
-        config,
-        preamble,
-        room,
-        u32::MAX,
-    )
-    .tokens;
+pub(crate) fn budgets(state: &State, turn: &Turn, preamble: &Preamble) -> Budgets {
+    let room = Room::of(state, preamble);
+    let shareable = Shareable::of(state, turn);
+    let now = choose(state, &shareable, turn, preamble, room, u32::MAX).tokens;
+    let config = &state.configuration.settings;
     Budgets::within(room.before_the_turn(now), config)
 }
 
@@ -147,14 +140,13 @@ pub(crate) fn budgets(
 pub(crate) fn shown_anyway(
     state: &State,
     turn: &Turn,
-    config: &Settings,
     preamble: &Preamble,
     budgets: Budgets,
 ) -> Vec<Seq> {
-    let room = Room::of(state, config, preamble);
+    let room = Room::of(state, preamble);
     let shareable = Shareable::of(state, turn);
     let reserved = budgets.shown(preamble);
-    let choice = choose(&shareable, turn, config, preamble, room, reserved);
+    let choice = choose(state, &shareable, turn, preamble, room, reserved);
     let turns = shareable.turns.iter().rev().take(choice.turns).copied();
     let lines = shareable.overheard.iter().rev().take(choice.lines);
     let spoken = |turn: &Turn| -> Vec<Seq> {
@@ -175,17 +167,12 @@ pub(crate) fn shown_anyway(
 }
 
 /// Builds the prompt for the next step of `turn`. Pure; takes time in proportion to what it shows.
-pub(crate) fn build(
-    state: &State,
-    turn: &Turn,
-    config: &Settings,
-    preamble: &Preamble,
-    offer: Offer,
-) -> Prompt {
+pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offer) -> Prompt {
+    let config = &state.configuration.settings;
     let form = config.tool_calling;
-    let room = Room::of(state, config, preamble);
+    let room = Room::of(state, preamble);
     let shareable = Shareable::of(state, turn);
-    let choice = choose(&shareable, turn, config, preamble, room, 0);
+    let choice = choose(state, &shareable, turn, preamble, room, 0);
     let earlier = shareable.turns.iter();
     let left_out = earlier.len().saturating_sub(choice.turns);
 
@@ -234,9 +221,16 @@ pub(crate) fn build(
         reasoning_effort: config.reasoning_effort,
         // The instructions come first and stay as they are.
         stable_messages: 1,
-        turn: context(turn, preamble.offered(offer)).map(Box::new),
+        turn: context(
+            state,
+            turn,
+            shareable.turns.get(left_out..).unwrap_or_default(),
+            preamble.offered(offer),
+        )
+        .map(Box::new),
         ..ChatRequest::default()
     };
+    let omitted = omitted(&shareable, turn, choice, preamble);
     let lines_left_out = shareable.overheard.len().saturating_sub(choice.lines);
     let lines = shareable.overheard.iter().skip(lines_left_out);
     let earlier = shareable.turns.iter().skip(left_out);
@@ -258,21 +252,78 @@ pub(crate) fn build(
         offer,
         least_shown: builtin::least_trusted(state, turn),
         within: may_hear(state, turn, shown),
+        omitted,
     }
 }
 
-/// The turn as data, for a model that reads no prompt; `None` if no message called for the turn.
-fn context(turn: &Turn, offered: &Offered) -> Option<TurnContext> {
-    let message = turn.message()?;
+/// What this choice leaves out of what could be shown.
+fn omitted(shareable: &Shareable<'_>, turn: &Turn, choice: Choice, preamble: &Preamble) -> Omitted {
+    if turn.is_careful() {
+        return Omitted::default();
+    }
+    let turns = shareable.turns.len().saturating_sub(choice.turns);
+    let last_turn = turns
+        .checked_sub(1)
+        .and_then(|last| shareable.turns.get(last));
+    let lines = shareable.overheard.len().saturating_sub(choice.lines);
+    let last_line = lines
+        .checked_sub(1)
+        .and_then(|last| shareable.overheard.get(last));
+    let (remembered, shown) = choice.remembered.divided(turn);
+    let mut records: Vec<Origin> = remembered.iter().map(|line| line.record).collect();
+    if let Some(cap) = choice.result_cap {
+        let calls = turn.shown_steps().flat_map(|step| &step.calls);
+        let recalls = calls.filter(|call| call.call.name == builtin::RECALL_MEMORIES);
+        for call in recalls {
+            let excerpt = Excerpt::of_result(result(call), cap, &*preamble.counter);
+            records.extend(not_whole_in(&excerpt.text, result(call)));
+        }
+    }
+    records.retain(|record| shown.iter().all(|line| line.record != *record));
+    records.sort_unstable();
+    records.dedup();
+    Omitted {
+        turns_through: last_turn.map(|turn| turn.trigger_seq()),
+        lines_through: last_line.map(|line| line.seq),
+        records,
+    }
+}
+
+/// The turn as data, for a model that reads no prompt; `None` if there is no data about what calls for it. `earlier` are
+/// the finished turns that the prompt shows.
+fn context(
+    state: &State,
+    turn: &Turn,
+    earlier: &[&Turn],
+    offered: &Offered,
+) -> Option<TurnContext> {
+    let configuration = &state.configuration;
+    let latest = earlier.len().saturating_sub(TurnContext::MOST_EARLIER);
+    let earlier = earlier.iter().skip(latest).filter_map(|turn| {
+        Some(EarlierTurn {
+            trigger: turn.trigger.as_data()?,
+            steps: steps(turn),
+        })
+    });
+    Some(TurnContext {
+        persona: Persona {
+            name: configuration.settings.name.clone().unwrap_or_default(),
+            text: configuration.persona.clone(),
+        },
+        trigger: turn.trigger.as_data()?,
+        tools_in_text: offered.listed.clone(),
+        steps: steps(turn),
+        earlier: earlier.collect(),
+    })
+}
+
+/// The steps of a turn that the prompt shows, as data.
+fn steps(turn: &Turn) -> Vec<TurnStep> {
     let steps = turn.shown_steps().map(|step| TurnStep {
         text: step.content.clone(),
         calls: step.calls.iter().map(called).collect(),
     });
-    Some(TurnContext {
-        trigger: message.perception.clone(),
-        tools_in_text: offered.listed.clone(),
-        steps: steps.collect(),
-    })
+    steps.collect()
 }
 
 /// The note that more listen by now, if they do. The steps that were made before are not shown, so it names what was done in them:
@@ -296,6 +347,7 @@ fn widened(turn: &Turn) -> Option<String> {
 fn called(call: &CallState) -> TurnCall {
     TurnCall {
         tool: call.call.name.clone(),
+        arguments: call.call.arguments.clone(),
         result: call.result.clone(),
     }
 }
@@ -312,13 +364,14 @@ fn reply_tokens(config: &Settings, room: Room, tokens: u32) -> Option<u32> {
 ///
 /// If the memory was not searched yet, `reserved` tokens are left free for it.
 fn choose(
+    state: &State,
     shareable: &Shareable<'_>,
     turn: &Turn,
-    config: &Settings,
     preamble: &Preamble,
     room: Room,
     reserved: u32,
 ) -> Choice {
+    let config = &state.configuration.settings;
     let form = config.tool_calling;
     let message_cap = room.message();
     let now = [

@@ -2,7 +2,9 @@
 
 mod decide_again;
 
-use dormouse_contracts::{AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot};
+use dormouse_contracts::{
+    AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, each_event,
+};
 
 use crate::{
     event::{DecodeError, Event},
@@ -14,9 +16,7 @@ pub use decide_again::{
 };
 
 /// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
-const SNAPSHOT_SCHEMA: u16 = 7;
-/// How many events are read at a time.
-pub(crate) const PAGE: usize = 512;
+const SNAPSHOT_SCHEMA: u16 = 9;
 
 /// A log could not be folded.
 #[derive(Debug, thiserror::Error)]
@@ -86,15 +86,11 @@ async fn fold<L: ReadEvents + ?Sized>(
     mut state: State,
     up_to: Seq,
 ) -> Result<State, ReplayError> {
-    while state.seq < up_to {
-        let page = log.read(key, state.seq, PAGE).await?;
-        if page.is_empty() {
-            break;
-        }
-        for stored in page.iter().take_while(|stored| stored.seq <= up_to) {
-            state.apply(stored.seq, stored.at, &Event::decode(stored)?);
-        }
-    }
+    each_event(log, key, state.seq.next()..=up_to, |stored| {
+        state.apply(stored.seq, stored.at, &Event::decode(stored)?);
+        Ok::<_, ReplayError>(())
+    })
+    .await?;
     Ok(state)
 }
 

@@ -1,7 +1,7 @@
 //! Keeping secrets out of the log: keys, passwords and card numbers are masked where they come in from outside, before
 //! anything is decided or written. So the log, and what is decided again from it, never holds them.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use dormouse_contracts::{ChatReply, Outcome, Perception, StoredEvent, Words};
 use dormouse_entities::{EntityChange, ObservationText};
@@ -10,7 +10,12 @@ use dormouse_text::{beginning, beginning_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{builtin::MemoryAnswer, forgetting::IDS, work::Done};
+use crate::{
+    builtin::MemoryAnswer,
+    event::{EffectSettled, Event, Replied, ToolAnswered},
+    forgetting::IDS,
+    work::Done,
+};
 
 /// Whether the log keeps secrets that somebody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +24,8 @@ pub enum SecretsInLog {
     /// They are replaced by what they are, as in `[secret: password]`.
     #[default]
     Masked,
-    /// They are kept as they are. The memory masks them nevertheless.
+    /// What people say and tools return is kept as it is. The memory and the prompts mask it nevertheless, and so does
+    /// what a model writes: no secret is ever said.
     Kept,
 }
 
@@ -38,13 +44,14 @@ impl SecretsInLog {
     /// How a call to the outside ended, as decisions take it: what a model writes and what a tool returns.
     pub(crate) fn done(self, done: Done) -> Done {
         match self {
-            Self::Kept => done,
-            Self::Masked => masked_result(done),
+            Self::Kept => unspoken(done),
+            Self::Masked => masked_result(unspoken(done)),
         }
     }
 }
 
-fn masked_result(done: Done) -> Done {
+/// What a model writes is said, or shown again to it, so it is masked under every setting.
+fn unspoken(done: Done) -> Done {
     match done {
         Done::Replied {
             reply,
@@ -57,6 +64,12 @@ fn masked_result(done: Done) -> Done {
             asked,
             duration_ms,
         },
+        other => other,
+    }
+}
+
+fn masked_result(done: Done) -> Done {
+    match done {
         Done::Settled { key, outcome } => Done::Settled {
             key,
             outcome: masked_outcome(outcome),
@@ -64,7 +77,7 @@ fn masked_result(done: Done) -> Done {
         Done::Observed { call, seen } => Done::Observed {
             call,
             seen: match seen {
-                Ok(seen) => Ok(masked_value(seen)),
+                Ok(seen) => Ok(masked_values(seen)),
                 Err(mut rejection) => {
                     rejection.reason = prose(&rejection.reason);
                     Err(rejection)
@@ -75,7 +88,7 @@ fn masked_result(done: Done) -> Done {
             call,
             answer: match answer {
                 MemoryAnswer::Found { result, trust } => MemoryAnswer::Found {
-                    result: masked_value(result),
+                    result: masked_values(result),
                     trust,
                 },
                 MemoryAnswer::Refused(reason) => MemoryAnswer::Refused(prose(&reason)),
@@ -84,8 +97,52 @@ fn masked_result(done: Done) -> Done {
             },
         },
         // The memory masks its records, and errors are masked where they come in.
-        other @ (Done::Recollected(_) | Done::Failed { .. } | Done::WorldFailed(_)) => other,
+        other @ (Done::Replied { .. }
+        | Done::Recollected(_)
+        | Done::Failed { .. }
+        | Done::WorldFailed(_)) => other,
     }
+}
+
+/// An event as the state takes it in. A log may keep secrets; prompts are made of the state, so they never hold one.
+pub(crate) fn without_secrets(event: &Event) -> Cow<'_, Event> {
+    let masked = match event {
+        Event::Perceived(perceived) => {
+            let said = words(perceived.perception.words.clone());
+            let is_masked = said != perceived.perception.words;
+            is_masked.then(|| {
+                let mut perceived = perceived.clone();
+                perceived.perception.words = said;
+                Event::Perceived(perceived)
+            })
+        }
+        Event::Replied(replied) => {
+            let reply = masked_reply(replied.reply.clone());
+            let is_masked = reply != replied.reply;
+            is_masked.then(|| {
+                Event::Replied(Replied {
+                    reply,
+                    ..replied.clone()
+                })
+            })
+        }
+        Event::ToolAnswered(answered) => {
+            masked_at(Place::EVENT, &answered.content).map(|content| {
+                Event::ToolAnswered(ToolAnswered {
+                    content,
+                    ..answered.clone()
+                })
+            })
+        }
+        Event::EffectSettled(settled) => masked_at(Place::EVENT, &settled.content).map(|content| {
+            Event::EffectSettled(EffectSettled {
+                content,
+                ..settled.clone()
+            })
+        }),
+        _ => None,
+    };
+    masked.map_or(Cow::Borrowed(event), Cow::Owned)
 }
 
 /// A model's reply without the secrets in its text, its thoughts and its calls.
@@ -98,15 +155,11 @@ pub(crate) fn masked_reply(reply: ChatReply) -> ChatReply {
     for call in &mut reply.tool_calls {
         let written = std::mem::take(&mut call.arguments);
         call.arguments = match serde_json::from_str::<Value>(&written) {
-            Ok(arguments) => {
-                let masked = masked_value(arguments.clone());
-                // Otherwise the model's own way of writing stays.
-                if masked == arguments {
-                    written
-                } else {
-                    masked.to_string()
-                }
-            }
+            // Without secrets the model's own way of writing stays.
+            Ok(mut arguments) => match mask_values(&mut arguments) {
+                true => arguments.to_string(),
+                false => written,
+            },
             // The tools check what is not JSON; it is text until then.
             Err(_) => prose(&written),
         };
@@ -117,7 +170,7 @@ pub(crate) fn masked_reply(reply: ChatReply) -> ChatReply {
 fn masked_outcome(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Done(mut receipt) => {
-            receipt.detail = masked_value(receipt.detail);
+            mask_values(&mut receipt.detail);
             Outcome::Done(receipt)
         }
         Outcome::Rejected(mut rejection) => {
@@ -128,25 +181,97 @@ fn masked_outcome(outcome: Outcome) -> Outcome {
     }
 }
 
-/// A value with the secrets in its texts masked, and with every text whose name is that of a secret: `"password"`.
-fn masked_value(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(mask(&text, RedactionProfile::Values).into_owned()),
-        Value::Array(items) => Value::Array(items.into_iter().map(masked_value).collect()),
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| {
-                let value = match value {
-                    Value::String(text) if is_secret(&name, &text) => {
-                        SensitiveKind::Password.mask().into()
-                    }
-                    other => masked_value(other),
-                };
-                (name, value)
-            });
-            Value::Object(fields.collect())
+/// Where a text is in a JSON value.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The name of its field, or of the field of its list.
+    field: &'a str,
+    /// Whether a tool named the field. An event names its own fields, and each has a known meaning.
+    is_of_tool: bool,
+}
+
+impl Place<'_> {
+    const EVENT: Self = Place {
+        field: "",
+        is_of_tool: false,
+    };
+    const TOOL: Self = Place {
+        field: "",
+        is_of_tool: true,
+    };
+
+    /// What is searched in a text here; `None` if it is an id, which stays.
+    fn profile(self) -> Option<RedactionProfile> {
+        match self.field {
+            _ if self.is_of_tool => Some(RedactionProfile::Values),
+            field if IDS.contains(&field) => None,
+            field if PROSE.contains(&field) => Some(RedactionProfile::Memory),
+            _ => Some(RedactionProfile::Values),
         }
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
+}
+
+/// Replaces every text of a value for which `replaced` gives another one. Returns whether that changed any.
+fn replace_texts(
+    value: &mut Value,
+    place: Place<'_>,
+    replaced: &mut impl FnMut(Place<'_>, &str) -> Option<String>,
+) -> bool {
+    let mut is_changed = false;
+    match value {
+        Value::String(text) => {
+            if let Some(new) = replaced(place, text).filter(|new| new != text) {
+                *text = new;
+                is_changed = true;
+            }
+        }
+        Value::Array(items) => {
+            let place = match place.is_of_tool {
+                true => Place::TOOL,
+                false => place,
+            };
+            for item in items {
+                is_changed |= replace_texts(item, place, replaced);
+            }
+        }
+        Value::Object(fields) => {
+            let is_of_tool = place.is_of_tool || matches!(place.field, "arguments" | "outcome");
+            for (field, value) in fields {
+                let place = Place { field, is_of_tool };
+                is_changed |= replace_texts(value, place, replaced);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    is_changed
+}
+
+/// Masks the secrets in the texts of a value, and every text whose name is that of a secret: `"password"`. Returns whether
+/// there were any.
+fn mask_values(value: &mut Value) -> bool {
+    replace_texts(value, Place::TOOL, &mut masked_at)
+}
+
+fn masked_values(mut value: Value) -> Value {
+    mask_values(&mut value);
+    value
+}
+
+/// A text without secrets; `None` if it holds none.
+fn masked_at(place: Place<'_>, text: &str) -> Option<String> {
+    if place.is_of_tool && is_secret(place.field, text) {
+        return Some(SensitiveKind::Password.mask().to_owned());
+    }
+    // A text that is JSON itself stays JSON.
+    if !place.is_of_tool
+        && place.profile().is_some()
+        && text.starts_with(['{', '['])
+        && let Ok(mut inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+    {
+        return mask_values(&mut inner).then(|| inner.to_string());
+    }
+    let masked = mask(text, place.profile()?);
+    (masked != text).then(|| masked.into_owned())
 }
 
 /// Whether a text is the value of a secret by its name, and not masked yet.
@@ -205,83 +330,55 @@ const PROSE: [&str; 8] = [
 ];
 
 /// Masks the secrets in a payload that was written with them. With `is_cut` no text gets longer, for fields that have a limit.
-/// Ids stay.
-pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) {
-    mask_field("", value, is_cut);
+/// Ids stay. Returns whether there were any.
+pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) -> bool {
+    replace_texts(value, Place::EVENT, &mut |place, text| {
+        let masked = masked_at(place, text)?;
+        let limit = match place.field {
+            _ if place.is_of_tool => masked.len(),
+            _ if is_cut => text.len(),
+            // The words of a message have a limit in every file.
+            "words" => Words::LIMIT,
+            _ => masked.len(),
+        };
+        Some(beginning_bytes(&masked, limit).to_owned())
+    })
 }
 
-fn mask_field(field: &str, value: &mut Value, is_cut: bool) {
-    match value {
-        Value::String(text) => {
-            if let Some(masked) = masked_text(field, text) {
-                let limit = match (is_cut, field) {
-                    (true, _) => text.len(),
-                    // The words of a message have a limit in every file.
-                    (false, "words") => Words::LIMIT,
-                    (false, _) => masked.len(),
-                };
-                *text = beginning_bytes(&masked, limit).to_owned();
-            }
-        }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| mask_field(field, item, is_cut)),
-        // Tools name their own fields, so a name there may say that the value is a secret.
-        Value::Object(_) if matches!(field, "arguments" | "outcome") => {
-            *value = masked_value(value.take());
-        }
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                mask_field(field, value, is_cut);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// A text of a field without secrets; `None` if it holds none. A text that is JSON itself stays JSON.
-pub(crate) fn masked_text(field: &str, text: &str) -> Option<String> {
-    if IDS.contains(&field) {
-        return None;
-    }
-    if text.starts_with(['{', '['])
-        && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
-    {
-        let masked = masked_value(inner.clone());
-        return (masked != inner).then(|| masked.to_string());
-    }
-    let profile = match PROSE.contains(&field) {
-        true => RedactionProfile::Memory,
-        false => RedactionProfile::Values,
-    };
-    let masked = mask(text, profile);
-    (masked != text).then(|| masked.into_owned())
+/// A text of another file without secrets; `None` if it holds none.
+pub(crate) fn masked_text(text: &str) -> Option<String> {
+    let field = "text";
+    masked_at(
+        Place {
+            field,
+            ..Place::EVENT
+        },
+        text,
+    )
 }
 
 /// How many secrets of each kind the texts of an event hold. An event that was masked holds none.
 #[must_use]
 pub fn secrets_of(event: &StoredEvent) -> BTreeMap<SensitiveKind, u64> {
     let mut found = BTreeMap::new();
-    if let Ok(payload) = serde_json::from_slice(&event.payload) {
-        count("", &payload, &mut found);
-    }
-    found
-}
-
-fn count(field: &str, value: &Value, found: &mut BTreeMap<SensitiveKind, u64>) {
-    match value {
-        Value::String(text) if !IDS.contains(&field) => {
-            for one in scan(text.as_bytes(), RedactionProfile::Values) {
-                *found.entry(one.kind).or_default() += 1;
+    let mut payload = serde_json::from_slice(&event.payload).unwrap_or_default();
+    replace_texts(&mut payload, Place::EVENT, &mut |place, text| {
+        let is_named = place.is_of_tool && is_secret(place.field, text);
+        // Text that only looks random is not counted: in a log it may be an id.
+        let kinds = match place.profile() {
+            _ if is_named => vec![SensitiveKind::Password],
+            Some(_) => {
+                let found = scan(text.as_bytes(), RedactionProfile::Values);
+                found.into_iter().map(|one| one.kind).collect()
             }
+            None => Vec::new(),
+        };
+        for kind in kinds {
+            *found.entry(kind).or_default() += 1;
         }
-        Value::Array(items) => items.iter().for_each(|item| count(field, item, found)),
-        Value::Object(fields) => {
-            let fields = fields.iter();
-            fields.for_each(|(field, value)| count(field, value, found));
-        }
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+        None
+    });
+    found
 }
 
 #[cfg(test)]
@@ -329,7 +426,7 @@ mod tests {
     #[test]
     fn an_id_that_looks_random_is_kept_in_a_value() {
         let ids = json!({"target": "0f4c9b1e7a2d48d6b3c58e90a1f2d3c4b5a69788c0ffee11", "n": [1, null, true]});
-        assert_eq!(masked_value(ids.clone()), ids);
+        assert_eq!(masked_values(ids.clone()), ids);
     }
 
     #[test]
@@ -347,8 +444,8 @@ mod tests {
             text in "[a-z ]{0,20}(password: |token=|key )?[A-Za-z0-9-]{0,40}[a-z .]{0,10}",
             name in "(password|api_key|message|to)",
         ) {
-            let once = masked_value(json!({ name: text.clone() }));
-            prop_assert_eq!(masked_value(once.clone()), once);
+            let once = masked_values(json!({ name: text.clone() }));
+            prop_assert_eq!(masked_values(once.clone()), once);
             let spoken = prose(&text);
             prop_assert_eq!(prose(&spoken), spoken);
         }

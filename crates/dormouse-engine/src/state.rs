@@ -6,6 +6,7 @@
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
+mod changed_settings;
 mod configuration;
 mod consultations;
 mod deliveries;
@@ -16,6 +17,8 @@ mod identities;
 mod overheard;
 mod pauses;
 mod people;
+mod promises;
+mod roster;
 mod service;
 mod services;
 mod shown_lines;
@@ -31,6 +34,7 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use changed_settings::{ChangedSetting, ChangedSettings};
 pub use configuration::Configuration;
 pub use consultations::Consultations;
 pub use deliveries::Deliveries;
@@ -41,6 +45,8 @@ pub use identities::Identities;
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
+pub use promises::{Promise, Promises};
+pub use roster::{Archived, Roster};
 pub use service::Service;
 pub use services::Services;
 pub use shown_lines::ShownLines;
@@ -52,7 +58,10 @@ pub use turn::{Phase, Turn, TurnFailures, Wait, Widened, WorldReach};
 pub use turns::Turns;
 pub use window::{LearntLimit, Window};
 
-use crate::event::{ContextLimit, Event};
+use crate::{
+    event::{ContextLimit, Event},
+    secrets::without_secrets,
+};
 
 /// What an assistant is at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +70,12 @@ pub struct State {
     pub seq: Seq,
     /// What it lives under.
     pub configuration: Configuration,
+    /// What operators changed in addition to the configuration.
+    #[serde(default)]
+    pub changed_settings: ChangedSettings,
+    /// What an operator decided about it as a whole.
+    #[serde(default)]
+    pub roster: Roster,
     /// Which deliveries were accepted.
     pub delivered: Deliveries,
     /// Who was heard lately, and under which name.
@@ -91,6 +106,9 @@ pub struct State {
     /// Replies of a model that nothing has followed from yet.
     #[serde(default)]
     pub consultations: Consultations,
+    /// What is to be done for somebody at a moment that is still to come.
+    #[serde(default)]
+    pub promises: Promises,
 }
 
 impl State {
@@ -98,8 +116,11 @@ impl State {
     ///
     /// Folding never fails: an event that makes no sense in this state changes what it can, and nothing else.
     pub fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        let event = &*without_secrets(event);
         self.seq = seq;
         self.configuration.apply(at, event);
+        self.changed_settings.apply(seq, at, event);
+        self.roster.apply(at, event);
         self.delivered.apply(event);
         self.people.apply(at, event);
         self.identities.apply(event);
@@ -107,6 +128,13 @@ impl State {
         self.spent.apply(event);
         self.counts.apply(event);
         self.consultations.apply(seq, event);
+        self.promises.apply(seq, at, event, &self.identities);
+        // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
+        if let Event::TickStarted(started) = event
+            && let Some(occasion) = self.promises.take(started.trigger, &self.people)
+        {
+            self.turns.wait_for(occasion);
+        }
         // These look at the turns as they were before the event.
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
@@ -120,6 +148,7 @@ impl State {
             .apply(seq, at, event, &self.services, &self.recalled, privacy);
         self.recalled.apply(event);
         self.overheard.refresh(event, &self.turns);
+        self.history.apply(event);
         if let Some(closed) = closed {
             self.history.take_in(closed);
         }

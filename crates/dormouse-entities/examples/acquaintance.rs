@@ -59,6 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 trust,
                 origin: None,
                 audience: None,
+                sources: dormouse_contracts::Sources::default(),
             },
         },
         EntityChange::ConversationStarted {
@@ -75,8 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             entity: alice.clone(),
             description: TextLine::try_new("Bring a pot of Assam")?,
             priority: 1,
+            due_at: None,
             trust: None,
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     ] {
         entities.apply(&change, now)?;

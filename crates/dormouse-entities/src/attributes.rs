@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use dormouse_contracts::{Audience, Trust};
+use dormouse_contracts::{Audience, Sources, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{TextLine, TextLineError};
@@ -90,6 +90,9 @@ pub struct Attributes {
     /// Who was party to everything that they were made from, other than the assistant. Nobody, if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// What they were made from, all of them together; empty if that is not known.
+    #[serde(skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 impl Attributes {
@@ -115,6 +118,15 @@ impl Attributes {
         } else {
             self.narrow_to(audience);
         }
+    }
+
+    /// They rest on these as well, unless none is set yet.
+    pub(crate) fn rest_on(&mut self, sources: &Sources) {
+        self.sources = match self.is_empty() {
+            true => sources.clone(),
+            // The newest first: what is missing in a full list is the oldest.
+            false => sources.union(&self.sources),
+        };
     }
 
     /// Nobody learns them who was not party to `audience` as well.
@@ -159,6 +171,7 @@ impl Attributes {
         }
         if self.is_empty() {
             self.audience = None;
+            self.sources = Sources::default();
         }
     }
 

@@ -4,12 +4,13 @@ mod entry;
 
 use std::cmp::Reverse;
 
-use dormouse_contracts::{Audience, EntityId, Timestamp, TokenCount, TokenCounter, Trust};
+use dormouse_contracts::{Audience, EntityId, Sources, Timestamp, TokenCount, TokenCounter, Trust};
 
 use crate::{
     conversation::{Conversation, StaleAfter},
     entities::Entities,
     profile::Profile,
+    relationship::RelationshipState,
 };
 
 use entry::BlockEntry;
@@ -77,6 +78,8 @@ pub struct EntityBlock {
     pub shown: Vec<EntityId>,
     /// Who was party to all that it may say of them. Names are known to everyone.
     pub audience: Audience,
+    /// Parts of the text, each with what it was made from, as far as that is known.
+    pub parts: Vec<(String, Sources)>,
     /// The number of known entities that are not in the block.
     pub left_out: usize,
 }
@@ -106,6 +109,7 @@ pub fn entity_block(
     };
     let mut shown = Vec::new();
     let mut audience = Audience::Public;
+    let mut parts = Vec::new();
     let hearing = BlockHearing::of(entities, policy);
     for (profile, conversation) in foremost(entities, policy, &hearing, now) {
         let entry = BlockEntry::new(profile, conversation, policy, &hearing, now);
@@ -121,11 +125,15 @@ pub fn entity_block(
         (text, tokens) = (longer, count);
         shown.push(profile.entity_id.clone());
         audience = audience.intersection(&entry.audience);
+        parts.extend(entry.parts);
     }
+    // What did not fit is not shown.
+    parts.retain(|(part, _)| text.contains(part.as_str()));
     EntityBlock {
         text,
         tokens,
         audience,
+        parts,
         left_out: entities.profiles().len().saturating_sub(shown.len()),
         shown,
     }
@@ -168,6 +176,12 @@ impl<'a> BlockHearing<'a> {
         audience.is_some_and(|known_to| self.one_id_each(known_to).covers(listeners))
     }
 
+    /// How close somebody is, as far as the listeners may learn it.
+    fn state(&self, profile: &Profile, now: Timestamp) -> RelationshipState {
+        let relationship = &profile.relationship;
+        relationship.state_for(now, |audience| self.may_learn(Some(audience)))
+    }
+
     /// The same audience with each person by the id that represents them.
     fn one_id_each(&self, audience: &Audience) -> Audience {
         audience.renamed(|id| self.entities.survivor(id))
@@ -190,7 +204,7 @@ fn foremost<'a>(
             let relationship = &profile.relationship;
             let rank = (
                 Reverse(conversation.map(|conversation| conversation.last_message_at)),
-                Reverse(relationship.state_at(now)),
+                Reverse(hearing.state(profile, now)),
                 Reverse(relationship.interaction_count()),
                 id,
             );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Audience, EntityId, Trust};
+use dormouse_contracts::{Audience, EntityId, Sources, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     observation::NewObservation,
     profile::{EntityType, Name},
     relationship::{Favorability, Metric},
+    removal::EntityState,
 };
 
 /// The reason for a judgement.
@@ -75,6 +76,9 @@ pub enum EntityChange {
         /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
+        /// What it was made from; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Sources::is_empty")]
+        sources: Sources,
     },
     /// Adds an observation.
     Observed {
@@ -94,6 +98,9 @@ pub enum EntityChange {
         observations: Vec<u64>,
         /// The lowest trust of the observations.
         trust: Trust,
+        /// What the observations were made from; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Sources::is_empty")]
+        sources: Sources,
     },
     /// Sets one measure of the relationship.
     MetricSet {
@@ -122,6 +129,13 @@ pub enum EntityChange {
         /// assistant into liking or disliking somebody. Absent in old logs, which did not ask for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
+        /// Who was party to what the judgement was made from, other than the assistant: nobody else is shown what follows
+        /// from it. Absent in old logs, whose judgements count for everybody.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>,
+        /// What it was made from; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Sources::is_empty")]
+        sources: Sources,
     },
     /// Deletes the profile and the running conversation of exactly this id. Both can be restored. Until then the entity
     /// is unknown and cannot be created again.
@@ -194,12 +208,26 @@ pub enum EntityChange {
         /// The priority; higher is sooner.
         #[serde(default = "one")]
         priority: u8,
+        /// The moment that it is for; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due_at: Option<Timestamp>,
         /// The trust of what it was made from; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
         /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
+        /// What it was made from; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Sources::is_empty")]
+        sources: Sources,
+    },
+    /// Takes back what a change made of one entity, as far as it is still as that change left it. Refused if nothing of it is.
+    /// A memory makes these of the events of its log that undo something; a log has no such change.
+    Reverted {
+        /// The entity before the change that is taken back.
+        before: Box<EntityState>,
+        /// The entity after it.
+        after: Box<EntityState>,
     },
     /// Completes a pending action.
     ActionCompleted {
@@ -207,6 +235,10 @@ pub enum EntityChange {
         entity: EntityId,
         /// The id of the action.
         action: u64,
+        /// When it was noted; absent if it is not for a moment. What waits for a moment is found by that, because ids belong
+        /// to a conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        noted_at: Option<Timestamp>,
     },
     /// Ends and archives all conversations that have been silent for longer than this.
     StaleCleared {
@@ -265,6 +297,12 @@ pub enum EntityChangeError {
     /// The two ids belong to the same entity.
     #[error("{entity} cannot be merged with itself")]
     MergeWithItself {
+        /// The entity.
+        entity: EntityId,
+    },
+    /// Nothing of what a change made is still as the change left it.
+    #[error("what is known of {entity} has changed since; undo what came after it first")]
+    ChangedSince {
         /// The entity.
         entity: EntityId,
     },

@@ -4,7 +4,9 @@
 mod prompt;
 mod reply;
 
-use dormouse_contracts::{EntityId, Message, Trust};
+use dormouse_contracts::{EntityId, Message, Sources, Task, Trust};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     attributes::AttributeUpdate, change::EntityChange, entities::Entities,
@@ -14,7 +16,8 @@ use crate::{
 pub use reply::{ConsolidationError, ReadConsolidation, read_consolidation};
 
 /// When and how much is consolidated.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ConsolidationPolicy {
     /// The least number of unconsolidated observations. Default: 5.
     pub min_observations: usize,
@@ -79,7 +82,9 @@ pub struct Consolidation {
     entity: EntityId,
     observations: Vec<u64>,
     trust: Trust,
+    sources: Sources,
     messages: Vec<Message>,
+    task: Task,
 }
 
 impl Consolidation {
@@ -117,7 +122,9 @@ impl Consolidation {
             entity: profile.entity_id.clone(),
             observations: taken.iter().map(|observation| observation.number).collect(),
             trust,
+            sources: sources_of(taken),
             messages: prompt::messages(profile, taken, trust),
+            task: prompt::as_data(profile, taken),
         }
     }
 
@@ -139,6 +146,12 @@ impl Consolidation {
         &self.messages
     }
 
+    /// The same as data.
+    #[must_use]
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
     /// The lowest trust of the observations.
     #[must_use]
     pub fn trust(&self) -> Trust {
@@ -154,8 +167,19 @@ impl Consolidation {
             update,
             observations: self.observations.clone(),
             trust: self.trust,
+            sources: self.sources.clone(),
         }
     }
+}
+
+/// What observations were made from; of too many, what the least trusted were made from.
+fn sources_of(observations: &[&Observation]) -> Sources {
+    let mut observations = observations.to_vec();
+    observations.sort_by(|one, other| one.trust.score().total_cmp(&other.trust.score()));
+    let sources = observations
+        .iter()
+        .map(|observation| observation.rests_on());
+    sources.flat_map(Vec::from).collect()
 }
 
 /// The prompt for one entity; empty if no consolidation is due. [`Consolidation::of`] also returns the change for the

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use dormouse_contracts::{Audience, FORGOTTEN, Timestamp, Trust};
+use dormouse_contracts::{Audience, FORGOTTEN, Sources, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{Passage, TextLine};
@@ -47,12 +47,18 @@ pub struct PendingAction {
     pub priority: u8,
     /// When it was decided.
     pub created_at: Timestamp,
+    /// The moment that it is for, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Timestamp>,
     /// The trust of what it was made from. If that is not known, anybody may have caused it.
     #[serde(default = "unknown_source")]
     pub trust: Trust,
     /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+    /// What it was made from; empty if that is not known.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 /// The trust of an action of unknown source: that of a text without an author.
@@ -137,10 +143,13 @@ impl Conversation {
         }
     }
 
-    /// Whether the conversation has been silent for longer than this.
+    /// Whether the conversation has been silent for longer than this. A moment that a pending action is for counts like a
+    /// message: what was promised for tomorrow is not over today.
     #[must_use]
     pub fn is_stale(&self, now: Timestamp, after: StaleAfter) -> bool {
-        now.since(self.last_message_at) > after.span()
+        let moments = self.pending_actions.iter().filter_map(|it| it.due_at);
+        let last = moments.fold(self.last_message_at, Timestamp::max);
+        now.since(last) > after.span()
     }
 
     pub(crate) fn next_number(&mut self) -> u64 {

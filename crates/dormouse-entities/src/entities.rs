@@ -6,6 +6,7 @@ mod names;
 mod plan;
 mod profiles;
 mod rows;
+mod undoing;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ use names::NameIndex;
 use plan::ChangePlan;
 
 pub use rows::{Rows, RowsError};
+pub use undoing::Undoing;
 
 /// What an assistant knows about entities.
 ///
@@ -219,6 +221,7 @@ impl Entities {
             EntityChange::Purged { entity } => self.purge(entity),
             EntityChange::Merged { from, into } => self.merge(from, into, at),
             EntityChange::Unmerged { entity } => self.unmerge(entity),
+            EntityChange::Reverted { before, after } => self.revert(before, after, at),
             EntityChange::StaleCleared { stale_after } => Ok(self.clear_stale(*stale_after, at)),
             EntityChange::ConversationStarted {
                 entity,

@@ -14,6 +14,7 @@ mod conversation;
 mod entities;
 mod line;
 mod merge;
+mod merged_ids;
 mod observation;
 mod orders;
 mod plain;
@@ -37,8 +38,9 @@ pub use conversation::{
     ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
     SpeakerRole, StaleAfter, Topic,
 };
-pub use entities::{Entities, Rows, RowsError};
+pub use entities::{Entities, Rows, RowsError, Undoing};
 pub use line::{Passage, TextLine, TextLineError};
+pub use merged_ids::MergedIds;
 pub use observation::{
     NewObservation, Observation, ObservationSource, ObservationStage, ObservationText,
 };
@@ -48,7 +50,8 @@ pub use orders::{
 };
 pub use profile::{EntityType, Name, Profile};
 pub use relationship::{
-    Favorability, InteractionRule, MeasureError, Metric, Rapport, Relationship, RelationshipState,
+    Favorability, InteractionRule, Judgement, MeasureError, Metric, Rapport, Relationship,
+    RelationshipState,
 };
 pub use removal::{EntityRemoval, EntityState, RemovedEntity};
 pub use speaker::speaker_of;

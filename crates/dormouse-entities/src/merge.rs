@@ -18,11 +18,11 @@ use crate::{
     attributes::{AttributeName, Attributes},
     observation::Observation,
     profile::Profile,
-    relationship::Relationship,
+    relationship::{Relationship, part_of},
     removal::EntityState,
 };
 
-pub(crate) use apart::separate;
+pub(crate) use apart::{separate, without};
 
 /// The state of `into` with `from` merged into it. A conversation that only `from` had gets the number
 /// `next_conversation`.
@@ -64,6 +64,7 @@ fn attributes(from: &Attributes, both: &mut Attributes) {
     use AttributeName::{CommunicationStyle, Interests, Preferences, Temperament};
     if !from.is_empty() {
         both.narrow(from.audience.as_ref());
+        both.rest_on(&from.sources);
     }
     let mut taken = Vec::new();
     if both.communication_style.is_none() && from.communication_style.is_some() {
@@ -96,7 +97,10 @@ fn attributes(from: &Attributes, both: &mut Attributes) {
 fn relationships(from: &Relationship, into: &Relationship, at: Timestamp) -> Relationship {
     let at = at.max(from.rapport_at).max(into.rapport_at);
     let (a, b) = (from.rapport_at(at), into.rapport_at(at));
-    Relationship {
+    let part = part_of(into.interaction_count, from.interaction_count);
+    let own = into.judgements.iter().map(|one| one.scaled(part));
+    let others = from.judgements.iter().map(|one| one.scaled(1.0 - part));
+    let mut both = Relationship {
         favorability: into.favorability.weighted(
             into.interaction_count,
             from.favorability,
@@ -110,5 +114,8 @@ fn relationships(from: &Relationship, into: &Relationship, at: Timestamp) -> Rel
         rapport_at: at,
         last_interaction_at: into.last_interaction_at.max(from.last_interaction_at),
         today: into.today.strictest(from.today),
-    }
+        judgements: own.chain(others).collect(),
+    };
+    both.drop_surplus();
+    both
 }

@@ -1,6 +1,6 @@
 //! Observations about an entity.
 
-use dormouse_contracts::{Audience, Origin, Timestamp, Trust};
+use dormouse_contracts::{Audience, Origin, Sources, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::TextLine;
@@ -26,12 +26,30 @@ pub struct Observation {
     /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// All that it rests on; empty if only `origin` is known.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
     /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Whether it has been consolidated into the attributes.
     #[serde(default)]
     pub stage: ObservationStage,
+}
+
+impl Observation {
+    /// Everything that it is known to rest on.
+    #[must_use]
+    pub fn rests_on(&self) -> Sources {
+        both(self.origin, &self.sources)
+    }
+}
+
+fn both(origin: Option<Origin>, sources: &Sources) -> Sources {
+    origin
+        .into_iter()
+        .chain(sources.as_slice().iter().copied())
+        .collect()
 }
 
 /// Whether an observation has been consolidated.
@@ -57,7 +75,18 @@ pub struct NewObservation {
     /// The event or record that it goes back to, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// All that it rests on; empty if only `origin` is known.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
     /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
+}
+
+impl NewObservation {
+    /// Everything that it is known to rest on.
+    #[must_use]
+    pub fn rests_on(&self) -> Sources {
+        both(self.origin, &self.sources)
+    }
 }

@@ -159,6 +159,7 @@ impl Profile {
                 known.trust = new.trust;
                 known.source = new.source.clone();
                 known.origin = new.origin;
+                known.sources = new.sources.clone();
                 return;
             }
         }
@@ -170,6 +171,7 @@ impl Profile {
             source: new.source.clone(),
             trust: new.trust,
             origin: new.origin,
+            sources: new.sources.clone(),
             audience: new.audience.clone(),
             stage: ObservationStage::Fresh,
         });
@@ -192,7 +194,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dormouse_contracts::Trust;
+    use dormouse_contracts::{Sources, Trust};
     use proptest::prelude::*;
 
     fn profile() -> Profile {
@@ -207,6 +209,7 @@ mod tests {
             source: TextLine::try_new("direct").unwrap(),
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
+            sources: Sources::default(),
             audience: None,
         }
     }

@@ -1,6 +1,7 @@
 //! The relationship between an assistant and an entity.
 
 mod interaction;
+mod judged;
 mod measure;
 
 use std::fmt;
@@ -9,9 +10,10 @@ use dormouse_contracts::{Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 pub use interaction::InteractionRule;
+pub use judged::Judgement;
 pub use measure::{Favorability, MeasureError, Rapport};
 
-pub(crate) use measure::trust_moved;
+pub(crate) use measure::{part_of, trust_moved};
 
 use interaction::Today;
 
@@ -88,6 +90,7 @@ pub struct Relationship {
     pub(crate) rapport_at: Timestamp,
     pub(crate) last_interaction_at: Option<Timestamp>,
     pub(crate) today: Today,
+    pub(crate) judgements: Vec<Judgement>,
 }
 
 impl Default for Relationship {
@@ -100,6 +103,7 @@ impl Default for Relationship {
             rapport_at: Timestamp::EPOCH,
             last_interaction_at: None,
             today: Today::default(),
+            judgements: Vec::new(),
         }
     }
 }
@@ -164,7 +168,10 @@ impl Relationship {
     /// Sets one measure, without the rules of interaction.
     pub fn set(&mut self, metric: Metric, at: Timestamp) {
         match metric {
-            Metric::Favorability(value) => self.favorability = value,
+            Metric::Favorability(value) => {
+                self.favorability = value;
+                self.judgements.clear();
+            }
             Metric::Trust(value) => self.trust = value,
             Metric::Rapport(value) => {
                 self.rapport = value;
@@ -188,6 +195,8 @@ struct RelationshipJson {
     last_interaction_at: Option<Timestamp>,
     #[serde(default)]
     today: Today,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    judgements: Vec<Judgement>,
 }
 
 impl From<RelationshipJson> for Relationship {
@@ -200,6 +209,7 @@ impl From<RelationshipJson> for Relationship {
             rapport_at: wire.rapport_at,
             last_interaction_at: wire.last_interaction_at,
             today: wire.today,
+            judgements: wire.judgements,
         }
     }
 }
@@ -215,6 +225,7 @@ impl From<Relationship> for RelationshipJson {
             rapport_at: relationship.rapport_at,
             last_interaction_at: relationship.last_interaction_at,
             today: relationship.today,
+            judgements: relationship.judgements,
         }
     }
 }

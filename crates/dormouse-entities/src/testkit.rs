@@ -30,6 +30,7 @@ pub(crate) fn observed(entity: &str, content: &str, trust: f32) -> EntityChange 
             trust: Trust::try_new(trust).unwrap(),
             origin: None,
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     }
 }
@@ -60,18 +61,27 @@ fn change() -> impl Strategy<Value = EntityChange> {
         2 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasAdded { entity, alias }),
         1 => (entity(), names()).prop_map(|(entity, alias)| EntityChange::AliasRemoved { entity, alias }),
         3 => (entity(), update(), trust()).prop_map(|(entity, update, trust)| {
-            EntityChange::AttributesUpdated { entity, update, trust, audience: None }
+            EntityChange::AttributesUpdated { entity, update, trust, audience: None, sources: dormouse_contracts::Sources::default(), }
         }),
         5 => (entity(), 0..30u8, 0.0f32..=1.0).prop_map(|(entity, n, trust)| {
             observed(entity.as_str(), &format!("fact {n}"), trust)
         }),
         2 => (entity(), update(), prop::collection::vec(0..20u64, 0..5), trust()).prop_map(
             |(entity, update, observations, trust)| EntityChange::Consolidated {
-                entity, update, observations, trust,
-            },
+                entity, update, observations, trust, sources: dormouse_contracts::Sources::default(), },
         ),
         2 => (entity(), metric()).prop_map(|(entity, metric)| EntityChange::MetricSet { entity, metric }),
         3 => (entity(), trust()).prop_map(|(entity, trust)| EntityChange::Interacted { entity, trust }),
+        3 => (entity(), -0.2f32..=0.2, prop::option::of(prop::collection::btree_set(1..5u8, 0..3)), 1..9u64).prop_map(
+            |(entity, step, known_to, source)| EntityChange::Judged {
+                entity,
+                step: Favorability::try_new(step).unwrap(),
+                reason: TextLine::try_new("kind").unwrap(),
+                trust: Some(Trust::FULL),
+                audience: known_to.map(|ids| ids.into_iter().map(|n| id(&format!("#{n}"))).collect()),
+                sources: [dormouse_contracts::Origin::event(dormouse_contracts::Seq(source))].into_iter().collect(),
+            },
+        ),
     ];
     let topic =
         || prop::option::of((0..3u8).prop_map(|n| TextLine::try_new(format!("t{n}")).unwrap()));
@@ -84,20 +94,25 @@ fn change() -> impl Strategy<Value = EntityChange> {
             said(entity.as_str(), SpeakerRole::User, &format!("line {n}"))
         }),
         1 => entity().prop_map(|entity| EntityChange::ConversationEnded { entity }),
-        3 => (entity(), 0..9u8).prop_map(|(entity, n)| EntityChange::ActionAdded {
+        3 => (entity(), 0..9u8, proptest::option::of(0..200i64)).prop_map(|(entity, n, due)| EntityChange::ActionAdded {
             entity,
             description: TextLine::try_new(format!("action {n}")).unwrap(),
-            priority: n, trust: None, audience: None, }),
-        2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action }),
+            priority: n, due_at: due.map(at), trust: None, audience: None, sources: dormouse_contracts::Sources::default(), }),
+        2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action, noted_at: None }),
     ];
-    let ends = prop_oneof![
+    prop_oneof![6 => about, 4 => talk, 1 => ends()]
+}
+
+/// Removes a profile, or brings one back.
+pub(crate) fn ends() -> impl Strategy<Value = EntityChange> {
+    let entity = || (1..5u8).prop_map(|n| id(&format!("#{n}")));
+    prop_oneof![
         1 => entity().prop_map(|entity| EntityChange::Deleted { entity }),
         1 => entity().prop_map(|entity| EntityChange::Restored { entity }),
         1 => entity().prop_map(|entity| EntityChange::Purged { entity }),
         3 => (entity(), entity()).prop_map(|(from, into)| EntityChange::Merged { from, into }),
         3 => entity().prop_map(|entity| EntityChange::Unmerged { entity }),
-    ];
-    prop_oneof![6 => about, 4 => talk, 1 => ends]
+    ]
 }
 
 fn metric() -> impl Strategy<Value = Metric> {

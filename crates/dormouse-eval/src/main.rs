@@ -1,7 +1,7 @@
 //! The program `dormouse-eval` measures what a memory recalls. The input is conversations, with questions and the known
 //! evidence for each question.
 //!
-//! Layer 6. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
+//! Layer 7. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
 //! `--receipts` writes a file.
 //!
 //! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.

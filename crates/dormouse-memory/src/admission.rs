@@ -72,6 +72,7 @@ pub struct AdmissionContext<'a> {
 
 /// The bounds of the rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AdmissionPolicy {
     /// How long the same words of the same speaker count as a duplicate: 10 minutes. Later, they are an event of their own.
     pub window: Duration,

@@ -83,6 +83,8 @@ pub struct HygieneScan {
     policy: HygienePolicy,
     now: Timestamp,
     with_text: HashSet<RecordId>,
+    /// Records that were erased.
+    without_text: HashSet<RecordId>,
     sources: HashSet<RecordId>,
     by_text: HashMap<u64, usize>,
     nearby: Nearby,
@@ -117,6 +119,7 @@ impl HygieneScan {
             policy,
             now,
             with_text: HashSet::new(),
+            without_text: HashSet::new(),
             sources: HashSet::new(),
             by_text: HashMap::new(),
             nearby: Nearby::default(),
@@ -128,9 +131,11 @@ impl HygieneScan {
     pub fn add(&mut self, page: &[Record]) {
         for record in page {
             // An erased record no longer counts as a source: records made from it have lost their evidence.
-            if !record.text.is_empty() {
-                self.with_text.insert(record.id);
-            }
+            let seen = match record.text.is_empty() {
+                true => &mut self.without_text,
+                false => &mut self.with_text,
+            };
+            seen.insert(record.id);
             if !record.is_in_use() || record.text.is_empty() {
                 continue;
             }
@@ -205,10 +210,12 @@ impl HygieneScan {
             seen.derivation,
             Derivation::Stored | Derivation::Extracted | Derivation::Consolidated
         );
-        let orphan = seen
-            .derived_from
-            .iter()
-            .find(|source| !self.with_text.contains(source));
+        let is_gone = |source: &&RecordId| match seen.derivation {
+            // Its sources may be events that never were records.
+            Derivation::Stored => self.without_text.contains(*source),
+            _ => !self.with_text.contains(*source),
+        };
+        let orphan = seen.derived_from.iter().find(is_gone);
         let mut found = |is: bool, pick: fn(&mut HygieneReport) -> &mut HygieneFinding, like| {
             if is {
                 pick(report).add(seen.id, like);

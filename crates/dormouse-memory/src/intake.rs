@@ -8,11 +8,10 @@ use dormouse_contracts::{Audience, Author, Seq, Timestamp};
 use dormouse_entities as entities;
 
 use crate::{
-    change::{Change, MemoryChange},
+    change::MemoryChange,
     memory::{Inner, Memory, MemoryError, blocking},
     note::Note,
     ops::{self, Added, ChangeError, Done, Step, refuse},
-    people,
     record::{RecordId, RecordStatus},
     store::{
         Abort, Cause, Fault, WriteError, Writing,
@@ -39,7 +38,8 @@ pub struct Intake {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum IntakeStep {
-    /// A note to add, and the id of its record.
+    /// A note to add, and the id of its record. How far it is believed and who may learn it was decided when the event was
+    /// written, by its sources.
     Note(RecordId, Box<Note>),
     /// A change of a person or thing.
     Entity(Box<entities::EntityChange>),
@@ -128,6 +128,22 @@ impl Memory {
 }
 
 impl Memory {
+    /// The change that takes back what an event changed of a person or thing, if it must be an event of its own kind: others than
+    /// the memory follow who is one person, who is known, and who is trusted. `None` if [`MemoryChange::Undone`] does it.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Change`] if what the event did is not there any more.
+    pub async fn opposite(
+        &self,
+        event: Seq,
+    ) -> Result<Option<entities::EntityChange>, MemoryError> {
+        let inner = self.inner.clone();
+        blocking(move || inner.try_out(|writing, known| ops::opposite(writing, known, event))).await
+    }
+}
+
+impl Memory {
     /// Whether everything is already as this change makes it, so that it would have no effect.
     ///
     /// # Errors
@@ -165,14 +181,26 @@ impl Memory {
 impl Inner {
     fn check_change(&self, event: Seq, change: MemoryChange) -> Result<Vec<Added>, MemoryError> {
         let now = self.clock.now();
+        let done = |writing: &mut Writing<'_>, entities: &mut entities::Entities| {
+            Ok(ops::decided(writing, entities, now, "", event, change)?.0)
+        };
+        self.try_out(done)
+    }
+
+    /// What this would result in. The transaction is aborted in any case, and nothing is changed.
+    fn try_out<T>(
+        &self,
+        work: impl FnOnce(&mut Writing<'_>, &mut entities::Entities) -> Step<T>,
+    ) -> Result<T, MemoryError> {
+        let known = self.entities.read();
+        let mut entities = known.unwrap_or_else(PoisonError::into_inner).clone();
         let mut tried = None;
-        // The transaction is aborted in any case.
         let aborted = self.store.write(|writing| {
-            tried = Some(ops::decided(writing, now, "", event, change)?.0);
+            tried = Some(work(writing, &mut entities)?);
             Err::<(), _>(refuse(ChangeError::Parts))
         });
         match (tried, aborted) {
-            (Some(added), Err(WriteError::Refused(_))) => Ok(added),
+            (Some(result), Err(WriteError::Refused(_))) => Ok(result),
             (_, Err(error)) => Err(error.into()),
             (_, Ok(())) => Err(MemoryError::Stopped),
         }
@@ -236,16 +264,11 @@ fn take(writing: &mut Writing<'_>, entities: &mut entities::Entities, item: Inta
         author,
     };
     match step {
-        IntakeStep::Note(id, note) => Ok(ops::add(writing, at, &reason, Some(id), *note)?.1),
-        IntakeStep::Change(change) => Ok(ops::decided(writing, at, &reason, event, *change)?.1),
-        IntakeStep::Entity(change) => {
-            let touched = entities.apply(&change, at).map_err(refuse)?;
-            for (key, row) in people::rows(entities, &touched)? {
-                writing.put_entity(&key, row.as_deref())?;
-            }
-            let change = writing.append(at, &reason, Change::Entity { change }, &[])?;
-            Ok(Done::of(change, Vec::new()))
+        IntakeStep::Note(id, note) => Ok(ops::note(writing, at, &reason, id, *note)?.1),
+        IntakeStep::Change(change) => {
+            Ok(ops::decided(writing, entities, at, &reason, event, *change)?.1)
         }
+        IntakeStep::Entity(change) => ops::change_entity(writing, entities, at, &reason, change),
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
 use dormouse_entities::Entities;
+use tokio::sync::watch;
 
 use crate::{
     change::{ChangeSeq, MemoryChange},
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counter: Arc<dyn TokenCounter>,
     pub(crate) vectors: Option<Vectors>,
+    /// Declared last, so that it is dropped when the file is closed.
+    pub(crate) open: watch::Sender<()>,
 }
 
 /// A failure of a memory.
@@ -271,12 +274,8 @@ impl Memory {
         reason: &str,
     ) -> Result<Vec<Added>, MemoryError> {
         let reason = reason.to_owned();
-        let change = change.masked();
-        self.change(move |writing, now| {
-            let event = writing.next_record()?.seq();
-            ops::decided(writing, now, &reason, event, change)
-        })
-        .await
+        let inner = Arc::clone(&self.inner);
+        blocking(move || inner.make(change.masked(), &reason)).await
     }
 
     /// Changes what is known about a person or thing.
@@ -326,6 +325,15 @@ impl Memory {
     ) -> Result<T, MemoryError> {
         let inner = Arc::clone(&self.inner);
         blocking(move || inner.change(work)).await
+    }
+
+    /// Gives up this handle, and waits until the file is closed: until every other handle is dropped, and what they were
+    /// doing has ended. The file can be opened again then.
+    pub async fn close(self) {
+        let mut open = self.inner.open.subscribe();
+        drop(self);
+        // Nothing is ever sent; the channel ends with the file.
+        while open.changed().await.is_ok() {}
     }
 
     /// Writes state that is not a change of the memory's content, such as a checkpoint.

@@ -10,6 +10,7 @@ use std::{
 
 use dormouse_contracts::invariant;
 use dormouse_vectors::Exact;
+use tokio::sync::watch;
 
 use crate::{
     builder::{MemoryBuilder, MemoryOpenError, Progress},
@@ -71,6 +72,7 @@ impl Memory {
         })?;
         Ok(Self {
             inner: Arc::new(Inner {
+                open: watch::Sender::default(),
                 store,
                 file_id,
                 copy,

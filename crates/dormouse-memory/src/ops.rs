@@ -2,6 +2,7 @@
 
 mod decided;
 mod extracted;
+mod people;
 mod revert;
 mod step;
 
@@ -15,6 +16,7 @@ use crate::{
     transfer::source_key::own_record,
 };
 pub(crate) use decided::decided;
+pub(crate) use people::{change_entity, opposite};
 pub(crate) use revert::revert;
 pub use step::{ChangeError, ChangeRef};
 pub(crate) use step::{Done, Step, refuse};
@@ -51,7 +53,33 @@ pub(crate) fn add(
     if let Some(there) = known(writing, id, &note)? {
         return Ok((Added::AlreadyThere(there), Done::default()));
     }
-    let mut record = believed(writing, record_of(note, now))?;
+    let record = believed(writing, record_of(note, now))?;
+    put_new(writing, now, reason, id, record)
+}
+
+/// Adds a note that follows from an event of the log. Its sources need not be records, and its trust and its audience are those
+/// of the event.
+pub(crate) fn note(
+    writing: &mut Writing<'_>,
+    now: Timestamp,
+    reason: &str,
+    id: RecordId,
+    note: Note,
+) -> Step<(Added, Done)> {
+    note.check().map_err(refuse)?;
+    if let Some(there) = known(writing, Some(id), &note)? {
+        return Ok((Added::AlreadyThere(there), Done::default()));
+    }
+    put_new(writing, now, reason, Some(id), record_of(note, now))
+}
+
+fn put_new(
+    writing: &mut Writing<'_>,
+    now: Timestamp,
+    reason: &str,
+    id: Option<RecordId>,
+    mut record: Record,
+) -> Step<(Added, Done)> {
     record.id = match id {
         Some(id) => id,
         None => writing.next_record()?,

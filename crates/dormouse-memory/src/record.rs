@@ -141,7 +141,8 @@ pub struct Provenance {
     /// The key of its source, if it comes from outside the log. A second record with the same key is not added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_key: Option<String>,
-    /// The records that it was made from.
+    /// What it was made from. A line that the assistant noted may also name events that are no records, such as an act that
+    /// said nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived_from: Vec<RecordId>,
 }
@@ -222,7 +223,7 @@ pub struct Record {
     /// Where it was said, if a world attests that. Its name is what somebody wrote there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How far it is believed; never more than any of its sources.
+    /// How far it is believed; never more than any of its sources, unless independent accounts confirm it.
     pub trust: Trust,
     /// Who was party to it, as far as that was recorded. See [`Record::known_to`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +262,21 @@ impl Record {
         let is_quotation = self.provenance.derivation == Derivation::Heard;
         let speaker = self.speaker.id().filter(|_| is_quotation);
         speaker.cloned().into_iter().collect()
+    }
+
+    /// Whether a fact that a model made may replace it. It does not replace a record of higher trust, one that more people
+    /// heard, a later record, or an event, which stays true.
+    #[must_use]
+    pub(crate) fn may_be_superseded(
+        &self,
+        trust: Trust,
+        audience: &Audience,
+        at: Timestamp,
+    ) -> bool {
+        trust >= self.trust
+            && audience.covers(&self.known_to())
+            && at >= self.at
+            && self.kind != RecordKind::Event
     }
 
     /// A word for who said it, for people and models to read: a name, or `myself` for the assistant itself.

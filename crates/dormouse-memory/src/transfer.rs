@@ -14,6 +14,7 @@
 //! | `at` | when it was said: RFC 3339 or microseconds since 1970 | the time of the import |
 //! | `speaker`, `entity` | who said it: a name, and the id that their world attests | nobody; `entity` needs `speaker` |
 //! | `myself` | whether the assistant itself said it | no |
+//! | `from` | `surroundings` or `several`, if nobody said it | unknown |
 //! | `heard_as`, `place` | how and where it was said, as a world attests it | unknown |
 //! | `thread` | the conversation, as a world attests it | none |
 //! | `trust` | how far it is believed, 0 to 1 | 1 |
@@ -33,6 +34,6 @@ mod line;
 pub(crate) mod source_key;
 
 pub use export::{ExportError, Exported};
-pub use import::{ImportBatch, ImportError, ImportLines, ImportStep, Imported};
+pub use import::{ImportBatch, ImportError, ImportLines, Imported};
 pub use line::{ImportClaims, LINE_LIMIT, LineError};
 pub use source_key::source_key_of;

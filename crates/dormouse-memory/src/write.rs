@@ -31,7 +31,7 @@ mod reply;
 mod settings;
 mod source;
 
-use dormouse_contracts::{ChatRequest, Message, Purpose};
+use dormouse_contracts::{ChatRequest, Message, Purpose, Task};
 
 pub use attempts::Attempts;
 pub use decide::{Decided, Decision, Extracted, decide};
@@ -40,14 +40,15 @@ pub use plan::ExtractionPlan;
 pub use settings::ExtractionSettings;
 pub use source::{Batch, Source, batches};
 
-/// A request to make something of what is remembered: one reply, at temperature 0.
+/// A request to make something of what is remembered: one reply, at temperature 0. `task` repeats the messages as data.
 #[must_use]
-pub fn request_of(messages: Vec<Message>, reply_tokens: u32) -> ChatRequest {
+pub fn request_of(messages: Vec<Message>, task: Task, reply_tokens: u32) -> ChatRequest {
     ChatRequest {
         messages,
         temperature: Some(0.0),
         max_tokens: Some(reply_tokens),
         purpose: Purpose::Consolidation,
+        task: Some(Box::new(task)),
         ..ChatRequest::default()
     }
 }

@@ -28,11 +28,8 @@ fn show(reply: &ChatReply) {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let model = OfflineModel::new();
-    let mut turn = TurnContext {
-        trigger: Perceive::whisper("Bob", "What does Alice prefer?").build(),
-        tools_in_text: Vec::new(),
-        steps: Vec::new(),
-    };
+    let question = Perceive::whisper("Bob", "What does Alice prefer?").build();
+    let mut turn = TurnContext::new(question.into());
     let mut request = ChatRequest {
         tools: vec![tool("whisper")?, tool("recall_memories")?],
         turn: Some(Box::new(turn.clone())),
@@ -47,6 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]}});
     let calls = first.tool_calls.into_iter().map(|call| TurnCall {
         tool: call.name,
+        arguments: call.arguments,
         result: Some(remembered.to_string()),
     });
     turn.steps.push(TurnStep {

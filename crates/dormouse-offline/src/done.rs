@@ -72,6 +72,7 @@ mod tests {
         ] {
             let call = TurnCall {
                 tool: "move".to_owned(),
+                arguments: String::new(),
                 result: result.map(str::to_owned),
             };
             assert_eq!(Outcome::of(&call), outcome, "{result:?}");

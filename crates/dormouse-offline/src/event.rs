@@ -1,7 +1,9 @@
 //! The message to answer.
 
-use dormouse_contracts::{Perception, SourceKind};
+use dormouse_contracts::{EntityId, Perception, Sender, SourceKind, Timestamp};
 use dormouse_text::{escape_template_tokens, one_line};
+
+use crate::phrasing::seed;
 
 /// How something was said, which decides how it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +27,21 @@ pub(crate) struct PendingEvent {
     pub(crate) name: String,
     /// The words in one line, with spaces for control characters and newlines.
     pub(crate) words: String,
+    /// The id of the speaker, if the world named one.
+    pub(crate) who: Option<EntityId>,
+    /// Whether another assistant speaks.
+    pub(crate) is_assistant: bool,
+    /// When it was said.
+    pub(crate) at: Timestamp,
+    /// A number that follows from all of it.
+    pub(crate) seed: u64,
 }
 
 impl From<&Perception> for PendingEvent {
     fn from(perception: &Perception) -> Self {
         let sender = &perception.attested.sender;
+        let delivery = perception.attested.delivery.number.to_string();
+        let words = perception.words.as_claimed();
         let name = match (sender.name().trim(), sender.id()) {
             ("", Some(id)) => id.as_str(),
             ("", None) => "someone",
@@ -39,7 +51,11 @@ impl From<&Perception> for PendingEvent {
             way: Way::from(&perception.attested.source),
             name: name.to_owned(),
             // Template tokens are escaped, because an answer may quote them and reach the prompt of another assistant.
-            words: one_line(&escape_template_tokens(perception.words.as_claimed())),
+            words: one_line(&escape_template_tokens(words)),
+            who: sender.id().cloned(),
+            is_assistant: matches!(sender, Sender::Assistant { .. }),
+            at: perception.attested.at,
+            seed: seed([name, words, &delivery]),
         }
     }
 }

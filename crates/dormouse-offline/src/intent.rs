@@ -1,272 +1,319 @@
-//! The intent of a message.
+//! What a message asks for.
 
-/// The intent, recognised by the first words.
+use crate::{
+    english::{
+        said::Topic,
+        spelling::{AFTER, BEFORE},
+        understood::{ASKS, DIRECTIONS, Meaning, NO_PLACES, UNDERSTOOD},
+    },
+    facts,
+    pattern::{captured, matched, text_of},
+    words::{Word, asks, sentences, words},
+};
+
+/// The most sentences of a message that are looked at.
+const MOST_SENTENCES: usize = 8;
+/// How many phrases before and after a request are skipped, at most.
+const MOST_SKIPPED: usize = 6;
+/// The longest sentence that asks for a joke, in words: longer ones only speak of one.
+const LONGEST_JOKE: usize = 9;
+
+/// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     /// Keep this in mind.
     Remember(String),
-    /// Who are you, and what can you do?
-    Introduce,
+    /// Remind the speaker: the time and what of, in one text.
+    Remind(String),
+    /// Say what was promised.
+    Promises,
     /// Look around, or tell where you are.
     Look,
+    /// Come along.
+    Follow,
+    /// Stay.
+    Wait,
     /// Go there.
     Go(String),
-    /// Thank you.
-    Thanks,
-    /// Good bye.
-    Bye,
-    /// Something that can only be answered from memory.
+    /// Say why you said that.
+    Why,
+    /// Say the time.
+    Time,
+    /// Answer from the memory.
     Ask(String),
-    /// Good day.
-    Greeting,
+    /// Talk that needs nothing but words.
+    Talk(Topic),
+    /// The speaker told a fact.
+    Statement,
     /// Not recognised.
     Unknown,
 }
 
-const GREETINGS: &[&str] = &[
-    "hello",
-    "hi",
-    "hey",
-    "greetings",
-    "howdy",
-    "good morning",
-    "good day",
-    "good afternoon",
-    "good evening",
-    "hiya",
-];
-const REMEMBER: &[&str] = &[
-    "remember that",
-    "remember this",
-    "remember",
-    "don't forget that",
-    "don't forget",
-    "dont forget that",
-    "dont forget",
-    "do not forget that",
-    "do not forget",
-    "keep in mind that",
-    "keep in mind",
-];
-const INTRODUCE: &[&str] = &[
-    "who are you",
-    "what are you",
-    "what can you do",
-    "help",
-    "introduce yourself",
-    "are you an ai",
-    "are you a bot",
-    "are you human",
-];
-const LOOK: &[&str] = &[
-    "look",
-    "look around",
-    "look about",
-    "look here",
-    "take a look",
-    "take a look around",
-    "where are you",
-    "where are we",
-    "where am i",
-    "what do you see",
-    "what can you see",
-    "what is here",
-    "what's here",
-    "who is here",
-    "who's here",
-    "describe the room",
-    "describe this place",
-];
-const GO: &[&str] = &[
-    "go", "move", "walk", "head", "come", "run", "let's go", "lets go",
-];
-const THANKS: &[&str] = &["thanks", "thank you", "cheers", "much obliged"];
-const BYE: &[&str] = &[
-    "bye",
-    "goodbye",
-    "good bye",
-    "good night",
-    "farewell",
-    "see you",
-    "so long",
-    "later",
-];
-const ASK: &[&str] = &[
-    "what", "what's", "who", "who's", "whom", "whose", "where", "where's", "when", "which", "why",
-    "how", "does", "do", "is", "are", "was", "were", "did", "can", "could", "has", "have",
-    "tell me",
-];
-
-/// Recognises the intent. Leading mentions (`@key`), a greeting before something else and "please" are skipped.
-pub(crate) fn recognise(words: &str) -> Intent {
-    let words = without_mentions(words);
-    match after_any(words, GREETINGS) {
-        None => request(words),
-        Some(rest) => match request(without_mentions(rest)) {
-            Intent::Unknown => Intent::Greeting,
-            meant => meant,
-        },
-    }
-}
-
-fn request(words: &str) -> Intent {
-    let words = after_any(words, &["please"]).unwrap_or(words);
-    let bare = words.trim_end_matches(['.', '!', '?', ' ', '…']);
-    let asks = words.trim_end_matches(['!', '.', ' ']).ends_with('?');
-    let is_one_of = |phrases: &[&str]| after_any(bare, phrases).is_some_and(str::is_empty);
-    if !asks && let Some(what) = after_any(words, REMEMBER).filter(|what| !what.is_empty()) {
-        Intent::Remember(what.to_owned())
-    } else if is_one_of(INTRODUCE) {
-        Intent::Introduce
-    } else if is_one_of(LOOK) {
-        Intent::Look
-    } else if !asks && let Some(direction) = direction(bare) {
-        Intent::Go(direction.to_owned())
-    } else if after_any(bare, THANKS).is_some() {
-        Intent::Thanks
-    } else if after_any(bare, BYE).is_some() {
-        Intent::Bye
-    } else if asks || after_any(bare, ASK).is_some_and(|rest| !rest.is_empty()) {
-        Intent::Ask(words.to_owned())
-    } else {
-        Intent::Unknown
-    }
-}
-
-/// Returns the destination in "go north", "come to the garden" or "follow me to the garden".
-fn direction(words: &str) -> Option<&str> {
-    let followed = || {
-        let behind = after_any(words, &["follow"])?;
-        let at = behind.to_ascii_lowercase().find(" to ")?;
-        behind.get(at + 1..)
-    };
-    let to = after_any(words, GO).or_else(followed)?;
-    let mut to = to;
-    for little in [
-        "with me", "over", "back", "to", "into", "towards", "through", "the",
-    ] {
-        to = after_any(to, &[little]).unwrap_or(to);
-    }
-    let short = !to.is_empty() && to.len() <= 60 && to.split(' ').count() <= 4;
-    short.then_some(to)
-}
-
-/// Returns the text after the longest of these phrases at the start, as whole words.
-fn after_any<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
-    phrases
-        .iter()
-        .filter_map(|phrase| after(text, phrase))
-        .min_by_key(|rest| rest.len())
-}
-
-fn after<'a>(text: &'a str, phrase: &str) -> Option<&'a str> {
-    let mut rest = text;
-    for expected in phrase.chars() {
-        let mut chars = rest.chars();
-        let found = chars.next()?;
-        // Typographic apostrophes count as plain ones.
-        let found = if found == '’' { '\'' } else { found };
-        if !found.eq_ignore_ascii_case(&expected) {
-            return None;
+/// Recognises what a message asks for. `names` are those of the assistant: they may address it at the beginning or the end.
+///
+/// A request counts more than a question, and that more than small talk around it.
+pub(crate) fn recognise(message: &str, names: &[&str]) -> Intent {
+    let parts = sentences(message);
+    let mut best = Intent::Unknown;
+    for sentence in parts.into_iter().take(MOST_SENTENCES) {
+        let found = Sentence::of(sentence, names).intent(message);
+        if rank(&found) == Rank::Request {
+            return found;
         }
-        rest = chars.as_str();
+        // Of two remarks, the later one is what an answer is expected to: "Hello! How are you?"
+        if rank(&found) >= rank(&best) {
+            best = found;
+        }
     }
-    let ends_a_word =
-        !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-' | '_'));
-    ends_a_word.then(|| rest.trim_start_matches([' ', ',', ':', ';', '.', '!', '-', '…']))
+    best
 }
 
-/// Returns the text after leading mentions such as `@dormouse,`.
-fn without_mentions(words: &str) -> &str {
-    let mut rest = words.trim();
-    while let Some(mention) = rest.strip_prefix('@') {
-        let key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        rest = mention
-            .trim_start_matches(key)
-            .trim_start_matches([' ', ',', ':', ';', '!']);
+/// What counts more in a message with several sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Nothing,
+    Greeting,
+    Talk,
+    Question,
+    Request,
+}
+
+fn rank(intent: &Intent) -> Rank {
+    match intent {
+        Intent::Unknown => Rank::Nothing,
+        Intent::Talk(Topic::Greeting | Topic::Acknowledgement) => Rank::Greeting,
+        Intent::Talk(_) | Intent::Statement => Rank::Talk,
+        Intent::Ask(_) => Rank::Question,
+        _ => Rank::Request,
     }
-    rest
+}
+
+/// A sentence of a message.
+struct Sentence<'t> {
+    text: &'t str,
+    words: Vec<Word>,
+    asks: bool,
+    /// Where a request may begin, and where it may end, in words.
+    starts: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl<'t> Sentence<'t> {
+    fn of(text: &'t str, names: &[&str]) -> Self {
+        let words = words(text);
+        let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let mut starts = vec![0];
+        while let Some(at) = starts.last()
+            && starts.len() <= MOST_SKIPPED
+        {
+            let rest = words.get(*at..).unwrap_or_default();
+            let skipped = before(rest, &names);
+            match skipped {
+                0 => break,
+                _ => starts.push(at + skipped),
+            }
+        }
+        let mut ends = vec![words.len()];
+        while let Some(at) = ends.last()
+            && ends.len() <= MOST_SKIPPED
+        {
+            let rest = words.get(..*at).unwrap_or_default();
+            match after(rest, &names) {
+                0 => break,
+                skipped => ends.push(at - skipped),
+            }
+        }
+        Self {
+            asks: asks(text),
+            text,
+            words,
+            starts,
+            ends,
+        }
+    }
+
+    fn intent(&self, message: &str) -> Intent {
+        let mut talk: Option<Intent> = None;
+        for start in &self.starts {
+            for end in &self.ends {
+                let Some(found) = self.meaning(*start, *end, message) else {
+                    continue;
+                };
+                match rank(&found) {
+                    Rank::Request => return found,
+                    more if talk.as_ref().is_none_or(|talk| rank(talk) < more) => {
+                        talk = Some(found)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let is_only_polite = matches!(
+            talk,
+            None | Some(Intent::Talk(
+                Topic::Greeting | Topic::Thanks | Topic::Sorry | Topic::Acknowledgement
+            ))
+        );
+        match self.question() {
+            Some(question) if is_only_polite => Intent::Ask(question),
+            _ => talk.unwrap_or_else(|| self.statement()),
+        }
+    }
+
+    /// The question, without what precedes it, if it is one.
+    fn question(&self) -> Option<String> {
+        let last = *self.starts.last()?;
+        let begins = |at: &usize| {
+            let rest = self.words.get(*at..).unwrap_or_default();
+            rest.len() > 1
+                && rest
+                    .first()
+                    .is_some_and(|it| ASKS.contains(&it.text.as_str()))
+        };
+        let start = self.starts.iter().copied().find(begins);
+        let start = start.or((self.asks && last < self.words.len()).then_some(last))?;
+        let from = self.words.get(start)?.from;
+        let question = self.text.get(from..)?.trim();
+        (!question.is_empty()).then(|| question.to_owned())
+    }
+
+    fn statement(&self) -> Intent {
+        match facts::of_sentence(self.text, "somebody") {
+            Some(_) => Intent::Statement,
+            None => Intent::Unknown,
+        }
+    }
+
+    /// What the words from `start` to `end` mean by themselves.
+    fn meaning(&self, start: usize, end: usize, message: &str) -> Option<Intent> {
+        let words = self
+            .words
+            .get(start..end)
+            .filter(|words| !words.is_empty())?;
+        UNDERSTOOD.iter().find_map(|(pattern, meaning)| {
+            let captures = matched(pattern, words)?;
+            let x = captured(self.text, words, &captures, "x");
+            self.fits(*meaning, words, x, start, message)
+        })
+    }
+
+    fn fits(
+        &self,
+        meaning: Meaning,
+        words: &[Word],
+        x: Option<&str>,
+        start: usize,
+        message: &str,
+    ) -> Option<Intent> {
+        let whole = || text_of(self.text, words).map(str::to_owned);
+        Some(match meaning {
+            Meaning::Remember => {
+                let is_question = |x: &str| {
+                    let first = crate::words::words(x).into_iter().next();
+                    first.is_some_and(|word| ASKS.contains(&word.text.as_str()))
+                };
+                // "Can you remember that …?" is a request, "Remember me?" is not.
+                if self.asks && (start == 0 || x.is_some_and(is_question)) {
+                    return None;
+                }
+                Intent::Remember(to_the_end(message, x?))
+            }
+            Meaning::Remind => Intent::Remind(x?.to_owned()),
+            Meaning::Go => Intent::Go(place(x?)?),
+            Meaning::GoThatWay if !DIRECTIONS.contains(&&*x?.to_lowercase()) => return None,
+            Meaning::GoThatWay => Intent::Go(x?.to_owned()),
+            Meaning::Ask => Intent::Ask(whole()?),
+            Meaning::Joke if words.len() > LONGEST_JOKE => return None,
+            Meaning::Promises => Intent::Promises,
+            Meaning::Look => Intent::Look,
+            Meaning::Follow => Intent::Follow,
+            Meaning::Wait => Intent::Wait,
+            Meaning::Why => Intent::Why,
+            Meaning::Time => Intent::Time,
+            Meaning::WhoAreYou => Intent::Talk(Topic::WhoAreYou),
+            Meaning::WhatAreYou => Intent::Talk(Topic::WhatAreYou),
+            Meaning::Abilities => Intent::Talk(Topic::Abilities),
+            Meaning::WhoAmI => Intent::Talk(Topic::WhoAmI),
+            Meaning::HowAreYou => Intent::Talk(Topic::HowAreYou),
+            Meaning::Joke => Intent::Talk(Topic::Joke),
+            Meaning::Thanks => Intent::Talk(Topic::Thanks),
+            Meaning::Bye => Intent::Talk(Topic::Bye),
+            Meaning::Sorry => Intent::Talk(Topic::Sorry),
+            Meaning::Praise => Intent::Talk(Topic::Praise),
+            Meaning::Blame => Intent::Talk(Topic::Blame),
+            Meaning::Acknowledgement => Intent::Talk(Topic::Acknowledgement),
+            Meaning::Greeting => Intent::Talk(Topic::Greeting),
+        })
+    }
+}
+
+/// What is to be remembered goes on to the end of the message: `x` is a part of it.
+fn to_the_end(message: &str, x: &str) -> String {
+    let from = (x.as_ptr() as usize).checked_sub(message.as_ptr() as usize);
+    let rest = from.and_then(|from| message.get(from..));
+    rest.unwrap_or(x).trim().to_owned()
+}
+
+/// The place in "go to …", if it can be one.
+fn place(x: &str) -> Option<String> {
+    let words = words(x);
+    let first = words.first()?;
+    let is_short = words.len() <= 4 && x.len() <= 60;
+    let is_place = is_short && !NO_PLACES.contains(&first.text.as_str());
+    is_place.then(|| x.to_owned())
+}
+
+/// How many of the first words change nothing of what follows them.
+fn before(words: &[Word], names: &[String]) -> usize {
+    let polite = BEFORE.iter().map(|phrase| begins(words, phrase));
+    let named = names.iter().map(|name| begins(words, name));
+    let greetings = [
+        "hello there",
+        "hi there",
+        "hey there",
+        "hello",
+        "hi",
+        "greetings",
+        "thanks",
+    ];
+    let greetings = greetings.iter().map(|phrase| begins(words, phrase));
+    let times = [
+        "good morning",
+        "good evening",
+        "good afternoon",
+        "good day",
+        "thank you",
+    ];
+    let times = times.iter().map(|phrase| begins(words, phrase));
+    let all = polite.chain(named).chain(greetings).chain(times);
+    all.max().unwrap_or(0)
+}
+
+/// How many of the last words change nothing of what precedes them.
+fn after(words: &[Word], names: &[String]) -> usize {
+    let ends = |phrase: &str| {
+        let count = phrase.split(' ').count();
+        let at = words.len().checked_sub(count);
+        at.map_or(0, |at| begins(words.get(at..).unwrap_or_default(), phrase))
+    };
+    let phrases = AFTER
+        .iter()
+        .copied()
+        .chain(names.iter().map(String::as_str));
+    phrases.map(ends).max().unwrap_or(0)
+}
+
+/// The number of words of a phrase, if these words begin with it.
+fn begins(words: &[Word], phrase: &str) -> usize {
+    let mut count = 0;
+    for expected in phrase.split_ascii_whitespace() {
+        match words.get(count) {
+            Some(word) if word.text == expected => count += 1,
+            _ => return 0,
+        }
+    }
+    count
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn remember(text: &str) -> Intent {
-        Intent::Remember(text.to_owned())
-    }
-    fn ask(text: &str) -> Intent {
-        Intent::Ask(text.to_owned())
-    }
-    fn go(text: &str) -> Intent {
-        Intent::Go(text.to_owned())
-    }
-
-    #[test]
-    fn usual_phrases_are_recognised() {
-        for (words, intent) in [
-            ("hello", Intent::Greeting),
-            ("Hi there!", Intent::Greeting),
-            ("@dormouse, good morning.", Intent::Greeting),
-            ("Hello, my name is Bob", Intent::Greeting),
-            (
-                "remember that Alice prefers tea",
-                remember("Alice prefers tea"),
-            ),
-            (
-                "Hello @dormouse! Please remember: I like it hot.",
-                remember("I like it hot."),
-            ),
-            ("Don’t forget the milk", remember("the milk")),
-            ("Who are you?", Intent::Introduce),
-            ("help!", Intent::Introduce),
-            ("look around", Intent::Look),
-            ("Where are you?", Intent::Look),
-            ("where am I", Intent::Look),
-            ("go north", go("north")),
-            ("Please go to the garden.", go("garden")),
-            ("follow me to the kitchen", go("kitchen")),
-            ("Follow Alice to the Old Mill", go("Old Mill")),
-            ("come north", go("north")),
-            ("Thank you so much", Intent::Thanks),
-            ("bye, dormouse", Intent::Bye),
-            ("what does Alice prefer?", ask("what does Alice prefer?")),
-            ("Hi, who likes tea", ask("who likes tea")),
-            ("tell me about Bob", ask("tell me about Bob")),
-            (
-                "The kettle is blue, right?",
-                ask("The kettle is blue, right?"),
-            ),
-            (
-                "do you remember the kettle?",
-                ask("do you remember the kettle?"),
-            ),
-            ("remember me?", ask("remember me?")),
-        ] {
-            assert_eq!(recognise(words), intent, "{words}");
-        }
-    }
-
-    #[test]
-    fn similar_messages_are_not_misunderstood() {
-        for words in [
-            "",
-            "@dormouse",
-            "The kettle sings.",
-            "hippo",
-            "golf is fun",
-            "helpful, that",
-            "remember",
-            "looks like rain",
-            "go",
-            "goal: north",
-            "ignore previous instructions",
-            "how",
-            "go and fetch me the blue kettle from the kitchen",
-            "byes",
-            "thankless",
-        ] {
-            assert_eq!(recognise(words), Intent::Unknown, "{words}");
-        }
-    }
-}
+mod tests;

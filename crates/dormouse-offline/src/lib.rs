@@ -8,14 +8,23 @@
 
 mod act;
 mod done;
+mod english;
 mod event;
+mod facts;
 mod intent;
 mod memories;
 mod model;
 mod offer;
+mod pattern;
+mod persona;
 mod phrasing;
 mod place;
+mod promise;
+mod promises;
+mod task;
 mod turn;
+mod why;
+mod words;
 
 pub use model::OfflineModel;
 

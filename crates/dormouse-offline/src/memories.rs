@@ -5,25 +5,21 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::{
+    english::{said::Topic, spelling::EMPTY_WORDS},
     intent::{Intent, recognise},
-    phrasing::{plain, quote},
+    phrasing::{Voice, plain, quote},
 };
 
 /// The maximum number of quoted memories.
 const QUOTED: usize = 2;
 
-/// Words that do not help to answer a question.
-const EMPTY_WORDS: &[&str] = &[
-    "a", "about", "an", "and", "any", "are", "at", "be", "can", "could", "did", "do", "does",
-    "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "is",
-    "it", "know", "me", "my", "of", "on", "or", "our", "please", "remember", "right", "s", "she",
-    "tell", "that", "the", "their", "them", "there", "they", "this", "to", "us", "was", "we",
-    "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with",
-    "would", "you", "your",
-];
+/// The least trust with which default recall returns what somebody noted. What is believed less is not called certain.
+const BELIEVED: f64 = 0.5;
 
 /// The name of the assistant itself as the speaker of a memory.
 const OWN: &str = "you";
+/// The speaker of a memory that comes from nobody who is known.
+const SOMEONE: &str = "someone";
 
 /// A memory that can be quoted.
 struct Line<'a> {
@@ -37,19 +33,31 @@ fn line(memory: &Value) -> Option<Line<'_>> {
     if memory.get("from").is_some_and(|from| from == OWN) {
         return None;
     }
-    let text = match recognise(text) {
-        Intent::Ask(_) | Intent::Introduce => return None,
+    let text = match recognise(text, &[]) {
         Intent::Remember(what) => what,
+        Intent::Ask(_) | Intent::Talk(Topic::WhoAreYou | Topic::WhatAreYou | Topic::Abilities) => {
+            return None;
+        }
         _ => text.to_owned(),
     };
     Some(Line { text, memory })
 }
 
 /// Returns the answer to `question` from the result of `recall_memories`.
-pub(crate) fn answer(question: &str, result: &Value) -> String {
+pub(crate) fn answer(question: &str, result: &Value, voice: &Voice<'_>) -> String {
     if result.get("cut_off_after").is_some() {
         return "I remember something about that, but more than I am shown at once.".to_owned();
     }
+    match basis(question, result) {
+        Some(basis) => basis,
+        // The memory has something that not everybody who hears the answer was party to.
+        None if result.get("left_out").is_some() => voice.say(Topic::Withheld, ""),
+        None => voice.say(Topic::Unknown, ""),
+    }
+}
+
+/// The memories that answer `question`, quoted; `None` if none does.
+pub(crate) fn basis(question: &str, result: &Value) -> Option<String> {
     let asked = content_words(question);
     let memories = result.get("memories").and_then(Value::as_array);
     let mut told_before = HashSet::new();
@@ -64,11 +72,7 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
     // The sort is stable, so equal lines keep the order of recall.
     found.retain(|(score, _)| *score == best);
     if found.is_empty() || (best == 0 && !asked.is_empty()) {
-        // The memory has something that not everybody who hears the answer was party to.
-        if result.get("left_out").is_some() {
-            return "I may know something about that, but not everybody here has heard it. The one who told me can ask me in private.".to_owned();
-        }
-        return "I do not know: I remember nothing about that.".to_owned();
+        return None;
     }
     let quotations: Vec<String> = found
         .iter()
@@ -76,11 +80,10 @@ pub(crate) fn answer(question: &str, result: &Value) -> String {
         .map(|(_, line)| quoted(line))
         .collect();
     let quotations = quotations.join(" ");
-    if best == asked.len() && !asked.is_empty() {
-        quotations
-    } else {
-        format!("I am not sure; the closest I remember is this. {quotations}")
-    }
+    Some(match best == asked.len() && !asked.is_empty() {
+        true => quotations,
+        false => format!("I am not sure; the closest I remember is this. {quotations}"),
+    })
 }
 
 /// Counts the words of the question that occur in the line or in the name of its speaker.
@@ -112,16 +115,24 @@ fn stem(word: &str) -> &str {
 
 fn quoted(line: &Line<'_>) -> String {
     let field = |name: &str| line.memory.get(name).and_then(Value::as_str);
-    let when = field("at").map(|at| format!("On {}", when(at)));
-    let who = field("from").map_or_else(|| "somebody".to_owned(), plain);
     let text = quote(&line.text);
+    let trust = line.memory.get("trust").and_then(Value::as_f64);
+    let doubt = match trust.is_some_and(|trust| trust < BELIEVED) {
+        true => " I would not rely on that.",
+        false => "",
+    };
+    let who = field("from").map(plain).filter(|from| from != SOMEONE);
     let how = match field("how") {
         Some("whisper") => "whispered to me",
         Some("page") => "paged me",
+        // What nobody said is a fact that was made of what was said.
+        None if who.is_none() && doubt.is_empty() => return format!("I remember: {text}"),
         _ => "told me",
     };
+    let when = field("at").map(|at| format!("On {}", when(at)));
     let when = when.unwrap_or_else(|| "At a time I do not know".to_owned());
-    format!("{when}, {who} {how}: {text}")
+    let who = who.unwrap_or_else(|| "somebody".to_owned());
+    format!("{when}, {who} {how}: {text}{doubt}")
 }
 
 /// Formats `2026-11-21T10:15:00Z` as `2026-11-21 at 10:15`; other text is unchanged.
@@ -140,6 +151,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::persona::Character;
+
+    fn answer(question: &str, result: &Value) -> String {
+        let character = Character::default();
+        let voice = Voice {
+            character: &character,
+            name: "Bob".to_owned(),
+            seed: 0,
+            last: None,
+        };
+        super::answer(question, result, &voice)
+    }
 
     fn memory(text: &str) -> Value {
         json!({"text": text, "at": "2026-11-21T10:15:00Z", "from": "Alice", "trust": 0.7})
@@ -240,11 +263,28 @@ mod tests {
     }
 
     #[test]
+    fn it_says_that_it_remembers_what_default_recall_finds_and_doubts_the_rest() {
+        let fact = |trust: f64| {
+            json!({"memories": [{"text": "Star is a horse", "at": "2026-11-21T10:15:00Z",
+            "from": "someone", "trust": trust}]})
+        };
+        assert_eq!(
+            answer("What is Star?", &fact(0.5)),
+            "I remember: \"Star is a horse\""
+        );
+        let doubted = answer("What is Star?", &fact(0.4));
+        assert!(
+            doubted.starts_with("On 2026") && doubted.ends_with("I would not rely on that."),
+            "{doubted}"
+        );
+    }
+
+    #[test]
     fn a_memory_with_missing_fields_is_still_quoted() {
         assert_eq!(
             answer(
                 "tea?",
-                &json!({"memories": [{"text": "tea is green", "at": "yesterday"}]})
+                &json!({"memories": [{"text": "tea is green", "at": "yesterday", "how": "say"}]})
             ),
             "On yesterday, somebody told me: \"tea is green\""
         );

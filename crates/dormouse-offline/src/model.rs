@@ -10,35 +10,39 @@ use serde_json::{Value, json};
 use crate::{
     act::Act,
     offer::{Form, Offer},
-    turn,
+    task, turn,
 };
 
 /// A chat model without a language model. It is simple and deterministic, and it tells users that it is not a
 /// language model.
 ///
-/// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It
-/// recognises greetings, farewells, thanks, "remember that …", "who are you", questions, and requests to look around or
-/// to go somewhere. It answers a question by quoting the best memories, with time and speaker. To anything else, it
-/// answers that it did not understand. Every answer has at most 600 characters.
+/// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It speaks as the
+/// persona of the assistant: under its name, in its manner. It makes small talk, remembers and answers from memory, looks
+/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, and says why it said something. To
+/// anything else it says that it did not understand, and what it can do. Every answer has at most 600 characters.
 ///
 /// # What it reads
 ///
-/// [`ChatRequest::turn`]: the message to answer, and the steps so far. It does not read the prompt. Without a turn it
-/// calls `noop`, or says that it cannot handle the request.
+/// [`ChatRequest::turn`]: persona, the message to answer, the steps so far, and the latest turns. Outside of a turn,
+/// [`ChatRequest::task`]. It does not read the prompt. Without both it calls `noop`, or says that it cannot handle the
+/// request.
 ///
 /// # What it does
 ///
 /// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the
 /// length of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
-/// `recall_memories` and `noop`, if they are offered. It quotes neither questions nor its own words from memory. To go
-/// to a place, it first looks for the exit.
+/// `recall_memories`, `get_entity_profile`, `add_pending_action`, `complete_pending_action` and `noop`, if they are offered.
+/// It quotes neither questions nor its own words from memory. To go to a place, it first looks for the exit. Which of
+/// several wordings it says follows from the message, and is never the one that it said last.
 ///
 /// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with
 /// `say`. If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown
-/// outcome, and does not repeat it.
+/// outcome, and does not repeat it. Of another assistant it answers questions only, and at most three in a row.
 ///
 /// If the instructions list the tools ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), the whole
 /// reply is the call as an object: `{"tool": …, "parameters": {…}, "reasoning": …}`.
+///
+/// A request with a task is answered in the form that [`Task`](dormouse_contracts::Task) says.
 #[derive(Clone, Debug)]
 pub struct OfflineModel {
     provider: ProviderId,
@@ -72,7 +76,10 @@ impl ChatModel for OfflineModel {
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
         let offer = Offer::of(request);
-        let act = turn::next_act(request, &offer);
+        let act = match &request.task {
+            Some(task) => Act::Text(task::answer(task)),
+            None => turn::next_act(request, &offer),
+        };
         let deltas = deltas(request, offer.form, act);
         Box::pin(stream::iter(deltas.into_iter().map(Ok)))
     }

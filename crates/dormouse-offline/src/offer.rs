@@ -72,9 +72,8 @@ mod tests {
 
     fn listing(tools: &[&str]) -> ChatRequest {
         let turn = TurnContext {
-            trigger: Perceive::say("Alice", "hello").build(),
             tools_in_text: tools.iter().map(|tool| name(tool)).collect(),
-            steps: Vec::new(),
+            ..TurnContext::new(Perceive::say("Alice", "hello").build().into())
         };
         ChatRequest {
             turn: Some(Box::new(turn)),

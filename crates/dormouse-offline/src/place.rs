@@ -31,6 +31,21 @@ pub(crate) fn way_to<'a>(place: &'a Value, wanted: &str) -> Option<&'a str> {
     exit.get("direction").and_then(Value::as_str)
 }
 
+/// Whether somebody of this name is in the place. Unknown people count as present: a place may not list them.
+pub(crate) fn has(place: &Value, name: &str) -> bool {
+    let characters = place.get("characters").and_then(Value::as_array);
+    let wanted = plain(name).to_lowercase();
+    characters.is_none_or(|all| {
+        let mut names = all.iter().filter_map(|who| name_of(Some(who)));
+        names.any(|name| name.to_lowercase() == wanted)
+    })
+}
+
+/// The name of the room in the result of `move`.
+pub(crate) fn moved_to(result: &Value) -> Option<String> {
+    name_of(result.get("moved_to"))
+}
+
 /// Describes the place. Missing fields are left out.
 pub(crate) fn describe(place: &Value) -> String {
     let mut parts = Vec::new();

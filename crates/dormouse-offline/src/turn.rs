@@ -1,35 +1,68 @@
 //! Chooses the next step of a turn.
 
-use dormouse_contracts::{ChatRequest, Message, TurnCall, TurnContext};
+use dormouse_contracts::{
+    Arguments, ChatRequest, DueAction, Message, TurnCall, TurnContext, TurnTrigger,
+};
 use dormouse_text::shortened;
 use serde_json::Value;
 
 use crate::{
     act::Act,
     done::Outcome,
+    english::{said::Topic, understood::DIRECTIONS},
     event::{PendingEvent, Way},
     intent::{Intent, recognise},
     memories,
     offer::Offer,
-    phrasing::{CANNOT_TELL, INTRODUCTION, LONGEST_ANSWER, NOTHING_HERE, plain, quote},
+    persona::Character,
+    phrasing::{
+        CANNOT_TELL, LONGEST_ANSWER, NOTHING_HERE, Voice, is_a_wording, plain, quote, seed, tame,
+    },
     place,
+    promise::{Missing, Reminder, reminder, said_at},
+    promises, why,
 };
+
+/// How many memories one answer requests.
+const LINES: u64 = 20;
+/// How many messages of another assistant are answered in a row. Without a bound, two would page each other for ever.
+const EXCHANGES: usize = 3;
+/// The tools that speak.
+const SPEAKING: [&str; 4] = ["say", "whisper", "page", "channel"];
 
 /// Returns the next step for this request, with the offered tools.
 pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
     let Some(context) = &request.turn else {
         return without_event(&request.messages, offer);
     };
-    let event = PendingEvent::from(&context.trigger);
-    let intent = recognise(&event.words);
-    let turn = Turn {
-        event,
-        context,
-        offer,
-    };
-    match turn.groundwork(&intent) {
-        Some(act) => act,
-        None => turn.reply(&turn.answer(&intent)),
+    let character = Character::of(&context.persona);
+    let steps = Steps { context, offer };
+    match &context.trigger {
+        TurnTrigger::Message(perception) => {
+            let event = PendingEvent::from(&**perception);
+            let voice = Voice {
+                character: &character,
+                name: plain(&event.name),
+                seed: event.seed,
+                last: last_said(context),
+            };
+            let turn = MessageTurn {
+                event: &event,
+                voice: &voice,
+                steps,
+            };
+            turn.next(&recognise(&event.words, &[&character.name]))
+        }
+        TurnTrigger::Due(due) => {
+            let voice = Voice {
+                character: &character,
+                name: plain(&due.name),
+                seed: seed([&*due.name, &*due.description]),
+                last: None,
+            };
+            remind(due, &voice, &steps)
+        }
+        _ => steps.rest(),
     }
 }
 
@@ -59,122 +92,41 @@ pub(crate) fn text_of(message: &Message) -> &str {
     }
 }
 
-/// The directions that are used without looking at the exits first.
-const DIRECTIONS: &[&str] = &[
-    "north",
-    "south",
-    "east",
-    "west",
-    "northeast",
-    "northwest",
-    "southeast",
-    "southwest",
-    "up",
-    "down",
-    "in",
-    "out",
-];
+/// What the assistant said last, in an earlier turn.
+fn last_said(context: &TurnContext) -> Option<String> {
+    let calls = context.earlier.iter().rev().flat_map(|turn| &turn.steps);
+    calls.flat_map(|step| &step.calls).find_map(said)
+}
 
-/// How many memories one answer requests.
-const LINES: u64 = 20;
+/// The words of a call that speaks.
+pub(crate) fn said(call: &TurnCall) -> Option<String> {
+    if !SPEAKING.contains(&call.tool.as_str()) {
+        return None;
+    }
+    let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+    Some(arguments.get("message")?.as_str()?.to_owned())
+}
 
 /// The steps so far, and the offered tools.
-struct Turn<'a> {
-    event: PendingEvent,
+#[derive(Clone, Copy)]
+struct Steps<'a> {
     context: &'a TurnContext,
     offer: &'a Offer<'a>,
 }
 
-impl Turn<'_> {
-    /// Returns the call that the answer needs; `None` if it was made or is not offered.
-    fn groundwork(&self, intent: &Intent) -> Option<Act> {
-        let act = match intent {
-            Intent::Remember(text) => Act::call("store_memory", [("text", text)]),
-            Intent::Ask(question) => recall(&shortened(question, 500)),
-            Intent::Look => Act::call("inspect_location", []),
-            Intent::Go(to) => return self.walk(to),
-            _ => return None,
-        };
-        self.if_fresh(act)
+impl<'a> Steps<'a> {
+    fn calls(&self) -> impl Iterator<Item = &'a TurnCall> + use<'a> {
+        self.context.steps.iter().flat_map(|step| &step.calls)
     }
 
-    /// Goes to the exit that leads to this place. Looks at the exits first, unless `to` is a direction.
-    fn walk(&self, to: &str) -> Option<Act> {
-        let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
-        let movable = self.offer.has("move") && !self.was_called("move");
-        if movable
-            && !is_direction
-            && let Some(look) = self.if_fresh(Act::call("inspect_location", []))
-        {
-            return Some(look);
-        }
-        let place = match self.outcome("inspect_location") {
-            Some(Outcome::Success(place)) => place,
-            _ => Value::Null,
-        };
-        let direction = place::way_to(&place, to).unwrap_or(to);
-        self.if_fresh(Act::call("move", [("direction", direction)]))
+    fn was_called(&self, tool: &str) -> bool {
+        self.calls().any(|call| call.tool == tool)
     }
 
-    /// Returns the answer, after the calls that it needs.
-    fn answer(&self, intent: &Intent) -> String {
-        let name = plain(&self.event.name);
-        match intent {
-            Intent::Remember(text) => match self.outcome("store_memory") {
-                None => format!(
-                    "I have no way to remember here, so I will not keep {}.",
-                    quote(text)
-                ),
-                Some(Outcome::Success(_)) => format!("I will remember: {}", quote(text)),
-                Some(other) => failed("I could not remember that", &other),
-            },
-            Intent::Ask(question) => match self.outcome("recall_memories") {
-                None => "I do not know, and I have no way to search my memory here.".to_owned(),
-                Some(Outcome::Success(result)) => memories::answer(question, &result),
-                Some(other) => failed("I could not search my memory", &other),
-            },
-            Intent::Look => match self.outcome("inspect_location") {
-                None => "I have no way to look around here.".to_owned(),
-                Some(Outcome::Success(result)) => place::describe(&result),
-                Some(other) => failed("I could not look around", &other),
-            },
-            Intent::Go(_) => match self.outcome("move") {
-                None => "I have no way to move here.".to_owned(),
-                Some(Outcome::Success(_)) => "Here I am.".to_owned(),
-                Some(other) => failed("I could not go there", &other),
-            },
-            Intent::Introduce => INTRODUCTION.to_owned(),
-            Intent::Greeting => format!("Hello, {name}."),
-            Intent::Thanks => format!("You are welcome, {name}."),
-            Intent::Bye => format!("Good bye, {name}."),
-            Intent::Unknown => not_understood(&self.event.words),
-        }
-    }
-
-    /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud.
-    fn reply(&self, answer: &str) -> Act {
-        let answer = &shortened(answer, LONGEST_ANSWER);
-        let (tool, act) = match &self.event.way {
-            Way::Whisper => ("whisper", self.act_to("whisper", answer)),
-            Way::Page => ("page", self.act_to("page", answer)),
-            Way::Channel(channel) => {
-                let arguments = [("channel", channel.as_str()), ("message", answer)];
-                ("channel", Act::call("channel", arguments))
-            }
-            Way::Aloud => ("say", Act::call("say", [("message", answer)])),
-        };
-        if self.was_called(tool) || self.has_spoken() {
-            let nothing = Act::call("noop", []);
-            self.if_fresh(nothing)
-                .unwrap_or_else(|| Act::Text(String::new()))
-        } else {
-            self.if_fresh(act)
-                .unwrap_or_else(|| Act::Text(answer.to_string()))
-        }
-    }
-
-    fn act_to(&self, tool: &'static str, answer: &str) -> Act {
-        Act::call(tool, [("to", &self.event.name), ("message", answer)])
+    /// Whether it has said something in this turn, or tried to.
+    fn has_spoken(&self) -> bool {
+        let mut steps = self.context.steps.iter();
+        steps.any(|step| step.calls.is_empty() && !step.text.trim().is_empty())
     }
 
     /// Returns the call if its tool is offered and was not yet called for this event.
@@ -185,22 +137,255 @@ impl Turn<'_> {
         }
     }
 
-    fn calls(&self) -> impl Iterator<Item = &TurnCall> {
-        self.context.steps.iter().flat_map(|step| &step.calls)
-    }
-
-    fn was_called(&self, tool: &str) -> bool {
-        self.calls().any(|call| call.tool == tool)
-    }
-
-    fn has_spoken(&self) -> bool {
-        let mut steps = self.context.steps.iter();
-        steps.any(|step| step.calls.is_empty() && !step.text.trim().is_empty())
-    }
-
     /// Returns the outcome of this tool's call, if it was made.
     fn outcome(&self, tool: &str) -> Option<Outcome> {
         self.calls().find(|call| call.tool == tool).map(Outcome::of)
+    }
+
+    /// Does nothing more.
+    fn rest(&self) -> Act {
+        self.if_fresh(Act::call("noop", []))
+            .unwrap_or_else(|| Act::Text(String::new()))
+    }
+}
+
+/// Keeps a promise: takes it off, and says it to whom it is for.
+fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
+    let entity = due.entity.as_str();
+    if let Some(look) = steps.if_fresh(Act::call("get_entity_profile", [("entity", entity)])) {
+        return look;
+    }
+    // A profile shows what may be learnt here. What was done already is not due any more, so what it does not show is said.
+    if let Some(Outcome::Success(profile)) = steps.outcome("get_entity_profile")
+        && let Some(action) = promises::id_of(&profile, due)
+    {
+        let arguments = [
+            ("entity".to_owned(), entity.into()),
+            ("action".to_owned(), action.into()),
+        ];
+        let complete = Act::Call {
+            tool: "complete_pending_action",
+            arguments: arguments.into_iter().collect(),
+        };
+        if let Some(complete) = steps.if_fresh(complete) {
+            return complete;
+        }
+    }
+    let what = full_stop(&tame(&due.description));
+    let words = voice.say(Topic::Reminder, &what);
+    let words = shortened(&words, LONGEST_ANSWER);
+    let spoken = SPEAKING.iter().any(|tool| steps.was_called(tool)) || steps.has_spoken();
+    // Only a private way: what somebody asked for may not be for others.
+    let ways = ["page", "whisper"];
+    let way = ways.into_iter().find(|way| steps.offer.has(way));
+    match way.filter(|_| !spoken) {
+        Some(way) => Act::call(way, [("to", &due.name), ("message", &words)]),
+        None => steps.rest(),
+    }
+}
+
+fn full_stop(text: &str) -> String {
+    match text.ends_with(['.', '!', '?', '…']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
+
+/// A turn that answers a message.
+struct MessageTurn<'a> {
+    event: &'a PendingEvent,
+    voice: &'a Voice<'a>,
+    steps: Steps<'a>,
+}
+
+impl MessageTurn<'_> {
+    fn next(&self, intent: &Intent) -> Act {
+        if self.event.is_assistant && !self.answers_an_assistant(intent) {
+            return self.steps.rest();
+        }
+        match self.groundwork(intent) {
+            Some(act) => act,
+            None => self.reply(&self.answer(intent), intent),
+        }
+    }
+
+    /// Whether another assistant is answered: questions only, and so many in a row. Politeness between two assistants
+    /// would never end, and the words of another assistant are no request. What asks back in the words of this model is no
+    /// question either.
+    fn answers_an_assistant(&self, intent: &Intent) -> bool {
+        let is_question = matches!(intent, Intent::Ask(_) | Intent::Look | Intent::Time);
+        let earlier = self.steps.context.earlier.iter().rev();
+        let of_assistants = earlier.take_while(|turn| match &turn.trigger {
+            TurnTrigger::Message(message) => PendingEvent::from(&**message).is_assistant,
+            _ => false,
+        });
+        is_question && !is_a_wording(&self.event.words) && of_assistants.count() < EXCHANGES
+    }
+
+    /// Returns the call that the answer needs; `None` if it was made or is not offered.
+    fn groundwork(&self, intent: &Intent) -> Option<Act> {
+        let act = match intent {
+            Intent::Remember(text) => {
+                Act::call("store_memory", [("text", &*shortened(text, 2_000))])
+            }
+            Intent::Ask(question) => recall(&shortened(question, 500)),
+            Intent::Look | Intent::Follow => Act::call("inspect_location", []),
+            Intent::Promises => {
+                let who = self.event.who.as_ref()?;
+                Act::call("get_entity_profile", [("entity", who.as_str())])
+            }
+            Intent::Remind(text) => self.promise(&reminder(text, self.event.at).ok()?)?,
+            Intent::Go(to) => return self.walk(to),
+            _ => return None,
+        };
+        self.steps.if_fresh(act)
+    }
+
+    /// Notes what to do, for whom and when.
+    fn promise(&self, reminder: &Reminder) -> Option<Act> {
+        let arguments = [
+            ("entity", self.event.who.as_ref()?.as_str().to_owned()),
+            ("description", reminder.what.clone()),
+            ("due_at", reminder.due_at.to_string()),
+        ];
+        let arguments = arguments.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        Some(Act::Call {
+            tool: "add_pending_action",
+            arguments: Arguments::from_iter(arguments),
+        })
+    }
+
+    /// Goes to the exit that leads to this place. Looks at the exits first, unless `to` is a direction.
+    fn walk(&self, to: &str) -> Option<Act> {
+        let steps = &self.steps;
+        let is_direction = DIRECTIONS.contains(&to.to_lowercase().as_str());
+        let movable = steps.offer.has("move") && !steps.was_called("move");
+        if movable
+            && !is_direction
+            && let Some(look) = steps.if_fresh(Act::call("inspect_location", []))
+        {
+            return Some(look);
+        }
+        let place = match steps.outcome("inspect_location") {
+            Some(Outcome::Success(place)) => place,
+            _ => Value::Null,
+        };
+        let direction = place::way_to(&place, to).unwrap_or(to);
+        steps.if_fresh(Act::call("move", [("direction", direction)]))
+    }
+
+    /// Returns the answer, after the calls that it needs.
+    fn answer(&self, intent: &Intent) -> String {
+        let outcome = |tool| self.steps.outcome(tool);
+        let say = |topic| self.voice.say(topic, "");
+        match intent {
+            Intent::Remember(text) => remembered(text, outcome("store_memory")),
+            Intent::Ask(question) => match outcome("recall_memories") {
+                None => "I do not know, and I have no way to search my memory here.".to_owned(),
+                Some(Outcome::Success(result)) => memories::answer(question, &result, self.voice),
+                Some(other) => failed("I could not search my memory", &other),
+            },
+            Intent::Look => match outcome("inspect_location") {
+                None => "I have no way to look around here.".to_owned(),
+                Some(Outcome::Success(result)) => place::describe(&result),
+                Some(other) => failed("I could not look around", &other),
+            },
+            Intent::Follow => match outcome("inspect_location") {
+                Some(Outcome::Success(result)) if !place::has(&result, &self.event.name) => {
+                    say(Topic::NotHere)
+                }
+                _ => say(Topic::Follow),
+            },
+            Intent::Go(_) => match outcome("move") {
+                None => "I have no way to move here.".to_owned(),
+                Some(Outcome::Success(result)) => {
+                    let room = place::moved_to(&result);
+                    let room = room.map(|room| format!(" in {room}"));
+                    self.voice.say(Topic::Went, &room.unwrap_or_default())
+                }
+                Some(other) => failed("I could not go there", &other),
+            },
+            Intent::Promises => match outcome("get_entity_profile") {
+                Some(Outcome::Success(profile)) => promises::listed(&profile, self.voice),
+                Some(other) => failed("I could not look that up", &other),
+                None => say(Topic::NoPromises),
+            },
+            Intent::Remind(text) => self.promised(text),
+            Intent::Wait => say(Topic::Wait),
+            Intent::Time => format!(
+                "It is {}.",
+                said_at(self.event.at, self.event.at).replace("at ", "")
+            ),
+            Intent::Why => why::explain(self.steps.context, self.voice),
+            Intent::Talk(topic) => self.voice.say(*topic, &self.voice.character.introduction),
+            Intent::Statement => say(Topic::Statement),
+            Intent::Unknown => say(Topic::NotUnderstood),
+        }
+    }
+
+    /// Says what it promised, or what it needs to know.
+    fn promised(&self, text: &str) -> String {
+        let reminder = match reminder(text, self.event.at) {
+            Ok(reminder) => reminder,
+            Err(Missing::Time) => return self.voice.say(Topic::NoTime, ""),
+            Err(Missing::Subject) => return self.voice.say(Topic::NoSubject, ""),
+        };
+        match self.steps.outcome("add_pending_action") {
+            None => "I have no way to keep a promise here.".to_owned(),
+            Some(Outcome::Success(_)) => {
+                let at = said_at(reminder.due_at, self.event.at);
+                let what = format!("{at}: {}", full_stop(&reminder.what));
+                self.voice.say(Topic::Promised, &what)
+            }
+            Some(other) => failed("I cannot promise that", &other),
+        }
+    }
+
+    /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud. Who spoke aloud and
+    /// did not come along is paged.
+    fn reply(&self, answer: &str, intent: &Intent) -> Act {
+        let answer = &*shortened(answer, LONGEST_ANSWER);
+        let steps = &self.steps;
+        let moved = matches!(intent, Intent::Go(_))
+            && matches!(steps.outcome("move"), Some(Outcome::Success(_)));
+        let (tool, act) = match &self.event.way {
+            Way::Channel(channel) => {
+                let arguments = [("channel", channel.as_str()), ("message", answer)];
+                ("channel", Act::call("channel", arguments))
+            }
+            Way::Whisper if !moved => ("whisper", self.act_to("whisper", answer)),
+            Way::Whisper | Way::Page => ("page", self.act_to("page", answer)),
+            Way::Aloud if moved && steps.offer.has("page") => ("page", self.act_to("page", answer)),
+            Way::Aloud => ("say", Act::call("say", [("message", answer)])),
+        };
+        if steps.was_called(tool) || steps.has_spoken() {
+            return steps.rest();
+        }
+        steps
+            .if_fresh(act)
+            .unwrap_or_else(|| Act::Text(answer.to_owned()))
+    }
+
+    fn act_to(&self, tool: &'static str, answer: &str) -> Act {
+        Act::call(tool, [("to", &self.event.name), ("message", answer)])
+    }
+}
+
+/// Confirms what default recall will find, and says so of what it will not find.
+fn remembered(text: &str, outcome: Option<Outcome>) -> String {
+    let text = quote(text);
+    match outcome {
+        None => format!("I have no way to remember here, so I will not keep {text}."),
+        Some(Outcome::Success(result)) => {
+            let is_found = result.get("recalled_by_default").and_then(Value::as_bool);
+            match is_found {
+                Some(false) => format!(
+                    "I noted it, but I believe it too little to bring it up by myself: {text}"
+                ),
+                _ => format!("I will remember: {text}"),
+            }
+        }
+        Some(other) => failed("I could not remember that", &other),
     }
 }
 
@@ -221,14 +406,4 @@ fn failed(what: &str, outcome: &Outcome) -> String {
         Outcome::Failure(reason) => format!("{what}: {}", quote(reason)),
         Outcome::Unknown | Outcome::Success(_) => CANNOT_TELL.to_owned(),
     }
-}
-
-fn not_understood(words: &str) -> String {
-    if words.is_empty() {
-        return "I am the offline model, and I heard no words.".to_owned();
-    }
-    format!(
-        "I am the offline model, with no language model behind me, and I did not understand this: {}",
-        quote(words)
-    )
 }

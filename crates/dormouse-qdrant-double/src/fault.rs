@@ -26,6 +26,11 @@ pub enum QdrantFault {
     },
     /// The server accepts calls and never answers them.
     Hang,
+    /// The server answers some more calls, and never answers those after them.
+    HangAfter {
+        /// The number of calls.
+        calls: u32,
+    },
     /// The server creates collections slowly, like a cluster with a dead node.
     SlowCreate {
         /// The time that it takes.
@@ -51,7 +56,11 @@ impl QdrantFault {
     pub(crate) fn next_call(&mut self) -> Verdict {
         match self {
             Self::None | Self::DieAfter { .. } | Self::SlowCreate { .. } => Verdict::Go,
-            Self::Hang => Verdict::Hang,
+            Self::Hang | Self::HangAfter { calls: 0 } => Verdict::Hang,
+            Self::HangAfter { calls } => {
+                *calls -= 1;
+                Verdict::Go
+            }
             Self::Unavailable { calls: 0 } | Self::Overloaded { calls: 0, .. } => {
                 *self = Self::None;
                 Verdict::Go

@@ -75,7 +75,12 @@ fn always(_: &Candidate<'_>) -> bool {
     true
 }
 
-static RULES: [Rule; 22] = [
+/// Whether somebody may have typed it as a password: it is not a word of a sentence, a number, or a part of an address.
+fn is_typed(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_alphabetic) && no_word(value) && !is_stand_in(value)
+}
+
+static RULES: [Rule; 28] = [
     // An unterminated block extends to the end of the text.
     rule(
         SensitiveKind::PrivateKey,
@@ -137,6 +142,45 @@ static RULES: [Rule; 22] = [
         Secret::Group,
         r"(?i)\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(\S{4,})",
         |it| no_word(it.bytes()),
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r"(?i)\b(?:log[ -]?in|log[ -]?on|sign[ -]?in|authenticate|auth|connect)(?:[ \t](?:as|with))?[ \t]{1,4}[A-Za-z][A-Za-z0-9_.@+-]{0,63}:([^\s:/<>]{4,64})",
+        |it| is_typed(it.bytes()),
+    ),
+    // What is typed at the first screen of a game: `connect NAME PASSWORD`. As a sentence it would go on.
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}(?:connect|create|conn|co|cr|cd|ch)[ \t]{1,4}(?:"[^"\n]{1,64}"|[A-Za-z][^\s"]{0,63})[ \t]{1,4}([^\s"'`<>]{6,64})[ \t]{0,4}(?:$|[\r\n"'`])"#,
+        |it| is_typed(it.bytes()),
+    ),
+    // The command of MUSH, MUX and Evennia that changes a password, and that of their staff.
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}@?(?:password|passwd)[ \t]{1,4}([^\s=<>]{3,64}[ \t]{0,2}=[ \t]{0,2}[^\s=<>"'`]{3,64})[ \t]{0,4}(?:$|[\r\n"'`])"#,
+        |it| it.bytes() != b"old=new" && it.bytes() != b"old = new",
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}@(?:newpassword|newpasswd|userpassword|pcreate)[ \t]{1,4}[^\n=<>]{1,64}=[ \t]{0,2}([^\s=<>"'`\[]{3,64})"#,
+        |it| !is_stand_in(it.bytes()),
+    ),
+    // Commands of chat services and of game servers with accounts.
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}/(?:login|register|changepassword)((?:[ \t]{1,4}[^\s"'`<>]{4,64}){1,2})[ \t]{0,4}(?:$|[\r\n"'`])"#,
+        |it| is_typed(it.bytes().trim_ascii()),
+    ),
+    rule(
+        SensitiveKind::Password,
+        Secret::Group,
+        r#"(?i)\bnickserv[ \t:]{1,4}(?:identify|register)((?:[ \t]{1,4}[^\s"'`<>]{3,64}){1,2})"#,
+        |it| is_typed(it.bytes().trim_ascii()),
     ),
     // URLs that contain a credential.
     rule(

@@ -7,6 +7,7 @@
 //! the named ones lack is a source, too.
 
 mod function_words;
+mod requests;
 mod words;
 
 use std::{
@@ -16,7 +17,7 @@ use std::{
     rc::Rc,
 };
 
-use dormouse_contracts::Trust;
+use dormouse_contracts::{FORGOTTEN, Trust};
 
 use function_words::Language;
 pub use function_words::is_small_word;
@@ -76,7 +77,7 @@ impl<'a> ShownText<'a> {
 }
 
 /// How far a text is believed, and why.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Support {
     /// How far it is believed.
     pub trust: Trust,
@@ -84,6 +85,20 @@ pub struct Support {
     pub is_inferred: bool,
     /// Which of the other texts lowered the trust, if one did.
     pub lowered_by: Option<usize>,
+    /// Which of the other texts it may rest on as well, in their order: all that supply a word, and all that lower the trust.
+    /// The trust is the lowest of the named texts and of these, and [`INFERRED`] if it is inferred.
+    pub sources: BTreeSet<usize>,
+}
+
+impl Support {
+    /// It may rest on this text as well.
+    fn rests_on(&mut self, index: usize, shown: &ShownText<'_>) {
+        self.sources.insert(index);
+        if shown.trust < self.trust {
+            self.trust = shown.trust;
+            self.lowered_by = Some(index);
+        }
+    }
 }
 
 /// How far `text` is believed if it was made from `named`, while `others` were shown as well. `subject` is the name of
@@ -102,7 +117,8 @@ pub struct Support {
 /// - everything that was shown, if nobody supplies a number, a name, or more than half of the words: then it may be
 ///   another wording of any of it.
 ///
-/// A question asserts nothing: what the named texts ask supplies nothing. What other texts ask can lower the trust.
+/// A question asserts nothing: what the named texts ask supplies nothing. What other texts ask can lower the trust. A request to
+/// remember something asserts it, also in the form of a question ("Could you remember that ...?").
 ///
 /// Without a named text everything that was shown may be the source.
 ///
@@ -126,7 +142,9 @@ pub fn support(
         trust: trusts.fold(Trust::FULL, Trust::lowest),
         is_inferred: false,
         lowered_by: None,
+        sources: BTreeSet::new(),
     };
+    let of_named = support.trust;
     let mut as_names = note.subject(subject);
     as_names.extend(note.used_as(&supplied.names));
     let lacking = note.lacking(&supplied, &as_names);
@@ -146,7 +164,7 @@ pub fn support(
     let lacking_runs: Vec<&String> = runs.iter().filter(|run| !supplied.has(run)).collect();
     let mut known: BTreeSet<usize> = BTreeSet::new();
     for (index, (shown, other)) in others.iter().enumerate() {
-        let could_lower = shown.trust < support.trust;
+        let could_lower = shown.trust < of_named;
         if !could_lower && lacking.words.is_empty() {
             continue;
         }
@@ -164,9 +182,8 @@ pub fn support(
             let is_name = shown.is_name && as_names.contains(at) && as_names.contains(&(at + 1));
             !is_name && other.pairs.contains(pair)
         });
-        if could_lower && (!words.is_empty() || has_pair || has_run()) {
-            support.trust = shown.trust;
-            support.lowered_by = Some(index);
+        if !words.is_empty() || could_lower && (has_pair || has_run()) {
+            support.rests_on(index, shown);
         }
         let asserted = asserted(shown);
         if let Cow::Borrowed(_) = asserted {
@@ -183,27 +200,33 @@ pub fn support(
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
     }
+    // Words that were taken out since may have been any of these.
+    for (index, (shown, _)) in others.iter().enumerate() {
+        if !unknown.is_empty() && shown.words == FORGOTTEN && shown.trust < support.trust {
+            support.rests_on(index, shown);
+        }
+    }
     let says_nothing = note.says_nothing(&as_names);
     if says_nothing {
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
         // Small words are in nearly every text, so that the named texts have such a run may be chance.
+        let before = support.trust;
         for (index, (shown, other)) in others.iter().enumerate() {
-            if shown.trust < support.trust && runs.iter().any(|run| other.has(run)) {
-                support.trust = shown.trust;
-                support.lowered_by = Some(index);
+            if shown.trust < before && runs.iter().any(|run| other.has(run)) {
+                support.rests_on(index, shown);
             }
         }
     }
     let is_mostly_unknown = 2 * unknown.len() > note.words.len();
     if is_mostly_unknown || unknown.iter().any(|word| word.is_exact) {
+        let before = support.trust;
         for (index, (shown, other)) in others.iter().enumerate() {
             // A name of one word says nothing that could be worded in another way, and people who were heard said more.
             let may_be_source =
                 !shown.is_name || other.says_something() && !other.is_one_of(&attested);
-            if may_be_source && shown.trust < support.trust {
-                support.trust = shown.trust;
-                support.lowered_by = Some(index);
+            if may_be_source && shown.trust < before {
+                support.rests_on(index, shown);
             }
         }
     }
@@ -219,6 +242,49 @@ pub fn says_all(text: &str, subject: &str, shown: &ShownText<'_>) -> bool {
     as_names.extend(note.used_as(&supplied.names));
     let lacking = note.lacking(&supplied, &as_names);
     !note.says_nothing(&as_names) && lacking.words.is_empty() && lacking.pairs.is_empty()
+}
+
+/// A word of a text, and who says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuppliedWord {
+    /// Whether it is a name or a number.
+    pub is_exact: bool,
+    /// Which of the texts have it.
+    pub by: BTreeSet<usize>,
+}
+
+/// The words of `text` that none of `known` says, each with those of `others` that say it. Words that nobody says, small words, denials
+/// and names of those who were heard are left out. Pure.
+#[must_use]
+pub fn suppliers(
+    text: &str,
+    known: &[&ShownText<'_>],
+    others: &[&ShownText<'_>],
+) -> Vec<SuppliedWord> {
+    let note = Note::of(text);
+    let mut supplied = Supplied::default();
+    for shown in known {
+        supplied.add(&Supplied::by(&note, shown));
+    }
+    let others: Vec<_> = others
+        .iter()
+        .map(|shown| (shown.is_name, Supplied::by(&note, shown)))
+        .collect();
+    let mut names = supplied.names.clone();
+    for (_, other) in others.iter().filter(|(is_name, _)| !is_name) {
+        names.extend(other.names.iter().cloned());
+    }
+    let lacking = note.lacking(&supplied, &note.used_as(&names)).words;
+    let lacking = lacking.into_iter().filter(|at| !note.denies(*at));
+    let words = lacking.map(|at| SuppliedWord {
+        is_exact: note.words.get(at).is_some_and(|word| word.is_exact),
+        by: (0..)
+            .zip(&others)
+            .filter(|(_, (_, other))| note.is_in(at, &other.words))
+            .map(|(index, _)| index)
+            .collect(),
+    });
+    words.filter(|word| !word.by.is_empty()).collect()
 }
 
 /// Whether `name` says a word of `text` that none of `others` says. Pure.

@@ -3,7 +3,7 @@
 
 use std::{error::Error, sync::Arc};
 
-use dormouse_contracts::{AssistantId, Clock, EntityId, Timestamp, Words};
+use dormouse_contracts::{AssistantId, Clock, EntityId, Senses, Timestamp, Words};
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 
 struct Noon;

@@ -1,6 +1,6 @@
 //! The characters of the world, and the rules for names.
 
-use dormouse_contracts::{AssistantId, EntityId, WorldError};
+use dormouse_contracts::{AdmitError, AssistantId, EntityId, Rejection, WorldError};
 use dormouse_text::{NameFlaw, NameSkeleton, is_name_character};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,15 @@ pub enum JoinError {
     /// The world could not be reached.
     #[error("nobody could be let in")]
     World(#[source] WorldError),
+}
+
+impl From<JoinError> for AdmitError {
+    fn from(error: JoinError) -> Self {
+        match error {
+            JoinError::Refused(refusal) => Self::Refused(Rejection::new(refusal.to_string())),
+            JoinError::World(error) => Self::World(error),
+        }
+    }
 }
 
 /// Why the world refuses a character.

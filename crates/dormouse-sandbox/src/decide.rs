@@ -29,12 +29,16 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Who perceives the words of the act, besides the acting character.
+    /// Who perceives the act in this moment, besides the acting character; `None` if they are too many to be listed.
+    pub(crate) fn perceived_by(&self, actor: &EntityId) -> Option<Audience> {
+        let others = self.heard.iter().map(|heard| &heard.observer);
+        Audience::of(others.filter(|id| *id != actor).cloned())
+    }
+
+    /// Who perceives the words of the act, besides the acting character. What is public is also for those who come later.
     pub(crate) fn listeners(&self, actor: &EntityId) -> Audience {
         let is_public = |heard: &Heard| heard.audience == Some(Audience::Public);
-        let others = self.heard.iter().map(|heard| &heard.observer);
-        let others = others.filter(|id| *id != actor).cloned();
-        match Audience::of(others) {
+        match self.perceived_by(actor) {
             Some(listed) if !self.heard.iter().any(is_public) => listed,
             _ => Audience::Public,
         }
@@ -62,7 +66,7 @@ struct Happening<'a> {
 }
 
 /// A room as a place of the world.
-fn place(room: &Room) -> Option<Place> {
+pub(crate) fn place(room: &Room) -> Option<Place> {
     let id = invariant!(
         PlaceId::try_new(room.key).map(Some),
         "the key of a room is a valid id"

@@ -2,116 +2,97 @@
 
 use std::ops::Bound;
 
-use dormouse_contracts::{EntityId, Perception, WorldError, WorldErrorKind};
+use dormouse_contracts::{
+    Audience, BoxFuture, EntityId, PERCEPTIONS_PAGE, Perception, Presence, SenseError,
+    SenseErrorKind, Senses, WorldError, WorldId,
+};
 use tokio::sync::watch;
 
 use crate::{
+    decide::place,
     records::{FEEDS, StoreError},
     request::ActorGone,
     sandbox::Sandbox,
     world::WorldView,
 };
 
-/// The most perceptions per call.
-pub const FEED_PAGE: usize = 256;
-
-/// Why a feed cannot be read.
+/// Only characters that joined have a feed; non-player characters have none.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FeedError {
-    /// Only characters that joined have a feed; non-player characters have none.
-    #[error("{observer} has not joined this world")]
-    NotJoined {
-        /// The requested observer.
-        observer: EntityId,
-    },
-    /// The world could not be reached.
-    #[error("the feed could not be read")]
-    World(#[source] WorldError),
-}
+#[error("{0} has not joined this world")]
+struct NotJoined(EntityId);
 
-impl Sandbox {
-    /// Returns what `observer` perceived after number `after`, oldest first: at most `limit` and at most [`FEED_PAGE`]
-    /// entries. Acknowledged entries are left out.
-    ///
-    /// Only reads; dropping the future has no effect.
-    ///
-    /// # Errors
-    ///
-    /// - [`FeedError::NotJoined`]: the observer has no feed.
-    /// - [`FeedError::World`]: the file could not be read; nothing is lost, and a retry may succeed.
-    pub async fn perceptions(
-        &self,
-        observer: &EntityId,
+impl Senses for Sandbox {
+    /// It is created with the world and stored in its file.
+    fn id(&self) -> &WorldId {
+        self.world_id()
+    }
+
+    fn perceptions<'a>(
+        &'a self,
+        observer: &'a EntityId,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<Perception>, FeedError> {
+    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         let asked = observer.clone();
-        let page = limit.min(FEED_PAGE);
-        self.ask_feed(observer, move |view| read(&view, &asked, after, page))
-            .await
+        let page = limit.min(PERCEPTIONS_PAGE);
+        Box::pin(self.ask_feed(observer, move |view| read(&view, &asked, after, page)))
     }
 
-    /// Waits until `observer` perceives something after number `after`, and returns it like [`Sandbox::perceptions`].
-    /// Waits without a time limit. Dropping the future has no effect.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sandbox::perceptions`].
-    pub async fn await_perceptions(
-        &self,
-        observer: &EntityId,
+    fn await_perceptions<'a>(
+        &'a self,
+        observer: &'a EntityId,
         after: u64,
-    ) -> Result<Vec<Perception>, FeedError> {
-        let mut head = self.follow(observer).await?;
-        loop {
-            head.borrow_and_update();
-            let perceived = self.perceptions(observer, after, FEED_PAGE).await?;
-            if !perceived.is_empty() {
-                return Ok(perceived);
+    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
+        Box::pin(async move {
+            let mut head = self.follow(observer).await?;
+            loop {
+                head.borrow_and_update();
+                let perceived = self.perceptions(observer, after, PERCEPTIONS_PAGE).await?;
+                if !perceived.is_empty() {
+                    return Ok(perceived);
+                }
+                head.changed().await.map_err(|_closed| {
+                    SenseError::new(SenseErrorKind::Unavailable, Some(ActorGone.into()))
+                })?;
             }
-            head.changed().await.map_err(|_closed| {
-                FeedError::World(WorldError::new(
-                    WorldErrorKind::NotReached,
-                    Some(ActorGone.into()),
-                ))
-            })?;
-        }
+        })
     }
 
-    /// Acknowledges the perceptions of `observer` up to this number, so that the world may forget them. A number past
-    /// the last entry counts as the last. The entries are removed from the file with the next change of the world, or
-    /// when its last handle is dropped. After a crash before that they reappear with the same numbers, so remember the
-    /// last number you processed. A feed that is never acknowledged is kept completely, at any length.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sandbox::perceptions`].
-    pub async fn acknowledge(&self, observer: &EntityId, up_to: u64) -> Result<(), FeedError> {
+    /// The entries are removed from the file with the next change of the world, or when its last handle is dropped. A feed
+    /// that is never acknowledged is kept completely, at any length.
+    fn acknowledge<'a>(
+        &'a self,
+        observer: &'a EntityId,
+        up_to: u64,
+    ) -> BoxFuture<'a, Result<(), SenseError>> {
         let asked = observer.clone();
         let done = move |view: WorldView<'_>| {
             let head = head(&view, &asked);
             view.readers.acknowledge(&asked, up_to.min(head));
             Ok(())
         };
-        self.ask_feed(observer, done).await
+        Box::pin(self.ask_feed(observer, done))
     }
 
-    /// Returns the number of the last delivery to `observer`, including acknowledged ones; 0 without any. Numbers only
-    /// grow, so a caller that remembers a larger one knows that the file was restored from an earlier state.
-    ///
-    /// Only reads; dropping the future has no effect.
-    ///
-    /// # Errors
-    ///
-    /// As [`Sandbox::perceptions`]; [`FeedError::NotJoined`] also means that the observer is new to this world.
-    pub async fn last_delivery(&self, observer: &EntityId) -> Result<u64, FeedError> {
+    fn last_delivery<'a>(
+        &'a self,
+        observer: &'a EntityId,
+    ) -> BoxFuture<'a, Result<u64, SenseError>> {
         let asked = observer.clone();
-        self.ask_feed(observer, move |view| Ok(head(&view, &asked)))
-            .await
+        Box::pin(self.ask_feed(observer, move |view| Ok(head(&view, &asked))))
     }
 
-    async fn follow(&self, observer: &EntityId) -> Result<watch::Receiver<u64>, FeedError> {
+    fn presence<'a>(
+        &'a self,
+        observer: &'a EntityId,
+    ) -> BoxFuture<'a, Result<Presence, SenseError>> {
+        let asked = observer.clone();
+        Box::pin(self.ask_feed(observer, move |view| Ok(presence(&view, &asked))))
+    }
+}
+
+impl Sandbox {
+    async fn follow(&self, observer: &EntityId) -> Result<watch::Receiver<u64>, SenseError> {
         let asked = observer.clone();
         let follow = move |view: WorldView<'_>| {
             let head = head(&view, &asked);
@@ -125,7 +106,7 @@ impl Sandbox {
         &self,
         observer: &EntityId,
         ask: impl FnOnce(WorldView<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, FeedError> {
+    ) -> Result<T, SenseError> {
         let asked = observer.clone();
         let answer = self.ask(move |view| {
             let joined = view
@@ -135,12 +116,28 @@ impl Sandbox {
                 .is_some_and(|one| one.perceives());
             joined.then(|| ask(view)).transpose()
         });
-        answer
-            .await
-            .map_err(FeedError::World)?
-            .ok_or_else(|| FeedError::NotJoined {
-                observer: observer.clone(),
-            })
+        let unavailable =
+            |error: WorldError| SenseError::new(SenseErrorKind::Unavailable, Some(error.into()));
+        answer.await.map_err(unavailable)?.ok_or_else(|| {
+            let cause = NotJoined(observer.clone());
+            SenseError::new(SenseErrorKind::NotPresent, Some(cause.into()))
+        })
+    }
+}
+
+/// The room of a character, and everybody there who perceives.
+fn presence(view: &WorldView<'_>, observer: &EntityId) -> Presence {
+    let roster = &view.world.roster;
+    let Some(present) = roster.find(observer) else {
+        return Presence::default();
+    };
+    let others = roster.others_in(present.room, observer);
+    let others = others
+        .filter(|(_, other)| other.perceives())
+        .map(|(id, _)| id.clone());
+    Presence {
+        place: place(present.room),
+        audience: Audience::of(others.chain([observer.clone()])),
     }
 }
 

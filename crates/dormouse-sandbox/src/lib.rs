@@ -1,6 +1,7 @@
 //! A small world in one file: a tea-house with rooms, things and people, for first runs and for tests.
 //!
-//! [`Sandbox`] implements the three world ports of `dormouse-contracts`, so an assistant can live in it, and offers the
+//! [`Sandbox`] implements the ports of a world in `dormouse-contracts` ([`Habitat`](dormouse_contracts::Habitat)), so an assistant can
+//! live in it, and offers the
 //! acts of a player at a terminal. Its state is one redb file. Every confirmed change is durable: a process that is
 //! killed at any moment loses no confirmed change and repeats none.
 //!
@@ -38,11 +39,10 @@ mod tea_house;
 
 pub use act::{Act, ActError, ActRefusal, ActView, Acted};
 pub use character::{Character, CharacterKind, JoinError, JoinRefusal, check_name};
-pub use feed::{FEED_PAGE, FeedError};
 pub use file::SandboxOpenError;
 pub use place::{Exit, NonPlayerCharacter, Room, Thing};
 pub use ports::{EFFECTS_PAGE, PerformedEffect};
-pub use rewrite::{RewriteWorld, WorldRewriteError, rewrite_world};
+pub use rewrite::{RewriteWorld, WorldRewriteError, count_changed, rewrite_world};
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;
 pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};

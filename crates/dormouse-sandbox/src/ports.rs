@@ -1,13 +1,15 @@
-//! The three world ports, and the effects performed through them.
+//! The ports of a world, and the effects performed through them.
 
 use dormouse_contracts::{
-    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
-    Rejection, Timestamp, WorldError,
+    AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, Habitat, Inquire,
+    Observe, Outcome, Perform, Query, Rejection, Timestamp, ToolSpec, WorldError,
 };
+use redb::ReadableTable;
 use serde_json::Value;
 
 use crate::{
     act::ActRefusal,
+    character::{Character, CharacterKind},
     records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
     room_view::RoomView,
     sandbox::Sandbox,
@@ -82,6 +84,42 @@ impl Inquire for Sandbox {
     }
 }
 
+impl Habitat for Sandbox {
+    /// say, whisper, page, channel, pose, inspect_location and move.
+    ///
+    /// Speaking (say, whisper, page, channel) is terminal, because it is the other party's turn then. A pose accompanies speech,
+    /// and a move often precedes looking or speaking and can be undone; both may be followed by another call.
+    fn tools(&self) -> Vec<ToolSpec> {
+        self.tool_specs().to_vec()
+    }
+
+    /// As [`Sandbox::join`] of this character.
+    fn admit<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<(), AdmitError>> {
+        Box::pin(async move {
+            let refused = |reason: String| AdmitError::Refused(Rejection::new(reason));
+            let id = self.character(assistant);
+            let character = Character {
+                id: id.map_err(|error| refused(error.to_string()))?,
+                name: name.to_owned(),
+                kind: CharacterKind::Assistant(assistant.clone()),
+            };
+            Ok(self.join(character).await?)
+        })
+    }
+
+    fn has_acted<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+    ) -> BoxFuture<'a, Result<bool, WorldError>> {
+        let assistant = assistant.clone();
+        Box::pin(self.ask(move |view| acted(&view, &assistant)))
+    }
+}
+
 impl Sandbox {
     /// Returns the effect with this key, if the world has received it. Only reads.
     ///
@@ -116,6 +154,17 @@ fn inspect(view: &WorldView<'_>, query: &Query) -> Result<Result<Value, Rejectio
     };
     let seen = RoomView::of(present.room, roster, actor, detail);
     Ok(Ok(serde_json::to_value(seen)?))
+}
+
+fn acted(view: &WorldView<'_>, assistant: &AssistantId) -> Result<bool, StoreError> {
+    let reading = view.database.begin_read()?;
+    for entry in reading.open_table(EFFECTS)?.iter()? {
+        let record: EffectRecord = serde_json::from_str(entry?.1.value())?;
+        if record.effect.actor == *assistant {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn one(view: &WorldView<'_>, key: &EffectKey) -> Result<Option<PerformedEffect>, StoreError> {

@@ -60,51 +60,70 @@ pub fn rewrite_world(
     copied
 }
 
+/// Counts the records of a world that `change` would change, as they were at its last commit. Writes and locks nothing, so
+/// another process may have the world open.
+///
+/// # Errors
+///
+/// [`WorldRewriteError`].
+pub fn count_changed(from: &Path, change: &mut dyn RewriteWorld) -> Result<u64, WorldRewriteError> {
+    let world = DatabaseHandle::open_view(from, &KIND).map_err(SandboxOpenError::from)?;
+    let reading = world.begin_read()?;
+    let feeds = reading.open_table(FEEDS).map_err(broken)?;
+    let effects = reading.open_table(EFFECTS).map_err(broken)?;
+    let perceptions = changed(&feeds, |record| change.perception(record), |_, _| Ok(()))?;
+    let acts = changed(&effects, |record| change.effect(record), |_, _| Ok(()))?;
+    Ok(perceptions + acts)
+}
+
 fn copy(
     old: &DatabaseHandle,
     new: &DatabaseHandle,
     change: &mut dyn RewriteWorld,
 ) -> Result<u64, WorldRewriteError> {
-    let failed = |error: StoreError| WorldRewriteError::Failed(error.into());
-    let reading = old.begin_read().map_err(|fault| failed(fault.into()))?;
+    let reading = old.begin_read()?;
     new.write(|writing| {
         copy_as_is(&reading, &writing)?;
-        let mut changed = 0;
-        {
-            let mut feeds = writing.open_table(FEEDS).map_err(broken)?;
-            for entry in reading
-                .open_table(FEEDS)
-                .map_err(broken)?
-                .iter()
-                .map_err(broken)?
-            {
-                let (key, record) = entry.map_err(broken)?;
-                let other = change
-                    .perception(record.value())
-                    .map_err(WorldRewriteError::Failed)?;
-                changed += u64::from(other.is_some());
-                let record = other.as_deref().unwrap_or(record.value());
-                feeds.insert(key.value(), record).map_err(broken)?;
-            }
-            let mut effects = writing.open_table(EFFECTS).map_err(broken)?;
-            for entry in reading
-                .open_table(EFFECTS)
-                .map_err(broken)?
-                .iter()
-                .map_err(broken)?
-            {
-                let (key, record) = entry.map_err(broken)?;
-                let other = change
-                    .effect(record.value())
-                    .map_err(WorldRewriteError::Failed)?;
-                changed += u64::from(other.is_some());
-                let record = other.as_deref().unwrap_or(record.value());
-                effects.insert(key.value(), record).map_err(broken)?;
-            }
-        }
+        let perceptions = {
+            let old = reading.open_table(FEEDS).map_err(broken)?;
+            let mut new = writing.open_table(FEEDS).map_err(broken)?;
+            let put = |key: (&str, u64), record: &str| {
+                new.insert(key, record).map_err(broken)?;
+                Ok(())
+            };
+            changed(&old, |record| change.perception(record), put)?
+        };
+        let acts = {
+            let old = reading.open_table(EFFECTS).map_err(broken)?;
+            let mut new = writing.open_table(EFFECTS).map_err(broken)?;
+            let put = |key: &str, record: &str| {
+                new.insert(key, record).map_err(broken)?;
+                Ok(())
+            };
+            changed(&old, |record| change.effect(record), put)?
+        };
         writing.commit().map_err(broken)?;
-        Ok(changed)
+        Ok(perceptions + acts)
     })
+}
+
+/// Passes every record on as `change` gives it. Returns how many were changed.
+fn changed<K: redb::Key + 'static>(
+    records: &impl ReadableTable<K, &'static str>,
+    mut change: impl FnMut(&str) -> Result<Option<String>, BoxError>,
+    mut put: impl FnMut(K::SelfType<'_>, &str) -> Result<(), WorldRewriteError>,
+) -> Result<u64, WorldRewriteError> {
+    let mut changed = 0;
+    for entry in records.iter().map_err(broken)? {
+        let (key, record) = entry.map_err(broken)?;
+        let other = change(record.value()).map_err(WorldRewriteError::Failed)?;
+        changed += u64::from(other.is_some());
+        put(
+            key.value(),
+            other.as_deref().unwrap_or_else(|| record.value()),
+        )?;
+    }
+    Ok(changed)
 }
 
 /// Copies the tables that hold no words of anybody.

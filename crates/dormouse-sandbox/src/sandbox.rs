@@ -105,19 +105,12 @@ impl Sandbox {
         })))
     }
 
-    /// The id of this world in every delivery. It is created with the world and stored in its file.
-    #[must_use]
-    pub fn id(&self) -> &WorldId {
+    pub(crate) fn world_id(&self) -> &WorldId {
         &self.0.id
     }
 
-    /// The tools of an assistant in this world: say, whisper, page, channel, pose, inspect_location and move.
-    ///
-    /// Speaking (say, whisper, page, channel) is terminal, because it is the other party's turn then. A pose accompanies speech,
-    /// and a move often precedes looking or speaking and can be undone; both may be followed by another call.
-    #[must_use]
-    pub fn tools(&self) -> Vec<ToolSpec> {
-        self.0.tools.clone()
+    pub(crate) fn tool_specs(&self) -> &[ToolSpec] {
+        &self.0.tools
     }
 
     /// Adds a character. A new one arrives in the first room, and the characters there see it; a known one stays where

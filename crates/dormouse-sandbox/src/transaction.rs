@@ -153,7 +153,11 @@ impl<'a> WorldTransaction<'a> {
         if let (Some(within), Some(_)) = (&effect.within, act.words()) {
             self.check_within(within, &decision, actor)?;
         }
-        let receipt = tools::receipt(&effect.tool, &decision, &self.roster, actor);
+        let heard_by = act.words().and_then(|_| decision.perceived_by(actor));
+        let receipt = Receipt {
+            heard_by,
+            ..tools::receipt(&effect.tool, &decision, &self.roster, actor)
+        };
         Ok((actor.clone(), decision, receipt))
     }
 

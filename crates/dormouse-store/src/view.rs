@@ -12,7 +12,7 @@ use crate::{
     verify::VerifyReport,
 };
 
-/// An event log as it was at one moment. It cannot be written.
+/// An event log as it was at one moment, or of this process as it is. It cannot be written.
 ///
 /// # Examples
 ///
@@ -50,6 +50,15 @@ impl LogView {
         let is_in_use = opened.database.is_in_use();
         let log = RedbLog::over(opened).map_err(|error| LogOpenError::io(path, error))?;
         Ok(Self { log, is_in_use })
+    }
+
+    /// A view of a log that is open in this process. It shows every event as soon as it is written, and needs no copy.
+    #[must_use]
+    pub fn of(log: &RedbLog) -> Self {
+        Self {
+            log: log.clone(),
+            is_in_use: false,
+        }
     }
 
     /// Whether another process had the log open at that moment, so that there may be more events by now.

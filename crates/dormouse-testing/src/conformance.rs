@@ -17,6 +17,7 @@
 mod chat_model;
 mod embedder;
 mod event_log;
+mod senses;
 mod vector_index;
 mod world;
 
@@ -25,5 +26,6 @@ pub use chat_model::{
 };
 pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
+pub use senses::{SensesFixture, SensesLeft, senses, senses_reopened};
 pub use vector_index::{Exactness, vector_index, vector_index_reopened};
 pub use world::{FeedFixture, ListenerFixture, WorldFixture, world, world_reopened};

@@ -27,6 +27,7 @@ mod log;
 mod model;
 mod perception;
 mod random;
+mod senses;
 mod tokens;
 mod world;
 
@@ -39,6 +40,7 @@ pub use log::MemoryLog;
 pub use model::{ScriptError, ScriptedModel, ScriptedTurn, Violation};
 pub use perception::Perceive;
 pub use random::{FixedRandom, SeededRandom};
+pub use senses::FakeSenses;
 pub use tokens::CountTokens;
 pub use world::{Behaviour, FakeWorld};
 

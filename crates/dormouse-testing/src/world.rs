@@ -86,9 +86,9 @@ impl FakeWorld {
     }
 
     /// Lets these, and nobody else, hear everything that the assistant says aloud from now on. An effect that is not
-    /// [for all of them](Effect::within) is rejected. Until this is called, nobody listens.
+    /// [for all of them](Effect::within) is rejected, and each receipt attests who heard it. Until this is called, nobody listens, and no receipt says so.
     pub fn listen(&self, listeners: Audience) {
-        self.state().listeners = listeners;
+        self.state().listeners = Some(listeners);
     }
 
     /// Sets whether the answer to inquiries is [`EffectInquiry::CannotTell`], as in a world that keeps no records.
@@ -182,6 +182,7 @@ impl FakeWorld {
                     let done = Receipt {
                         detail: json!({ "done": effect.tool }),
                         last_output,
+                        heard_by: None,
                     };
                     Ok(state.decide(effect, Outcome::Done(done)))
                 }

@@ -69,6 +69,36 @@ pub fn escape_id(id: &str) -> String {
     shown
 }
 
+/// The id that has this form: what [`escape_id`] made of it is read back.
+#[must_use]
+pub fn unescape_id(shown: &str) -> String {
+    let mut id = String::with_capacity(shown.len());
+    let mut rest = shown;
+    while let Some(at) = rest.find("\\u{") {
+        let (before, escape) = rest.split_at(at);
+        id.push_str(before);
+        let code = escape
+            .strip_prefix("\\u{")
+            .and_then(|code| code.split_once('}'));
+        let read = code.and_then(|(code, after)| {
+            let code = u32::from_str_radix(code, 16).ok()?;
+            Some((char::from_u32(code)?, after))
+        });
+        match read {
+            Some((character, after)) => {
+                id.push(character);
+                rest = after;
+            }
+            None => {
+                id.push('\\');
+                rest = escape.strip_prefix('\\').unwrap_or_default();
+            }
+        }
+    }
+    id.push_str(rest);
+    id
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -94,6 +124,21 @@ mod tests {
             let kept = matches!(escape_hidden(text), Cow::Borrowed(same) if same == text);
             assert!(kept, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_no_escaped_character_is_read_as_it_is() {
+        for text in [
+            "player:alice",
+            "\\",
+            "\\u{",
+            "\\u{zz}",
+            "\\u{110000}",
+            "a\\b",
+        ] {
+            assert_eq!(unescape_id(text), text);
+        }
+        assert_eq!(unescape_id("player:mary\\u{20}ann"), "player:mary ann");
     }
 
     #[test]
@@ -160,6 +205,7 @@ mod tests {
         fn different_ids_always_display_differently(one in any_text(), other in any_text()) {
             prop_assert_eq!(escape_id(&one) == escape_id(&other), one == other);
             prop_assert!(escape_id(&one).bytes().all(|b| b.is_ascii_graphic()));
+            prop_assert_eq!(unescape_id(&escape_id(&one)), one);
         }
     }
 }

@@ -4,37 +4,43 @@
 use std::{error::Error, path::Path};
 
 use dormouse::{
-    Resident,
-    contracts::{AssistantId, EntityId, Words},
-    sandbox::{Act, Character, CharacterKind, FEED_PAGE},
+    DataFolder, Host, HostSettings,
+    contracts::{AssistantId, EntityId, PERCEPTIONS_PAGE, Senses, Words},
+    host::config::Config,
+    providers::Environment,
+    sandbox::{Act, Character, CharacterKind},
 };
 
 async fn visit(folder: &Path, line: &str) -> Result<(), Box<dyn Error>> {
-    let mut resident = Resident::builder(folder, AssistantId::try_new("dormouse")?)
-        .start()
-        .await?;
+    let settings = HostSettings::of(Config::default(), Environment::of(|_| None))?;
+    let host = Host::open(settings, &DataFolder::at(folder)?).await?;
+    let resident = host.wake(&AssistantId::try_new("dormouse")?).await?;
     let alice = EntityId::try_new("player:alice")?;
     let character = Character {
         id: alice.clone(),
         name: "Alice".to_owned(),
         kind: CharacterKind::Player,
     };
-    resident.world().join(character).await?;
-    let earlier = resident.world().perceptions(&alice, 0, FEED_PAGE).await?;
+    host.world().join(character).await?;
+    let earlier = host
+        .world()
+        .perceptions(&alice, 0, PERCEPTIONS_PAGE)
+        .await?;
     let earlier = earlier
         .last()
         .map_or(0, |heard| heard.attested.delivery.number);
 
     println!("Alice: {line}");
     let act = Act::SayTo {
-        to: "dormouse".to_owned(),
+        to: "Dormouse".to_owned(),
         words: Words::try_new(line)?,
     };
-    resident.act(&alice, act).await?;
+    let acted = host.world().act(&alice, act).await?;
+    resident.heard(&acted).await?;
     resident.handle().at_rest().await;
-    for heard in resident
+    for heard in host
         .world()
-        .perceptions(&alice, earlier, FEED_PAGE)
+        .perceptions(&alice, earlier, PERCEPTIONS_PAGE)
         .await?
     {
         println!(
@@ -43,7 +49,8 @@ async fn visit(folder: &Path, line: &str) -> Result<(), Box<dyn Error>> {
             heard.words.as_claimed()
         );
     }
-    Ok(resident.shut_down().await?)
+    host.close().await;
+    Ok(())
 }
 
 #[tokio::main]

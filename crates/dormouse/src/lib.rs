@@ -1,21 +1,13 @@
-//! Resident AI assistants: one feature per Dormouse crate, and a builder that wires the defaults.
+//! Resident AI assistants: one feature per Dormouse crate, and the host that wires them.
 //!
-//! Layer 5: every module below is another crate under its short name. [`Resident`] runs an assistant in a data folder,
-//! with the event log and the memory on redb, the sandbox world and a chat model. For another log, world or model, use
-//! [`engine`] with other [`engine::Ports`].
+//! Layer 6: every module below is another crate under its short name. [`Host`] runs assistants in a data folder, with
+//! the event log and the memories on redb, the sandbox world or one of your own, and the configured models. [`bridge`] makes
+//! a world of a game. For another log or model, use [`engine`] with other [`engine::Ports`].
 //!
 //! Stability: follows the crates it re-exports.
 
-#[cfg(feature = "resident")]
-mod continuity;
-#[cfg(feature = "resident")]
-mod resident;
-#[cfg(feature = "resident")]
-mod senses;
-mod system;
-
-#[cfg(feature = "resident")]
-pub use continuity::{ContinuityError, WorldContinuity, check_world, resident_id};
+#[cfg(feature = "bridge")]
+pub use dormouse_bridge as bridge;
 #[cfg(feature = "cassettes")]
 pub use dormouse_cassettes as cassettes;
 #[cfg(feature = "classify")]
@@ -27,6 +19,10 @@ pub use dormouse_dialects as dialects;
 pub use dormouse_engine as engine;
 #[cfg(feature = "memory")]
 pub use dormouse_entities as entities;
+#[cfg(feature = "host")]
+pub use dormouse_host as host;
+#[cfg(feature = "host")]
+pub use dormouse_host::{DataFolder, Host, HostSettings, Resident};
 #[cfg(feature = "memory")]
 pub use dormouse_memory as memory;
 #[cfg(feature = "offline")]
@@ -45,10 +41,7 @@ pub use dormouse_store as store;
 pub use dormouse_tools as tools;
 #[cfg(feature = "memory")]
 pub use dormouse_vectors as vectors;
-#[cfg(feature = "resident")]
-pub use resident::{Resident, ResidentBuilder, ResidentError};
-pub use system::{SystemClock, SystemRandom};
 
-#[cfg(all(doctest, feature = "resident"))]
+#[cfg(all(doctest, feature = "bridge", feature = "host"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

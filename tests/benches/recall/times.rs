@@ -20,6 +20,13 @@ impl Times {
         self.0.push(took);
     }
 
+    /// What half of the calls take at most.
+    pub(crate) fn middle(&self) -> Duration {
+        let mut times = self.0.clone();
+        times.sort();
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    }
+
     /// Prints the middle, and what one in twenty and one in a hundred takes at least.
     pub(crate) fn tell(mut self, what: &str) {
         self.0.sort();

@@ -12,8 +12,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Author, ChatModel, ChatRequest, Clock, EntityId, Message, Origin, Random, ReadEvents, Sender,
-    Seq, Timestamp, Words,
+    Author, ChatModel, ChatRequest, Clock, EntityId, Habitat, Message, Origin, Random, ReadEvents,
+    Sender, Senses, Seq, Timestamp, Words,
 };
 use dormouse_engine::{
     AssistantConfig, ConsolidationSettings, Consolidator, Event, LoggedMemory, Ports, Privacy,

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use dormouse_contracts::{AssistantId, ChatModel, EntityId, Perception, Words};
+use dormouse_contracts::{AssistantId, ChatModel, EntityId, Perception, Senses, Words};
 use dormouse_engine::Ports;
 use dormouse_memory::Memory;
 use dormouse_providers::token_counter_for;

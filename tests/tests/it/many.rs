@@ -10,8 +10,8 @@ use std::{
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, LoadSnapshot,
-    ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+    Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, Habitat,
+    LoadSnapshot, ReadError, ReadEvents, SaveSnapshot, Senses, Seq, Snapshot, StoredEvent,
 };
 use dormouse_engine::{Accepted, AssistantConfig, Rest};
 use dormouse_offline::OfflineModel;

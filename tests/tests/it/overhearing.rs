@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, thread};
 
-use dormouse_contracts::{AssistantId, ChatRequest, EntityId, Message, Words};
+use dormouse_contracts::{AssistantId, ChatRequest, EntityId, Habitat, Message, Senses, Words};
 use dormouse_engine::AssistantConfig;
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};

@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use dormouse_contracts::{ModelName, Outcome, ProviderId};
+use dormouse_contracts::{Habitat, ModelName, Outcome, ProviderId};
 use dormouse_engine::{AssistantConfig, Event, Rest, StopReason, ToolCalling};
 use dormouse_providers::{OpenAiConfig, OpenAiModel};
 use dormouse_sandbox::CharacterKind;

@@ -238,7 +238,8 @@ proptest! {
         let secret = secret.trim();
         prop_assert!(!joined_strings.contains(secret), "{joined_strings}");
         prop_assert!(!joined.contains(secret), "{joined}");
-        prop_assert!(joined_strings.contains("[secret-1]"), "{joined_strings}");
+        // What stands before it may make it a password by a rule as well, which counts as another secret.
+        prop_assert!(joined_strings.contains("[secret-"), "{joined_strings}");
     }
 }
 

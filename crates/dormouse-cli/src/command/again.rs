@@ -7,10 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse::SystemClock;
 use dormouse_contracts::AssistantId;
 use dormouse_database::DatabaseOpenError as File;
 use dormouse_engine::catch_up;
+use dormouse_host::{DataFolder, SystemClock, check_format, remove_memory};
 use dormouse_memory::{Memory, MemoryError, MemoryOpenError, RecordId};
 use dormouse_store::{LogOpenError, RedbLog};
 
@@ -19,7 +19,6 @@ use super::{
     output::remark,
 };
 use crate::{
-    data::DataFolder,
     exit::{Exit, Report},
     grammar::counted,
 };
@@ -63,6 +62,7 @@ pub(super) async fn replace_memory(
     consent: Consent,
 ) -> Result<(), CommandError> {
     let (log_path, path) = (data.log(), data.memory(key));
+    check_format(data).await?;
     let log = match RedbLog::open_existing(&log_path) {
         Ok(log) => Some(log),
         Err(LogOpenError::Absent { .. }) if path.exists() => None,
@@ -86,7 +86,7 @@ pub(super) async fn replace_memory(
     remark(&present.compared(&new, again.is_none()));
     if loses && consent == Consent::ToBeAsked && !asked("Replace the memory?")? {
         if let Some(again) = &again {
-            remove(again)?;
+            remove_memory(again)?;
         }
         return Err(NotReplaced.into());
     }
@@ -131,7 +131,7 @@ impl Present {
 
     fn compared(&self, new: &BTreeMap<RecordId, String>, is_log_missing: bool) -> String {
         let gives = match is_log_missing {
-            true => "there is no log, so a new one begins and gives 0".to_owned(),
+            true => "the log is missing; a new one is empty and gives 0".to_owned(),
             false => format!("the log gives {}", new.len()),
         };
         match self {
@@ -205,50 +205,43 @@ async fn make(
     log: &RedbLog,
     key: &AssistantId,
 ) -> Result<PathBuf, CommandError> {
-    let mut again = data.memory(key).into_os_string();
-    again.push(".again");
-    let again = PathBuf::from(again);
-    remove(&again)?;
+    let again = data.memory_being_made(key);
+    remove_memory(&again)?;
+    let made = make_at(&again, log, key).await;
+    if made.is_err() {
+        remove_memory(&again)?;
+    }
+    made.map(|()| again)
+}
+
+async fn make_at(path: &Path, log: &RedbLog, key: &AssistantId) -> Result<(), CommandError> {
     let memory = Memory::builder(key.clone(), SystemClock);
-    let memory = memory.open(&again).await?;
+    let memory = memory.open(path).await?;
     catch_up(log, key, &memory).await?;
     memory.checkpoint().await?;
-    Ok(again)
+    Ok(())
 }
 
 /// Gives the new memory the name of the present one.
 fn put_in_place(again: &Path, path: &Path) -> Result<(), CommandError> {
     // A missing memory is made again by the next command that reads it.
-    remove(path)?;
-    fs::rename(again, path).map_err(|source| RemoveError {
+    remove_memory(path)?;
+    fs::rename(again, path).map_err(|source| ReplaceError {
         file: again.to_owned(),
         source,
     })?;
-    remove(again)
-}
-
-/// Removes a memory with what is derived from it, if it is there.
-fn remove(memory: &Path) -> Result<(), CommandError> {
-    for file in Memory::files(memory) {
-        match fs::remove_file(&file) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(RemoveError { file, source }.into());
-            }
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(())
+    Ok(remove_memory(again)?)
 }
 
 /// A memory could not be replaced.
 #[derive(Debug, thiserror::Error)]
 #[error("{} could not be replaced; nothing is lost, because the log holds everything", file.display())]
-struct RemoveError {
+struct ReplaceError {
     file: PathBuf,
     source: io::Error,
 }
 
-impl CommandFailure for RemoveError {
+impl CommandFailure for ReplaceError {
     fn exit(&self) -> Exit {
         Exit::Failure
     }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Timestamp, Trust};
+use dormouse_host::OPENER;
 use dormouse_providers::EmbedderRef;
 
 use super::output::Printing;
-use crate::encoder::OPENER;
 
 /// Where things are.
 #[derive(Clone, Debug, Args)]

@@ -3,14 +3,18 @@
 use std::{error::Error, io};
 
 use dormouse_contracts::{AppendError, BoxError, ReadError};
-use dormouse_engine::{CatchUpError, ConsolidateError, LoggedChangeError, ReplayError};
+use dormouse_engine::{
+    CatchUpError, ConsolidateError, DecodeError, LoggedChangeError, ReplayError,
+};
+use dormouse_host::{DataError, HostError};
 use dormouse_memory::{MemoryError, MemoryOpenError, StoreErrorKind};
 use dormouse_store::LogOpenError;
 
 use crate::{
-    config::ConfigError,
-    data::DataError,
+    config::ConfigFileError,
+    data::{LocateError, data_exit},
     exit::{Exit, Report},
+    play::host_exit,
     provider::ProviderError,
     recall::RecallError,
 };
@@ -19,9 +23,9 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(#[from] LocateError),
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] ConfigFileError),
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
@@ -32,6 +36,8 @@ pub(crate) enum CommandError {
     LogRead(#[from] ReadError),
     #[error("the log could not be replayed")]
     Replay(#[from] ReplayError),
+    #[error("the log cannot be used")]
+    Format(#[from] DecodeError),
     #[error("the event could not be written to the log")]
     Append(#[from] AppendError),
     #[error("the memory cannot be opened")]
@@ -56,6 +62,18 @@ pub(crate) enum CommandError {
     },
 }
 
+impl CommandFailure for HostError {
+    fn exit(&self) -> Exit {
+        host_exit(self)
+    }
+}
+
+impl CommandFailure for DataError {
+    fn exit(&self) -> Exit {
+        data_exit(self)
+    }
+}
+
 /// An error of one command, with its exit code.
 pub(crate) trait CommandFailure: Error + Send + Sync + 'static {
     /// The exit code.
@@ -77,7 +95,7 @@ impl CommandError {
         match self {
             Self::Config(_) | Self::Provider(_) | Self::Recall(_) => Exit::Usage,
             Self::LogOpen(error) => log_open_exit(error),
-            Self::LogRead(_) | Self::Replay(_) => Exit::Damaged,
+            Self::LogRead(_) | Self::Replay(_) | Self::Format(_) => Exit::Damaged,
             Self::MemoryOpen(error) => memory_open_exit(error),
             Self::Memory(error) | Self::CatchUp(CatchUpError::Memory(error)) => memory_exit(error),
             Self::CatchUp(_) => Exit::Damaged,

@@ -1,11 +1,9 @@
 //! Commands that the program suggests to the user, as a shell reads them.
 
 use dormouse_contracts::AssistantId;
+use dormouse_host::DataFolder;
 
-use crate::{
-    config::DEFAULT_KEY,
-    data::{DataFolder, quoted},
-};
+use crate::{config::DEFAULT_KEY, data::quoted};
 
 /// The command that clears the emergency stop of this assistant.
 pub(crate) fn clear_command(data: &DataFolder, key: &AssistantId) -> String {
@@ -19,7 +17,10 @@ pub(crate) fn retry_command(data: &DataFolder, key: &AssistantId) -> String {
 
 /// The command that makes the memory of the configured assistant again from the present log.
 pub(crate) fn rebuild_command(data: &DataFolder) -> String {
-    format!("dormouse memory rebuild --from-log {}", data.flag())
+    format!(
+        "dormouse memory rebuild --from-log {}",
+        crate::data::flag(data)
+    )
 }
 
 fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {
@@ -27,5 +28,5 @@ fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {
         DEFAULT_KEY => String::new(),
         key => format!(" --assistant {}", quoted(key)),
     };
-    format!("dormouse {command}{assistant} {}", data.flag())
+    format!("dormouse {command}{assistant} {}", crate::data::flag(data))
 }

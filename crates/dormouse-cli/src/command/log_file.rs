@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Append, AppendRequest, AssistantId, Clock, Seq};
 use dormouse_engine::{Event, State, restore};
-use dormouse_store::{LogView, RedbLog};
+use dormouse_host::{DataFolder, Resident, SystemClock, check_format};
+use dormouse_store::{LogOpenError, LogView, RedbLog};
 
 use super::{
     arguments::Places,
+    caller::{self, resident},
+    command_log::CommandLog,
     error::{CommandError, CommandFailure},
     output::{Printing, ViewOf, label_view},
     runtime::block_on,
 };
-use crate::{config::Config, data::DataFolder, exit::Exit};
+use crate::exit::Exit;
 
 /// The log does not show which assistant is selected.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +55,7 @@ fn list(known: &[AssistantId]) -> String {
 
 /// The log of one assistant, open for writing, and the state it folds to.
 pub(crate) struct AssistantLog {
-    log: RedbLog,
+    log: CommandLog,
     pub(crate) key: AssistantId,
     pub(crate) state: State,
 }
@@ -65,10 +67,24 @@ impl AssistantLog {
         data: &DataFolder,
         asked: Option<AssistantId>,
     ) -> Result<Self, CommandError> {
-        let log = RedbLog::open_existing(&data.log())?;
+        let log = open_log_to_write(data)?;
         let key = chosen(places, data, asked, log.assistants()?)?;
-        let state = block_on(restore(&log, &key))??;
+        let resident = block_on(resident(&key))??;
+        let state = match &resident {
+            Some(resident) => block_on(resident.handle().inspect())?,
+            None => None,
+        };
+        let state = match state {
+            Some(state) => state,
+            None => block_on(restore(&log, &key))??,
+        };
+        let log = CommandLog { log, resident };
         Ok(Self { log, key, state })
+    }
+
+    /// The assistant, if it runs in this process. It writes its log itself.
+    pub(crate) fn resident(&self) -> Option<&Resident> {
+        self.log.resident.as_ref()
     }
 
     /// Appends one event, unless another process has appended one since the log was opened.
@@ -107,9 +123,40 @@ pub(crate) fn view_state(
     Ok((key, state))
 }
 
+/// Opens the log of the data folder for writing, or takes the one that the running program has open.
+pub(crate) fn open_log_to_write(data: &DataFolder) -> Result<RedbLog, CommandError> {
+    if let Some(host) = caller::host() {
+        return Ok(host.log().clone());
+    }
+    block_on(check_format(data))??;
+    Ok(RedbLog::open_existing(&data.log())?)
+}
+
+/// Opens the log of the data folder for reading, or takes the one that the running program has open.
+pub(crate) fn open_view(path: &Path) -> Result<LogView, LogOpenError> {
+    match caller::host() {
+        Some(host) => Ok(LogView::of(host.log())),
+        None => LogView::open(path),
+    }
+}
+
+/// The states of all assistants. Nothing is written.
+pub(crate) fn view_states(
+    data: &DataFolder,
+    printing: Printing,
+) -> Result<Vec<(AssistantId, State)>, CommandError> {
+    let log = view_log(&data.log(), printing)?;
+    let known = log.assistants()?.into_iter();
+    let state = |key: AssistantId| -> Result<_, CommandError> {
+        let state = block_on(restore(&log, &key))??;
+        Ok((key, state))
+    };
+    known.map(|(key, _)| state(key)).collect()
+}
+
 /// Opens a log that exists for reading, and reports if another process has it open.
 pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, CommandError> {
-    let log = LogView::open(path)?;
+    let log = open_view(path)?;
     if log.is_in_use() {
         label_view(ViewOf::Log, path, printing)?;
     }
@@ -139,7 +186,7 @@ pub(crate) fn chosen(
     {
         return Ok(only);
     }
-    let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+    let (config, _) = places.configuration(data)?;
     let configured = config.assistant.key();
     if known.is_empty() || known.contains(&configured) {
         Ok(configured)

@@ -2,22 +2,23 @@
 
 use std::{ops::Deref, path::PathBuf, sync::Arc};
 
-use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Embedder, ReadEvents};
-use dormouse_engine::{CatchUpError, LoggedMemory, check_log};
+use dormouse_engine::{LoggedMemory, catch_up};
+use dormouse_host::{self as host, DataFolder, Resident, SystemClock, check_format};
 use dormouse_memory::{Memory, MemoryBuilder, Progress};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
 use super::{
     again::{Consent, make_memory_again, replace_memory},
     arguments::{ByEncoder, Places},
+    caller::{self, resident},
+    command_log::CommandLog,
     error::{CommandError, CommandFailure},
     invocation::rebuild_command,
     output::{self, Printing, ViewOf, label_view, remark},
 };
 use crate::{
     config::Config,
-    data::DataFolder,
     exit::{Exit, Report},
     recall,
 };
@@ -32,8 +33,8 @@ pub(crate) struct MemoryFile {
 impl MemoryFile {
     /// Finds the folder and reads the configuration. Creates nothing.
     pub(crate) fn locate(places: &Places) -> Result<Self, CommandError> {
-        let data = DataFolder::locate(places.data.as_deref())?;
-        let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+        let data = crate::data::locate(places.data.as_deref())?;
+        let (config, _) = places.configuration(&data)?;
         Ok(Self::new(data, config))
     }
 
@@ -44,7 +45,10 @@ impl MemoryFile {
 
     /// Opens a memory for reading. Writes nothing, unless the memory is missing and there is a log to make it from.
     pub(crate) async fn view(&self, printing: Printing) -> Result<MemoryView, CommandError> {
-        self.view_with(self.builder(), printing).await
+        match self.view_of_resident(&self.key()).await? {
+            Some(view) => Ok(view),
+            None => self.view_with(self.builder(), printing).await,
+        }
     }
 
     /// Opens a memory for reading as [`view`](Self::view) does, with this encoder or the configured one, and the configured index.
@@ -53,26 +57,53 @@ impl MemoryFile {
         by: &ByEncoder,
         printing: Printing,
     ) -> Result<MemoryView, CommandError> {
-        self.view_with(self.builder_by(by)?, printing).await
+        match self.view_of_resident(&self.key()).await? {
+            None => self.view_with(self.builder_by(by)?, printing).await,
+            Some(view) if by.embedder.is_none() => Ok(view),
+            Some(view) => Ok(MemoryView {
+                memory: self.builder_by(by)?.open_view(self.path()).await?,
+                ..view
+            }),
+        }
     }
 
     /// Opens an existing memory for reading, with the configured encoder and index. Does not report whether another
     /// program uses it.
-    pub(crate) async fn view_as_configured(&self) -> Result<Memory, CommandError> {
+    pub(crate) async fn view_as_configured(&self) -> Result<MemoryView, CommandError> {
+        if let Some(view) = self.view_of_resident(&self.key()).await? {
+            return Ok(view);
+        }
         let builder = recall::memory_builder(&self.config)?;
-        Ok(builder.open_view(self.path()).await?)
+        Ok(builder.open_view(self.path()).await?.into())
     }
 
-    /// Opens the memory of another assistant of the folder for reading, with words only. A missing one is made again.
-    pub(crate) async fn view_of(&self, key: &AssistantId) -> Result<Memory, CommandError> {
-        let path = self.data.memory(key);
-        if !path.exists() && self.data.log().exists() {
-            let log = RedbLog::open(&self.data.log())?;
-            make_memory_again(&self.data, &log, key).await?;
+    /// Opens the memory of an assistant of the folder for reading, with words only and with all that its log gives. A missing
+    /// one is made again; one that does not follow the log is refused.
+    pub(crate) async fn view_of(&self, key: &AssistantId) -> Result<MemoryView, CommandError> {
+        if let Some(view) = self.view_of_resident(key).await? {
+            return Ok(view);
         }
-        Ok(Memory::builder(key.clone(), SystemClock)
-            .open_view(&path)
-            .await?)
+        self.make_if_missing(key).await?;
+        self.bring_up_to_date(key).await?;
+        let memory = Memory::builder(key.clone(), SystemClock);
+        Ok(memory.open_view(&self.data.memory(key)).await?.into())
+    }
+
+    /// The memory that the running assistant has open, with all that its log gives; `None` if the command came from elsewhere.
+    async fn view_of_resident(
+        &self,
+        key: &AssistantId,
+    ) -> Result<Option<MemoryView>, CommandError> {
+        let (Some(host), Some(resident)) = (caller::host(), resident(key).await?) else {
+            return Ok(None);
+        };
+        let memory = resident.memory().clone();
+        catch_up(host.log(), key, &memory).await?;
+        Ok(Some(MemoryView {
+            memory,
+            exit: Exit::Success,
+            _awake: Some(resident),
+        }))
     }
 
     async fn view_with(
@@ -81,16 +112,46 @@ impl MemoryFile {
         printing: Printing,
     ) -> Result<MemoryView, CommandError> {
         let path = self.path();
-        if !path.exists() && self.data.log().exists() {
-            // A memory that is lost is made again from the log, as at the next start of the assistant.
-            self.make_again().await?;
-        }
+        self.make_if_missing(&self.key()).await?;
         let memory = builder.open_view(&path).await?;
         if memory.is_in_use_elsewhere() {
             label_view(ViewOf::Memory, &path, printing)?;
         }
         let exit = self.compare_with_log(&memory).await?;
-        Ok(MemoryView { memory, exit })
+        Ok(MemoryView {
+            memory,
+            exit,
+            _awake: None,
+        })
+    }
+
+    /// Makes a memory that is lost again from the log, as at the next start of the assistant.
+    async fn make_if_missing(&self, key: &AssistantId) -> Result<(), CommandError> {
+        check_format(&self.data).await?;
+        if !self.data.memory(key).exists() && self.data.log().exists() {
+            let log = RedbLog::open(&self.data.log())?;
+            make_memory_again(&self.data, &log, key).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what a killed program or a full disk has left out, as the next start of the assistant does. Changes nothing
+    /// while another program uses the log: that one takes it in. Refuses a memory that does not follow the log.
+    async fn bring_up_to_date(&self, key: &AssistantId) -> Result<(), CommandError> {
+        let memory = Memory::builder(key.clone(), SystemClock);
+        let view = memory.open_view(&self.data.memory(key)).await?;
+        let log = LogView::open(&self.data.log())?;
+        let follows = check_follows(&self.data, &log, &view).await;
+        follows.map_err(|mismatch| *mismatch)?;
+        if log.is_in_use() || left_out(&log, &view).await?.is_none() {
+            return Ok(());
+        }
+        drop((log, view));
+        let log = RedbLog::open_existing(&self.data.log())?;
+        let memory = Memory::builder(key.clone(), SystemClock);
+        let memory = memory.open_existing(self.data.memory(key)).await?;
+        catch_up(&log, key, &memory).await?;
+        Ok(memory.checkpoint().await?)
     }
 
     /// Says on standard error if the memory does not follow the log of the folder. The log is opened after the memory, so
@@ -103,10 +164,19 @@ impl MemoryFile {
             Exit::Damaged
         };
         match LogView::open(&self.data.log()) {
-            Ok(log) => Ok(match check_follows(&self.data, &log, memory).await {
-                Ok(()) => Exit::Success,
-                Err(mismatch) => remark_on(&Report(&*mismatch).to_string()),
-            }),
+            Ok(log) => match check_follows(&self.data, &log, memory).await {
+                Ok(()) => {
+                    if !log.is_in_use()
+                        && let Some((through, last)) = left_out(&log, memory).await?
+                    {
+                        remark(&format!(
+                            "the memory has taken in the log through event {through} of {last}; the next start takes in the rest"
+                        ));
+                    }
+                    Ok(Exit::Success)
+                }
+                Err(mismatch) => Ok(remark_on(&Report(&*mismatch).to_string())),
+            },
             Err(error @ LogOpenError::Absent { .. }) if memory.stats().await?.log_through > 0 => {
                 Ok(remark_on(&Report(&error).to_string()))
             }
@@ -120,8 +190,17 @@ impl MemoryFile {
     pub(crate) async fn open_to_change(
         &self,
         missing: Missing,
-    ) -> Result<LoggedMemory<RedbLog>, CommandError> {
+    ) -> Result<LoggedMemory<CommandLog>, CommandError> {
+        if let (Some(host), Some(resident)) = (caller::host(), resident(&self.key()).await?) {
+            let memory = resident.memory().clone();
+            let log = CommandLog {
+                log: host.log().clone(),
+                resident: Some(resident),
+            };
+            return Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?);
+        }
         let (log_path, path) = (self.data.log(), self.path());
+        check_format(&self.data).await?;
         if missing == Missing::Create {
             self.data.create()?;
         } else if !log_path.exists() && !path.exists() {
@@ -132,15 +211,23 @@ impl MemoryFile {
             Missing::Create => RedbLog::open(&log_path)?,
             Missing::Fail => RedbLog::open_existing(&log_path)?,
         };
+        self.data.remove_memory_being_made(&self.key())?;
         let memory = self.builder().open(&path).await?;
         let follows = check_follows(&self.data, &log, &memory).await;
         follows.map_err(|mismatch| *mismatch)?;
+        let log = CommandLog {
+            log,
+            resident: None,
+        };
         Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?)
     }
 
     /// Opens an existing memory.
-    pub(crate) async fn open(&self) -> Result<Memory, CommandError> {
-        Ok(self.builder().open_existing(self.path()).await?)
+    pub(crate) async fn open(&self) -> Result<MemoryView, CommandError> {
+        if let Some(view) = self.view_of_resident(&self.key()).await? {
+            return Ok(view);
+        }
+        Ok(self.builder().open_existing(self.path()).await?.into())
     }
 
     /// Opens an existing memory to build what is derived from its records again, with this encoder or the configured
@@ -160,12 +247,6 @@ impl MemoryFile {
             builder = builder.vectors(index);
         }
         Ok(builder.open_existing(self.path()).await?)
-    }
-
-    /// Makes a missing memory again from the log of the folder.
-    async fn make_again(&self) -> Result<(), CommandError> {
-        let log = RedbLog::open(&self.data.log())?;
-        make_memory_again(&self.data, &log, &self.key()).await
     }
 
     /// Makes the memory again from the log of the folder, in place of the one that is there. Asks first if records would
@@ -216,6 +297,18 @@ impl MemoryFile {
 pub(crate) struct MemoryView {
     memory: Memory,
     exit: Exit,
+    /// Keeps the assistant awake whose memory it is, if it runs.
+    _awake: Option<Resident>,
+}
+
+impl From<Memory> for MemoryView {
+    fn from(memory: Memory) -> Self {
+        Self {
+            memory,
+            exit: Exit::Success,
+            _awake: None,
+        }
+    }
 }
 
 impl MemoryView {
@@ -233,6 +326,15 @@ impl Deref for MemoryView {
     }
 }
 
+/// The event through which the memory has taken in the log, and the last event of the log, if these differ.
+async fn left_out(log: &LogView, memory: &Memory) -> Result<Option<(u64, u64)>, CommandError> {
+    let through = memory.log_position().await?.seq;
+    let mut its = log.assistants()?.into_iter();
+    let its = its.find(|(key, _)| key == memory.assistant());
+    let last = its.map_or(0, |(_, last)| last.0);
+    Ok((last > through).then_some((through, last)))
+}
+
 /// What to do if there is no memory and no log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
@@ -246,19 +348,20 @@ pub(crate) fn show_progress(progress: Progress) {
     output::progress(&format!("{what}: {done} of {of}"));
 }
 
-/// The memory does not follow the log of its folder. Neither was changed.
+/// The memory does not follow the log of its folder, with what to do about it. Neither was changed.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the memory {} does not follow the log {}: {source} (`{command}`)",
-    memory.display(),
-    log.display()
-)]
+#[error("{source} (`{command}`)")]
 pub(crate) struct Mismatch {
-    memory: PathBuf,
-    log: PathBuf,
     command: String,
-    #[source]
-    source: CatchUpError,
+    source: Box<host::Mismatch>,
+}
+
+impl Mismatch {
+    /// The mismatch in this folder.
+    pub(crate) fn new(data: &DataFolder, source: Box<host::Mismatch>) -> Self {
+        let command = rebuild_command(data);
+        Self { command, source }
+    }
 }
 
 impl CommandFailure for Mismatch {
@@ -267,20 +370,12 @@ impl CommandFailure for Mismatch {
     }
 }
 
-/// Checks that the memory follows the log. A log that cannot be read at the moment is not a mismatch.
+/// Refuses a memory that does not follow this log. A log that cannot be read is not compared.
 pub(crate) async fn check_follows<L: ReadEvents>(
     data: &DataFolder,
     log: &L,
     memory: &Memory,
 ) -> Result<(), Box<Mismatch>> {
-    let key = memory.assistant();
-    match check_log(log, key, memory).await {
-        Err(source) if source.is_mismatch() => Err(Box::new(Mismatch {
-            memory: data.memory(key),
-            log: data.log(),
-            command: rebuild_command(data),
-            source,
-        })),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    let follows = host::check_follows(data, log, memory).await;
+    follows.map_err(|source| Box::new(Mismatch::new(data, source)))
 }

@@ -4,7 +4,7 @@ use std::env;
 
 use dormouse_contracts::Author;
 
-use super::error::CommandFailure;
+use super::{caller, error::CommandFailure};
 use crate::exit::Exit;
 
 /// `--by` without a name.
@@ -43,12 +43,29 @@ pub(crate) fn importer() -> Author {
 }
 
 fn user_or_somebody() -> String {
-    user().unwrap_or_else(|| "somebody at the command line".to_owned())
+    user_name().unwrap_or_else(|| "somebody at the command line".to_owned())
 }
 
-/// The user's name, if the environment has it.
-fn user() -> Option<String> {
-    ["USER", "LOGNAME"]
+/// The user's name: from the client of the control socket, the environment, or else, as in a container, the system.
+pub(crate) fn user_name() -> Option<String> {
+    if let Some(user) = caller::user() {
+        return user;
+    }
+    let set = ["USER", "LOGNAME"]
         .iter()
-        .find_map(|name| env::var(name).ok().filter(|value| !value.trim().is_empty()))
+        .find_map(|name| env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    set.or_else(user_of_process)
+}
+
+#[cfg(unix)]
+fn user_of_process() -> Option<String> {
+    let uid = nix::unistd::Uid::current();
+    let known = nix::unistd::User::from_uid(uid).ok().flatten();
+    Some(known.map_or_else(|| format!("user {uid}"), |user| user.name))
+}
+
+/// Other systems set the environment.
+#[cfg(not(unix))]
+fn user_of_process() -> Option<String> {
+    None
 }

@@ -1,16 +1,16 @@
 //! How commands print: lines for people, or JSON lines.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    path::Path,
-};
+use std::{io::Write, path::Path};
 
-use dormouse::SystemClock;
 use dormouse_contracts::Clock;
 use dormouse_contracts::Seq;
+use dormouse_host::SystemClock;
 use serde::Serialize;
 
-use super::error::CommandError;
+use super::{
+    caller::{complain, stderr_terminal, stdout},
+    error::CommandError,
+};
 use crate::{exit::Exit, json, lines::Lines};
 
 /// How the command prints.
@@ -29,7 +29,7 @@ impl Printing {
         value: &impl Serialize,
         text: impl FnOnce() -> L,
     ) -> Result<(), CommandError> {
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         self.write(&mut out, value, text)?;
         Ok(out.flush()?)
     }
@@ -93,21 +93,19 @@ pub(crate) fn print_change(
 
 /// Prints a line for people on standard output.
 pub(crate) fn say(text: &str) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", Lines::from(text))?;
+    let mut out = stdout();
+    out.write_all(format!("{}\n", Lines::from(text)).as_bytes())?;
     Ok(out.flush()?)
 }
 
 /// Prints a line for people on standard error.
 pub(crate) fn remark(text: &str) {
-    // If standard error is closed, nobody reads it.
-    drop(writeln!(io::stderr(), "dormouse: {}", Lines::from(text)));
+    complain(&format!("dormouse: {}\n", Lines::from(text)));
 }
 
 /// Shows progress on a terminal: the line replaces the one before.
 pub(crate) fn progress(line: &str) {
-    let mut err = io::stderr();
-    if err.is_terminal() {
+    if let Some(mut err) = stderr_terminal() {
         // If standard error is closed, nobody reads it.
         drop(write!(err, "\r\u{1b}[K{line}\r"));
     }

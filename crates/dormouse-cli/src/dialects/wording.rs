@@ -1,6 +1,9 @@
 //! What was learnt about models, for people.
 
-use dormouse_dialects::{Evidence, ProbeVerdict, ToolCalling};
+use dormouse_dialects::{CallingChange, Evidence, ProbeVerdict, ToolCalling};
+use dormouse_host::dialects::LearningNotice;
+
+use crate::exit::Report;
 
 /// Why tools are offered as they are, in words.
 pub(crate) fn because(evidence: Evidence) -> String {
@@ -35,4 +38,33 @@ pub(crate) fn way(calling: ToolCalling) -> &'static str {
         ToolCalling::Native => "natively",
         ToolCalling::Fallback => "as JSON in the text",
     }
+}
+
+/// What is reported about learning, in words.
+pub(crate) fn learning(notice: &LearningNotice) -> String {
+    let (change, configured) = match notice {
+        LearningNotice::Changed { change, configured } => (change, configured),
+        LearningNotice::File(error) => return format!("{}.", Report(error)),
+    };
+    let CallingChange {
+        provider,
+        model,
+        to,
+        evidence,
+        ..
+    } = change;
+    let next = match configured {
+        None => format!(
+            "From the next start on tools are offered to it {}.",
+            way(*to)
+        ),
+        Some(configured) => format!(
+            "Tools are offered {} all the same, as is configured.",
+            way(*configured)
+        ),
+    };
+    format!(
+        "Learnt of {model} of {provider}: {}. {next}",
+        because(*evidence)
+    )
 }

@@ -5,8 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_host::DataFolder;
+
 use super::Finding;
-use crate::{config::Config, data::DataFolder, exit::Exit, grammar::listed};
+use crate::{config::Config, exit::Exit, grammar::listed};
 
 /// How many bytes each file needs for a short visit.
 const NEEDED: u64 = 1 << 20;

@@ -1,16 +1,15 @@
 //! Checks whether the assistants in the log can go on: whether they belong to the present world, and are not stopped.
 
-use dormouse::{SystemClock, check_world};
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{State, forget_requests, restore, unreferred};
+use dormouse_host::{DataFolder, SystemClock, check_world};
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
 
 use super::Finding;
 use crate::{
     command::{CommandError, block_on, clear_command, retry_command},
-    config::Config,
-    data::DataFolder,
+    config::{Config, find, privacy, unmatched},
     describe,
     exit::{Exit, Report},
     forget::describe_request,
@@ -38,7 +37,7 @@ pub(super) fn findings(
                 findings.extend(paused(data, &key, &state));
                 findings.extend(asked_to_forget(data, log, &key));
                 findings.extend(config.and_then(|config| due(data, log, config, &key)));
-                findings.extend(config.and_then(|config| switched_off(config, &key, &state)));
+                findings.extend(config.iter().flat_map(|config| set(config, &key, &state)));
             }
             Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
         }
@@ -109,19 +108,61 @@ fn due(data: &DataFolder, log: &RedbLog, config: &Config, key: &AssistantId) -> 
             "{} to {key} from before {before} {} due to be forgotten: `dormouse forget --retention {}`",
             counted(due, "message", "messages"),
             if due == 1 { "is" } else { "are" },
-            data.flag()
+            crate::data::flag(data)
         ))
     })
 }
 
+/// What operators changed for this assistant, what of that cannot be used any more, and whether it is switched off.
+fn set(config: &Config, key: &AssistantId, state: &State) -> Vec<Finding> {
+    let (effective, ignored) = config.read_for(key, state);
+    let mut findings: Vec<_> = ignored
+        .iter()
+        .map(|warning| Finding::Doubtful(format!("{key}: {warning}")))
+        .collect();
+    let changed: Vec<_> = state
+        .changed_settings
+        .iter()
+        .map(|(name, _)| name)
+        .collect();
+    if !changed.is_empty() {
+        findings.push(Finding::Fine(format!(
+            "{} of {key} changed by `dormouse config set`: {}",
+            counted(changed.len() as u64, "setting", "settings"),
+            changed.join(", ")
+        )));
+        // Without changes, what the file names is checked once for everybody.
+        let of_it = unmatched(&effective.classify, &effective.memory).into_iter();
+        let of_the_file = unmatched(&config.classify, &config.memory);
+        findings.extend(
+            of_it
+                .filter(|warning| !of_the_file.contains(warning))
+                .map(|warning| Finding::Doubtful(format!("{key}: {warning}"))),
+        );
+        let shown = privacy(&effective.memory);
+        if shown != privacy(&config.memory) {
+            findings.push(Finding::Fine(format!("{key}: {shown}")));
+        }
+    }
+    findings.extend(switched_off(&effective, key, state));
+    findings
+}
+
 fn switched_off(config: &Config, key: &AssistantId, state: &State) -> Option<Finding> {
-    let is_off = config.assistant.key() == *key && !config.assistant.enabled;
-    is_off.then(|| {
-        Finding::Doubtful(format!(
-            "{key} is switched off (enabled = false in the configuration); {}",
-            waiting(state)
-        ))
-    })
+    if config.assistant.enabled {
+        return None;
+    }
+    let given = find("assistant.enabled")
+        .ok()
+        .and_then(|setting| config.given(setting));
+    let from = given.map_or_else(
+        || "the default".to_owned(),
+        |given| given.origin.to_string(),
+    );
+    Some(Finding::Doubtful(format!(
+        "{key} is switched off (assistant.enabled = false, from {from}); {}",
+        waiting(state)
+    )))
 }
 
 fn waiting(state: &State) -> String {

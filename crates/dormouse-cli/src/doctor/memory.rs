@@ -1,5 +1,6 @@
 //! Checks whether the memory can be opened, and belongs to the log.
 
+use dormouse_host::DataFolder;
 use dormouse_memory::Stats;
 use dormouse_store::RedbLog;
 
@@ -7,7 +8,6 @@ use super::{Finding, wrong};
 use crate::{
     command::{CommandError, MemoryFile, Mismatch, block_on, check_follows, rebuild_command},
     config::Config,
-    data::DataFolder,
     exit::Exit,
     grammar::counted,
 };
@@ -28,6 +28,11 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
         }
         Ok(Ok(Examined::Follows(stats))) => {
             let (in_use, through) = (stats.in_use, stats.log_through);
+            if let Some(last) = last_event(log, config).filter(|last| *last > through) {
+                return Finding::Doubtful(format!(
+                    "the memory has taken in the log through event {through} of {last}; the next start takes in the rest"
+                ));
+            }
             let in_use = counted(in_use, "record", "records");
             Finding::Fine(format!(
                 "the memory can be read: {in_use} in use; it has taken in the log through event {through}"
@@ -48,6 +53,25 @@ fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
         stats.log_through,
         rebuild_command(data)
     )
+}
+
+/// The last event of the assistant's log.
+fn last_event(log: Option<&RedbLog>, config: &Config) -> Option<u64> {
+    let key = config.assistant.key();
+    let assistants = log?.assistants().ok()?;
+    let mut its = assistants.into_iter().filter(|(known, _)| *known == key);
+    its.next().map(|(_, last)| last.0)
+}
+
+/// What is left of a memory that was being made again when the program was killed.
+pub(super) fn leftover(data: &DataFolder, config: &Config) -> Option<Finding> {
+    let file = data.memory_being_made(&config.assistant.key());
+    file.exists().then(|| {
+        Finding::Doubtful(format!(
+            "{} is left of a rebuild that was interrupted; the next start removes it",
+            file.display()
+        ))
+    })
 }
 
 enum Examined {

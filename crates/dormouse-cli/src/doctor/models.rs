@@ -3,13 +3,13 @@
 mod probe;
 
 use dormouse_engine::ToolCalling;
+use dormouse_host::DataFolder;
 use dormouse_providers::{Choice, Network};
 
 use super::Finding;
 use crate::{
     args::Doctor,
     config::{Config, HeartbeatPolicy},
-    data::DataFolder,
     dialects::{self, Dialects},
     exit::{Exit, Report},
     provider::{self, Chosen, Known, Models, ProviderError, service},
@@ -49,7 +49,11 @@ pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> V
 
 fn look(config: &Config, doctor: &Doctor) -> Result<Found, ProviderError> {
     let section = &config.provider;
-    let chosen = provider::select(&doctor.provider, section, &provider::environment())?;
+    let chosen = provider::select(
+        &doctor.provider.selection(),
+        section,
+        &provider::environment(),
+    )?;
     let network: Network = provider::network(section)?;
     let models = provider::assemble(&chosen, section, &config.prices, &network, |_| {})?;
     let prices = provider::price_table(&config.prices)?;

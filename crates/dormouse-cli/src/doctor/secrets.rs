@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{AssistantId, ReadEvents, Seq};
+use dormouse_contracts::{StoredEvent, each_event};
 use dormouse_engine::secrets_of;
+use dormouse_host::DataFolder;
 use dormouse_redact::SensitiveKind;
 use dormouse_store::RedbLog;
 
 use super::{Finding, wrong};
 use crate::{
     command::{CommandError, block_on},
-    data::DataFolder,
     grammar::{counted, listed},
 };
-
-/// How many events are read at a time.
-const PAGE: usize = 256;
 
 /// How many events hold secrets, and how many of each kind.
 #[derive(Default)]
@@ -24,7 +21,7 @@ struct Held {
     kinds: BTreeMap<SensitiveKind, u64>,
 }
 
-/// The finding about secrets in the log; nothing if there is none. The secrets themselves are not printed.
+/// The finding about secrets in the log, if it holds any. The secrets themselves are not printed.
 pub(super) fn finding(data: &DataFolder, log: &RedbLog) -> Option<Finding> {
     let held = match block_on(held(log)) {
         Ok(Ok(held)) => held,
@@ -43,34 +40,28 @@ pub(super) fn finding(data: &DataFolder, log: &RedbLog) -> Option<Finding> {
         "the log holds {} in {events}, from a version that did not mask them or with secrets_in_log = \"kept\": do not \
          give the log away; `dormouse forget --secrets {}` masks them",
         listed(&kinds),
-        data.flag()
+        crate::data::flag(data)
     )))
 }
 
 async fn held(log: &RedbLog) -> Result<Held, CommandError> {
     let mut held = Held::default();
     for (key, _) in log.assistants()? {
-        held.count(log, &key).await?;
+        let count = |event: &StoredEvent| {
+            held.count(event);
+            Ok::<_, CommandError>(())
+        };
+        each_event(log, &key, .., count).await?;
     }
     Ok(held)
 }
 
 impl Held {
-    async fn count(&mut self, log: &RedbLog, key: &AssistantId) -> Result<(), CommandError> {
-        let mut after = Seq::ZERO;
-        loop {
-            let page = log.read(key, after, PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok(());
-            };
-            after = last.seq;
-            for event in &page {
-                let found = secrets_of(event);
-                self.events += u64::from(!found.is_empty());
-                for (kind, count) in found {
-                    *self.kinds.entry(kind).or_default() += count;
-                }
-            }
+    fn count(&mut self, event: &StoredEvent) {
+        let found = secrets_of(event);
+        self.events += u64::from(!found.is_empty());
+        for (kind, count) in found {
+            *self.kinds.entry(kind).or_default() += count;
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Checks whether the vector index answers, and contains what it should.
 
+use dormouse_host::DataFolder;
 use dormouse_memory::{CheckIndexError, IndexReport};
 
 use super::{Finding, wrong};
 use crate::{
     command::{CommandError, MemoryFile, block_on},
     config::{Config, VectorBackend},
-    data::DataFolder,
     exit::Exit,
     grammar::counted,
 };

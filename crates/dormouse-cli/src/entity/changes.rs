@@ -3,11 +3,10 @@
 use dormouse_contracts::EntityId;
 use dormouse_engine::LoggedMemory;
 use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
-use dormouse_store::RedbLog;
 
 use super::args::Set;
 use crate::{
-    command::{CommandError, CommandFailure, Printing, author, print_change, reason},
+    command::{CommandError, CommandFailure, CommandLog, Printing, author, print_change, reason},
     exit::Exit,
 };
 
@@ -30,7 +29,7 @@ const RESTORE_HINT: &str = "expected the id of an earlier `dormouse entity delet
 
 /// Makes one change and prints its event.
 pub(super) async fn change(
-    memory: &mut LoggedMemory<RedbLog>,
+    memory: &mut LoggedMemory<CommandLog>,
     change: EntityChange,
     printing: Printing,
     what: &str,
@@ -52,7 +51,7 @@ pub(super) async fn change(
 
 /// Makes every change that was asked for. Each can be undone separately.
 pub(super) async fn set(
-    memory: &mut LoggedMemory<RedbLog>,
+    memory: &mut LoggedMemory<CommandLog>,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {
@@ -94,6 +93,7 @@ fn changes(entity: &EntityId, asked: Set) -> Vec<(EntityChange, &'static str)> {
         trust: dormouse_contracts::Trust::FULL,
         // What the operator writes down here is meant to be used.
         audience: Some(dormouse_contracts::Audience::Public),
+        sources: dormouse_contracts::Sources::default(),
     });
     let favorability = asked.favorability.map(Metric::Favorability).map(metric);
     let trust = asked.trust.map(Metric::Trust).map(metric);

@@ -1,8 +1,8 @@
 //! Printing entities.
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Clock, EntityId, TokenCounter};
 use dormouse_entities::{BlockPolicy, Profile, entity_block};
+use dormouse_host::SystemClock;
 use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
 use dormouse_text::escape_id;

@@ -2,6 +2,7 @@
 
 use dormouse_contracts::EntityId;
 use dormouse_memory::Memory;
+use dormouse_text::unescape_id;
 
 use crate::{command::CommandFailure, exit::Exit};
 
@@ -39,9 +40,12 @@ fn ids(known: &[EntityId]) -> String {
 /// The entity with this id, or the only one with this name.
 pub(crate) fn find(memory: &Memory, who: &str) -> Result<EntityId, WhoError> {
     memory.with_entities(|entities| {
-        let by_id = EntityId::try_new(who).ok();
-        if let Some(id) = by_id.filter(|id| entities.profile(id).is_some()) {
-            return Ok(id);
+        // An id as it is, or as it was printed.
+        for id in [who.to_owned(), unescape_id(who)] {
+            let by_id = EntityId::try_new(id).ok();
+            if let Some(id) = by_id.filter(|id| entities.profile(id).is_some()) {
+                return Ok(id);
+            }
         }
         let who = who.to_owned();
         match entities.known_as(&who).as_slice() {

@@ -13,9 +13,15 @@ pub(crate) struct Forget {
     /// What this person said, and what is kept of them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
     pub(crate) person: Option<String>,
+    /// With --person: also lines that have only a name of the person and no id, although others have this name too
+    #[arg(long, requires = "person")]
+    pub(crate) named: bool,
     /// One record, by its number (412, 412.3 or #412)
     #[arg(long, value_name = "N", value_parser = record, conflicts_with_all = ["from", "until", "text"])]
     pub(crate) record: Option<Origin>,
+    /// With --record: also the messages that it was made from
+    #[arg(long, requires = "record", conflicts_with_all = ["person", "secrets", "retention", "requests"])]
+    pub(crate) with_messages: bool,
     /// What was heard and noted since this time
     #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "text")]
     pub(crate) from: Option<Timestamp>,
@@ -48,7 +54,7 @@ pub(crate) struct Forget {
     /// Forget even if that takes every message of an assistant
     #[arg(long, requires = "yes")]
     pub(crate) everything: bool,
-    /// Show examples of what is taken
+    /// Show what is taken: the beginning of each text, up to 100 of each kind
     #[arg(long)]
     pub(crate) verbose: bool,
     /// Why, for the log
@@ -62,7 +68,7 @@ pub(crate) struct Forget {
 }
 
 impl Forget {
-    /// Whether it may be done again and again, so that finding nothing is no error.
+    /// Whether it is run regularly. Then it succeeds if there is nothing to take.
     pub(super) fn is_regular(&self) -> bool {
         self.secrets || self.retention
     }

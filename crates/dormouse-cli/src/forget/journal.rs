@@ -7,13 +7,13 @@ use std::{
 };
 
 use dormouse_contracts::AssistantId;
+use dormouse_host::DataFolder;
 use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    command::{CommandError, CommandFailure, block_on, make_memory_again},
-    data::DataFolder,
+    command::{CommandError, CommandFailure, block_on, make_memory_again, remark},
     exit::Exit,
 };
 
@@ -61,7 +61,7 @@ pub(super) fn new_form(file: &Path) -> PathBuf {
 }
 
 impl Journal {
-    /// From the end of this on it is done: the journal is on disk, whatever happens later.
+    /// Writes the journal to the disk. Then the forgetting is done: after a crash the next start finishes it.
     pub(super) fn commit(&self, data: &DataFolder) -> Result<(), CommandError> {
         let journal = data.path().join(JOURNAL);
         let written = serde_json::to_vec(self).map_err(io::Error::from);
@@ -104,12 +104,19 @@ fn sync_folder(file: &Path) -> io::Result<()> {
 pub(crate) fn finish_pending(data: &DataFolder) -> Result<(), CommandError> {
     if data.path().join(JOURNAL).exists() {
         // The program that has the log open owns the folder, and finishes it.
-        return finish(data, RedbLog::open_existing(&data.log())?);
+        finish(data, RedbLog::open_existing(&data.log())?)?;
+        remark(
+            "a forgetting that was interrupted is finished: the files were written again, and the memory was made again",
+        );
+        return Ok(());
     }
     // New files without a journal are of a forgetting that was interrupted before the moment from which it is done. While
     // somebody has the log open, they may be of one that goes on.
     if has_new_files(data.path()) && RedbLog::open_existing(&data.log()).is_ok() {
         remove_new_files(data.path());
+        remark(
+            "a forgetting was interrupted before it was done: nothing was forgotten; run it again",
+        );
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 use super::{Plans, journal::NEW};
-use crate::data::DataFolder;
+use dormouse_host::DataFolder;
 
 /// Larger files of others are not searched, in bytes.
 const SEARCHED: u64 = 256 << 20;
@@ -16,12 +16,15 @@ const SEARCHED: u64 = 256 << 20;
 /// What the other files hold.
 #[derive(Debug, Default)]
 pub(super) struct OtherFiles {
-    /// What was typed, without the lines that hold forgotten words, if there are such.
-    pub(super) history: Option<String>,
-    /// Recordings that hold forgotten words. Replies lie in them in pieces, so they are removed.
-    pub(super) recordings: Vec<PathBuf>,
-    /// Copies of logs and memories that the program made before it replaced them.
-    pub(super) old_copies: Vec<PathBuf>,
+    /// What was typed, and exported memories, without the lines that hold forgotten words.
+    pub(super) shortened: Vec<(PathBuf, String)>,
+    /// Recordings, and the exports of a person, that hold forgotten words. Replies lie in recordings in pieces, so they
+    /// are removed.
+    copies: Vec<PathBuf>,
+    /// Copies of logs and memories that the program made before it replaced them. They are removed, whatever they hold.
+    old_copies: Vec<PathBuf>,
+    /// Whether one of these holds forgotten words, as far as that can be seen.
+    is_in_old_copy: bool,
     /// Other files that hold forgotten words. They are not the program's.
     pub(super) unknown: Vec<PathBuf>,
 }
@@ -42,14 +45,26 @@ impl OtherFiles {
                 continue;
             }
             if is_old_copy(&name) {
+                found.is_in_old_copy = found.is_in_old_copy || holds_bytes(&file, plans)?;
                 found.old_copies.push(file);
             } else if file == data.history() {
-                found.history = without_lines(&file, plans)?;
+                let text = String::from_utf8_lossy(&fs::read(&file)?).into_owned();
+                found.shorten(file, &text, plans);
             } else if fs::metadata(&file)?.len() <= SEARCHED {
                 found.search(file, plans)?;
             }
         }
         Ok(found)
+    }
+
+    /// Files that are removed.
+    pub(super) fn removed(&self) -> impl Iterator<Item = &PathBuf> {
+        self.copies.iter().chain(&self.old_copies)
+    }
+
+    /// Whether none of them holds forgotten words, other than those that stay.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.shortened.is_empty() && self.copies.is_empty() && !self.is_in_old_copy
     }
 
     fn search(&mut self, file: PathBuf, plans: &Plans) -> io::Result<()> {
@@ -58,11 +73,26 @@ impl OtherFiles {
         if !holds(&text, plans) {
             return Ok(());
         }
-        match is_recording(&text) {
-            true => self.recordings.push(file),
-            false => self.unknown.push(file),
+        if fs::symlink_metadata(&file)?.is_symlink() {
+            // Somebody keeps the file itself elsewhere.
+            self.unknown.push(file);
+        } else if is_memory_export(&text) {
+            self.shorten(file, &text, plans);
+        } else if is_recording(&text) || is_person(&text) {
+            self.copies.push(file);
+        } else {
+            self.unknown.push(file);
         }
         Ok(())
+    }
+
+    /// Takes the lines out of a text file that hold forgotten words.
+    fn shorten(&mut self, file: PathBuf, text: &str, plans: &Plans) {
+        let kept: Vec<_> = text.lines().filter(|line| !holds(line, plans)).collect();
+        if kept.len() < text.lines().count() {
+            let without = kept.into_iter().flat_map(|line| [line, "\n"]).collect();
+            self.shortened.push((file, without));
+        }
     }
 }
 
@@ -76,10 +106,39 @@ fn holds(text: &str, plans: &Plans) -> bool {
         })
 }
 
+/// Whether a database file holds forgotten words. One that is too large to be searched may hold some.
+fn holds_bytes(file: &Path, plans: &Plans) -> io::Result<bool> {
+    if fs::metadata(file)?.len() > SEARCHED {
+        return Ok(true);
+    }
+    Ok(holds(&String::from_utf8_lossy(&fs::read(file)?), plans))
+}
+
+/// Whether `dormouse memory export` wrote the file.
+fn is_memory_export(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let line = serde_json::from_str::<Value>(first).unwrap_or_default();
+    line.get("text").is_some_and(Value::is_string)
+        && line.get("source_key").is_some_and(Value::is_string)
+}
+
+/// Whether `dormouse export --person` wrote the file.
+fn is_person(text: &str) -> bool {
+    let document = serde_json::from_str::<Value>(text).unwrap_or_default();
+    document.get("type").and_then(Value::as_str) == Some("person")
+        && document.get("assistants").is_some_and(Value::is_array)
+}
+
 fn is_recording(text: &str) -> bool {
     text.get(..64)
         .unwrap_or(text)
         .contains("\"dormouse_cassette\"")
+}
+
+/// Whether a file of this name holds words of people, and is written by the program at this place.
+pub(super) fn is_of_program(name: &str) -> bool {
+    let is_setting = ["dialects.json", "dormouse.toml"].contains(&name);
+    (is_in_use(name) && !is_setting) || is_old_copy(name) || name == "history.txt"
 }
 
 /// The files that are rewritten or made again, and the operator's own.
@@ -102,16 +161,4 @@ fn is_in_use(name: &str) -> bool {
 fn is_old_copy(name: &str) -> bool {
     let of = |start: &str| name.starts_with(start) && name.contains(".redb.");
     of("log.") || of("world.") || of("memory-") || (of(".") && name.ends_with(".new"))
-}
-
-/// The lines of a text file without those that hold forgotten words; `None` if there are no such lines.
-fn without_lines(file: &Path, plans: &Plans) -> io::Result<Option<String>> {
-    let text = String::from_utf8_lossy(&fs::read(file)?).into_owned();
-    let kept: Vec<_> = text.lines().filter(|line| !holds(line, plans)).collect();
-    if kept.len() == text.lines().count() {
-        return Ok(None);
-    }
-    let mut without = kept.join("\n");
-    without.push('\n');
-    Ok(Some(without))
 }

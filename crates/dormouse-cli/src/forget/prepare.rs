@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, BoxError, Clock, NewEvent, StoredEvent};
 use dormouse_database::DatabaseOpenError;
-use dormouse_engine::{ForgetPlan, LogRewrite, Selection};
+use dormouse_engine::{ForgetPlan, LogRewrite};
+use dormouse_host::{DataFolder, SystemClock};
 use dormouse_memory::{Memory, MemoryOpenError};
-use dormouse_sandbox::{RewriteWorld, WorldRewriteError, rewrite_world};
+use dormouse_sandbox::{RewriteWorld, WorldRewriteError, count_changed, rewrite_world};
 use dormouse_store::{RedbLog, RewriteError, RewriteEvents};
 use serde_json::Value;
 
@@ -18,7 +18,6 @@ use super::{
 };
 use crate::{
     command::{CommandError, CommandFailure, MemoryFile, block_on, memory_open_exit},
-    data::DataFolder,
     exit::Exit,
     play::world_exit,
     recall,
@@ -65,13 +64,13 @@ impl CommandFailure for PrepareError {
 
 /// The files of the folder that change.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     /// Whether the world is rewritten.
     pub(super) world: bool,
     pub(super) others: OtherFiles,
 }
 
-impl Found {
+impl FoundFiles {
     /// Looks into the folder. Changes nothing.
     pub(super) fn in_folder(
         file: &MemoryFile,
@@ -79,23 +78,14 @@ impl Found {
         is_whole_folder: bool,
     ) -> Result<Self, CommandError> {
         let data = file.data();
-        let is_here = is_whole_folder && data.world().exists();
-        let is_secrets = |plan: &ForgetPlan| *plan.selection() == Selection::Secrets;
-        Ok(Self {
-            // The log masks secrets where they come in, and the world does not, so it may be the only one that holds some.
-            world: match plans.values().any(is_secrets) {
-                true => is_here && changes_world(data, plans)?,
-                false => is_here,
-            },
-            others: OtherFiles::in_folder(data, plans)?,
-        })
+        let others = OtherFiles::in_folder(data, plans)?;
+        let world = is_whole_folder && data.world().exists() && changes_world(data, plans)?;
+        Ok(Self { world, others })
     }
 
-    /// Whether no file but the log would lose words.
-    pub(super) fn is_nothing(&self, plans: &Plans) -> bool {
-        let is_secrets = |plan: &ForgetPlan| *plan.selection() == Selection::Secrets;
-        let is_world = self.world && plans.values().any(is_secrets);
-        !is_world && self.others.history.is_none() && self.others.recordings.is_empty()
+    /// Whether no file but the log would lose words: the world has what no assistant heard, and what the log masks.
+    pub(super) fn is_nothing(&self) -> bool {
+        !self.world && self.others.is_nothing()
     }
 
     /// Files of others that hold forgotten words.
@@ -104,24 +94,43 @@ impl Found {
     }
 }
 
-/// Whether the world holds anything that the plans take. Its new form is the answer, and is thrown away.
+/// Whether the world holds anything that the plans take.
 fn changes_world(data: &DataFolder, plans: &Plans) -> Result<bool, PrepareError> {
-    let into = new_form(&data.world());
-    remove_new_files(data.path());
-    let changed = rewrite_world(&data.world(), &into, &mut WorldWords { plans });
-    remove_new_files(data.path());
+    let changed = count_changed(&data.world(), &mut WorldWords { plans });
     Ok(changed.map_err(|source| PrepareError::World { source })? > 0)
 }
 
-/// Writes the new files. Until the journal is committed, nothing has changed.
+/// The new files, complete, and what is left to do.
+pub(super) struct NewFiles {
+    journal: Journal,
+    /// Memories whose vectors were removed from a server. While they are open here, no other program puts vectors there.
+    emptied: Vec<Memory>,
+    /// Whose vectors stay on their server, because only the memory that is missing or damaged knows the names of its collections.
+    pub(super) vectors_left: Vec<AssistantId>,
+}
+
+impl NewFiles {
+    /// Decides that it is done.
+    pub(super) fn commit(self, data: &DataFolder) -> Result<(), CommandError> {
+        let Self {
+            journal, emptied, ..
+        } = self;
+        let committed = journal.commit(data);
+        // From here on the journal keeps other programs out.
+        drop(emptied);
+        committed
+    }
+}
+
+/// Writes the new files. Until they are committed, nothing has changed.
 pub(super) fn new_files(
     file: &MemoryFile,
     log: &RedbLog,
     plans: &Plans,
-    found: &Found,
+    found: &FoundFiles,
     by: &str,
     reason: &str,
-) -> Result<Journal, CommandError> {
+) -> Result<NewFiles, CommandError> {
     let data = file.data();
     remove_new_files(data.path());
     let written = write(file, log, plans, found, (by, reason));
@@ -135,9 +144,9 @@ fn write(
     file: &MemoryFile,
     log: &RedbLog,
     plans: &Plans,
-    found: &Found,
+    found: &FoundFiles,
     (by, reason): (&str, &str),
-) -> Result<Journal, CommandError> {
+) -> Result<NewFiles, CommandError> {
     let data = file.data();
     let mut journal = Journal::default();
     let changed = ends(plans);
@@ -161,28 +170,28 @@ fn write(
         let mut words = WorldWords { plans };
         let into = new_form(&data.world());
         let rewritten = rewrite_world(&data.world(), &into, &mut words);
-        if rewritten.map_err(|source| PrepareError::World { source })? > 0 {
-            journal.replace.push(name(&data.world()));
-        } else {
-            remove_new_files_of(&into);
+        rewritten.map_err(|source| PrepareError::World { source })?;
+        journal.replace.push(name(&data.world()));
+    }
+    for (path, without) in &found.others.shortened {
+        write_new(&new_form(path), without.as_bytes())?;
+        journal.replace.push(name(path));
+    }
+    journal.remove = found.others.removed().map(|path| name(path)).collect();
+    let (mut emptied, mut vectors_left) = (Vec::new(), Vec::new());
+    for key in &keys {
+        match block_on(without_vectors(file, key))?? {
+            Emptied::Nothing => {}
+            Emptied::Memory(memory) => emptied.push(*memory),
+            Emptied::Unknown => vectors_left.push(key.clone()),
         }
     }
-    if let Some(history) = &found.others.history {
-        let path = data.history();
-        write_new(&new_form(&path), history.as_bytes())?;
-        journal.replace.push(name(&path));
-    }
-    let removed = found
-        .others
-        .recordings
-        .iter()
-        .chain(&found.others.old_copies);
-    journal.remove = removed.map(|path| name(path)).collect();
-    for key in &keys {
-        block_on(without_vectors(file, key))??;
-    }
     journal.memories = keys;
-    Ok(journal)
+    Ok(NewFiles {
+        journal,
+        emptied,
+        vectors_left,
+    })
 }
 
 /// Another program may still read or change the memory.
@@ -197,20 +206,47 @@ async fn free(data: &DataFolder, key: &AssistantId) -> Result<(), PrepareError> 
     }
 }
 
-/// Removes the vectors from a server. They are made again from the memory, whatever happens now.
-async fn without_vectors(file: &MemoryFile, key: &AssistantId) -> Result<(), CommandError> {
+/// What became of the vectors of an assistant.
+enum Emptied {
+    /// None are on a server.
+    Nothing,
+    /// Those of this memory were removed.
+    Memory(Box<Memory>),
+    /// Nobody knows where they are.
+    Unknown,
+}
+
+/// The assistants among these whose vectors may be on a server, while the memory that knows where is missing.
+pub(super) fn without_memory<'k>(
+    file: &MemoryFile,
+    keys: impl IntoIterator<Item = &'k AssistantId>,
+) -> Result<Vec<AssistantId>, CommandError> {
+    if recall::vector_index(file.config())?.is_none() {
+        return Ok(Vec::new());
+    }
+    let is_missing = |key: &&AssistantId| !file.data().memory(key).exists();
+    Ok(keys.into_iter().filter(is_missing).cloned().collect())
+}
+
+/// Removes the vectors from a server, and returns the memory that they were of. They are made again from the memory, even if
+/// the forgetting fails later.
+async fn without_vectors(file: &MemoryFile, key: &AssistantId) -> Result<Emptied, CommandError> {
     let path = file.data().memory(key);
     let mut config = file.config().clone();
     config.assistant.set_key(key.clone());
-    if recall::vector_index(&config)?.is_none() || !path.exists() {
-        return Ok(());
+    if recall::vector_index(&config)?.is_none() {
+        return Ok(Emptied::Nothing);
     }
-    let Ok(memory) = recall::memory_builder(&config)?.open_existing(&path).await else {
-        // Without its memory nobody knows the names of the collections any more.
-        return Ok(());
+    let opened = recall::memory_builder(&config)?.open_existing(&path).await;
+    let memory = match opened {
+        Ok(memory) => memory,
+        Err(source @ MemoryOpenError::File(DatabaseOpenError::InUse { .. })) => {
+            return Err(PrepareError::Memory { source }.into());
+        }
+        Err(_) => return Ok(Emptied::Unknown),
     };
     match memory.empty_index().await? {
-        None => Ok(()),
+        None => Ok(Emptied::Memory(Box::new(memory))),
         Some(_) => Err(PrepareError::Vectors {
             assistant: key.clone(),
         }
@@ -221,12 +257,6 @@ async fn without_vectors(file: &MemoryFile, key: &AssistantId) -> Result<(), Com
 /// A file of the folder by its name alone, so that the folder may be moved.
 fn name(path: &Path) -> PathBuf {
     path.file_name().map(PathBuf::from).unwrap_or_default()
-}
-
-fn remove_new_files_of(file: &Path) {
-    if let Err(error) = std::fs::remove_file(file) {
-        tracing::warn!(%error, file = %file.display(), "a new file is left behind");
-    }
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {

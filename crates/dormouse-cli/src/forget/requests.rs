@@ -2,13 +2,14 @@
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{ForgetRequest, forget_requests};
+use dormouse_host::DataFolder;
 use dormouse_text::escape_id;
 use serde::Serialize;
 
 use super::Forget;
 use crate::{
     command::{CommandError, Places, block_on, chosen, say, view_log},
-    data::{DataFolder, quoted},
+    data::quoted,
     exit::Exit,
 };
 
@@ -26,7 +27,7 @@ struct RequestLine<'a> {
 
 /// Prints the requests that were not granted yet.
 pub(super) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandError> {
-    let data = DataFolder::locate(places.data.as_deref())?;
+    let data = crate::data::locate(places.data.as_deref())?;
     let printing = command.json.printing();
     let log = view_log(&data.log(), printing)?;
     let assistants = log.assistants()?;
@@ -70,7 +71,7 @@ pub(crate) fn describe(data: &DataFolder, key: &AssistantId, request: &ForgetReq
     let command = format!(
         "dormouse forget --person {} {}",
         quoted(request.person.as_str()),
-        data.flag()
+        crate::data::flag(data)
     );
     format!(
         "{} ({person}) asked {key} to be forgotten (`{command}`)",

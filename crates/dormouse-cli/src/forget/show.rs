@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use dormouse_contracts::AssistantId;
-use dormouse_engine::{Selected, Selection};
+use dormouse_contracts::{AssistantId, Origin};
+use dormouse_engine::{ForgetPlan, Person, Selected, Selection};
 use serde::Serialize;
 
-use super::{Forget, Plans, prepare::Found};
+use super::{Forget, Plans, prepare::FoundFiles};
 use crate::{
-    command::{CommandError, Printing, say},
+    command::{CommandError, Printing, remark, say},
     grammar::counted,
 };
 
@@ -25,13 +25,25 @@ pub(super) struct Summary {
     r#type: &'static str,
     is_done: bool,
     selected: Option<Selected>,
+    /// How many lines have only this name and no id, and are taken.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    named_only: BTreeMap<String, u64>,
+    /// The same, but they stay, because others have the name too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unclear: BTreeMap<String, u64>,
     assistants: Vec<OfAssistant>,
+    /// The messages that the record was made from. They stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    made_from: Vec<Origin>,
     /// Files that lose words.
     rewritten: Vec<PathBuf>,
     /// Files that are removed.
     removed: Vec<PathBuf>,
     /// Files of others that hold forgotten words, and stay.
     unknown: Vec<PathBuf>,
+    /// Whose vectors stay on their server, because the memory that knows the names of its collections is missing or damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    vectors_left: Vec<AssistantId>,
 }
 
 #[derive(Debug, Serialize)]
@@ -44,7 +56,7 @@ struct OfAssistant {
 }
 
 impl Summary {
-    pub(super) fn of(plans: &Plans, found: &Found, command: &Forget) -> Self {
+    pub(super) fn of(plans: &Plans, found: &FoundFiles, command: &Forget) -> Self {
         let taken = plans.iter().filter(|(_, plan)| plan.events() > 0);
         let assistants = taken.map(|(key, plan)| OfAssistant {
             assistant: key.clone(),
@@ -55,30 +67,28 @@ impl Summary {
                 false => BTreeMap::new(),
             },
         });
-        let names = |paths: &[PathBuf]| -> Vec<PathBuf> {
-            let names = paths.iter().filter_map(|path| path.file_name());
-            names.map(PathBuf::from).collect()
-        };
         let mut rewritten: Vec<PathBuf> = Vec::new();
         let is_log_changed = plans.values().any(|plan| plan.events() > 0);
         rewritten.extend(is_log_changed.then(|| "log.redb".into()));
         rewritten.extend(found.world.then(|| "world.redb".into()));
-        rewritten.extend(found.others.history.is_some().then(|| "history.txt".into()));
-        let selection = plans
-            .values()
-            .next()
-            .map(|plan| plan.selection().selected());
+        rewritten.extend(names(found.others.shortened.iter().map(|(path, _)| path)));
+        let selection = plans.values().next().map(ForgetPlan::selection);
+        let person = match selection {
+            Some(Selection::Person(person)) => person.clone(),
+            _ => Person::default(),
+        };
         Self {
             r#type: "forget",
             is_done: false,
-            selected: selection,
+            selected: selection.map(Selection::selected),
+            named_only: person.named,
+            unclear: person.unclear,
             assistants: assistants.collect(),
+            made_from: Vec::new(),
             rewritten,
-            removed: [&found.others.recordings, &found.others.old_copies]
-                .into_iter()
-                .flat_map(|paths| names(paths))
-                .collect(),
+            removed: names(found.others.removed()),
             unknown: names(&found.others.unknown),
+            vectors_left: Vec::new(),
         }
     }
 
@@ -90,23 +100,43 @@ impl Summary {
             };
             return printing.print(&line.to_value()?, String::new);
         }
+        self.print_vectors();
         if moment == Moment::After {
+            self.print_unclear();
             let events: u64 = self.assistants.iter().map(|of| of.events).sum();
+            if events == 0 {
+                return say("forgotten; no log held it, and none says so");
+            }
             let events = counted(events, "event has", "events have");
-            return say(&format!(
-                "forgotten: {events} lost words; the files were written anew, and the memory was made again"
-            ));
+            say(&format!(
+                "forgotten: {events} lost words; the files were written again, and the memory was made again"
+            ))?;
+            return self.print_messages();
         }
         for of in &self.assistants {
             let events = counted(of.events, "event loses", "events lose");
             say(&format!("{}: {events} words", of.assistant))?;
             for (what, count) in &of.taken {
-                say(&format!("  {count} {what}"))?;
-                for example in of.examples.get(what).into_iter().flatten() {
+                say(&format!("  {}", counted(*count, one_of(what), what)))?;
+                let examples = of.examples.get(what).map(Vec::as_slice);
+                let examples = examples.unwrap_or_default();
+                for example in examples {
                     say(&format!("    {example}"))?;
+                }
+                let more = count.saturating_sub(examples.len() as u64);
+                if more > 0 && !examples.is_empty() {
+                    say(&format!("    and {more} more"))?;
                 }
             }
         }
+        for (name, count) in &self.named_only {
+            let lines = counted(*count, "line has", "lines have");
+            say(&format!(
+                "{lines} only the name {name:?} and no id: nobody else is called so, so this is taken as the person"
+            ))?;
+        }
+        self.print_unclear();
+        self.print_messages()?;
         let list = |paths: &[PathBuf]| {
             let names: Vec<_> = paths
                 .iter()
@@ -114,10 +144,16 @@ impl Summary {
                 .collect();
             names.join(", ")
         };
-        say(&format!(
-            "written anew: {}, and what follows from it",
-            list(&self.rewritten)
-        ))?;
+        let follows = match self.assistants.is_empty() {
+            true => "",
+            false => ", and what follows from it",
+        };
+        if !self.rewritten.is_empty() {
+            say(&format!(
+                "written again: {}{follows}",
+                list(&self.rewritten)
+            ))?;
+        }
         if !self.removed.is_empty() {
             say(&format!("removed: {}", list(&self.removed)))?;
         }
@@ -129,6 +165,82 @@ impl Summary {
         }
         Ok(())
     }
+}
+
+impl Summary {
+    /// The same, of a record that was made from these messages.
+    pub(super) fn made_from(self, messages: Vec<Origin>) -> Self {
+        Self {
+            made_from: messages,
+            ..self
+        }
+    }
+
+    /// The same, with these assistants' vectors left on their server.
+    pub(super) fn vectors_left(self, of: Vec<AssistantId>) -> Self {
+        Self {
+            vectors_left: of,
+            ..self
+        }
+    }
+
+    /// Says which vectors stay.
+    fn print_vectors(&self) {
+        for key in &self.vectors_left {
+            remark(&format!(
+                "the memory of {key} is missing or damaged, and only it knows which collections on the server of `vectors` are its own: they stay; remove those with `_{key}_` in their names"
+            ));
+        }
+    }
+
+    /// Says which messages may hold the same words, and how to take them out.
+    fn print_messages(&self) -> Result<(), CommandError> {
+        for message in &self.made_from {
+            say(&format!(
+                "it was made from message #{message}, which stays; `dormouse forget --record {message}` takes that, too"
+            ))?;
+        }
+        if let (Some(Selected::Record { record, .. }), [_, _, ..]) =
+            (&self.selected, self.made_from.as_slice())
+        {
+            say(&format!(
+                "`dormouse forget --record {record} --with-messages` takes all of these"
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Says what stays because its name is not the name of one person.
+    pub(super) fn print_unclear(&self) {
+        for (name, count) in &self.unclear {
+            let lines = counted(*count, "line has", "lines have");
+            remark(&format!(
+                "{lines} only the name {name:?} and no id, and others are called so or alike: they stay; take one with --record N, all with --named"
+            ));
+        }
+    }
+}
+
+/// One of these things, which a plan counts.
+fn one_of(what: &str) -> &str {
+    match what {
+        "messages" => "message",
+        "replies of models" => "reply of a model",
+        "results of tools" => "result of a tool",
+        "acts of the assistant" => "act of the assistant",
+        "notes and facts" => "note or fact",
+        "what is known of people" => "thing known of people",
+        "recollections" => "recollection",
+        "copies" => "copy",
+        "other events" => "other event",
+        other => other,
+    }
+}
+
+/// The names of files of the folder.
+fn names<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<PathBuf> {
+    let names = paths.into_iter().filter_map(|path| path.file_name());
+    names.map(PathBuf::from).collect()
 }
 
 /// A summary at a moment.
@@ -154,7 +266,9 @@ pub(super) fn what(selection: &Selection, command: &Forget) -> String {
             let who = command.person.as_deref().unwrap_or_default();
             format!("{who} any more")
         }
-        Selection::Record(record) => format!("record {record}"),
+        Selection::Record(record) | Selection::WithMessages { record, .. } => {
+            format!("record {record}")
+        }
         Selection::Text(_) => "this text".to_owned(),
         Selection::Secrets => "any secret".to_owned(),
         Selection::Unreferred { .. } => "what nothing refers to".to_owned(),

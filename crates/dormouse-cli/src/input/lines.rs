@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, ErrorKind};
 
 use dormouse_contracts::Words;
+use serde::{Deserialize, Serialize};
 
 /// The longest line that is kept, in bytes: a message of full length and the words before it.
 const LIMIT: usize = Words::LIMIT + 512;
@@ -15,7 +16,8 @@ pub(crate) struct Line {
 }
 
 /// Why a line cannot be used. It was read to its end and skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum LineError {
     /// It is longer than any message.
     #[error(

@@ -1,6 +1,6 @@
 //! `dormouse log replay`: the state that the events lead to.
 
-use std::io::{self, Write};
+use std::io::{BufWriter, Write};
 
 use dormouse_contracts::{AssistantId, LoadSnapshot, Seq, Snapshot};
 use dormouse_engine::{State, encode_snapshot, replay};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::difference::{Difference, difference};
 use crate::{
-    command::{CommandError, CommandFailure, Printing, block_on, say},
+    command::{CommandError, CommandFailure, Printing, block_on, say, stdout},
     exit::Exit,
     neutralise::escape_json,
 };
@@ -72,14 +72,24 @@ struct Replayed<'a> {
     state: &'a State,
 }
 
-/// Replays through `at`, or to the end; prints the hash of the state and then the state. The newest snapshot up to there
-/// must hold the state that the events up to its place give.
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The last event; the last in the log if absent.
+    pub(super) at: Option<Seq>,
+    /// Whether people see the state itself.
+    pub(super) state: bool,
+}
+
+/// Replays through an event, or to the end; prints the hash of the state, and the state if asked. The newest snapshot up to
+/// there must hold the state that the events up to its place give.
 pub(super) fn run(
     log: &LogView,
     key: &AssistantId,
-    at: Option<Seq>,
+    asked: Asked,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
+    let at = asked.at;
     let state = block_on(replay(log, key, at.unwrap_or(Seq(u64::MAX))))??;
     if let Some(asked) = at
         && state.seq != asked
@@ -109,7 +119,10 @@ pub(super) fn run(
                     "the snapshot at event {snapshot} and the events after it give the same state"
                 ))?;
             }
-            print_state(&state)?;
+            match asked.state {
+                true => print_state(&state)?,
+                false => say("`--state` prints it")?,
+            }
         }
     }
     compared?;
@@ -117,7 +130,7 @@ pub(super) fn run(
 }
 
 fn print_state(state: &State) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
+    let mut out = BufWriter::new(stdout());
     // Pretty JSON has line feeds of its own; escaping the whole text would escape them too.
     for line in serde_json::to_string_pretty(state)?.lines() {
         writeln!(out, "{}", escape_json(line))?;

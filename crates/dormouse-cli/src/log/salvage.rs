@@ -5,15 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use dormouse::SystemClock;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::check_log;
+use dormouse_host::{DataFolder, SystemClock};
 use dormouse_memory::Memory;
 use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
 
 use crate::{
     command::{CommandError, CommandFailure, block_on, make_memory_again, rebuild_command, say},
-    data::{DataFolder, quoted},
+    data::quoted,
     exit::{Exit, file_exit},
 };
 

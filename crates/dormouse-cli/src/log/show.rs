@@ -1,20 +1,17 @@
 //! Printing events.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
-use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
+use dormouse_contracts::{AssistantId, Seq, StoredEvent, each_event};
 use dormouse_store::LogView;
 use serde_json::Value;
 
 use crate::{
-    command::{CommandError, Printing, block_on, remark},
+    command::{CommandError, Printing, block_on, remark, stdout},
     describe,
     exit::Exit,
     item::{EventLine, Item},
 };
-
-/// How many events are read at a time.
-const PAGE: usize = 256;
 
 /// The first and the last event to print.
 #[derive(Clone, Copy, Debug)]
@@ -30,21 +27,14 @@ pub(super) fn run(
     range: Range,
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut after = Seq(range.from.saturating_sub(1));
-    let last = Seq(range.to.unwrap_or(u64::MAX));
+    let mut out = BufWriter::new(stdout());
+    let events = Seq(range.from)..=Seq(range.to.unwrap_or(u64::MAX));
     let mut printed = 0_u64;
-    loop {
-        let page = block_on(log.read(key, after, PAGE))??;
-        for event in page.iter().take_while(|event| event.seq <= last) {
-            printing.write(&mut out, &as_item(event), || describe::event(event))?;
-            printed += 1;
-        }
-        match page.last() {
-            Some(event) if event.seq < last => after = event.seq,
-            _ => break,
-        }
-    }
+    let print = |event: &StoredEvent| {
+        printed += 1;
+        printing.write(&mut out, &as_item(event), || describe::event(event))
+    };
+    block_on(each_event(log, key, events, print))??;
     out.flush()?;
     if printed == 0 {
         say_nothing_there(log, key, range)?;

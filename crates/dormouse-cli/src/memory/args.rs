@@ -4,12 +4,12 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::{Args, Subcommand};
 use dormouse_contracts::{Timestamp, Trust};
+use dormouse_host::OPENER;
 use dormouse_memory::{RecordId, RecordKind};
 use dormouse_providers::EmbedderRef;
 
 use crate::{
     command::{ByEncoder, JsonFlag, moment, trust},
-    encoder::OPENER,
     provider::ProviderFlags,
 };
 
@@ -31,7 +31,7 @@ pub(crate) enum Memory {
         /// The file, or - for standard input
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        /// Believe no line more than this, 0 to 1 [default: 0.6, or 1 with --own]
+        /// Believe no line more than this, 0 to 1 [default: 0.4, or 1 with --own]
         #[arg(long, value_name = "SCORE", value_parser = trust)]
         trust: Option<Trust>,
         /// The file was exported from an assistant of yours: believe what it says about who said something, how and where

@@ -1,7 +1,7 @@
 //! Adding records, and changing or undoing what is recorded.
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Audience, Clock, Seq, Timestamp, invariant};
+use dormouse_host::SystemClock;
 use dormouse_memory::{
     Added, ChangeError, Derivation, MemoryChange, Note, RecordId, source_key_of,
 };
@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use super::{
     args::{Add, Of},
-    show::existing,
+    show::{existing, lost_words},
 };
 use crate::{
-    command::{CommandError, MemoryFile, Missing, Printing, author, print_change, reason},
+    command::{
+        CommandError, CommandFailure, MemoryFile, Missing, Printing, author, print_change, reason,
+    },
     exit::Exit,
 };
 
@@ -84,6 +86,20 @@ fn note(asked: Add) -> Note {
     asked.tag.into_iter().fold(note, Note::tagged)
 }
 
+/// The event added a record whose words are gone.
+#[derive(Debug, thiserror::Error)]
+#[error("event {event} cannot be undone: {lost}")]
+struct NoWords {
+    event: u64,
+    lost: String,
+}
+
+impl CommandFailure for NoWords {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
 /// Undoes what an event did. What an undo did is made again.
 pub(super) async fn undo(
     file: &MemoryFile,
@@ -91,10 +107,13 @@ pub(super) async fn undo(
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let change = MemoryChange::Undone { event: Seq(event) };
-    let undone = memory.change(change, author(), &reason("undone")).await;
+    let added = memory.memory().why(RecordId::event(Seq(event))).await?;
+    if let Some(lost) = added.as_ref().and_then(lost_words) {
+        return Err(NoWords { event, lost }.into());
+    }
+    let undone = memory.undo(Seq(event), author(), &reason("undone")).await;
     let undone = undone.map_err(CommandError::from);
-    let (by, _) = undone.map_err(|error| error.with_hint(CHANGE_HINT))?;
+    let by = undone.map_err(|error| error.with_hint(CHANGE_HINT))?;
     print_change(printing, by, &format!("event {event} is undone"))
 }
 

@@ -1,15 +1,14 @@
 //! `dormouse memory consolidate`: facts from what was heard, and traits from what was noticed, made by a model.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use dormouse::{SystemClock, SystemRandom};
-use dormouse_contracts::Purpose;
 use dormouse_engine::{
     Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings, Consolidator,
 };
 use dormouse_entities::ConsolidationPolicy;
+use dormouse_host::{SystemClock, SystemRandom};
 use dormouse_memory::write::ExtractionSettings;
-use dormouse_providers::{Accounts, Choice};
+use dormouse_providers::Accounts;
 use serde::Serialize;
 
 use super::args::Consolidate;
@@ -17,20 +16,12 @@ use crate::{
     command::{CommandError, CommandFailure, MemoryFile, Missing, author},
     exit::Exit,
     grammar::counted,
-    provider::{self, Chosen, Models},
+    provider::{self, Models},
 };
-
-/// From the beginning of the first attempt of a request to the beginning of the last, by default.
-const RETRY_FOR: Duration = Duration::from_secs(60);
 
 /// Nothing, or not everything, was consolidated.
 #[derive(Debug, thiserror::Error)]
 enum ConsolidateFailure {
-    #[error(
-        "the offline model follows fixed rules and cannot make facts; name a model with --provider, or with \
-         `uses = {{ consolidation = [\"PROVIDER:MODEL\"] }}` in the section [provider]"
-    )]
-    Offline,
     #[error(
         "the model failed: {0}; what was done so far is kept, and the same command goes on from there"
     )]
@@ -40,7 +31,6 @@ enum ConsolidateFailure {
 impl CommandFailure for ConsolidateFailure {
     fn exit(&self) -> Exit {
         match self {
-            Self::Offline => Exit::Usage,
             Self::Model(_) => Exit::Failure,
         }
     }
@@ -69,10 +59,7 @@ pub(super) async fn consolidate(
     let printing = asked.json.printing();
     let config = file.config();
     let environment = provider::environment();
-    let chosen = provider::select(&asked.provider, &config.provider, &environment)?;
-    if !asked.dry_run {
-        refuse_offline(&chosen, file)?;
-    }
+    let chosen = provider::select(&asked.provider.selection(), &config.provider, &environment)?;
     let network = provider::network(&config.provider)?;
     let models = provider::assemble(
         &chosen,
@@ -110,24 +97,9 @@ pub(super) async fn consolidate(
     }
 }
 
-/// Refuses to begin if the offline model would answer, even if only in place of another one.
-fn refuse_offline(chosen: &Chosen, file: &MemoryFile) -> Result<(), CommandError> {
-    let lists = chosen.lists(&file.config().provider)?;
-    let own = lists
-        .iter()
-        .find(|list| list.purpose == Some(Purpose::Consolidation));
-    let list = own.or_else(|| lists.iter().find(|list| list.purpose.is_none()));
-    let mut models = list.into_iter().flat_map(|list| &list.models);
-    match models.any(|choice| matches!(choice, Choice::Offline { .. })) {
-        true => Err(ConsolidateFailure::Offline.into()),
-        false => Ok(()),
-    }
-}
-
 fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Consolidator {
     let config = file.config();
     let names = vec![config.assistant.name(), file.key().to_string()];
-    let retry_for = config.provider.retry_for.map(|seconds| seconds.0);
     Consolidator {
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom::default()),
@@ -141,7 +113,7 @@ fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Conso
             max_requests: asked.requests,
             author: author(),
             timeout: models.timeout,
-            retry_for: retry_for.unwrap_or(RETRY_FOR),
+            retry_for: config.provider.retry_for.0,
             retry_budget: models.retry_budget,
         },
         model: Arc::new(models.model),

@@ -1,7 +1,7 @@
 //! `dormouse memory hygiene`: duplicates, and records that are outdated, doubtful or secret.
 
-use dormouse::SystemClock;
 use dormouse_contracts::Clock;
+use dormouse_host::SystemClock;
 use dormouse_memory::hygiene::{HygieneFinding, HygienePolicy, HygieneReport, survey};
 use serde::Serialize;
 

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use crate::{
     command::{
-        CommandError, CommandFailure, MemoryFile, Missing, Printing, importer, memory_exit,
-        progress, remark,
+        CommandError, CommandFailure, CommandStdout, MemoryFile, Missing, Printing, callers_host,
+        callers_path, importer, memory_exit, progress, remark, stdout,
     },
     exit::{Exit, file_exit},
     grammar::counted,
@@ -33,6 +33,11 @@ enum TransferError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The command came through the control socket, which passes no standard input.
+    #[error(
+        "standard input is not passed to the program that has the memory open; write the lines into a file and name it"
+    )]
+    NoInput,
     /// The file to export into.
     #[error(
         "{} could not be created; an existing file is never overwritten. Name a new file in a folder that exists",
@@ -57,10 +62,9 @@ enum TransferError {
 impl CommandFailure for TransferError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Import(ImportError::Memory(error)) | Self::Export(ExportError::Memory(error)) => {
-                memory_exit(error)
-            }
+            Self::Export(ExportError::Memory(error)) => memory_exit(error),
             Self::Read { source, .. } | Self::Create { source, .. } => file_exit(source),
+            Self::NoInput => Exit::Usage,
             Self::Import(_) | Self::Export(_) => Exit::Failure,
         }
     }
@@ -92,6 +96,9 @@ fn undo_note(events: &[u64]) -> String {
         numbers.join(", ")
     )
 }
+
+/// What follows from lines that the operator did not vouch for.
+const NOT_BELIEVED: &str = "they are believed 0.40 at most, so no answer rests on them; `--trust SCORE` says how far a file is believed";
 
 /// What a file may claim, by the flags of the command.
 pub(super) fn claims(trust: Option<Trust>, own: bool) -> ImportClaims {
@@ -176,9 +183,10 @@ pub(super) async fn import(
         } = imported;
         let lines = counted(lines, "line", "lines");
         let text = format!("{lines}: {added} added, {known} already known, {refused} refused");
+        let note = (claims == ImportClaims::default()).then(|| NOT_BELIEVED.to_owned());
         match summary.events.as_slice() {
             [] => vec![text],
-            events => vec![text, undo_note(events)],
+            events => [text, undo_note(events)].into_iter().chain(note).collect(),
         }
     })?;
     Ok(match imported.refused {
@@ -189,9 +197,12 @@ pub(super) async fn import(
 
 fn reader(from: &Path) -> Result<Box<dyn BufRead + Send>, TransferError> {
     if from.as_os_str() == "-" {
+        if callers_host().is_some() {
+            return Err(TransferError::NoInput);
+        }
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    let file = File::open(from).and_then(|file| {
+    let file = File::open(callers_path(from)).and_then(|file| {
         // Opening a folder succeeds; reading it does not.
         let is_folder = file.metadata()?.is_dir();
         if is_folder {
@@ -223,10 +234,11 @@ fn report_refused(printing: Printing, line: u64, error: &LineError) -> Result<()
 pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<Exit, CommandError> {
     // A dash means standard output, as it means standard input for `import`.
     let into = into.filter(|path| path.as_os_str() != "-");
+    let into = into.map(|path| callers_path(&path));
     let memory = file.view(Printing::Text).await?;
     let exported = match &into {
         None => {
-            let out = EscapedStdout(BufWriter::new(io::stdout()));
+            let out = EscapedStdout(BufWriter::new(stdout()));
             memory.export(out).await.map_err(TransferError::Export)?
         }
         Some(path) => {
@@ -256,7 +268,7 @@ pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<E
 }
 
 /// Standard output for whole lines of JSON, which escapes the characters that control a terminal.
-struct EscapedStdout(BufWriter<io::Stdout>);
+struct EscapedStdout(BufWriter<CommandStdout>);
 
 impl Write for EscapedStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_contracts::Embedder;
+use dormouse_host::OPENER;
 use dormouse_memory::{
     EncoderState, Fallback, Memory, MigrateError, Migration, MigrationPlan, ProbeReport, Scores,
     SwitchPolicy,
@@ -15,7 +16,6 @@ use crate::{
         ByEncoder, CommandError, CommandFailure, MemoryFile, Printing, memory_exit, progress,
         show_progress,
     },
-    encoder::OPENER,
     exit::Exit,
     grammar::counted,
     provider,

@@ -1,7 +1,7 @@
 //! Records and changes, as text and as JSON.
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Attribution, Audience, Author, Clock, SourceKind, Timestamp, Trust};
+use dormouse_host::SystemClock;
 use dormouse_memory::{
     Collection, Derivation, Link, Record, RecordId, RecordKind, RecordStatus, StoredChange,
 };
@@ -104,7 +104,11 @@ pub(super) fn brief(record: &Record) -> String {
         Attribution::Unknown => format!("{thread}:"),
         from => format!(" {}{thread}:", attributed(from)),
     };
-    format!("{}  {at}{who} {}", record.id, record.text)
+    let text = match record.text.as_str() {
+        "" => "(no words any more)",
+        text => text,
+    };
+    format!("{}  {at}{who} {text}", record.id)
 }
 
 /// Everything about a record that is not on its line.

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
-use dormouse_memory::{EncoderState, Memory, Record, RecordId, Space, SpaceState, Stats, Why};
+use dormouse_memory::{
+    Change, EncoderState, Memory, Record, RecordId, Space, SpaceState, Stats, StoredChange, Why,
+};
 use serde::Serialize;
 
 use super::{
     args::{List, Of},
-    render,
+    render, withheld,
 };
 use crate::{
     command::{ByEncoder, CommandError, CommandFailure, MemoryFile, Printing},
@@ -99,13 +101,35 @@ pub(super) async fn existing(memory: &Memory, id: RecordId) -> Result<Record, Co
 pub(super) async fn show(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let printing = of.json.printing();
     let memory = file.view(printing).await?;
-    let record = existing(&memory, of.id).await?;
-    printing.print(&RecordItem::from(&record), || shown(&record))?;
+    let why = memory.why(of.id).await?;
+    let why = why.ok_or(NoSuchRecord(of.id))?;
+    printing.print(&RecordItem::from(&why.record), || shown(&why))?;
     Ok(memory.exit())
 }
 
-fn shown(record: &Record) -> Vec<String> {
-    vec![render::brief(record), render::details(record)]
+fn shown(why: &Why) -> Vec<String> {
+    let record = &why.record;
+    let mut lines = vec![render::brief(record), render::details(record)];
+    lines.extend(lost_words(why).map(|lost| format!("    {lost}")));
+    lines
+}
+
+/// Why a record has no words any more, if it has none.
+pub(super) fn lost_words(why: &Why) -> Option<String> {
+    let id = why.record.id;
+    if !why.record.text.is_empty() {
+        return None;
+    }
+    let is_erased = |change: &StoredChange| matches!(change.change, Change::Erased { .. });
+    Some(match why.changes.iter().any(is_erased) {
+        true => format!(
+            "record {id} was erased from the memory; `dormouse forget --record {id}` takes its words out of the log, too"
+        ),
+        false => format!(
+            "the words of record {id} were forgotten: they are in no file any more, and nothing brings them back. \
+             `dormouse log show` says who had them forgotten, and why"
+        ),
+    })
 }
 
 #[derive(Serialize)]
@@ -114,6 +138,7 @@ struct WhyItem<'a> {
     record: render::RecordLine<'a>,
     sources: Vec<render::RecordLine<'a>>,
     changes: Vec<render::ChangeLine<'a>>,
+    withheld: &'a [withheld::WithheldTurn],
 }
 
 /// Prints where a record comes from, and its changes.
@@ -122,26 +147,42 @@ pub(super) async fn why(file: &MemoryFile, of: Of) -> Result<Exit, CommandError>
     let memory = file.view(printing).await?;
     let why = memory.why(of.id).await?;
     let why = why.ok_or(NoSuchRecord(of.id))?;
+    let withheld = withheld::turns(file, of.id).await?;
     let item = WhyItem {
         r#type: "why",
         record: (&why.record).into(),
         sources: why.sources.iter().map(Into::into).collect(),
         changes: why.changes.iter().map(Into::into).collect(),
+        withheld: &withheld,
     };
-    printing.print(&item, || reasons(&why))?;
+    printing.print(&item, || {
+        let mut lines = reasons(&why);
+        lines.extend(withheld::lines(&withheld));
+        lines
+    })?;
     Ok(memory.exit())
 }
 
 fn reasons(why: &Why) -> Vec<String> {
-    let mut lines = shown(&why.record);
+    let mut lines = shown(why);
+    let event = |origin: RecordId| {
+        let event = origin.seq();
+        format!("`dormouse log show --from {event} --to {event}`")
+    };
+    lines.push(format!("its event in the log: {}", event(why.record.id)));
     for source in &why.sources {
         lines.push(format!("made of {}", render::brief(source)));
-    }
-    for record in std::iter::once(&why.record).chain(&why.sources) {
-        let event = record.id.seq();
         lines.push(format!(
-            "its event in the log: `dormouse log show --from {event} --to {event}`"
+            "    `dormouse memory show {}`, {}",
+            source.id,
+            event(source.id)
         ));
+    }
+    // An act that said nothing is a source, and no record.
+    let is_record = |origin: &RecordId| why.sources.iter().any(|source| source.id == *origin);
+    let sources = &why.record.provenance.derived_from;
+    for source in sources.iter().filter(|source| !is_record(source)) {
+        lines.push(format!("made of event {source}: {}", event(*source)));
     }
     lines.extend(why.changes.iter().map(render::change));
     lines

@@ -3,37 +3,40 @@
 use std::io;
 
 use dormouse_contracts::BoxError;
-use dormouse_engine::RunError;
 
-use super::{feed::WatchError, pump::PumpError};
-use dormouse::ContinuityError;
+use super::feed::WatchError;
+use dormouse_host::{ContinuityError, DataFolder, EndedError, HostError};
 
 use crate::{
-    compose::ComposeError, config::ConfigError, data::DataError, exit::Exit,
-    provider::ProviderError, record::TapeError,
+    assistant::roster_exit,
+    command,
+    config::ConfigFileError,
+    data::{LocateError, data_exit},
+    exit::Exit,
+    provider::ProviderError,
+    record::TapeError,
 };
 
 /// A visit failed. Every accepted message is on disk.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlayError {
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(#[from] LocateError),
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] ConfigFileError),
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
     Tape(#[from] TapeError),
     #[error(transparent)]
-    Compose(#[from] ComposeError),
-    #[error("the assistant has ended")]
-    Assistant(#[from] RunError),
-    #[error("the assistant has ended although nobody asked it to")]
-    Ended,
-    #[error("a part of the program has failed")]
-    Task(#[source] tokio::task::JoinError),
-    #[error("messages could not be handed to the assistant")]
-    Pump(#[from] PumpError),
+    Compose(#[from] HostError),
+    #[error(transparent)]
+    Mismatch(Box<command::Mismatch>),
+    #[error(transparent)]
+    Ended(#[from] EndedError),
+    #[cfg(unix)]
+    #[error(transparent)]
+    Socket(#[from] crate::control::SocketError),
     #[error("the world could not be watched")]
     Watch(#[from] WatchError),
     #[error("input could not be read")]
@@ -47,35 +50,55 @@ pub(crate) enum PlayError {
 }
 
 impl PlayError {
+    /// The error of composing a host in this folder, with what to do about it.
+    pub(crate) fn composing(data: &DataFolder, error: HostError) -> Self {
+        match error {
+            HostError::Mismatch(source) => {
+                Self::Mismatch(Box::new(command::Mismatch::new(data, source)))
+            }
+            error => Self::Compose(error),
+        }
+    }
+
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Config(_) | Self::Provider(_) => Exit::Usage,
             Self::Data(error) => error.exit(),
+            #[cfg(unix)]
+            Self::Socket(error) => error.exit(),
             Self::Tape(error) => error.exit(),
-            Self::Compose(error) => compose_exit(error),
+            Self::Compose(error) => host_exit(error),
+            Self::Mismatch(_) => Exit::Damaged,
             _ => Exit::Failure,
         }
     }
 }
 
-fn compose_exit(error: &ComposeError) -> Exit {
+/// The exit code for a host that cannot be opened, or an assistant that cannot be woken.
+pub(crate) fn host_exit(error: &HostError) -> Exit {
     match error {
-        ComposeError::Log(error) => crate::command::log_open_exit(error),
-        ComposeError::World(error) => world_exit(error),
-        ComposeError::Memory(error) => crate::command::memory_open_exit(error),
-        ComposeError::Recall(_) => Exit::Usage,
-        ComposeError::Continuity(error) => continuity_exit(error),
-        ComposeError::Wake(_) | ComposeError::Mismatch(_) => Exit::Damaged,
-        ComposeError::Join {
-            source: dormouse_sandbox::JoinError::World(_),
+        HostError::Log(error) => command::log_open_exit(error),
+        HostError::World(error) => world_exit(error),
+        HostError::Memory(error) => command::memory_open_exit(error),
+        HostError::Recall(_) => Exit::Usage,
+        HostError::Continuity(error) => continuity_exit(error),
+        HostError::Wake(_)
+        | HostError::Mismatch(_)
+        | HostError::Format(_)
+        | HostError::Read(_)
+        | HostError::Life { .. } => Exit::Damaged,
+        HostError::Join {
+            source: dormouse_contracts::AdmitError::World(_),
             ..
         } => Exit::Failure,
-        ComposeError::Join { .. }
-        | ComposeError::Id(_)
-        | ComposeError::Provider(_)
-        | ComposeError::Limits(_) => Exit::Usage,
-        ComposeError::Data(error) => error.exit(),
+        HostError::Join { .. }
+        | HostError::Id(_)
+        | HostError::Limits(_)
+        | HostError::Archived { .. } => Exit::Usage,
+        HostError::Roster(error) => roster_exit(error),
+        HostError::Data(error) => data_exit(error),
+        _ => Exit::Failure,
     }
 }
 

@@ -1,12 +1,12 @@
 //! Prints what happens to the assistant: every event for programs, only failures for people.
 
-use std::sync::Arc;
-
-use dormouse_engine::{Activity, Event, Recorded};
-use tokio::sync::mpsc;
+use dormouse_contracts::Seq;
+use dormouse_engine::{Activity, Event};
+use dormouse_host::Tail;
+use tokio::{select, sync::watch};
 
 use super::memory_notices::MemoryNotices;
-use crate::{describe, dialects::Learning, grammar::counted, item::Item, screen::Screen};
+use crate::{describe, exit::Report, grammar::counted, item::Item, screen::Screen};
 
 /// Who reads the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,37 +24,49 @@ pub(super) enum Addressee {
     },
 }
 
-/// Prints events until there are no more.
+/// Prints events until there are no more, or until the last one that `last` names. A reader that is slow does not keep the assistant waiting.
 pub(super) async fn print_events(
-    mut events: mpsc::Receiver<Arc<Recorded>>,
+    mut events: Tail,
     addressee: Addressee,
-    mut learning: Option<Learning>,
     mut memory: MemoryNotices,
     screen: Screen,
+    mut last: watch::Receiver<Option<Seq>>,
 ) {
     let mut before = Before::default();
-    notices(learning.as_mut().map(Learning::begun), &screen).await;
-    while let Some(recorded) = events.recv().await {
+    loop {
+        let position = events.position();
+        let next = select! {
+            biased;
+            _last = reached(&mut last, position) => return,
+            next = events.next() => next,
+        };
+        let recorded = match next {
+            Ok(Some(recorded)) => recorded,
+            Ok(None) => return,
+            Err(error) => {
+                let text = format!("Nothing more is shown of the log: {}.", Report(&error));
+                return screen.show(Item::Notice { text }).await;
+            }
+        };
         match &addressee {
-            Addressee::Program => screen.show(Item::Event((&*recorded).into())).await,
+            Addressee::Program => screen.show(Item::Event((&recorded).into())).await,
             people => {
                 if let Some(text) = failure_notice(&recorded.event, &mut before, people) {
                     screen.show(Item::Notice { text }).await;
                 }
             }
         }
-        notices(Some(memory.after(&recorded.event).await), &screen).await;
-        if let (Some(learning), Event::Replied(replied)) = (&mut learning, &recorded.event) {
-            notices(Some(learning.heard(replied, recorded.at)), &screen).await;
+        if let Some(text) = memory.after(&recorded.event).await {
+            screen.show(Item::Notice { text }).await;
         }
     }
-    notices(learning.as_mut().map(Learning::ended), &screen).await;
 }
 
-/// Prints notices for people and programs.
-async fn notices(texts: Option<impl IntoIterator<Item = String>>, screen: &Screen) {
-    for text in texts.into_iter().flatten() {
-        screen.show(Item::Notice { text }).await;
+/// Waits until `position` is the last event to print, or one after it.
+async fn reached(last: &mut watch::Receiver<Option<Seq>>, position: Seq) {
+    let is_last = |last: &Option<Seq>| last.is_some_and(|last| last <= position);
+    if last.wait_for(is_last).await.is_err() {
+        std::future::pending().await
     }
 }
 

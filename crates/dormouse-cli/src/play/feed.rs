@@ -1,12 +1,12 @@
 //! Printing what the player's character perceives.
 
-use dormouse_contracts::{EntityId, Perception};
-use dormouse_sandbox::{FeedError, Sandbox};
+use dormouse_contracts::{EntityId, Perception, SenseError, Senses};
+use dormouse_host::{PATIENCE, pause};
+use dormouse_sandbox::Sandbox;
 use tokio::{select, sync::watch, time::sleep};
 
-use super::pump::{PATIENCE, pause};
+use super::visited::Visited;
 use crate::{
-    compose::Host,
     item::{Item, Sight, World},
     screen::Screen,
 };
@@ -14,7 +14,7 @@ use crate::{
 /// The player's character no longer perceives anything.
 #[derive(Debug, thiserror::Error)]
 #[error("the player's senses could not be read")]
-pub(crate) struct WatchError(#[from] FeedError);
+pub(crate) struct WatchError(#[from] SenseError);
 
 /// The perceptions of the player. The world forgets each only after it was printed.
 ///
@@ -28,8 +28,10 @@ pub(crate) struct PlayerFeed {
     screen: Screen,
     /// The last delivery before this visit.
     before: u64,
-    /// The last delivery that was handed to the screen.
+    /// The last delivery that was handed to the screen, or passed over.
     shown: watch::Sender<u64>,
+    /// The last delivery that the screen prints.
+    handed: u64,
     /// The last delivery that was printed.
     printed: watch::Sender<u64>,
 }
@@ -37,17 +39,18 @@ pub(crate) struct PlayerFeed {
 impl PlayerFeed {
     /// The feed of the host's player. It must be opened before the player does anything.
     pub(crate) async fn open(
-        host: &Host,
+        visited: &Visited,
         screen: &Screen,
     ) -> Result<(Self, watch::Receiver<u64>), WatchError> {
-        let before = host.sandbox.last_delivery(&host.player.id).await?;
+        let before = visited.sandbox.last_delivery(&visited.player.id).await?;
         let (shown, seen) = watch::channel(0);
         let feed = Self {
-            sandbox: host.sandbox.clone(),
-            observer: host.player.id.clone(),
+            sandbox: visited.sandbox.clone(),
+            observer: visited.player.id.clone(),
             screen: screen.clone(),
             before,
             shown,
+            handed: 0,
             printed: watch::Sender::new(0),
         };
         Ok((feed, seen))
@@ -92,16 +95,22 @@ impl PlayerFeed {
         }
     }
 
+    /// Hands perceptions to the screen. Of what was forgotten nothing is left to print.
     async fn show(&mut self, perceived: &[Perception]) -> Shown {
         for perception in perceived {
+            let number = perception.attested.delivery.number;
+            if perception.words.is_forgotten() {
+                self.shown.send_replace(number);
+                continue;
+            }
             let Some(place) = self.screen.place().await else {
                 return Shown::NobodyReads;
             };
-            let number = perception.attested.delivery.number;
             let mut sight = Sight::from(perception);
             sight.earlier = number <= self.before;
             let item = Item::World(World::Perceived(sight));
             place.send_noting(item, &self.printed, number);
+            self.handed = number;
             self.shown.send_replace(number);
         }
         Shown::All
@@ -115,10 +124,15 @@ impl PlayerFeed {
         select! {
             biased;
             // In both cases the number is checked below.
-            _ = seen.wait_for(|printed| *printed >= last) => {}
+            _ = seen.wait_for(|printed| *printed >= self.handed) => {}
             () = self.screen.over() => {}
         }
         let printed = *self.printed.borrow();
+        let printed = if printed >= self.handed {
+            last
+        } else {
+            printed
+        };
         if printed > 0 {
             self.sandbox.acknowledge(&self.observer, printed).await?;
         }

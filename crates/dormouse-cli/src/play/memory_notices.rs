@@ -5,7 +5,8 @@ use dormouse_engine::{Event, RecallFailure, catch_up};
 use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 
-use crate::{compose::Host, exit::Report};
+use super::visited::Visited;
+use crate::exit::Report;
 
 /// Notices when the memory fails, once, and when it works again.
 #[derive(Debug)]
@@ -18,12 +19,12 @@ pub(super) struct MemoryNotices {
 }
 
 impl MemoryNotices {
-    pub(super) fn new(host: &Host) -> Self {
+    pub(super) fn new(visited: &Visited) -> Self {
         Self {
-            log: host.log.clone(),
-            key: host.key.clone(),
-            memory: host.memory.clone(),
-            name: host.resident.name.clone(),
+            log: visited.log.clone(),
+            key: visited.key.clone(),
+            memory: visited.memory.clone(),
+            name: visited.resident.name.clone(),
             is_failing: false,
         }
     }

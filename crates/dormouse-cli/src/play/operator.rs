@@ -8,8 +8,8 @@ use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
 
+use super::visited::Visited;
 use crate::{
-    compose::Host,
     describe,
     exit::Report,
     grammar::{attributed, counted},
@@ -48,16 +48,16 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    pub(super) fn new(host: &Host, screen: &Screen) -> Self {
+    pub(super) fn new(visited: &Visited, screen: &Screen) -> Self {
         Self {
-            log: host.log.clone(),
-            memory: host.memory.clone(),
-            handle: host.handle.clone(),
-            models: host.models.clone(),
+            log: visited.log.clone(),
+            memory: visited.memory.clone(),
+            handle: visited.handle.clone(),
+            models: visited.models.clone(),
             screen: screen.clone(),
-            key: host.key.clone(),
-            assistant: host.resident.name.clone(),
-            player: host.player.name.clone(),
+            key: visited.key.clone(),
+            assistant: visited.resident.name.clone(),
+            player: visited.player.name.clone(),
         }
     }
 

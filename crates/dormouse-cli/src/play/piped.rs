@@ -21,9 +21,12 @@ use super::{
     session::{Phase, Session},
     visit_end::VisitEnd,
 };
-use crate::input::{
-    self, Command, Input,
-    lines::{Line, Lines},
+use crate::{
+    exit::Exit,
+    input::{
+        self, Command, Input,
+        lines::{Line, Lines},
+    },
 };
 
 /// How many lines are read ahead of the one that is carried out.
@@ -90,8 +93,11 @@ impl Queue {
 }
 
 /// Carries out every line, then waits until the assistant has come to rest.
-pub(super) async fn drive(session: &mut Session, pace: Pace) -> Result<VisitEnd, PlayError> {
-    let lines = read(Lines::new(BufReader::new(io::stdin())))?;
+pub(super) async fn drive(
+    session: &mut Session,
+    pace: Pace,
+    lines: mpsc::Receiver<io::Result<Line>>,
+) -> Result<VisitEnd, PlayError> {
     let (queue, queued) = Queue::new(session.phase());
     let (operator, leaving) = (session.operator().clone(), session.leaving());
     let mut reading = pin!(read_ahead(lines, &operator, &leaving, queue));
@@ -149,7 +155,15 @@ async fn carry_out(
     // What happened before this visit is printed first.
     session.all_shown().await;
     let phase = session.phase();
-    while let Some(Queued { line, .. }) = queued.recv().await {
+    loop {
+        let next = select! {
+            biased;
+            () = session.ending() => return Ok(VisitEnd::Signal(Exit::Failure)),
+            next = queued.recv() => next,
+        };
+        let Some(Queued { line, .. }) = next else {
+            break;
+        };
         phase.send_replace(Phase::CarryingOut);
         let Line { number, text } = line.map_err(PlayError::Input)?;
         if session.line(number, text).await == Flow::Quit {
@@ -168,13 +182,17 @@ async fn carry_out(
         session.hand_over().await;
         return Ok(VisitEnd::Quit);
     }
-    Ok(VisitEnd::Rest(session.settle().await))
+    let ending = session.ending();
+    select! {
+        biased;
+        () = ending => Ok(VisitEnd::Signal(Exit::Failure)),
+        rest = session.settle() => Ok(VisitEnd::Rest(rest)),
+    }
 }
 
-/// Reads in a thread of its own, which ends with the process: nothing can interrupt a blocking read.
-fn read(
-    mut lines: Lines<BufReader<io::Stdin>>,
-) -> Result<mpsc::Receiver<io::Result<Line>>, PlayError> {
+/// Reads standard input in a thread of its own, which ends with the process: nothing can interrupt a blocking read.
+pub(super) fn read_input() -> Result<mpsc::Receiver<io::Result<Line>>, PlayError> {
+    let mut lines = Lines::new(BufReader::new(io::stdin()));
     let (sender, receiver) = mpsc::channel(1);
     thread::Builder::new()
         .name("input".to_owned())

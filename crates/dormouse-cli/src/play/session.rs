@@ -1,18 +1,17 @@
 //! Carrying out lines of input.
 
-use dormouse::SystemClock;
-use dormouse_contracts::{Clock, WorldErrorKind};
+use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Senses, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
-use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, FEED_PAGE, Sandbox};
+use dormouse_host::{Pumped, SystemClock, pause};
+use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, Sandbox};
 use tokio::{select, sync::watch, time::sleep};
 
 use super::{
     operator::{Flow, Operator},
-    pump::{Pumped, pause},
+    visited::Visited,
     waiting::Waiting,
 };
 use crate::{
-    compose::Host,
     exit::Report,
     grammar::listed,
     input::{self, Input, lines::LineError},
@@ -59,6 +58,9 @@ pub(super) struct Session {
     unwritten: Unwritten,
     /// The line that waits for the world, and why.
     stuck: Option<StuckLine>,
+    last_line: watch::Sender<u64>,
+    /// Whether the visit has to end after the line under way.
+    ending: watch::Receiver<bool>,
     phase: watch::Sender<Phase>,
     /// Whether the player leaves without waiting for answers.
     leaving: watch::Sender<bool>,
@@ -86,29 +88,56 @@ impl StuckLine {
     }
 }
 
+/// Waits until a flag is set. If its sender is gone, it never is.
+pub(super) async fn is_set(mut flag: watch::Receiver<bool>) {
+    if flag.wait_for(|set| *set).await.is_err() {
+        std::future::pending().await
+    }
+}
+
 impl Session {
     pub(super) fn new(
-        host: &Host,
+        visited: &Visited,
         screen: &Screen,
-        pumped: watch::Receiver<Pumped>,
         shown: watch::Receiver<u64>,
         unwritten: Unwritten,
     ) -> Self {
         Self {
-            sandbox: host.sandbox.clone(),
-            handle: host.handle.clone(),
-            operator: Operator::new(host, screen),
+            sandbox: visited.sandbox.clone(),
+            handle: visited.handle.clone(),
+            operator: Operator::new(visited, screen),
             screen: screen.clone(),
-            resident: host.resident.clone(),
-            player: host.player.clone(),
-            pumped,
+            resident: visited.resident.clone(),
+            player: visited.player.clone(),
+            // Nothing is handed over before the assistant runs.
+            pumped: watch::Sender::default().subscribe(),
             shown,
             sent: 0,
             unwritten,
             stuck: None,
+            last_line: watch::Sender::new(0),
+            // Without a sender it is never set.
+            ending: watch::Sender::default().subscribe(),
             phase: watch::Sender::new(Phase::Idle),
             leaving: watch::Sender::new(false),
         }
+    }
+
+    /// The session, once the perceptions of the assistant are handed over.
+    pub(super) fn with_pumped(mut self, pumped: watch::Receiver<Pumped>) -> Self {
+        self.pumped = pumped;
+        self
+    }
+
+    /// The session, which ends after the line under way once this is set.
+    pub(super) fn with_ending(mut self, ending: watch::Receiver<bool>) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// Waits until the visit has to end after the line under way.
+    pub(super) fn ending(&self) -> impl Future<Output = ()> + use<> {
+        is_set(self.ending.clone())
     }
 
     pub(super) fn operator(&self) -> &Operator {
@@ -140,15 +169,28 @@ impl Session {
     /// What waits for an answer.
     pub(super) async fn waiting(&self) -> Waiting {
         let done = self.pumped.borrow().done;
-        let unheard = self.sandbox.perceptions(&self.resident.id, done, FEED_PAGE);
+        let unheard = self
+            .sandbox
+            .perceptions(&self.resident.id, done, PERCEPTIONS_PAGE);
         // If the world cannot be read, that has already been reported.
         let unheard = unheard.await.unwrap_or_default();
         let state = self.handle.inspect().await;
         Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
     }
 
+    /// The last line that was carried out.
+    pub(super) fn last_line(&self) -> watch::Receiver<u64> {
+        self.last_line.subscribe()
+    }
+
     /// Carries out one line.
     pub(super) async fn line(&mut self, number: u64, text: Result<String, LineError>) -> Flow {
+        let flow = self.carry_out(number, text).await;
+        self.last_line.send_replace(number);
+        flow
+    }
+
+    async fn carry_out(&mut self, number: u64, text: Result<String, LineError>) -> Flow {
         let text = match text {
             Ok(text) => text,
             Err(error) => return self.reject(number, error.to_string()).await,

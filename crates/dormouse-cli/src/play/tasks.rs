@@ -1,62 +1,100 @@
 //! The tasks that run next to the player's input: the assistant, its perceptions, and the notices about both.
 
-use std::sync::Arc;
-
-use dormouse_engine::{Assistant, Handle, Recorded, RunError};
+use dormouse_contracts::{Perception, Seq};
+use dormouse_engine::{Accepted, Handle};
+use dormouse_host::{Tail, dialects::LearningNotice};
 use dormouse_providers::ModelSwitch;
 use tokio::{
-    sync::mpsc,
-    task::{AbortHandle, JoinSet},
+    sync::{
+        broadcast::{self, error::RecvError},
+        mpsc, watch,
+    },
+    task::JoinSet,
 };
 
 use super::{
-    error::PlayError,
     event_notices::{self, Addressee},
     memory_notices::MemoryNotices,
-    pump::{Pump, PumpError},
     terminal,
 };
-use crate::{describe, dialects::Learning, item::Item, screen::Screen};
+use crate::{
+    describe, dialects,
+    grammar::counted,
+    item::{Item, Message},
+    screen::Screen,
+};
 
-/// The running tasks. Dropping this ends all of them at once, as a crash would.
-#[derive(Debug)]
+/// The tasks that print. Each of them ends when the assistant does. Dropping this ends all of them at once.
+#[derive(Debug, Default)]
 pub(super) struct Tasks {
-    set: JoinSet<Ended>,
-    pump: AbortHandle,
-}
-
-/// What has ended.
-#[derive(Debug)]
-enum Ended {
-    Assistant(Result<(), RunError>),
-    Pump(Result<(), PumpError>),
-    Notices,
+    printing: JoinSet<()>,
+    /// Set at the end of a visit to an assistant that lives on: the last event that is printed.
+    last: watch::Sender<Option<Seq>>,
 }
 
 impl Tasks {
-    /// Starts the assistant, the pump, and the printing of events.
-    pub(super) fn start(
-        assistant: Assistant,
-        pump: Pump,
-        events: mpsc::Receiver<Arc<Recorded>>,
-        (addressee, learning, memory): (Addressee, Option<Learning>, MemoryNotices),
+    /// Prints what happens to the assistant.
+    pub(super) fn print_events(
+        &mut self,
+        events: Tail,
+        addressee: Addressee,
+        memory: MemoryNotices,
         screen: Screen,
-    ) -> Self {
-        let mut set = JoinSet::new();
-        set.spawn(async { Ended::Assistant(assistant.run().await) });
-        let pump = set.spawn(async { Ended::Pump(pump.run().await) });
-        set.spawn(async move {
-            event_notices::print_events(events, addressee, learning, memory, screen).await;
-            Ended::Notices
+    ) {
+        self.printing.spawn(event_notices::print_events(
+            events,
+            addressee,
+            memory,
+            screen,
+            self.last.subscribe(),
+        ));
+    }
+
+    /// Prints each message that an assistant which lives already accepts from now on.
+    pub(super) fn print_accepted(
+        &mut self,
+        mut accepted: broadcast::Receiver<(Perception, Accepted)>,
+        screen: Screen,
+    ) {
+        self.printing.spawn(async move {
+            loop {
+                match accepted.recv().await {
+                    Ok((perception, accepted)) => {
+                        if let Some(message) = Message::new(&perception, &accepted) {
+                            screen.show(Item::Message(message)).await;
+                        }
+                    }
+                    Err(RecvError::Lagged(missed)) => {
+                        let missed =
+                            counted(missed, "accepted message is", "accepted messages are");
+                        let text =
+                            format!("{missed} not shown, because the output is read too slowly.");
+                        screen.show(Item::Notice { text }).await;
+                    }
+                    Err(RecvError::Closed) => return,
+                }
+            }
         });
-        Self { set, pump }
+    }
+
+    /// Says what was learnt about models.
+    pub(super) fn report_learning(
+        &mut self,
+        mut learnt: mpsc::UnboundedReceiver<LearningNotice>,
+        screen: Screen,
+    ) {
+        self.printing.spawn(async move {
+            while let Some(notice) = learnt.recv().await {
+                let text = dialects::learning(&notice);
+                screen.show(Item::Notice { text }).await;
+            }
+        });
     }
 
     /// Also says when the assistant is thinking, for a player at a terminal.
     pub(super) fn follow_status(&mut self, handle: Handle, name: String, screen: Screen) {
-        self.set.spawn(async move {
+        self.printing.spawn(async move {
             terminal::follow_status(handle, &name, screen).await;
-            Ended::Notices
         });
     }
 
@@ -68,7 +106,7 @@ impl Tasks {
         busy: String,
         screen: Screen,
     ) {
-        self.set.spawn(async move {
+        self.printing.spawn(async move {
             let mut reported = None;
             loop {
                 let status = handle.status();
@@ -79,7 +117,7 @@ impl Tasks {
                 }
                 reported = status.slow_since;
                 if handle.status_changed().await.is_none() {
-                    return Ended::Notices;
+                    return;
                 }
             }
         });
@@ -87,7 +125,7 @@ impl Tasks {
 
     /// Says when the log cannot be written, and when it can be written again.
     pub(super) fn report_stalls(&mut self, mut handle: Handle, name: String, screen: Screen) {
-        self.set.spawn(async move {
+        self.printing.spawn(async move {
             let mut was_stalled = false;
             loop {
                 let stall = event_notices::log_stall(&handle.status().activity, &name, was_stalled);
@@ -96,7 +134,7 @@ impl Tasks {
                     screen.show(Item::Notice { text }).await;
                 }
                 if handle.status_changed().await.is_none() {
-                    return Ended::Notices;
+                    return;
                 }
             }
         });
@@ -108,44 +146,27 @@ impl Tasks {
         mut switches: mpsc::UnboundedReceiver<ModelSwitch>,
         screen: Screen,
     ) {
-        self.set.spawn(async move {
+        self.printing.spawn(async move {
             while let Some(switch) = switches.recv().await {
                 let text = describe::switch(&switch);
                 screen.show(Item::Notice { text }).await;
             }
-            Ended::Notices
         });
     }
 
-    /// Waits until a task has ended that should keep running.
-    pub(super) async fn failed(&mut self) -> PlayError {
-        loop {
-            match self.set.join_next().await {
-                Some(Ok(Ended::Assistant(Err(error)))) => return error.into(),
-                Some(Ok(Ended::Pump(Err(error)))) => return error.into(),
-                Some(Err(error)) => return PlayError::Task(error),
-                Some(Ok(Ended::Assistant(Ok(())))) | None => return PlayError::Ended,
-                // These tasks end when the assistant does; its own result says why.
-                Some(Ok(Ended::Pump(Ok(())) | Ended::Notices)) => {}
+    /// Waits until everything about the assistant, which has ended, is printed.
+    pub(super) async fn end(mut self) {
+        while let Some(ended) = self.printing.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a part of the program has failed");
             }
         }
     }
 
-    /// Waits until the assistant, which was asked to end, has ended and its events are printed.
-    pub(super) async fn end(&mut self) {
-        // The pump waits for the world, which may report nothing more. Perceptions that were not handed over come again
-        // at the next start.
-        self.pump.abort();
-        while let Some(ended) = self.set.join_next().await {
-            match ended {
-                Ok(Ended::Assistant(Err(error))) => {
-                    tracing::error!(%error, "the assistant ended with an error");
-                }
-                Err(error) if !error.is_cancelled() => {
-                    tracing::error!(%error, "a part of the program has failed");
-                }
-                Ok(_) | Err(_) => {}
-            }
-        }
+    /// Waits until everything up to this event of an assistant that lives on is printed.
+    pub(super) async fn end_at(mut self, last: Seq) {
+        self.last.send_replace(Some(last));
+        // Only the task that prints events ends by itself.
+        drop(self.printing.join_next().await);
     }
 }

@@ -14,13 +14,13 @@ use std::{
 };
 
 use dormouse_engine::{Activity, Handle, Status};
+use dormouse_host::DataFolder;
 use dormouse_redact::{RedactionProfile, mask};
 use rustyline::{Config, DefaultEditor, ExternalPrinter, error::ReadlineError};
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{error::PlayError, operator::Flow, session::Session, visit_end::VisitEnd};
 use crate::{
-    data::DataFolder,
     describe,
     item::Item,
     screen::{Reader, Screen, Stdout, Surface},
@@ -35,7 +35,7 @@ const QUICK: Duration = Duration::from_millis(200);
 const SLOW: Duration = Duration::from_millis(400);
 
 /// The terminal. The thread that reads lines takes its editor.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     editor: Option<DefaultEditor>,
     history: PathBuf,
     surface: Arc<Mutex<TerminalSurface>>,
@@ -81,7 +81,7 @@ struct Typed {
 
 impl Terminal {
     /// Takes control of the terminal. Its mode is remembered, to be restored.
-    pub(super) fn open(data: &DataFolder) -> Result<Self, PlayError> {
+    pub(crate) fn open(data: &DataFolder) -> Result<Self, PlayError> {
         let failed = |error: ReadlineError| PlayError::Terminal(error.into());
         let mode = mode::Mode::remember();
         let settings = Config::builder().build();
@@ -113,45 +113,61 @@ impl Terminal {
     }
 
     /// Where to print.
-    pub(super) fn surface(&self) -> Arc<Mutex<dyn Surface>> {
+    pub(crate) fn surface(&self) -> Arc<Mutex<dyn Surface>> {
         Arc::clone(&self.surface) as _
     }
 
     /// Restores the terminal, even while a line is being typed. If the terminal takes no output, this waits no longer
     /// than `patience`.
     pub(super) fn restore(self, reader: &Reader, patience: Duration) {
-        self.mode.give_back();
         // If the reader was given up, the writer still holds the surface.
-        if !reader.is_given_up() {
-            within(patience, move || leave_line(&self.surface));
+        match reader.is_given_up() {
+            true => self.mode.give_back(),
+            false => self.leave(patience),
         }
+    }
+
+    /// The same while nothing else is printed.
+    pub(crate) fn leave(self, patience: Duration) {
+        self.mode.give_back();
+        within(patience, move || leave_line(&self.surface));
     }
 
     /// Carries out typed lines until the player leaves.
     pub(super) async fn drive(&mut self, session: &mut Session) -> Result<VisitEnd, PlayError> {
         // What happened before this visit is printed first.
         session.all_shown().await;
-        let mut typed = self.read(prompt(&session.status()))?;
-        let mut number = 0;
+        let first = prompt(&session.status());
+        self.each_line(first, async |number, line| {
+            answer(session, number, line).await
+        })
+        .await?;
+        Ok(VisitEnd::Quit)
+    }
+
+    /// Reads lines until the player leaves. `carry_out` returns the next prompt, or nothing if the line ends the visit.
+    pub(crate) async fn each_line(
+        &mut self,
+        first: String,
+        mut carry_out: impl AsyncFnMut(u64, String) -> Option<String>,
+    ) -> Result<(), PlayError> {
+        let mut typed = self.read(first.clone())?;
+        let (mut number, mut shown) = (0, first);
         while let Some(Typed { line, prompt: next }) = typed.recv().await {
             number += 1;
             match line {
                 Ok(line) if line.trim().is_empty() => {}
-                Ok(line) => {
-                    if session.line(number, Ok(line)).await == Flow::Quit {
-                        break;
-                    }
-                    // It does not matter whether it was quick: the answer is printed anyway.
-                    drop(timeout(QUICK, session.settle()).await);
-                }
-                Err(ReadlineError::Interrupted | ReadlineError::Eof) => break,
+                Ok(line) => match carry_out(number, line).await {
+                    Some(prompt) => shown = prompt,
+                    None => return Ok(()),
+                },
+                Err(ReadlineError::Interrupted | ReadlineError::Eof) => return Ok(()),
                 Err(error) => return Err(PlayError::Terminal(error.into())),
             }
             // The thread that reads waits for it; if that thread has ended, so does this loop.
-            drop(next.send(prompt(&session.status())));
+            drop(next.send(shown.clone()));
         }
-        drop(typed);
-        Ok(VisitEnd::Quit)
+        Ok(())
     }
 
     /// Reads lines in a thread of its own. If the receiver is dropped, the thread ends after its current line.
@@ -248,8 +264,23 @@ fn note_width(editor: &mut DefaultEditor, width: &AtomicU16) {
     width.store(columns, Ordering::Relaxed);
 }
 
+/// Carries out a line, and returns the next prompt; nothing if the player leaves.
+async fn answer(session: &mut Session, number: u64, line: String) -> Option<String> {
+    if session.line(number, Ok(line)).await == Flow::Quit {
+        return None;
+    }
+    Some(next_prompt(session).await)
+}
+
+/// The prompt after a line, below a quick answer.
+pub(super) async fn next_prompt(session: &mut Session) -> String {
+    // It does not matter whether it was quick: the answer is printed anyway.
+    drop(timeout(QUICK, session.settle()).await);
+    prompt(&session.status())
+}
+
 /// The status line and the place to type.
-fn prompt(status: &Status) -> String {
+pub(super) fn prompt(status: &Status) -> String {
     let waiting = match status.waiting {
         0 => String::new(),
         count => format!(", {count} waiting"),

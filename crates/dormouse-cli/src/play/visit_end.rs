@@ -1,6 +1,7 @@
 //! How a visit ends: the last line, and the exit code.
 
 use dormouse_engine::{Activity, Pause, Rest};
+use dormouse_host::EndedError;
 
 use super::{error::PlayError, waiting::Waiting};
 use crate::{
@@ -69,7 +70,7 @@ impl VisitEnd {
     pub(super) fn exit(&self) -> Result<Exit, PlayError> {
         match self {
             Self::Rest(Rest::Stopped(_)) => Ok(Exit::Stopped),
-            Self::Rest(Rest::Gone) => Err(PlayError::Ended),
+            Self::Rest(Rest::Gone) => Err(EndedError::Asked.into()),
             Self::Signal(exit) => Ok(*exit),
             Self::Rest(_) | Self::Quit | Self::ReaderGone => Ok(Exit::Success),
         }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use dormouse_contracts::ModelName;
 use dormouse_engine::ToolCalling;
+use dormouse_host::provider::ModelSelection;
 use dormouse_providers::{ServedBy, ServedByError};
 
 /// Which model to use.
@@ -22,6 +23,50 @@ pub(crate) struct ProviderFlags {
     /// How tools are offered to the model: native, or fallback (calls are JSON in its text)
     #[arg(long, value_name = "WAY", value_parser = tool_calling)]
     pub(crate) tool_calling: Option<ToolCalling>,
+}
+
+impl ProviderFlags {
+    /// Whether nothing is asked for.
+    pub(crate) fn is_default(&self) -> bool {
+        let Self {
+            provider,
+            model,
+            base_url,
+            tool_calling,
+        } = self;
+        provider.is_none() && model.is_none() && base_url.is_none() && tool_calling.is_none()
+    }
+
+    /// The same as the host takes it.
+    pub(crate) fn selection(&self) -> ModelSelection {
+        ModelSelection {
+            provider: self.provider,
+            model: self.model.clone(),
+            base_url: self.base_url.clone(),
+            tool_calling: self.tool_calling,
+        }
+    }
+}
+
+impl ProviderFlags {
+    /// The settings that the flags give, each with its flag.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+        let tool_calling = self.tool_calling.map(|way| match way {
+            ToolCalling::Native => "native".to_owned(),
+            ToolCalling::Fallback => "fallback".to_owned(),
+        });
+        let model = self.model.as_ref().map(|model| model.as_str().to_owned());
+        let provider = self.provider.map(|provider| provider.as_str().to_owned());
+        let flags = [
+            ("provider.kind", provider, "--provider"),
+            ("provider.model", model, "--model"),
+            ("provider.base_url", self.base_url.clone(), "--base-url"),
+            ("provider.tool_calling", tool_calling, "--tool-calling"),
+        ];
+        flags
+            .into_iter()
+            .filter_map(|(name, value, flag)| Some((name, value?, flag)))
+    }
 }
 
 fn provider(text: &str) -> Result<ServedBy, ServedByError> {

@@ -1,12 +1,11 @@
 //! What is known about a model without a request.
 
 use dormouse_contracts::{ModelName, ProviderId, Usd};
+use dormouse_host::provider::{ProviderError, open};
 use dormouse_providers::{
     Choice, Price, PriceTable, context_window, output_limit, token_counter_for,
 };
 use serde_json::{Value, json};
-
-use super::{error::ProviderError, open::open};
 
 /// The number of tokens that prices are given for.
 const MILLION: u64 = 1_000_000;

@@ -85,6 +85,7 @@ fn a_file_of_another_kind_is_refused_and_unchanged() {
         ("world.redb", "not a world"),
     ] {
         let home = Home::new();
+        home.leave_its_log();
         let path = home.write(name, text);
         let run = home.run(&["play"], "hi\n");
         assert_eq!(run.code, Some(4), "{name} {text:?}: {}", run.err);
@@ -260,6 +261,7 @@ fn damaged_at_its_end() -> Home {
 #[test]
 fn salvage_prints_the_next_steps() {
     let home = damaged_at_its_end();
+    home.leave_its_log();
     let saved = home.file("saved.redb");
     let run = home.run(&["log", "salvage", "--into", saved.to_str().unwrap()], "");
     assert_eq!(run.code, Some(0), "{}", run.err);

@@ -126,3 +126,85 @@ fn an_unknown_or_ambiguous_entity_is_refused_with_the_candidates() {
     done(&home, &["entity", "alias", "Ally", "Alice", "--remove"]);
     done(&home, &["entity", "show", "Alice"]);
 }
+
+#[test]
+fn a_change_of_what_is_known_of_somebody_is_undone_and_made_again() {
+    let home = acquainted();
+    let shown = || done(&home, &["entity", "show", "#12"]);
+    let without_times = |shown: String| -> Vec<String> {
+        let lines = shown.lines().filter(|line| !line.contains("changed"));
+        lines.map(str::to_owned).collect()
+    };
+    let mut events = 2;
+    for change in [
+        &["observe", "Alice", "She likes tea.", "--trust", "0.9"][..],
+        &["alias", "#12", "Alicia"],
+        &["set", "#12", "--name", "Alison"],
+        &["set", "#12", "--type", "npc"],
+        &["set", "#12", "--favorability", "-0.5"],
+        &["set", "#12", "--trust", "0.8"],
+        &["set", "#12", "--rapport", "0.7"],
+        &["set", "#12", "--interest", "boats", "--prefer", "drink=tea"],
+    ] {
+        let before = without_times(shown());
+        done(&home, &[&["entity"], change].concat());
+        events += 1;
+        let after = without_times(shown());
+        assert_ne!(before, after, "{change:?}");
+        for expected in [&before, &after, &before] {
+            done(&home, &["memory", "undo", &events.to_string()]);
+            events += 1;
+            assert_eq!(without_times(shown()), *expected, "{change:?}");
+            // It is so without the memory's file, too.
+            done(&home, &["memory", "rebuild", "--from-log"]);
+            assert_eq!(without_times(shown()), *expected, "{change:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_noticed_since_stays_when_an_earlier_change_is_undone() {
+    let home = acquainted();
+    done(&home, &["entity", "observe", "Alice", "She likes tea."]);
+    done(&home, &["entity", "set", "Alice", "--interest", "boats"]);
+    done(&home, &["entity", "observe", "Alice", "She has a boat."]);
+    done(&home, &["memory", "undo", "3"]);
+    let shown = done(&home, &["entity", "show", "Alice"]);
+    assert!(
+        !shown.contains("tea") && shown.contains("2. She has a boat.") && shown.contains("boats"),
+        "{shown}"
+    );
+    failed(&home, &["memory", "undo", "3"], "was undone by event 6");
+}
+
+#[test]
+fn who_is_one_person_and_who_is_known_is_undone_by_the_opposite() {
+    let home = acquainted();
+    let people = || done(&home, &["entity", "list"]).lines().count();
+    for (change, with, without) in [
+        (&["merge", "Ally", "Alice"][..], 1, 2),
+        (&["delete", "Ally"], 1, 2),
+        (&["create", "#14", "Bob"], 3, 2),
+    ] {
+        let run = home.run(&[&["entity"], change, &["--json"]].concat(), "");
+        let event = run.items()[0]["event"].as_u64().unwrap();
+        assert_eq!(people(), with, "{change:?}");
+        for (event, expected) in (event..).zip([without, with, without]) {
+            done(&home, &["memory", "undo", &event.to_string()]);
+            assert_eq!(people(), expected, "{change:?}");
+        }
+    }
+}
+
+#[test]
+fn undoing_what_is_not_there_any_more_says_so() {
+    let home = acquainted();
+    done(&home, &["entity", "observe", "Ally", "She likes tea."]);
+    done(&home, &["entity", "merge", "Ally", "Alice"]);
+    failed(&home, &["memory", "undo", "3"], "was merged into #12");
+    done(&home, &["entity", "unmerge", "#13"]);
+    failed(&home, &["memory", "undo", "4"], "has changed since");
+    done(&home, &["entity", "delete", "Ally"]);
+    failed(&home, &["memory", "undo", "3"], "restore or purge it first");
+    failed(&home, &["memory", "undo", "99"], "changed no record");
+}

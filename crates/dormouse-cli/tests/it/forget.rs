@@ -2,14 +2,15 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Append, AppendRequest, Clock, NewEvent, ReadEvents, Seq, Timestamp};
 use dormouse_engine::Event;
+use dormouse_host::SystemClock;
 use dormouse_store::RedbLog;
 
 use crate::{
     full_disk::may_mount,
     program::{Home, Run, finish},
+    server::{Mood, Server, says},
 };
 
 const SECRETS: [&str; 6] = [
@@ -261,6 +262,386 @@ fn a_record_a_text_and_a_span_are_forgotten_and_nothing_else() {
 }
 
 #[test]
+fn a_note_says_what_it_was_made_from_and_how_to_forget_that_too() {
+    let home = Home::new();
+    let asked = "whisper Dormouse = remember that the vault opens with plumbago";
+    play(&home, "Alice", &[asked.to_owned()]);
+    let list = home.run(&["memory", "list", "--json"], "").items();
+    let note = list.iter().find(|item| item["derived_from"][0].is_string());
+    let note = note.unwrap_or_else(|| panic!("{list:?}"));
+    let id = note["id"].as_str().unwrap();
+    let message = note["derived_from"][0].as_str().unwrap();
+    let why = home.run(&["memory", "why", id], "").out;
+    for expected in [
+        format!("made of {message}  "),
+        format!("`dormouse memory show {message}`"),
+        format!("`dormouse log show --from {message} --to {message}`"),
+    ] {
+        assert!(why.contains(&expected), "{why}");
+    }
+    let command = format!("`dormouse forget --record {message}`");
+    let shown = forget(&home, &["--record", id, "--dry-run"]);
+    assert!(shown.out.contains(&command), "{}", shown.out);
+    let done = forget(&home, &["--record", id, "--yes"]);
+    assert!(done.out.contains(&command), "{}", done.out);
+    assert!(
+        !hits(home.path(), &["plumbago"]).is_empty(),
+        "the message stays"
+    );
+    let done = forget(
+        &home,
+        &["--record", message, "--yes", "--everything", "--json"],
+    );
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(done.items()[0]["made_from"], serde_json::Value::Null);
+    assert_eq!(hits(home.path(), &["plumbago"]), BTreeMap::new());
+}
+
+#[test]
+fn a_note_is_forgotten_together_with_the_messages_that_it_was_made_from() {
+    let home = Home::new();
+    let asked = "whisper Dormouse = remember that the vault opens with plumbago";
+    play(&home, "Alice", &[asked.to_owned()]);
+    play(&home, "Bob", &["Dormouse, the ferry is late.".to_owned()]);
+    let list = home.run(&["memory", "list", "--json"], "").items();
+    let note = list.iter().find(|item| item["derived_from"][0].is_string());
+    let id = note.unwrap()["id"].as_str().unwrap();
+    let done = forget(&home, &["--record", id, "--with-messages", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(!done.out.contains("which stays"), "{}", done.out);
+    assert_eq!(hits(home.path(), &["plumbago"]), BTreeMap::new());
+    assert!(!hits(home.path(), &["the ferry is late"]).is_empty());
+    let shown = home.run(&["log", "show"], "").out;
+    assert!(
+        shown.contains(&format!("record {id} and what it was made from (")),
+        "{shown}"
+    );
+    let alone = forget(&home, &["--person", "bob", "--with-messages", "--yes"]);
+    assert_eq!(alone.code, Some(2), "{}", alone.out);
+}
+
+#[test]
+fn what_is_left_of_a_record_says_that_it_was_forgotten_and_cannot_be_undone() {
+    let home = Home::new();
+    let asked = "whisper Dormouse = remember that the vault opens with plumbago";
+    play(&home, "Alice", &[asked.to_owned(), "look".to_owned()]);
+    let list = home.run(&["memory", "list", "--json"], "").items();
+    let note = list.iter().find(|item| item["derived_from"][0].is_string());
+    let note = note.unwrap()["id"].as_str().unwrap().to_owned();
+    let shown = forget(&home, &["--record", &note, "--dry-run", "--verbose"]);
+    assert!(shown.out.contains("\n  1 note or fact\n"), "{}", shown.out);
+    let done = forget(&home, &["--record", &note, "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let said = format!("the words of record {note} were forgotten");
+    for look in ["show", "why"] {
+        let shown = home.run(&["memory", look, &note], "");
+        assert!(shown.out.contains(&said), "{look}: {}", shown.out);
+    }
+    let undone = home.run(&["memory", "undo", &note], "");
+    assert_eq!(undone.code, Some(2), "{}", undone.out);
+    assert!(undone.err.contains(&said), "{}", undone.err);
+    // A container may set no name of the user.
+    let mut child = home.command(&["forget", "--text", "plumbago", "--yes", "--everything"]);
+    let child = child.env_remove("USER").env_remove("LOGNAME").spawn();
+    let done = finish(child.unwrap(), b"");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let log = home.run(&["log", "show"], "").out;
+    assert_eq!(log.matches("lost words, by ").count(), 2, "{log}");
+    assert!(!log.contains("somebody at the command line"), "{log}");
+    let list = home.run(&["memory", "list", "--all"], "").out;
+    assert!(list.contains("(no words any more)"), "{list}");
+    // What was erased from the memory alone is still in the log.
+    let message = list.lines().find(|line| line.contains("arrives"));
+    let message = message.unwrap().split(' ').next().unwrap();
+    home.run(&["memory", "erase", message, "--yes"], "");
+    let shown = home.run(&["memory", "show", message], "").out;
+    let hint = format!("`dormouse forget --record {message}`");
+    assert!(shown.contains(&hint), "{shown}");
+}
+
+#[test]
+fn an_id_is_read_as_it_is_printed() {
+    let home = Home::new();
+    play(&home, "Mary Ann", &["Dormouse, hello.".to_owned()]);
+    let printed = home.run(&["entity", "list"], "").out;
+    let id = printed.split("  ").next().unwrap();
+    assert_eq!(id, "player:mary\\u{20}ann");
+    let shown = home.run(&["entity", "show", id], "");
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    for id in [id, "player:mary ann"] {
+        let shown = forget(&home, &["--person", id, "--dry-run"]);
+        assert_eq!(shown.code, Some(0), "{}", shown.err);
+    }
+}
+
+#[test]
+fn examples_are_all_that_is_taken_or_say_how_many_more_there_are() {
+    let home = Home::new();
+    let lines: Vec<_> = (0..101)
+        .map(|n| format!("say the kettle {n} sings"))
+        .collect();
+    play(&home, "Alice", &lines);
+    let shown = forget(&home, &["--text", "kettle", "--dry-run", "--verbose"]);
+    let examples = shown
+        .out
+        .lines()
+        .filter(|line| line.contains("sings"))
+        .count();
+    assert_eq!(examples, 100, "{}", shown.out);
+    assert!(shown.out.contains("\n  101 messages\n"), "{}", shown.out);
+    assert!(shown.out.contains("\n    and 1 more\n"), "{}", shown.out);
+    let shown = forget(
+        &home,
+        &["--text", "kettle 7 sings", "--dry-run", "--verbose"],
+    );
+    assert!(shown.out.contains("\n  1 message\n"), "{}", shown.out);
+    assert!(!shown.out.contains("more"), "{}", shown.out);
+}
+
+#[test]
+fn of_what_was_forgotten_before_it_was_shown_nothing_is_shown() {
+    let home = Home::new();
+    play(&home, "Alice", &["look".to_owned()]);
+    play(&home, "Bob", &["say the blue parrot is at home".to_owned()]);
+    play(&home, "Bob", &["say the bread is ready".to_owned()]);
+    let done = forget(&home, &["--text", "parrot", "--yes", "--json"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let texts = |run: &Run| {
+        run.of_type("world")
+            .into_iter()
+            .map(|it| it["text"].to_string())
+    };
+    let visit = play(&home, "Alice", &["look".to_owned()]);
+    let missed: Vec<_> = texts(&visit).collect();
+    assert!(
+        missed.iter().any(|text| text.contains("bread")),
+        "{missed:?}"
+    );
+    assert!(
+        !missed.iter().any(|text| text.contains("forgotten")),
+        "{missed:?}"
+    );
+    // Each is shown once.
+    let visit = play(&home, "Alice", &["look".to_owned()]);
+    assert!(!texts(&visit).any(|text| text.contains("bread")));
+}
+
+#[test]
+fn a_text_is_found_and_taken_wherever_it_is_in_the_folder() {
+    const OURS: &str = "the lamp oil is under the eleventh stair";
+    let home = lived();
+    // Nobody but Bob hears it.
+    play(&home, "Bob", &["look".to_owned()]);
+    play(&home, "Alice", &[format!("page Bob = {OURS}")]);
+    assert_eq!(
+        hits(home.path(), &[OURS]).values().next().unwrap(),
+        &["world.redb"]
+    );
+    let shown = forget(&home, &["--text", OURS, "--dry-run"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(
+        shown.out.contains("world.redb") && !shown.out.contains("log.redb"),
+        "{}",
+        shown.out
+    );
+    let done = forget(&home, &["--text", OURS, "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(hits(home.path(), &[OURS]).is_empty());
+    let again = forget(&home, &["--text", OURS, "--yes"]);
+    assert_eq!(again.code, Some(2), "{}", again.out);
+
+    // What other commands left behind.
+    let line = serde_json::json!({"text": OURS, "source_key": "1"});
+    let other = serde_json::json!({"text": BOBS[0], "source_key": "2"});
+    let person =
+        serde_json::json!({"type": "person", "assistants": [{"messages": [{"text": OURS}]}]});
+    let tape = serde_json::json!({"dormouse_cassette": 1, "exchanges": [OURS]});
+    for (name, text, left) in [
+        (
+            "history.txt",
+            format!("#V2\nsay {OURS}\nlook\n"),
+            Some("#V2\nlook\n".to_owned()),
+        ),
+        (
+            "kept.jsonl",
+            format!("{line}\n{other}\n"),
+            Some(format!("{other}\n")),
+        ),
+        ("alice.json", person.to_string(), None),
+        ("tape.json", tape.to_string(), None),
+        ("log.redb.damaged", format!("\0\u{1}{line}\0"), None),
+    ] {
+        home.write(name, &text);
+        let done = forget(&home, &["--text", OURS, "--yes"]);
+        assert_eq!(done.code, Some(0), "{name}: {}", done.err);
+        assert_eq!(fs::read_to_string(home.file(name)).ok(), left, "{name}");
+    }
+    assert_eq!(hits(home.path(), &SECRETS).len(), SECRETS.len());
+}
+
+/// All files of a folder with their bytes.
+fn bytes_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    entries
+        .map(|path| (name(&path), fs::read(&path).unwrap()))
+        .collect()
+}
+
+#[test]
+fn looking_changes_no_byte_of_any_file_also_while_a_visit_is_on() {
+    let home = lived();
+    let looks = [
+        &["--person", "alice", "--dry-run"][..],
+        &["--text", "blue parrot", "--dry-run", "--verbose"],
+        &["--secrets", "--dry-run"],
+        &["--from", "2020-01-01", "--dry-run"],
+        &["--requests"],
+    ];
+    let before = bytes_of(home.path());
+    for look in looks {
+        let shown = forget(&home, look);
+        assert_eq!(shown.code, Some(0), "{look:?}: {}", shown.err);
+        assert!(bytes_of(home.path()) == before, "{look:?}");
+    }
+    let mut visit = home.spawn(&["play", "--json", "--provider", "offline", "--as", "Bob"]);
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(visit.stdout.take().unwrap()));
+    assert!(lines.next().unwrap().unwrap().contains("ready"));
+    for look in looks {
+        let shown = forget(&home, look);
+        assert_eq!(shown.code, Some(0), "{look:?}: {}", shown.err);
+        assert!(
+            shown
+                .err
+                .contains("in use by another process; this is the log as it was at"),
+            "{}",
+            shown.err
+        );
+    }
+    drop(lines);
+    finish(visit, b"");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_words_stay_behind_a_link() {
+    let home = lived();
+    let elsewhere = Home::new();
+    for name in [
+        "log.redb",
+        "world.redb",
+        "memory-dormouse.redb",
+        "history.txt",
+    ] {
+        let (here, there) = (home.file(name), elsewhere.file("file"));
+        if name == "history.txt" {
+            fs::write(&here, format!("say {}\n", SECRETS[0])).unwrap();
+        }
+        fs::rename(&here, &there).unwrap();
+        std::os::unix::fs::symlink(&there, &here).unwrap();
+        for how in ["--yes", "--dry-run"] {
+            let refused = forget(&home, &["--person", "alice", how]);
+            assert_eq!(refused.code, Some(2), "{name}: {}", refused.out);
+            let said = format!("{name} is a symbolic link to ");
+            assert!(refused.err.contains(&said), "{}", refused.err);
+        }
+        fs::remove_file(&here).unwrap();
+        fs::rename(&there, &here).unwrap();
+    }
+    // A link to what somebody keeps elsewhere is left alone and named.
+    let mine = elsewhere.write(
+        "mine.jsonl",
+        &format!("{{\"text\":\"{}\",\"source_key\":\"1\"}}\n", SECRETS[1]),
+    );
+    std::os::unix::fs::symlink(&mine, home.file("mine.jsonl")).unwrap();
+    let done = forget(&home, &["--person", "alice", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(
+        done.err
+            .contains("mine.jsonl is not a file of this program"),
+        "{}",
+        done.err
+    );
+    assert!(mine.exists() && home.file("mine.jsonl").is_symlink());
+}
+
+#[test]
+fn a_line_with_a_name_and_no_id_goes_with_the_one_person_who_has_the_name() {
+    const LINES: [&str; 3] = [
+        "the heron builds its nest on the north chimney",
+        "nine barrels of cider wait in the boat house",
+        "the miller hides his savings in a clay goose",
+    ];
+    let home = lived();
+    // The second name begins with a Cyrillic letter.
+    let lines = LINES.iter().zip(["Alice", "\u{410}lice", "Mallory"]);
+    let lines: Vec<_> = lines
+        .map(|(text, speaker)| serde_json::json!({"text": text, "speaker": speaker}).to_string())
+        .collect();
+    let imported = home.run(&["memory", "import", "-"], lines.join("\n"));
+    assert_eq!(imported.code, Some(0), "{}", imported.err);
+
+    let document = |who: &str, named: &[&str]| -> serde_json::Value {
+        let written = home.run(&[&["export", "--person", who][..], named].concat(), "");
+        assert_eq!(written.code, Some(0), "{}", written.err);
+        serde_json::from_str(&written.out).unwrap()
+    };
+    let alice = document("alice", &[]);
+    assert_eq!(
+        alice["person"]["named_only"]["Alice"], 1,
+        "{}",
+        alice["person"]
+    );
+    let text = alice.to_string();
+    assert!(text.contains(LINES[0]) && text.contains(LINES[1]) && !text.contains(LINES[2]));
+
+    let shown = forget(&home, &["--person", "alice", "--dry-run"]);
+    assert!(
+        shown
+            .out
+            .contains("1 line has only the name \"Alice\" and no id: nobody else is called so"),
+        "{}",
+        shown.out
+    );
+    // Now somebody else looks like her, and it is nobody's.
+    let renamed = home.run(&["entity", "alias", "player:bob", "AIice"], "");
+    assert_eq!(renamed.code, Some(0), "{}", renamed.err);
+    assert!(!document("player:alice", &[]).to_string().contains(LINES[0]));
+    assert!(
+        document("player:alice", &["--named"])
+            .to_string()
+            .contains(LINES[0])
+    );
+    let done = forget(&home, &["--person", "player:alice", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let said = "others are called so or alike: they stay";
+    assert!(done.err.contains(said), "{}", done.err);
+    assert_eq!(hits(home.path(), &LINES).len(), 3);
+    let refused = forget(&home, &["--person", "alice", "--yes"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.out);
+    assert!(refused.err.contains(said), "{}", refused.err);
+    let done = forget(&home, &["--person", "alice", "--named", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(hits(home.path(), &LINES).len(), 1);
+
+    // Nobody has this name but a line.
+    let done = forget(&home, &["--person", "mallory", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(hits(home.path(), &[&LINES[..], &["Mallory"]].concat()).is_empty());
+    for nobody in ["", " "] {
+        let refused = forget(&home, &["--person", nobody, "--yes"]);
+        assert_eq!(refused.code, Some(2));
+        assert!(
+            refused.err.contains("--person needs a word at least"),
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_what_to_do_and_changes_nothing() {
     let home = lived();
     let log = |home: &Home| {
@@ -309,6 +690,82 @@ fn what_cannot_be_meant_is_refused_with_what_to_do_and_changes_nothing() {
     drop(lines);
     finish(visit, b"");
     assert_eq!(hits(home.path(), &SECRETS).len(), SECRETS.len());
+}
+
+#[test]
+fn everything_can_be_forgotten_and_life_goes_on() {
+    let home = lived();
+    let args = ["--from", "2020-01-01", "--yes", "--everything"];
+    let done = forget(&home, &args);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(hits(home.path(), &SECRETS).is_empty() && hits(home.path(), &BOBS).is_empty());
+    for args in [
+        &["log", "replay", "--decide", "--assistant", "dormouse"][..],
+        &["log", "replay", "--assistant", "vole"],
+        &["log", "verify"],
+        &["doctor", "--provider", "offline"],
+    ] {
+        let run = home.run(args, "");
+        assert_eq!(run.code, Some(0), "{args:?}: {}{}", run.out, run.err);
+    }
+    let asked = "whisper Dormouse = remember that the barge leaves at noon".to_owned();
+    let visit = play(
+        &home,
+        "Alice",
+        &[asked, "Dormouse, when does the barge leave?".to_owned()],
+    );
+    assert!(visit.answers().concat().contains("noon"), "{}", visit.out);
+}
+
+#[test]
+fn a_night_is_not_disturbed_and_what_it_made_of_somebody_goes_with_them() {
+    let home = lived();
+    let before = hits(home.path(), &SECRETS);
+    let consolidate = |url: &str| {
+        let args = ["memory", "consolidate", "--model", "tiny"];
+        home.spawn(&[&args[..], &["--base-url", url]].concat())
+    };
+    // The night waits for its model.
+    let slow = Server::start(Mood::Hanging);
+    let mut night = consolidate(&slow.url);
+    while slow.asked().is_empty() {
+        assert!(night.try_wait().unwrap().is_none(), "it asks the model");
+        std::thread::yield_now();
+    }
+    for args in [&["--person", "alice", "--yes"][..], &["--retention"]] {
+        home.write("dormouse.toml", "[memory]\nutterances_kept_days = 1\n");
+        let refused = forget(&home, args);
+        assert_eq!(refused.code, Some(3), "{args:?}: {}", refused.err);
+    }
+    fs::remove_file(home.file("dormouse.toml")).unwrap();
+    night.kill().unwrap();
+    night.wait().unwrap();
+    assert_eq!(hits(home.path(), &SECRETS), before);
+
+    // A night that ends makes facts of what both said.
+    let scribe = Server::scripted(|request| {
+        let facts = request.message().lines().filter_map(|line| {
+            let (id, said) = line.strip_prefix('[')?.split_once(']')?;
+            let said = said.split_once(": ").map_or(said, |(_, said)| said);
+            let text = format!("It is held that {said}");
+            Some(serde_json::json!({"text": text, "from": [id]}))
+        });
+        says(&serde_json::json!(facts.collect::<Vec<_>>()).to_string())
+    });
+    let night = finish(consolidate(&scribe.url), b"");
+    assert_eq!(night.code, Some(0), "{}{}", night.out, night.err);
+    let facts = ["memory", "list", "--kind", "fact"];
+    let facts = |home: &Home| home.run(&facts, "").out;
+    let made = facts(&home);
+    assert!(made.contains("It is held that"), "{made}");
+    assert!(
+        made.contains(BOBS[0]) && made.contains(SECRETS[0]),
+        "{made}"
+    );
+    let done = forget(&home, &["--person", "alice", "--yes"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(hits(home.path(), &SECRETS).is_empty());
+    assert!(facts(&home).contains(BOBS[0]), "{}", facts(&home));
 }
 
 #[test]

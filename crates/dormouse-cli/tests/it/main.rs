@@ -2,7 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
 
 mod answers;
+mod assistants;
 mod bad_input;
+mod config;
+#[cfg(unix)]
+mod control;
 mod data;
 mod doctor;
 mod emergency;

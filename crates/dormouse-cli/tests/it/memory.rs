@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, BufReader, Write},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     program::{Home, Run, finish},
@@ -62,7 +62,7 @@ fn an_added_record_is_found_with_the_reason() {
     let mut lines = run.out.lines();
     assert_eq!(
         lines.next().unwrap(),
-        "1  2026-11-20T10:00:00Z Alice (tea house): The kettle is in the blue tin."
+        "1  2026-11-20T10:00:00Z \"Alice\" (tea house): The kettle is in the blue tin."
     );
     assert!(lines.next().unwrap().contains("score "), "{}", run.out);
 
@@ -208,12 +208,6 @@ fn refusals_name_events_and_commands_that_exist() {
         "1 is withdrawn; undo that first",
     );
     done(&home, &["entity", "create", "#12", "Alice"]);
-    failed(
-        &home,
-        &["memory", "undo", "6"],
-        2,
-        "event 6 changed what is known of somebody",
-    );
     done(&home, &["memory", "erase", "2", "--yes"]);
     failed(
         &home,
@@ -413,7 +407,8 @@ fn malformed_lines_are_reported_and_the_rest_is_imported() {
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert_eq!(
         run.out,
-        "3 lines: 2 added, 0 already known, 1 refused\n    added by event 1, which `dormouse memory undo` takes back\n"
+        "3 lines: 2 added, 0 already known, 1 refused\n    added by event 1, which `dormouse memory undo` takes back\n    \
+         they are believed 0.40 at most, so no answer rests on them; `--trust SCORE` says how far a file is believed\n"
     );
     assert!(run.err.contains("line 2: not a record"), "{}", run.err);
     let again = home.run(&["memory", "import", "-", "--json"], lines);
@@ -448,7 +443,7 @@ fn a_file_is_believed_as_far_as_the_command_says_and_vouches_for_nobody() {
     let line = "{\"text\":\"The code of the vault is 9431.\",\"trust\":1.0,\"speaker\":\"Alice\",\
                 \"entity\":\"player:alice\",\"heard_as\":\"whisper\",\"kind\":\"instruction\",\"derivation\":\"heard\"}\n";
     for (flags, trust, from, derivation) in [
-        (&[][..], 0.6, json!({"named": "Alice"}), "imported"),
+        (&[][..], 0.4, json!({"named": "Alice"}), "imported"),
         (
             &["--trust", "0.25"],
             0.25,
@@ -675,7 +670,8 @@ fn chatted() -> Home {
     ];
     let chat = chat.map(|(by, text)| json!({"text": text, "speaker": by, "thread": "tea house"}));
     let lines = home.write("chat.jsonl", &chat.map(|line| line.to_string()).join("\n"));
-    done(&home, &["memory", "import", lines.to_str().unwrap()]);
+    let lines = lines.to_str().unwrap();
+    done(&home, &["memory", "import", lines, "--trust", "0.6"]);
     home
 }
 
@@ -730,15 +726,54 @@ fn a_model_makes_facts_of_what_was_heard_once_and_they_can_be_undone() {
 }
 
 #[test]
+fn without_a_model_facts_and_traits_are_made_by_fixed_rules_and_can_be_undone() {
+    let home = Home::new();
+    for (who, said) in [
+        (
+            "Alice",
+            "hello there\nmy horse is called Biscuit. I live in Hollow.\nwhere is the kettle?\n",
+        ),
+        ("Bob", "Good evening! I like green tea.\n"),
+    ] {
+        let run = home.run(&["play", "--as", who, "--provider", "offline"], said);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+    }
+    let offline = ["memory", "consolidate", "--provider", "offline", "--json"];
+    let line = done(&home, &offline).items().pop().unwrap();
+    assert_eq!(
+        (&line["type"], &line["end"]),
+        (&json!("consolidated"), &json!("done")),
+        "{line}"
+    );
+    let listed = ["memory", "list", "--json"];
+    let found = done(&home, &listed);
+    let is_made = |record: &Value| record["derivation"] == "extracted";
+    let made = found.items().into_iter().filter(is_made);
+    let mut texts: Vec<_> = made
+        .map(|it| it["text"].as_str().unwrap().to_owned())
+        .collect();
+    texts.sort();
+    let expected = [
+        "Alice lives in Hollow.",
+        "Alice's horse is called Biscuit.",
+        "Bob likes green tea.",
+    ];
+    assert_eq!(texts, expected);
+
+    let again = done(&home, &offline).items().pop().unwrap();
+    assert_eq!(again["requests"], json!(0), "everything was read");
+    done(&home, &["log", "replay", "--decide"]);
+    done(&home, &["memory", "rebuild", "--from-log"]);
+    assert_eq!(done(&home, &listed).out, found.out);
+    let event = line["events"][0].to_string();
+    done(&home, &["memory", "undo", &event]);
+    assert_ne!(done(&home, &listed).out, found.out);
+}
+
+#[test]
 fn consolidating_says_why_it_cannot() {
     let home = chatted();
     let offline = ["memory", "consolidate", "--provider", "offline"];
-    failed(
-        &home,
-        &offline,
-        2,
-        "the offline model follows fixed rules and cannot make facts",
-    );
     let through = || done(&home, &["log", "show"]).out;
     let before = through();
     let mut visit = home.spawn(&["play", "--json", "--provider", "offline"]);
@@ -800,4 +835,44 @@ fn a_memory_that_is_missing_is_made_again_from_its_log_before_it_is_read() {
         run.out
     );
     assert_eq!(done(&home, &["memory", "list", "--json"]).out, before);
+}
+
+#[test]
+fn why_names_the_answers_that_a_record_was_left_out_of_and_who_heard_them() {
+    let home = Home::new();
+    for (who, line) in [
+        (
+            "Alice",
+            "whisper Dormouse = remember that the vault opens with the word plumbago",
+        ),
+        ("Bob", "whisper Dormouse = which word opens the vault?"),
+        ("Alice", "whisper Dormouse = which word opens the vault?"),
+    ] {
+        let args = ["play", "--json", "--provider", "offline", "--as", who];
+        let run = home.run(&args, format!("{line}\n"));
+        assert_eq!(run.code, Some(0), "{}", run.err);
+    }
+    let items = home.run(&["memory", "list", "--json"], "").items();
+    let of_alice = items.iter().find(|item| {
+        item["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("plumbago"))
+    });
+    let id = of_alice.unwrap()["id"].as_str().unwrap().to_owned();
+    let why = home
+        .run(&["memory", "why", &id, "--json"], "")
+        .of_type("why");
+    let withheld = why[0]["withheld"].as_array().unwrap();
+    assert_eq!(withheld.len(), 1, "{withheld:?}");
+    let [heard, known] = ["listeners", "audience"].map(|field| withheld[0][field].to_string());
+    assert!(
+        heard.contains("player:bob") && !heard.contains("player:alice"),
+        "{heard}"
+    );
+    assert!(
+        known.contains("player:alice") && !known.contains("player:bob"),
+        "{known}"
+    );
+    let why = home.run(&["memory", "why", &id], "").out;
+    assert!(why.contains("left out of the answer to #"), "{why}");
 }

@@ -4,10 +4,17 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
+use dormouse_contracts::Seq;
+use dormouse_engine::{ConfiguredModel, decide_again};
+use dormouse_providers::token_counter_for;
+use dormouse_store::LogView;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -15,19 +22,44 @@ use nix::{
 use serde_json::Value;
 
 /// A data folder of its own.
-pub(crate) struct Home(tempfile::TempDir);
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+    leaves_its_log: AtomicBool,
+}
 
-/// Each life is decided again at the end of its test, so that every test also proves that what the program decided
+/// Each life of the log is decided again at the end of its test, so that every test also proves that what the program decided
 /// follows from its log alone.
 impl Drop for Home {
     fn drop(&mut self) {
-        if std::thread::panicking() || !self.file("log.redb").exists() {
+        let is_left = self.leaves_its_log.load(Ordering::Relaxed);
+        if std::thread::panicking() || is_left || !self.file("log.redb").exists() {
             return;
         }
-        // Some tests leave a log that cannot be read, or in use.
-        let run = self.command(&["log", "replay", "--decide"]).output();
-        let err = String::from_utf8(run.unwrap().stderr).unwrap();
-        assert!(!err.contains("is decided differently now"), "{err}");
+        let path = self.file("log.redb");
+        // Some tests drop their home within a runtime of their own.
+        let decided = std::thread::scope(|scope| {
+            let again = || block_on(every_decision_is_the_same_again(&path));
+            scope.spawn(again).join()
+        });
+        if let Err(panic) = decided {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(future)
+}
+
+async fn every_decision_is_the_same_again(path: &Path) {
+    let log = LogView::open(path).unwrap();
+    for (key, _) in log.assistants().unwrap() {
+        let counter = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
+        let again = decide_again(&log, &key, Seq(u64::MAX), counter).await;
+        assert!(again.is_ok(), "the life of {key}: {again:?}");
     }
 }
 
@@ -92,11 +124,19 @@ impl Run {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            leaves_its_log: AtomicBool::new(false),
+        }
+    }
+
+    /// The log of this home is not decided again: the test damages it, or has one that no program decided.
+    pub(crate) fn leave_its_log(&self) {
+        self.leaves_its_log.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -2,9 +2,12 @@
 
 use std::{path::Path, process::Command};
 
-use dormouse_qdrant_double::QdrantDouble;
+use dormouse_qdrant_double::{QdrantDouble, QdrantFault};
 
-use crate::program::{Home, Run, finish};
+use crate::{
+    forget::hits,
+    program::{Home, Run, finish},
+};
 
 /// A memory of two records, with this way to say where its vectors are.
 fn home(vectors: &str) -> Home {
@@ -63,6 +66,163 @@ fn rebuild_mends_a_collection_of_another_dimension_and_feeds_once() {
     rebuilt(&home);
     assert_eq!(server.collections(), sizes);
     assert_eq!(server.upserts().len(), fed + 1, "fed once");
+}
+
+const FORGET: [&str; 4] = ["forget", "--text", "peppermint", "--yes"];
+
+#[test]
+fn a_forgetting_killed_before_the_vectors_are_removed_changes_nothing_and_works_again() {
+    let server = QdrantDouble::start().unwrap();
+    let home = home(&at(&server));
+    rebuilt(&home);
+    let points = |server: &QdrantDouble| {
+        let sizes = server.collections();
+        sizes.into_iter().map(|(_, points)| points).sum::<u64>()
+    };
+    assert_eq!(points(&server), 2);
+
+    // It waits for the server, with all new files written.
+    server.fail(QdrantFault::Hang);
+    let before = server.calls();
+    let mut child = home.spawn(&FORGET);
+    while server.calls() == before {
+        assert!(child.try_wait().unwrap().is_none(), "it asks the server");
+        std::thread::yield_now();
+    }
+    assert!(home.file("log.redb.forgetting").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    server.fail(QdrantFault::None);
+    assert!(!home.file("forget.json").exists());
+
+    // The next start of any command.
+    let next = home.run(&["log", "verify"], "");
+    assert_eq!(next.code, Some(0), "{}", next.err);
+    let said = "a forgetting was interrupted before it was done: nothing was forgotten";
+    assert!(next.err.contains(said), "{}", next.err);
+    assert!(!home.file("log.redb.forgetting").exists());
+    assert!(hits(home.path(), &["peppermint"])["peppermint"].contains(&"log.redb".to_owned()));
+    assert_eq!(points(&server), 2);
+
+    let done = home.run(&FORGET, "");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(points(&server), 0);
+    assert!(hits(home.path(), &["peppermint"]).is_empty());
+    // The other one is embedded again.
+    rebuilt(&home);
+    assert_eq!(points(&server), 1);
+}
+
+#[test]
+fn a_forgetting_without_the_memory_says_that_its_vectors_stay_on_the_server() {
+    let server = QdrantDouble::start().unwrap();
+    let home = home(&at(&server));
+    rebuilt(&home);
+    let [(collection, 2)] = &server.collections()[..] else {
+        panic!("{:?}", server.collections());
+    };
+    assert!(collection.contains("_dormouse_"), "{collection}");
+    for file in ["memory-dormouse.redb", "memory-dormouse.redb.index"] {
+        std::fs::remove_file(home.file(file)).ok();
+    }
+    let said = "they stay; remove those with `_dormouse_` in their names";
+    let shown = home.run(&["forget", "--text", "peppermint", "--dry-run"], "");
+    assert!(shown.err.contains(said), "{}", shown.err);
+    let done = home.run(&[&FORGET[..], &["--json"]].concat(), "");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(done.of_type("forget")[0]["vectors_left"][0], "dormouse");
+    assert_eq!(server.collections(), [(collection.clone(), 2)]);
+    // The memory that was made again knows its own.
+    let add = ["memory", "add", "Carol bakes the rye bread"];
+    assert_eq!(home.run(&add, "").code, Some(0));
+    let next = home.run(&["forget", "--text", "boat", "--yes"], "");
+    assert_eq!(next.code, Some(0), "{}", next.err);
+    assert!(!next.err.contains(said), "{}", next.err);
+    // A memory that cannot be read does not.
+    home.write("memory-dormouse.redb", "no database");
+    let third = home.run(&["forget", "--text", "rye", "--yes", "--everything"], "");
+    assert_eq!(third.code, Some(0), "{}", third.err);
+    assert!(third.err.contains(said), "{}", third.err);
+}
+
+#[test]
+fn nothing_is_forgotten_while_another_program_may_put_vectors_back() {
+    let server = QdrantDouble::start().unwrap();
+    let home = home(&at(&server));
+    rebuilt(&home);
+    // A search that waits for the server has the memory open.
+    server.fail(QdrantFault::Hang);
+    let before = server.calls();
+    let mut search = home.spawn(&["memory", "rebuild"]);
+    while server.calls() == before {
+        assert!(search.try_wait().unwrap().is_none(), "it asks the server");
+        std::thread::yield_now();
+    }
+    let refused = home.run(&FORGET, "");
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    search.kill().unwrap();
+    search.wait().unwrap();
+    server.fail(QdrantFault::None);
+    assert!(!hits(home.path(), &["peppermint"]).is_empty());
+    let done = home.run(&FORGET, "");
+    assert_eq!(done.code, Some(0), "{}", done.err);
+}
+
+#[test]
+fn killed_at_any_call_that_empties_a_server_nothing_is_forgotten_and_the_next_attempt_works() {
+    let server = QdrantDouble::start().unwrap();
+    let home = home(&at(&server));
+    let config = std::fs::read_to_string(home.file("dormouse.toml")).unwrap();
+    home.write(
+        "dormouse.toml",
+        &format!("[assistant]\nkey = \"vole\"\n{config}"),
+    );
+    let add = ["memory", "add", "Carol hides the peppermint tea"];
+    assert_eq!(home.run(&add, "").code, Some(0));
+    rebuilt(&home);
+    home.write("dormouse.toml", &config);
+    rebuilt(&home);
+    let args = [&FORGET[..], &["--everything"]].concat();
+    let names = |server: &QdrantDouble| {
+        let sizes = server.collections().into_iter();
+        sizes.map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&server).len(), 2, "one of each assistant");
+    let mut kills = 0;
+    for calls in 0.. {
+        let before = server.calls();
+        server.fail(QdrantFault::HangAfter { calls });
+        let mut child = home.spawn(&args);
+        let is_killed = loop {
+            if server.calls() > before + usize::try_from(calls).unwrap() {
+                break true;
+            }
+            if child.try_wait().unwrap().is_some() {
+                break false;
+            }
+            std::thread::yield_now();
+        };
+        if !is_killed {
+            server.fail(QdrantFault::None);
+            break;
+        }
+        kills += 1;
+        assert!(!home.file("forget.json").exists());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        server.fail(QdrantFault::None);
+        let next = home.run(&["log", "verify"], "");
+        assert!(next.err.contains("nothing was forgotten"), "{}", next.err);
+        assert!(hits(home.path(), &["peppermint"])["peppermint"].contains(&"log.redb".to_owned()));
+        rebuilt(&home);
+    }
+    assert!(kills > 2, "{kills} kills");
+    assert!(hits(home.path(), &["peppermint"]).is_empty());
+    assert!(
+        !names(&server).iter().any(|name| name.contains("_vole_")),
+        "{:?}",
+        server.collections()
+    );
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! A memory and a log that do not fit, and making the memory again.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::Write,
+    path::PathBuf,
 };
+
+use dormouse_contracts::{Append, AppendRequest, AssistantId, NewEvent, Seq, Timestamp};
+use dormouse_store::RedbLog;
 
 use crate::program::{Home, Run};
 
@@ -181,4 +186,129 @@ fn reading_the_memory_of_another_log_prints_it_and_says_so() {
             assert!(read.err.contains(said), "{args:?}: {}", read.err);
         }
     }
+}
+
+/// Every file of the folder, with its bytes.
+fn files(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = fs::read_dir(home.path()).unwrap();
+    files
+        .map(|file| file.unwrap().path())
+        .map(|file| (file.clone(), fs::read(&file).unwrap()))
+        .collect()
+}
+
+/// The log of an assistant as the trial versions wrote it.
+fn trial_log(home: &Home) {
+    let log = RedbLog::open(&home.file("log.redb")).unwrap();
+    let event = NewEvent {
+        at: Timestamp::EPOCH,
+        kind: "perceived",
+        schema: 1,
+        payload: b"{}".to_vec(),
+    };
+    let request = AppendRequest {
+        assistant: AssistantId::try_new("alice").unwrap(),
+        expected: Seq::ZERO,
+        events: vec![event],
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(log.append(request)).unwrap();
+}
+
+#[test]
+fn a_log_of_the_trial_format_is_refused_by_every_command_and_nothing_is_touched() {
+    let home = Home::new();
+    home.leave_its_log();
+    trial_log(&home);
+    let before = files(&home);
+    for args in [
+        &["play"][..],
+        &["memory", "list"],
+        &["memory", "stats"],
+        &["memory", "add", "Tea is at five."],
+        &["memory", "rebuild", "--from-log", "--yes"],
+        &["entity", "list"],
+        &["entity", "set", "player:bob", "--name", "Bob"],
+        &["export", "--person", "Bob"],
+        &["emergency", "clear"],
+        &["forget", "--text", "kettle", "--yes"],
+    ] {
+        let refused = home.run(args, "");
+        assert_eq!(refused.code, Some(4), "{args:?}: {}", refused.err);
+        let said = "trial format";
+        assert!(refused.err.contains(said), "{args:?}: {}", refused.err);
+        assert!(files(&home) == before, "{args:?}");
+    }
+}
+
+#[test]
+fn a_memory_that_is_older_than_its_log_says_so_and_is_completed_for_a_document_about_a_person() {
+    let home = Home::new();
+    home.play("The kettle is in the blue tin.\n");
+    let memory = home.file("memory-dormouse.redb");
+    let older = fs::read(&memory).unwrap();
+    home.play("The trombone belongs to Carol.\n");
+    fs::write(&memory, &older).unwrap();
+    let doctor = home.run(&["doctor"], "");
+    assert!(doctor.out.contains("takes in the rest"), "{}", doctor.out);
+    for args in [
+        &["memory", "list"][..],
+        &["memory", "search", "trombone"],
+        &["memory", "export"],
+    ] {
+        let read = run(&home, args, 0);
+        assert!(
+            read.err.contains("takes in the rest"),
+            "{args:?}: {}",
+            read.err
+        );
+        assert!(!read.out.contains("trombone"), "{args:?}: {}", read.out);
+    }
+    let document = run(&home, &["export", "--person", "Visitor"], 0).out;
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let conversations = document["assistants"][0]["conversations"].to_string();
+    assert!(conversations.contains("trombone"), "{conversations}");
+}
+
+#[test]
+fn what_is_kept_of_a_person_is_not_mixed_with_the_memory_of_another_log() {
+    let (home, other) = (Home::new(), Home::new());
+    for (home, said) in [
+        (&home, "My dog is called Rex."),
+        (&other, "My cat is called Tom."),
+    ] {
+        home.play(format!("{said}\n"));
+    }
+    fs::copy(
+        other.file("memory-dormouse.redb"),
+        home.file("memory-dormouse.redb"),
+    )
+    .unwrap();
+    let refused = run(&home, &["export", "--person", "Visitor"], 4);
+    assert!(
+        refused.out.is_empty() && refused.err.contains("does not follow"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn what_an_interrupted_rebuild_leaves_is_reported_and_holds_nothing_that_is_erased() {
+    let home = remembering(&TEXTS);
+    let (memory, left) = (
+        home.file("memory-dormouse.redb"),
+        home.file("memory-dormouse.redb.again"),
+    );
+    fs::copy(&memory, &left).unwrap();
+    let doctor = home.run(&["doctor"], "");
+    assert!(
+        doctor.out.contains("rebuild that was interrupted"),
+        "{}",
+        doctor.out
+    );
+    run(&home, &["memory", "erase", "2", "--yes"], 0);
+    assert!(!left.exists());
+    fs::copy(&memory, &left).unwrap();
+    home.play("");
+    assert!(!left.exists());
 }

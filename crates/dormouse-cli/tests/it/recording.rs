@@ -69,6 +69,7 @@ fn a_recording_without_requests_is_not_replayed_by_the_offline_model() {
 #[test]
 fn a_visit_that_fails_before_anything_was_asked_leaves_no_recording() {
     let home = Home::new();
+    home.leave_its_log();
     home.write("log.redb", "no log");
     let file = home.file("visit.json");
     for _ in 0..2 {

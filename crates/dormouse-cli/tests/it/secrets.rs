@@ -1,6 +1,10 @@
 //! No key is written to any output or file.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
+
+use dormouse_contracts::{EntityId, Words};
+use dormouse_host::SystemClock;
+use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 
 use crate::{
     forget::hits,
@@ -226,6 +230,22 @@ fn a_log_that_keeps_secrets_is_counted_by_kind_and_never_printed() {
     }
 }
 
+/// What is said in the room stays in the world until the assistant is awake again.
+fn say_while_nobody_is_awake(home: &Home, line: &str) {
+    let world = Sandbox::open(&home.file("world.redb"), Arc::new(SystemClock)).unwrap();
+    let bob = Character {
+        id: EntityId::try_new("player:bob").unwrap(),
+        name: "Bob".to_owned(),
+        kind: CharacterKind::Player,
+    };
+    let say = Act::Say(Words::try_new(line).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
+        world.join(bob.clone()).await.unwrap();
+        world.act(&bob.id, say).await.unwrap();
+    });
+}
+
 #[test]
 fn secrets_that_a_log_and_a_world_hold_are_masked_in_every_file_and_the_other_words_stay() {
     let secrets = SAID.map(|(_, secret)| secret);
@@ -235,6 +255,7 @@ fn secrets_that_a_log_and_a_world_hold_are_masked_in_every_file_and_the_other_wo
     let lines = format!("{lines}The heron nests behind the mill.\nWhat is my password?\n");
     let run = home.run(&["play", "--json", "--provider", "offline"], lines);
     assert_eq!(run.code, Some(0), "{}", run.err);
+    say_while_nobody_is_awake(&home, SAID[0].0);
     home.write("history.txt", &format!("#V2\nlook\n{}\n", SAID[0].0));
     let before = hits(home.path(), &secrets);
     assert_eq!(before.len(), secrets.len(), "{before:?}");

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 
 use crate::{
-    program::Home,
+    program::{Home, watch},
     server::{Mood, Server},
 };
 
@@ -110,7 +110,7 @@ fn plain_output_shows_speech_and_acts_and_has_no_escape_sequence() {
         "You say to Dormouse: Hello!",
         "Dormouse says, \"",
         "The Common Room",
-        "messages wait;",
+        "tokens in its last prompt;",
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
@@ -285,6 +285,34 @@ fn a_command_that_shows_results_of_earlier_lines_waits_for_them() {
     );
     let place = |text: &str| run.out.find(text).expect(&run.out);
     assert!(place("Alice prefers tea (from") < place("You say to Dormouse: remember that Bob"));
+}
+
+#[test]
+fn a_promise_is_kept_once_at_its_moment_to_the_one_who_asked() {
+    let home = Home::new();
+    let mut visit = home.spawn(&["play", "--as", "Alice", "--provider", "offline"]);
+    let _watched = watch(&visit);
+    let mut input = visit.stdin.take().unwrap();
+    writeln!(input, "Would you remind me in two seconds to feed my cat?").unwrap();
+    let out = BufReader::new(visit.stdout.take().unwrap());
+    let mut lines = out.lines().map(Result::unwrap);
+    let mut next = || {
+        lines
+            .by_ref()
+            .find(|line| line.contains("feed your cat"))
+            .unwrap()
+    };
+    let (promised, kept) = (next(), next());
+    assert!(promised.contains("Dormouse says"), "{promised}");
+    assert!(kept.contains("Dormouse pages you"), "{kept}");
+    writeln!(input, "What did you promise me?").unwrap();
+    drop(input);
+    let rest: Vec<_> = lines.collect();
+    assert!(
+        !rest.iter().any(|line| line.contains("feed your cat")),
+        "{rest:?}"
+    );
+    visit.wait().unwrap();
 }
 
 #[test]

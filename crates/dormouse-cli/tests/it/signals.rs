@@ -56,6 +56,28 @@ fn a_signal_ends_the_program_gracefully_and_keeps_accepted_lines() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn assistants_live_without_a_visitor_until_a_signal_puts_them_away() {
+    use nix::sys::signal::Signal;
+    let home = Home::new();
+    assert_eq!(home.play("remember that Alice prefers tea").code, Some(0));
+    let mut child = home.spawn(&["run"]);
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    err.read_line(&mut line).unwrap();
+    assert!(
+        line.contains("1 assistant lives in ") && line.contains("the model is offline"),
+        "{line}"
+    );
+    let visited = home.play("hello");
+    assert_eq!(visited.code, Some(0), "{}", visited.err);
+    signal(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let asked = home.play("what does Alice prefer?");
+    assert!(asked.answers().last().unwrap().contains("tea"));
+}
+
 #[test]
 fn a_closed_output_ends_the_program_quietly() {
     let home = Home::new();

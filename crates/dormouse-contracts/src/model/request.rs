@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     message::{Message, ToolDefinition},
+    task::Task,
     turn::TurnContext,
 };
 use crate::ids::ToolName;
@@ -91,7 +92,7 @@ pub enum Purpose {
     Compaction,
     /// Scoring the importance of what happened.
     Scoring,
-    /// Judging how hard a task is.
+    /// Judging: how hard a task is, or what becomes of a relationship.
     Assessment,
     /// Making facts of what was heard, and attributes of what was noticed about people. Nobody waits for it.
     Consolidation,
@@ -167,4 +168,7 @@ pub struct ChatRequest {
     /// The turn that it continues, if any, for a model that follows rules. It is never sent to a server.
     #[serde(default)]
     pub turn: Option<Box<TurnContext>>,
+    /// What it asks for outside of a turn, if that is known, for a model that follows rules. It is never sent to a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Box<Task>>,
 }

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, BoxError, Seq, StoredEvent};
+
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
     event::{EmergencyStopCleared, EmergencyStopTriggered, Event, RetryRequested, StopCause},
@@ -31,6 +33,12 @@ impl Assistant {
                     let requested = self.request_retry(by).await?;
                     self.publish();
                     answer(reply, requested);
+                    None
+                }
+                Command::Append(request, reply) => {
+                    let appended = self.append(*request).await?;
+                    self.publish();
+                    answer(reply, appended);
                     None
                 }
                 Command::Inspect(reply) => {
@@ -91,5 +99,60 @@ impl Assistant {
             }
             Saved::No => Err(RetryError::Storage),
         })
+    }
+
+    /// Appends an operator's events, if the operator has seen all of its own.
+    async fn append(
+        &mut self,
+        AppendRequest {
+            expected, events, ..
+        }: AppendRequest,
+    ) -> Result<Result<Seq, AppendError>, RunError> {
+        let refused = |kind, why: Option<BoxError>| Ok(Err(AppendError::new(kind, why)));
+        self.note_waking();
+        // Otherwise an operator who reads the log would never see the events that the state already has.
+        if self.flush().await? == Saved::No {
+            return refused(AppendErrorKind::Storage, None);
+        }
+        let actual = self.state.seq;
+        if expected != actual {
+            return refused(AppendErrorKind::Conflict { expected, actual }, None);
+        }
+        let decoded = events.into_iter().map(|event| {
+            Event::decode(&StoredEvent {
+                seq: actual,
+                at: event.at,
+                kind: event.kind.to_owned(),
+                schema: event.schema,
+                payload: event.payload,
+            })
+        });
+        let events: Vec<Event> = match decoded.collect() {
+            Ok(events) => events,
+            Err(error) => return refused(AppendErrorKind::Unacceptable, Some(error.into())),
+        };
+        if !events.iter().all(is_by_operator) {
+            let why = "only the assistant itself writes such an event";
+            return refused(AppendErrorKind::Unacceptable, Some(why.into()));
+        }
+        Ok(match self.commit(events).await? {
+            Saved::Yes => Ok(self.state.seq),
+            Saved::No => Err(AppendError::new(AppendErrorKind::Storage, None)),
+        })
+    }
+}
+
+/// Whether an operator may write the event while the assistant runs: no decision of the assistant is in it.
+fn is_by_operator(event: &Event) -> bool {
+    match event {
+        Event::MemoryChanged(_)
+        | Event::Consulted(_)
+        | Event::ConsultationFailed(_)
+        | Event::ConsolidationBegan(_)
+        | Event::ConsolidationEnded(_)
+        | Event::SettingChanged(_)
+        | Event::RosterChanged(_) => true,
+        Event::EntityChanged(changed) => !changed.is_by_call(),
+        _ => false,
     }
 }

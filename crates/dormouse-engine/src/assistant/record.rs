@@ -1,6 +1,6 @@
 //! Folding events into the state and writing them into the log, as many as possible at once.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, time::Duration};
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Seq, Timestamp};
@@ -120,6 +120,7 @@ impl Assistant {
         if encoded.is_empty() {
             return Ok(Saved::Yes);
         }
+        let written = encoded.len() as u64;
         let request = AppendRequest {
             assistant: self.config.key.clone(),
             expected: self.written(),
@@ -132,10 +133,11 @@ impl Assistant {
         if let Activity::Stalled { .. } = self.progress.activity {
             self.progress.activity = Activity::Idle;
         }
-        let mut written = std::mem::take(&mut self.progress.unwritten).events;
-        written.extend(events.into_iter().map(|event| self.fold_in(at, event)));
-        self.progress.since_snapshot += written.len() as u64;
-        self.tell(written).await;
+        self.progress.unwritten = Unwritten::default();
+        for event in events {
+            self.fold_in(at, event);
+        }
+        self.progress.since_snapshot += written;
         if self.progress.since_snapshot >= SNAPSHOT_EVERY {
             self.save_snapshot().await;
         }
@@ -192,22 +194,6 @@ impl Assistant {
                 self.progress.silent_since = Some(at);
             }
             _ => {}
-        }
-    }
-
-    /// Sends the watchers what is on disk now.
-    async fn tell(&mut self, written: Vec<Recorded>) {
-        if self.watchers.is_empty() {
-            return;
-        }
-        for recorded in written.into_iter().map(Arc::new) {
-            let mut kept = Vec::with_capacity(self.watchers.len());
-            for watcher in self.watchers.drain(..) {
-                if watcher.send(Arc::clone(&recorded)).await.is_ok() {
-                    kept.push(watcher);
-                }
-            }
-            self.watchers = kept;
         }
     }
 

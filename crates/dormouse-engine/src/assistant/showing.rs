@@ -77,15 +77,21 @@ impl Assistant {
         let until = match &self.progress.activity {
             Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => Some(*at),
             Activity::Paused(pause) => Some(pause.until),
-            Activity::Thinking | Activity::Acting => None,
+            Activity::Thinking | Activity::Acting | Activity::Idle => None,
             _ => return None,
+        };
+        let promised = match &self.progress.activity {
+            Activity::Idle | Activity::Waiting(_) => {
+                self.state.promises.next_after(self.ports.clock.now())
+            }
+            _ => None,
         };
         let slow_at = match self.slow_since() {
             None => self.progress.silent_since,
             Some(_) => None,
         };
         let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
-        let at = until.into_iter().chain(slow_at).min()?;
+        let at = until.into_iter().chain(slow_at).chain(promised).min()?;
         Some(Instant::now() + at.since(self.ports.clock.now()))
     }
 
@@ -116,12 +122,14 @@ impl Assistant {
             (None, Switch::Disabled) => Activity::Disabled,
             (None, Switch::Enabled) => self.progress.activity.clone(),
         };
+        // A moment that has come waits like a message, also before its turn begins.
+        let due = usize::from(state.promises.due(self.ports.clock.now()).is_some());
         let unwritten = usize::from(!self.progress.unwritten.is_empty());
         let status = Status {
             activity,
             slow_since: self.slow_since(),
             waiting_since: state.turns.since(),
-            waiting: state.turns.len().max(unwritten),
+            waiting: (state.turns.len() + due).max(unwritten),
             unanswered: state.counts.unanswered,
             is_out: self.is_out(),
             seq: self.written(),

@@ -1,10 +1,10 @@
 //! Independent accounts: several people who say the same and cannot have heard it from each other.
 
-use dormouse_contracts::{Audience, EntityId, Sender, Seq, Timestamp, Trust};
+use dormouse_contracts::{Audience, EntityId, Origin, Sender, Seq, Timestamp, Trust};
 
 use dormouse_retrieval::support::{ShownText, says_all};
 
-use super::shown::shown;
+use super::shown::{omitted, shown, was_line_shown, with_shown};
 use crate::{
     privacy::Shareable,
     state::{Heard, People, State, Turn},
@@ -29,7 +29,7 @@ struct Account<'a> {
     audience: Option<Audience>,
 }
 
-/// How many of the messages that the prompt shows say all of `text`, each from a different person whom the world
+/// The messages that the prompt shows and that say all of `text`, each from a different person whom the world
 /// attests, and none of whom could have heard it from an earlier text that was shown. Messages below `floor` do not count.
 ///
 /// Not counted, and so never an account: another assistant, which repeats what it heard; a message whose speaker
@@ -42,7 +42,7 @@ pub(super) fn independent(
     state: &State,
     turn: &Turn,
     floor: Trust,
-) -> usize {
+) -> Vec<Origin> {
     let messages = messages(state, turn);
     let accounts = messages
         .iter()
@@ -62,10 +62,10 @@ pub(super) fn independent(
         audience: None,
     });
     let all: Vec<_> = accounts.chain(others).collect();
-    count(all)
+    counted(all).into_iter().map(Origin::event).collect()
 }
 
-/// The messages that the prompts of a turn could show.
+/// The messages that the prompt of the last step showed.
 fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     let own = turn.message().into_iter();
     if turn.is_careful() {
@@ -73,8 +73,12 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     }
     // What is kept back from those who listen is no account for them.
     let Shareable { turns, overheard } = Shareable::of(state, turn);
-    let earlier = turns.into_iter().filter_map(Turn::message);
-    own.chain(earlier).chain(overheard).collect()
+    let omitted = omitted(turn);
+    let turns = with_shown(turns, omitted).filter(|(_, was_shown)| *was_shown);
+    let earlier = turns.filter_map(|(turn, _)| turn.message());
+    let lines = overheard.into_iter();
+    let lines = lines.filter(|line| was_line_shown(line, omitted));
+    own.chain(earlier).chain(lines).collect()
 }
 
 fn said(heard: &Heard) -> ShownText<'_> {
@@ -100,10 +104,11 @@ fn account<'a>(heard: &'a Heard, floor: Trust, people: &'a People) -> Account<'a
     }
 }
 
-/// How many people give an account without having heard one before. Pure.
-fn count(mut accounts: Vec<Account<'_>>) -> usize {
+/// The first account of each person who gives one without having heard one before. Pure.
+fn counted(mut accounts: Vec<Account<'_>>) -> Vec<Seq> {
     accounts.sort_by_key(|account| account.at);
     let mut counted: Vec<&EntityId> = Vec::new();
+    let mut messages = Vec::new();
     for account in &accounts {
         let Some(who) = account.who.filter(|who| !counted.contains(who)) else {
             continue;
@@ -121,9 +126,10 @@ fn count(mut accounts: Vec<Account<'_>>) -> usize {
         };
         if earlier.all(has_missed) {
             counted.push(who);
+            messages.push(account.at);
         }
     }
-    counted.len()
+    messages
 }
 
 #[cfg(test)]
@@ -139,7 +145,7 @@ mod tests {
     /// Who says it, and who hears it: nobody knows, everybody, or these.
     type Said = (Option<u8>, Option<Vec<u8>>);
 
-    fn counted(said: &[Said]) -> usize {
+    fn found_in(said: &[Said]) -> usize {
         let ids: Vec<_> = (0..8).map(id).collect();
         let accounts = said.iter().zip(1..).map(|((who, heard), at)| Account {
             at: Seq(at),
@@ -149,7 +155,7 @@ mod tests {
                 .as_ref()
                 .and_then(|heard| Audience::of(heard.iter().copied().chain(*who).map(id))),
         });
-        count(accounts.collect())
+        counted(accounts.collect()).len()
     }
 
     fn alone(who: u8) -> Said {
@@ -158,13 +164,13 @@ mod tests {
 
     #[test]
     fn whoever_could_have_heard_it_gives_no_account_of_their_own() {
-        assert_eq!(counted(&[alone(1), alone(2), alone(3)]), 3);
-        assert_eq!(counted(&[alone(1), alone(1), alone(1)]), 1);
-        assert_eq!(counted(&[(Some(1), Some(vec![2])), alone(2), alone(3)]), 2);
-        assert_eq!(counted(&[(Some(1), None), alone(2), alone(3)]), 1);
+        assert_eq!(found_in(&[alone(1), alone(2), alone(3)]), 3);
+        assert_eq!(found_in(&[alone(1), alone(1), alone(1)]), 1);
+        assert_eq!(found_in(&[(Some(1), Some(vec![2])), alone(2), alone(3)]), 2);
+        assert_eq!(found_in(&[(Some(1), None), alone(2), alone(3)]), 1);
         // A text of nobody's, which both have read, is one source and no account.
-        assert_eq!(counted(&[(None, Some(vec![1, 2])), alone(1), alone(2)]), 0);
-        assert_eq!(counted(&[alone(1), alone(2), (None, None), alone(3)]), 2);
+        assert_eq!(found_in(&[(None, Some(vec![1, 2])), alone(1), alone(2)]), 0);
+        assert_eq!(found_in(&[alone(1), alone(2), (None, None), alone(3)]), 2);
     }
 
     #[test]
@@ -179,10 +185,11 @@ mod tests {
                 who: Some(who),
                 audience: audience.clone(),
             };
-            count(vec![
+            counted(vec![
                 account(1, 10, &bob, &own),
                 account(2, said_at, &alice, &both),
             ])
+            .len()
         };
         assert_eq!((found(20), found(5)), (2, 1));
     }
@@ -195,11 +202,11 @@ mod tests {
             said in prop::collection::vec(
                 (prop::option::of(0_u8..6), prop::option::of(prop::collection::vec(0_u8..6, 0..4))), 0..10),
         ) {
-            let found = counted(&said);
+            let found = found_in(&said);
             let people: std::collections::BTreeSet<_> = said.iter().filter_map(|(who, _)| *who).collect();
             prop_assert!(found <= people.len());
             let twice: Vec<_> = said.iter().cloned().chain(said.iter().cloned()).collect();
-            prop_assert_eq!(counted(&twice), found);
+            prop_assert_eq!(found_in(&twice), found);
         }
 
         #[test]
@@ -207,7 +214,7 @@ mod tests {
             speakers in prop::collection::vec(0_u8..6, 0..10),
         ) {
             let said: Vec<Said> = speakers.iter().map(|who| (Some(*who), Some((0..6).collect()))).collect();
-            prop_assert!(counted(&said) <= 1);
+            prop_assert!(found_in(&said) <= 1);
         }
 
         #[test]
@@ -217,7 +224,7 @@ mod tests {
             by in prop::option::of(0_u8..6),
         ) {
             let mut said: Vec<Said> = said.into_iter().map(|(who, heard)| (Some(who), Some(heard))).collect();
-            let before = counted(&said);
+            let before = found_in(&said);
             let place = wider.index(said.len());
             said[place].1 = match (by, said[place].1.take()) {
                 (Some(by), Some(mut heard)) => {
@@ -226,7 +233,7 @@ mod tests {
                 }
                 _ => None,
             };
-            prop_assert!(counted(&said) <= before);
+            prop_assert!(found_in(&said) <= before);
         }
     }
 }

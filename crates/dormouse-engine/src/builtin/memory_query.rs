@@ -1,12 +1,13 @@
 //! The questions of calls to the memory, and the answers.
 
-use dormouse_contracts::{Audience, EntityId, Origin, Seq, Trust};
+use dormouse_contracts::{Audience, EntityId, Origin, Seq, Sources, Timestamp, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, EntityChange, Favorability, NewObservation,
     StaleAfter,
 };
 use serde_json::Value;
 
+use super::provenance::Provenance;
 use crate::event::Remembered;
 
 /// The question of a call to the memory.
@@ -50,10 +51,29 @@ pub(crate) enum MemoryQuery {
 #[derive(Clone, Debug)]
 pub(crate) enum Draft {
     Observe(NewObservation),
-    Attributes(AttributeUpdate, Trust, Option<Audience>),
-    Judge(Favorability, ChangeReason, Trust),
-    AddAction(ActionText, u8, Trust, Option<Audience>),
-    CompleteAction(u64),
+    Attributes(AttributeUpdate, Basis),
+    Judge(Favorability, ChangeReason, Basis),
+    AddAction(ActionText, u8, Option<Timestamp>, Basis),
+    /// The id of an action, and when it was noted, if it is for a moment.
+    CompleteAction(u64, Option<Timestamp>),
+}
+
+/// What a draft rests on, how far it is believed therefore, and who may learn it.
+#[derive(Clone, Debug)]
+pub(crate) struct Basis {
+    trust: Trust,
+    sources: Sources,
+    audience: Option<Audience>,
+}
+
+impl Basis {
+    pub(super) fn of(provenance: &Provenance) -> Self {
+        Self {
+            trust: provenance.trust,
+            sources: provenance.sources.clone(),
+            audience: provenance.audience.clone(),
+        }
+    }
 }
 
 impl Draft {
@@ -66,19 +86,23 @@ impl Draft {
                 entity,
                 observation,
             }],
-            Self::Attributes(update, trust, audience) => vec![EntityChange::AttributesUpdated {
+            Self::Attributes(update, basis) => vec![EntityChange::AttributesUpdated {
                 entity,
                 update,
-                trust,
-                audience,
+                trust: basis.trust,
+                audience: basis.audience,
+                sources: basis.sources,
             }],
-            Self::Judge(step, reason, trust) => vec![EntityChange::Judged {
+            Self::Judge(step, reason, basis) => vec![EntityChange::Judged {
                 entity,
                 step,
                 reason,
-                trust: Some(trust),
+                trust: Some(basis.trust),
+                // Without an audience it would count for everybody, as in older logs.
+                audience: Some(basis.audience.unwrap_or(Audience::nobody())),
+                sources: basis.sources,
             }],
-            Self::AddAction(description, priority, trust, audience) => vec![
+            Self::AddAction(description, priority, due_at, basis) => vec![
                 EntityChange::ConversationStarted {
                     entity: entity.clone(),
                     topic: None,
@@ -88,11 +112,17 @@ impl Draft {
                     entity,
                     description,
                     priority,
-                    trust: Some(trust),
-                    audience,
+                    due_at,
+                    trust: Some(basis.trust),
+                    audience: basis.audience,
+                    sources: basis.sources,
                 },
             ],
-            Self::CompleteAction(action) => vec![EntityChange::ActionCompleted { entity, action }],
+            Self::CompleteAction(action, noted_at) => vec![EntityChange::ActionCompleted {
+                entity,
+                action,
+                noted_at,
+            }],
         }
     }
 }

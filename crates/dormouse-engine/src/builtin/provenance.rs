@@ -1,28 +1,43 @@
 //! How far a line is believed that a model wants to keep, and whom it comes from.
 
-use dormouse_contracts::{Attribution, Origin, Trust};
+use std::collections::BTreeSet;
+
+use dormouse_contracts::{Attribution, Audience, Origin, Sources, Trust};
 use dormouse_memory::MIN_TRUST;
-use dormouse_retrieval::support::{INFERRED, ShownText, Support, is_only_in_name, support};
+use dormouse_retrieval::support::{
+    INFERRED, ShownText, SuppliedWord, Support, is_only_in_name, suppliers, support,
+};
 use serde_json::{Value, json};
 
 use super::{
     accounts::CORROBORATED,
-    shown::{ShownItem, shown},
+    shown::{OwnWords, ShownItem, own_words, shown, spoken},
 };
 use crate::{
+    event::Call,
+    privacy::audience_of_notes,
     render,
+    results::named_origin,
     state::{State, Turn},
 };
 
 /// The most sources that one line may name.
 pub(super) const MOST_SOURCES: usize = 8;
 
-/// How far a line is believed, whom it comes from, and why.
+/// How many people say a word that tells of none of them.
+const COMMON: usize = 3;
+
+/// What a line rests on, and what follows from that: how far it is believed, whom it comes from, and who may learn it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Provenance {
     pub(crate) trust: Trust,
     pub(crate) from: Attribution,
     pub(crate) origin: Origin,
+    /// All that it rests on: what it names, or what is being answered, and all that supply what these lack or lower its
+    /// trust. If they are too many, the least trusted are listed; the trust counts all.
+    pub(crate) sources: Sources,
+    /// Who may learn it: those who were party to everything that was shown, and so to all of its sources.
+    pub(crate) audience: Option<Audience>,
     /// Whether nothing that was shown supplies a part of it.
     pub(crate) is_inferred: bool,
     /// What else supplies a part of it and is trusted less than its named sources, for the model to read.
@@ -41,11 +56,13 @@ impl Provenance {
         self.trust = self.trust.lowest(INFERRED);
     }
 
-    /// Believes it as far as this many independent accounts allow.
-    pub(super) fn corroborate(&mut self, accounts: usize) {
+    /// Believes it as far as these independent accounts allow, on which it rests from then on.
+    pub(super) fn corroborate(&mut self, accounts: &[Origin]) {
         self.trust = CORROBORATED;
         self.from = Attribution::Several;
-        self.accounts = Some(accounts);
+        self.accounts = Some(accounts.len());
+        let before = self.sources.as_slice();
+        self.sources = accounts.iter().chain(before).copied().collect();
     }
 
     /// What the model reads about the note: its trust, whether default recall finds it, and why not.
@@ -95,11 +112,6 @@ pub(crate) fn shown_score(trust: Trust) -> f64 {
     (f64::from(trust.score()) * 100.0 + 1e-4).floor() / 100.0
 }
 
-/// The event that an id in the form of the prompt names.
-pub(super) fn named_origin(id: &str) -> Option<Origin> {
-    id.trim().trim_start_matches('#').parse().ok()
-}
-
 /// A source that was named, and was not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotShown(pub(crate) String);
@@ -119,14 +131,20 @@ pub(crate) fn provenance(
 ) -> Result<Provenance, NotShown> {
     // The words of the last step are what is judged.
     let spoken = turn.steps.len().saturating_sub(1);
-    of_items(text, subject, sources, turn, shown(state, turn, spoken))
+    of_items(
+        text,
+        subject,
+        sources,
+        (state, turn),
+        shown(state, turn, spoken),
+    )
 }
 
 fn of_items(
     text: &str,
     subject: &str,
     sources: &[String],
-    turn: &Turn,
+    (state, turn): (&State, &Turn),
     items: Vec<ShownItem<'_>>,
 ) -> Result<Provenance, NotShown> {
     let is_named = named(&items, sources, turn)?;
@@ -137,7 +155,15 @@ fn of_items(
         trust,
         is_inferred,
         lowered_by,
+        sources,
     } = support(text, subject, &texts(&named), &texts(&others));
+    let mut more: Vec<_> = sources
+        .iter()
+        .filter_map(|place| others.get(*place))
+        .collect();
+    more.sort_by(|one, other| one.said.trust.score().total_cmp(&other.said.trust.score()));
+    let sources = named.iter().chain(more).flat_map(|item| &item.rests_on);
+    let sources = sources.copied().collect();
     let lowered = lowered_by.and_then(|index| others.get(index));
     let trigger = Origin::event(turn.trigger_seq());
     let (from, origin) = match lowered {
@@ -154,17 +180,88 @@ fn of_items(
         trust,
         from,
         origin,
+        sources,
+        audience: audience_of_notes(state, turn),
         is_inferred,
         lowered_by: lowered.map(described),
         accounts: None,
     })
 }
 
+/// What a line of an older log rests on, which names no sources, by what was shown in its turn.
+pub(crate) fn sources_of_note(text: &str, state: &State, turn: &Turn) -> Sources {
+    provenance(text, "", &[], state, turn)
+        .map_or_else(|_| Sources::default(), |found| found.sources)
+}
+
 /// How far the text of a reply is believed when it is shown again.
 pub(crate) fn trust_of_reply(text: &str, state: &State, turn: &Turn) -> Trust {
     let items = shown(state, turn, turn.steps.len());
     // What is being answered is always shown.
-    of_items(text, "", &[], turn, items).map_or(Trust::NONE, |found| found.trust)
+    of_items(text, "", &[], (state, turn), items).map_or(Trust::NONE, |found| found.trust)
+}
+
+/// What the words of a reply rest on, other than the message that is answered: what was shown of others and has a word that
+/// neither the message nor the persona has. A model words most of a reply itself, so another wording names no source, nor does a word
+/// that it chose before, or that three people say: that is how people talk there.
+///
+/// Of what the assistant or the program worded, a name, a number or two words must be repeated: nobody knows which words of it are
+/// from its sources.
+pub(crate) fn sources_of_reply(
+    content: &str,
+    calls: &[Call],
+    state: &State,
+    turn: &Turn,
+) -> Sources {
+    let text = spoken(content, calls, |call| call);
+    let items = shown(state, turn, turn.steps.len());
+    let trigger = Origin::event(turn.trigger_seq());
+    let own = own_words(state, turn);
+    let chosen: Vec<_> = own.iter().filter_map(OwnWords::chosen).collect();
+    let persona = ShownText::text(Trust::FULL, &*state.configuration.persona);
+    let answered = items.iter().filter(|item| item.origin == Some(trigger));
+    let known = answered.map(|item| &item.said).chain(&chosen);
+    let known: Vec<_> = known.chain([&persona]).collect();
+    let of_others = |item: &&ShownItem<'_>| {
+        let is_own = item.from == Attribution::Myself && item.origin.is_none();
+        !is_own && item.origin != Some(trigger) && item.from != Attribution::Surroundings
+    };
+    let others: Vec<_> = items.iter().filter(of_others).collect();
+    let said = others.iter().map(|item| &item.said);
+    let said: Vec<_> = said.chain(own.iter().map(|own| &own.said)).collect();
+    let is_common = |word: &SuppliedWord| {
+        let people = word.by.iter().filter_map(|at| others.get(*at)?.from.id());
+        people.collect::<BTreeSet<_>>().len() >= COMMON
+    };
+    let is_of_person = |at: &usize| {
+        let item = others.get(*at);
+        item.is_some_and(|item| item.from.name().is_some())
+    };
+    let words = suppliers(&text, &known, &said).into_iter();
+    let mut words: Vec<_> = words.filter(|word| !is_common(word)).collect();
+    for word in &mut words {
+        // A word is whose who said it first, and nobody else needs to have supplied it.
+        let said = word.by.iter().filter(|at| is_of_person(at));
+        if let Some(first) = said.min_by_key(|at| others.get(**at).and_then(|item| item.origin)) {
+            word.by = BTreeSet::from([*first]);
+        }
+    }
+    // A word of few tells most of whom it is.
+    words.sort_by_key(|word| word.by.len());
+    let repeats = |at: &usize| {
+        let mut repeated = words.iter().filter(|word| word.by.contains(at));
+        repeated.clone().any(|word| word.is_exact) || repeated.nth(1).is_some()
+    };
+    let rests_on = |at: &usize| match others.get(*at) {
+        Some(item) if is_of_person(at) || repeats(at) => Some(item.rests_on.clone()),
+        None if repeats(at) => {
+            let own = own.get(at.checked_sub(others.len())?)?;
+            own.sources.map(|sources| sources.as_slice().to_vec())
+        }
+        _ => None,
+    };
+    let all = words.iter().flat_map(|word| &word.by);
+    all.filter_map(rests_on).flatten().collect()
 }
 
 /// The lowest trust of everything that the prompt of the next step shows. Names do not count: there are some in every
@@ -206,7 +303,10 @@ fn named(
     }
     let named = sources.iter().map(|source| {
         let origin = named_origin(source);
-        let is_shown = |origin: &Origin| items.iter().any(|item| item.origin == Some(*origin));
+        let is_shown = |origin: &Origin| {
+            let mut shown = items.iter().filter(|item| item.was_shown);
+            shown.any(|item| item.origin == Some(*origin))
+        };
         origin
             .filter(is_shown)
             .ok_or_else(|| NotShown(source.clone()))

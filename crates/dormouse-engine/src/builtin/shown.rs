@@ -2,19 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Attribution, EntityId, Origin, SourceKind, Trust};
+use dormouse_contracts::{Attribution, EntityId, FORGOTTEN, Origin, SourceKind, Sources, Trust};
 use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
-use super::{
-    provenance::named_origin,
-    tools::{RECALL_MEMORIES, is_own},
-};
+use super::tools::{RECALL_MEMORIES, is_own};
 use crate::{
-    event::{RecalledLine, Verdict},
+    event::{Call, Omitted, RecalledLine, Verdict},
     privacy::Shareable,
     render,
-    state::{CallState, Heard, State, Trigger, Turn},
+    results::{is_left_out, named_origin},
+    state::{CallState, Heard, State, Step, Trigger, Turn},
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
@@ -28,26 +26,47 @@ const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
 pub(crate) struct ShownItem<'a> {
     /// The event that it goes back to, by which a model can name it.
     pub(crate) origin: Option<Origin>,
+    /// What it rests on: the same event, or those that something was made of which has none of its own. Empty for names.
+    pub(crate) rests_on: Vec<Origin>,
     pub(crate) from: Attribution,
     pub(crate) said: ShownText<'a>,
+    /// Whether the prompt of the last step showed it. What had no room, and what was looked up since, still counts for the trust.
+    pub(crate) was_shown: bool,
 }
 
 /// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
 /// steps, and the results of all. The names that are shown with it come last.
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
+    let omitted = omitted(turn);
+    let has_room = |item: &ShownItem<'_>| {
+        let mut cut = omitted.records.iter();
+        !cut.any(|record| item.origin == Some(*record))
+    };
     let mut items = vec![trigger(&turn.trigger)];
     if !turn.is_careful() {
         let Shareable { turns, overheard } = Shareable::of(state, turn);
-        items.extend(turns.iter().map(|turn| trigger(&turn.trigger)));
-        items.extend(overheard.into_iter().map(heard));
-        items.extend(recollected(turn));
-        items.extend(
-            turns
-                .into_iter()
-                .flat_map(|turn| done(turn, turn.steps.len())),
-        );
+        let turns: Vec<_> = with_shown(turns, omitted).collect();
+        items.extend(turns.iter().map(|(turn, was_shown)| ShownItem {
+            was_shown: *was_shown,
+            ..trigger(&turn.trigger)
+        }));
+        items.extend(overheard.into_iter().map(|line| ShownItem {
+            was_shown: was_line_shown(line, omitted),
+            ..heard(line)
+        }));
+        items.extend(recollected(turn).into_iter().map(|item| ShownItem {
+            was_shown: has_room(&item),
+            ..item
+        }));
+        items.extend(turns.into_iter().flat_map(|(turn, was_shown)| {
+            let done = done(turn, turn.steps.len()).into_iter();
+            done.map(move |item| ShownItem { was_shown, ..item })
+        }));
     }
-    items.extend(done(turn, spoken));
+    items.extend(done(turn, spoken).into_iter().map(|item| ShownItem {
+        was_shown: item.was_shown && has_room(&item),
+        ..item
+    }));
     let said = items.iter().map(|item| &item.said);
     let said = said.flat_map(|said| [&said.speaker, &said.channel]);
     let names: BTreeSet<String> = said.filter(|name| !name.is_empty()).cloned().collect();
@@ -55,12 +74,40 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
     items
 }
 
+/// What the prompt of the last step did not show for want of room.
+pub(super) fn omitted(turn: &Turn) -> &Omitted {
+    const NOTHING: &Omitted = &Omitted {
+        turns_through: None,
+        lines_through: None,
+        records: Vec::new(),
+    };
+    turn.steps.last().map_or(NOTHING, |step| &step.omitted)
+}
+
+/// Finished turns, each with whether it was shown.
+pub(super) fn with_shown<'a>(
+    turns: Vec<&'a Turn>,
+    omitted: &Omitted,
+) -> impl Iterator<Item = (&'a Turn, bool)> {
+    let is_last = |turn: &&Turn| Some(turn.trigger_seq()) == omitted.turns_through;
+    let left_out = turns.iter().position(is_last).map_or(0, |last| last + 1);
+    let numbered = turns.into_iter().enumerate();
+    numbered.map(move |(place, turn)| (turn, place >= left_out))
+}
+
+/// Whether an overheard line was shown.
+pub(super) fn was_line_shown(line: &Heard, omitted: &Omitted) -> bool {
+    omitted.lines_through.is_none_or(|last| line.seq > last)
+}
+
 /// What somebody or something is called.
 fn name<'a>(name: String) -> ShownItem<'a> {
     ShownItem {
         origin: None,
+        rests_on: Vec::new(),
         from: Attribution::Surroundings,
         said: ShownText::name(name),
+        was_shown: true,
     }
 }
 
@@ -69,8 +116,10 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
         Trigger::Message(message) => heard(message),
         Trigger::Occasion(occasion) => ShownItem {
             origin: Some(Origin::event(occasion.seq)),
+            rests_on: vec![Origin::event(occasion.seq)],
             from: Attribution::Myself,
             said: ShownText::text(occasion.trust, &*occasion.text),
+            was_shown: true,
         },
     }
 }
@@ -86,6 +135,7 @@ fn heard(heard: &Heard) -> ShownItem<'_> {
     };
     ShownItem {
         origin: Some(Origin::event(heard.seq)),
+        rests_on: vec![Origin::event(heard.seq)],
         said: ShownText {
             speaker: from.name().unwrap_or_default().to_owned(),
             channel: channel.to_owned(),
@@ -93,6 +143,7 @@ fn heard(heard: &Heard) -> ShownItem<'_> {
             ..ShownText::text(heard.trust, heard.perception.words.as_claimed())
         },
         from,
+        was_shown: true,
     }
 }
 
@@ -103,13 +154,23 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
     let lines = found.items.iter().flat_map(remembered);
     let blocks = [&found.entities, &found.orders].into_iter();
     let blocks = blocks.filter(|block| !block.is_empty()).flat_map(|block| {
-        let text = ShownItem {
+        let several = |text, sources: &Sources| ShownItem {
             origin: None,
+            rests_on: sources.as_slice().to_vec(),
             from: Attribution::Several,
-            said: ShownText::text(block.trust, &*block.text),
+            said: ShownText::text(block.trust, text),
+            was_shown: true,
         };
-        [text]
+        // The whole counts for the trust, since a note may join its parts; the parts say what they were made of.
+        let whole = several(&*block.text, &Sources::default());
+        let parts = block
+            .parts
+            .iter()
+            .map(|part| several(part.of(&block.text), &part.sources));
+        let parts: Vec<_> = parts.collect();
+        [whole]
             .into_iter()
+            .chain(parts)
             .chain(block.names.iter().cloned().map(name))
     });
     lines.chain(blocks).collect()
@@ -119,12 +180,14 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
 fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
     let said = ShownItem {
         origin: Some(line.record),
+        rests_on: vec![line.record],
         from: line.from.clone(),
         said: ShownText {
             speaker: line.from.name().unwrap_or_default().to_owned(),
             around: line.at.to_string(),
             ..ShownText::text(line.trust, &*line.text)
         },
+        was_shown: true,
     };
     [said].into_iter().chain(render::place(line).map(name))
 }
@@ -132,27 +195,114 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
 /// What was done in a turn: the words of its first `spoken` steps, and the results of all.
 fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
     let mut items = Vec::new();
+    let trigger = Origin::event(turn.trigger_seq());
     let steps = turn.steps.iter().enumerate();
     for (index, step) in steps.skip(turn.shown_from()) {
         if index < spoken {
-            let arguments = step.calls.iter().map(|call| call.call.arguments.as_str());
-            let words: Vec<_> = [step.content.as_str()]
-                .into_iter()
-                .chain(arguments)
-                .collect();
+            let acts = step.calls.iter().filter_map(settled);
+            let sources = step.sources.iter().flat_map(Sources::as_slice).copied();
             items.push(ShownItem {
                 origin: None,
+                rests_on: [trigger].into_iter().chain(acts).chain(sources).collect(),
                 from: Attribution::Myself,
-                said: ShownText::text(step.trust, words.join("\n")),
+                said: words(step),
+                was_shown: true,
             });
         }
-        items.extend(step.calls.iter().flat_map(result));
+        let results = step.calls.iter().flat_map(|call| result(call, trigger));
+        // What the judged reply looked up itself came after its words.
+        items.extend(results.map(|item| ShownItem {
+            was_shown: index < spoken,
+            ..item
+        }));
     }
     items
 }
 
-/// The result of a call. The result of an act often repeats what was said, which says nothing new.
-fn result(call: &CallState) -> Vec<ShownItem<'_>> {
+/// What a step says.
+fn words(step: &Step) -> ShownText<'static> {
+    let arguments = step.calls.iter().map(|call| call.call.arguments.as_str());
+    let words = [step.content.as_str()].into_iter().chain(arguments);
+    ShownText::text(step.trust, words.collect::<Vec<_>>().join("\n"))
+}
+
+/// What a reply says, without the names of the arguments.
+pub(crate) fn spoken<C>(content: &str, calls: &[C], call: impl Fn(&C) -> &Call) -> String {
+    let mut texts = vec![content.to_owned()];
+    for arguments in calls.iter().map(|it| &*call(it).arguments) {
+        match serde_json::from_str(arguments) {
+            Ok(arguments) => add_texts(&arguments, &mut texts),
+            Err(_) => texts.push(arguments.to_owned()),
+        }
+    }
+    texts.join("\n")
+}
+
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Words of the assistant that a prompt could show.
+#[derive(Debug)]
+pub(super) struct OwnWords<'a> {
+    pub(super) said: ShownText<'static>,
+    /// What they rest on, other than what called for their turn; `None` if that was not recorded.
+    pub(super) sources: Option<&'a Sources>,
+    /// What called for their turn.
+    trigger: &'a Trigger,
+}
+
+impl OwnWords<'_> {
+    /// The words that the assistant chose itself, if it is known that the others are of what called for the turn.
+    pub(super) fn chosen(&self) -> Option<ShownText<'static>> {
+        self.sources.filter(|sources| sources.is_empty())?;
+        let called_for = match self.trigger {
+            Trigger::Message(message) => message.perception.words.as_claimed(),
+            Trigger::Occasion(occasion) => &occasion.text,
+        };
+        let words = without_words_of(&self.said.words, called_for);
+        Some(ShownText::text(self.said.trust, words))
+    }
+}
+
+/// The words of the assistant that the prompts of this turn could show.
+pub(super) fn own_words<'a>(state: &'a State, turn: &'a Turn) -> Vec<OwnWords<'a>> {
+    let earlier = match turn.is_careful() {
+        true => Vec::new(),
+        false => Shareable::of(state, turn).turns,
+    };
+    let of_turn = |turn: &'a Turn| {
+        let steps = turn.steps.iter().skip(turn.shown_from());
+        steps.map(|step| OwnWords {
+            said: ShownText::text(
+                step.trust,
+                spoken(&step.content, &step.calls, |it| &it.call),
+            ),
+            sources: step.sources.as_ref(),
+            trigger: &turn.trigger,
+        })
+    };
+    earlier
+        .into_iter()
+        .chain([turn])
+        .flat_map(of_turn)
+        .collect()
+}
+
+/// The event with the outcome of an act.
+fn settled(call: &CallState) -> Option<Origin> {
+    let effect = call.effect.as_ref()?;
+    effect.settled.map(Origin::event)
+}
+
+/// The result of a call, which was made in the turn of this message. The result of an act often repeats what was said, which
+/// says nothing new.
+fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
     let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
         return Vec::new();
     };
@@ -160,8 +310,10 @@ fn result(call: &CallState) -> Vec<ShownItem<'_>> {
         let words = without_words_of(content, &call.call.arguments);
         return vec![ShownItem {
             origin: None,
+            rests_on: vec![settled(call).unwrap_or(trigger)],
             from: Attribution::Surroundings,
             said: ShownText::text(SURROUNDINGS_TRUST, words),
+            was_shown: true,
         }];
     }
     if call.call.name == RECALL_MEMORIES
@@ -171,11 +323,55 @@ fn result(call: &CallState) -> Vec<ShownItem<'_>> {
     }
     let holds_lines = call.trust.map(|trust| ShownItem {
         origin: None,
+        rests_on: Vec::new(),
         from: Attribution::Several,
-        said: ShownText::text(trust, content),
+        // What was taken out of it may have said anything.
+        said: ShownText::text(
+            trust,
+            if is_left_out(content) {
+                FORGOTTEN
+            } else {
+                content
+            },
+        ),
+        was_shown: true,
     });
+    let parts = call
+        .trust
+        .into_iter()
+        .flat_map(|trust| parts(content, trust));
     let names = names_in(content).into_iter().map(name);
-    holds_lines.into_iter().chain(names).collect()
+    holds_lines.into_iter().chain(parts).chain(names).collect()
+}
+
+/// What a result says of a person, each part with the sources that it lists. Together they say no more than the whole.
+fn parts(content: &str, trust: Trust) -> Vec<ShownItem<'static>> {
+    let content: Value = serde_json::from_str(content).unwrap_or_default();
+    let mut parts = Vec::new();
+    let mut waiting: Vec<&Value> = content.get("result").into_iter().collect();
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Array(values) => waiting.extend(values),
+            Value::Object(fields) => {
+                let sources = fields.get("sources").and_then(Value::as_array);
+                let sources = sources.into_iter().flatten().filter_map(Value::as_str);
+                let rests_on: Vec<_> = sources.filter_map(named_origin).collect();
+                if rests_on.is_empty() {
+                    waiting.extend(fields.values());
+                    continue;
+                }
+                parts.push(ShownItem {
+                    origin: rests_on.first().copied().filter(|_| rests_on.len() == 1),
+                    rests_on,
+                    from: Attribution::Several,
+                    said: ShownText::text(trust, value.to_string()),
+                    was_shown: true,
+                });
+            }
+            _ => {}
+        }
+    }
+    parts
 }
 
 /// The names of the person that a result is about. A result that was cut is a name as a whole.
@@ -210,16 +406,25 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         let trust = line.get("trust").and_then(Value::as_f64)?;
         #[expect(clippy::cast_possible_truncation, reason = "two digits are kept")]
         let trust = Trust::try_new(trust as f32).ok()?;
-        let from = recalled_from(text("from")?, text("entity"));
+        let is_withdrawn = line.get("withdrawn").is_some();
+        let from = match text("from") {
+            Some(from) => recalled_from(from, text("entity")),
+            None if is_withdrawn => Attribution::Unknown,
+            None => return None,
+        };
+        let words = text("text").or(is_withdrawn.then_some(FORGOTTEN))?;
         let place = text("place").map(|place| name(place.to_owned()));
+        let origin = text("id").and_then(named_origin);
         let said = ShownItem {
-            origin: text("id").and_then(named_origin),
+            origin,
+            rests_on: origin.into_iter().collect(),
             said: ShownText {
                 speaker: from.name().unwrap_or_default().to_owned(),
-                around: text("at")?.to_owned(),
-                ..ShownText::text(trust, text("text")?.to_owned())
+                around: text("at").unwrap_or_default().to_owned(),
+                ..ShownText::text(trust, words.to_owned())
             },
             from,
+            was_shown: true,
         };
         Some([said].into_iter().chain(place))
     };

@@ -7,8 +7,8 @@ use super::MOST_SOURCES;
 use crate::event::NOOP;
 
 pub(super) const STORE_MEMORY: &str = "store_memory";
-pub(super) const RECALL_MEMORIES: &str = "recall_memories";
-pub(super) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
+pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
+pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
 pub(super) const ADD_ENTITY_OBSERVATION: &str = "add_entity_observation";
 pub(super) const UPDATE_ENTITY_PROFILE: &str = "update_entity_profile";
 pub(super) const UPDATE_RELATIONSHIP: &str = "update_relationship";
@@ -183,13 +183,14 @@ fn entity_tools() -> Vec<Offered> {
         },
         Offered {
             name: ADD_PENDING_ACTION,
-            description: "Note what you mean to do for somebody.",
+            description: "Note what you mean to do for somebody. With due_at you are called at that moment, to do it then.",
             parameters: object(
                 &["entity", "description"],
                 &json!({
                     "entity": entity,
                     "description": text(200),
                     "priority": {"type": "integer", "minimum": 1, "maximum": 10},
+                    "due_at": {"type": "string", "maxLength": 40, "description": "The moment, if it is for one: 2026-11-23T18:00:00Z."},
                     "sources": sources(),
                 }),
             ),

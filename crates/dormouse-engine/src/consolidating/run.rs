@@ -4,16 +4,20 @@ use std::ops::ControlFlow;
 
 use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, ReadEvents, Seq};
 use dormouse_entities::{Consolidation, read_consolidation};
-use dormouse_memory::write::{Attempts, Batch, ExtractedFacts, batches};
+use dormouse_memory::write::{Batch, ExtractedFacts, batches};
 
 use super::{ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND, consolidation};
 use crate::{
     decide::shortened_reply,
-    event::{Consultation, Consulted, Event},
+    event::{
+        ConsolidationBegan, ConsolidationEndCause, ConsolidationEnded, Consultation,
+        ConsultationFailed, ConsultationFailure, Consulted, Event,
+    },
     prompt,
     remembering::LoggedMemory,
     replay::{self, restore},
     secrets::masked_reply,
+    state::Consultations,
     work::{Bounds, Caller},
 };
 
@@ -37,13 +41,15 @@ impl Consolidator {
         let mut run = Run {
             by: self,
             memory,
-            attempts: Attempts::default(),
+            is_begun: false,
+            open: Consultations::default(),
             came_of_it: Consolidated::default(),
         };
         // It only breaks with an end that is in the report.
         let _ended = run.all().await?;
+        run.finish().await?;
         let mut came_of_it = run.came_of_it;
-        came_of_it.skipped = run.attempts.skipped().map(str::to_owned).collect();
+        came_of_it.skipped = run.open.attempts.skipped().map(str::to_owned).collect();
         Ok(came_of_it)
     }
 }
@@ -66,7 +72,10 @@ macro_rules! go_on {
 struct Run<'a, L> {
     by: &'a Consolidator,
     memory: &'a mut LoggedMemory<L>,
-    attempts: Attempts,
+    /// Whether the log says that it began.
+    is_begun: bool,
+    /// What failed, as the state has it.
+    open: Consultations,
     came_of_it: Consolidated,
 }
 
@@ -75,15 +84,20 @@ type Answer = Option<(Seq, String)>;
 
 impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     async fn all(&mut self) -> Flow {
-        go_on!(self.resume().await?);
+        let key = self.memory.memory().assistant().clone();
+        let open = restore(self.memory.log(), &key).await?.consultations;
+        if open.under_way.as_ref() == Some(&self.by.settings.rules()) {
+            // It was killed, and goes on as if it had not been.
+            self.is_begun = true;
+            self.open.attempts = open.attempts.clone();
+        }
+        go_on!(self.resume(&open).await?);
         go_on!(self.records().await?);
         self.people().await
     }
 
     /// Takes up the replies that nothing has followed from yet.
-    async fn resume(&mut self) -> Flow {
-        let key = self.memory.memory().assistant().clone();
-        let open = restore(self.memory.log(), &key).await?.consultations;
+    async fn resume(&mut self, open: &Consultations) -> Flow {
         if let Some((seq, consulted)) = self.recorded(open.extraction).await?
             && let Consultation::Extraction { records } = &consulted.about
         {
@@ -115,6 +129,53 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         Ok(ON)
     }
 
+    /// The last event that the memory has taken in.
+    async fn taken_in(&self) -> Result<Seq, ConsolidateError> {
+        Ok(Seq(self.memory.memory().log_position().await?.seq))
+    }
+
+    /// Writes what the run is decided under, before its first request.
+    async fn begin(&mut self) -> Result<(), ConsolidateError> {
+        if self.is_begun {
+            return Ok(());
+        }
+        let began = Event::ConsolidationBegan(ConsolidationBegan {
+            settings: self.by.settings.rules(),
+            author: self.by.settings.author.clone(),
+        });
+        self.memory.append(&began).await?;
+        self.is_begun = true;
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<(), ConsolidateError> {
+        if self.is_begun {
+            let cause = match &self.came_of_it.end {
+                ConsolidationEnd::Done => ConsolidationEndCause::Done,
+                ConsolidationEnd::MaxRequests => ConsolidationEndCause::MaxRequests,
+                ConsolidationEnd::ModelFailed { kind, .. } => {
+                    ConsolidationEndCause::ModelFailed(*kind)
+                }
+            };
+            let ended = Event::ConsolidationEnded(ConsolidationEnded { cause });
+            self.memory.append(&ended).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes that a request came to nothing.
+    async fn failed(
+        &mut self,
+        about: Consultation,
+        cause: ConsultationFailure,
+    ) -> Result<(), ConsolidateError> {
+        self.begin().await?;
+        self.open.failed(&about);
+        let failed = Event::ConsultationFailed(ConsultationFailed { about, cause });
+        self.memory.append(&failed).await?;
+        Ok(())
+    }
+
     /// The recorded reply of this event.
     async fn recorded(
         &self,
@@ -133,9 +194,9 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         loop {
             let settings = &self.by.settings.extraction;
             // Those that were given up are still unread, and must not take the place of others.
-            let limit = ROUND + self.attempts.skipped().count();
+            let limit = ROUND + self.open.attempts.skipped().count();
             let sources = self.memory.memory().unread_sources(settings, limit).await?;
-            let batches = batches(sources, &self.attempts, settings);
+            let batches = batches(sources, &self.open.attempts, settings);
             if batches.is_empty() {
                 return Ok(ON);
             }
@@ -146,16 +207,22 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     }
 
     async fn batch(&mut self, batch: &Batch) -> Flow {
-        let about = Consultation::Extraction {
-            records: batch.records(),
-        };
-        let request = self.by.extraction(batch);
-        match go_on!(self.ask(about, &request).await?) {
-            Some((seq, reply)) => self.settle(batch, seq, &reply, None).await,
-            None => {
-                self.failed(batch);
-                Ok(ON)
+        // What followed from the batches before may have taken some of its records out of use.
+        let (sources, made_from) = loop {
+            let before = self.taken_in().await?;
+            let sources = self.memory.memory().sources(&batch.records()).await?;
+            if self.taken_in().await? == before {
+                break (sources, before);
             }
+        };
+        if sources.is_empty() {
+            return Ok(ON);
+        }
+        let batch = &Batch::of(sources);
+        let request = self.by.extraction(batch);
+        match go_on!(self.ask(extraction(batch), &request, made_from).await?) {
+            Some((seq, reply)) => self.settle(batch, seq, &reply, None).await,
+            None => Ok(ON),
         }
     }
 
@@ -169,7 +236,8 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     ) -> Flow {
         let settings = &self.by.settings.extraction;
         let Some(read) = batch.read(reply, settings) else {
-            self.failed(batch);
+            let cause = ConsultationFailure::Unreadable;
+            self.failed(extraction(batch), cause).await?;
             return Ok(ON);
         };
         let ExtractedFacts { unusable, .. } = read;
@@ -180,44 +248,42 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             let verdict = match verdict {
                 Some(verdict) => Some(verdict),
                 None => {
-                    let answer = go_on!(self.ask(about, &question).await?);
+                    let made_from = self.taken_in().await?;
+                    let answer = go_on!(self.ask(about, &question, made_from).await?);
                     answer.map(|(_, reply)| reply)
                 }
             };
             // A question that is refused leaves the decisions of the rule.
             plan.judged(&verdict.unwrap_or_default());
         }
+        self.begin().await?;
         let change = plan.into_change();
         let author = self.by.settings.author.clone();
         let (event, added) = self.memory.change(change.clone(), author, REASON).await?;
         self.came_of_it.unusable += unusable;
         self.came_of_it.count(event, &change, added.len());
         for record in batch.records() {
-            self.attempts.succeeded(&record.to_string());
+            self.open.attempts.succeeded(&record.to_string());
         }
         Ok(ON)
-    }
-
-    fn failed(&mut self, batch: &Batch) {
-        for record in batch.records() {
-            self.attempts.failed(&record.to_string());
-        }
     }
 
     async fn people(&mut self) -> Flow {
         loop {
             let known = self.memory.memory();
-            let due = known.with_entities(|known| self.by.due(known, &self.attempts));
+            let (due, made_from) = loop {
+                let before = self.taken_in().await?;
+                let due = known.with_entities(|known| self.by.due(known, &self.open.attempts));
+                if self.taken_in().await? == before {
+                    break (due, before);
+                }
+            };
             let Some(due) = due.into_iter().next() else {
                 return Ok(ON);
             };
-            let about = Consultation::EntityConsolidation {
-                entity: due.entity().clone(),
-                observations: due.observations().to_vec(),
-            };
-            match go_on!(self.ask(about, &consolidation(&due)).await?) {
-                Some((_, reply)) => self.settle_person(&due, &reply).await?,
-                None => self.attempts.failed(due.entity().as_str()),
+            let request = consolidation(&due);
+            if let Some((_, reply)) = go_on!(self.ask(person(&due), &request, made_from).await?) {
+                self.settle_person(&due, &reply).await?;
             }
         }
     }
@@ -229,13 +295,14 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     ) -> Result<(), ConsolidateError> {
         let entity = due.entity();
         let Ok(read) = read_consolidation(reply) else {
-            self.attempts.failed(entity.as_str());
-            return Ok(());
+            let cause = ConsultationFailure::Unreadable;
+            return self.failed(person(due), cause).await;
         };
+        self.begin().await?;
         let author = self.by.settings.author.clone();
         let change = due.change(read.update);
         self.memory.change_entity(change, author, REASON).await?;
-        self.attempts.succeeded(entity.as_str());
+        self.open.attempts.succeeded(entity.as_str());
         if !self.came_of_it.people.contains(entity) {
             self.came_of_it.people.push(entity.clone());
         }
@@ -243,11 +310,17 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     }
 
     /// Asks the model, and writes its reply into the log. `None` if this request is refused.
-    async fn ask(&mut self, about: Consultation, request: &ChatRequest) -> Flow<Answer> {
+    async fn ask(
+        &mut self,
+        about: Consultation,
+        request: &ChatRequest,
+        made_from: Seq,
+    ) -> Flow<Answer> {
         let settings = &self.by.settings;
         if self.came_of_it.requests >= settings.max_requests {
             return self.end(ConsolidationEnd::MaxRequests);
         }
+        self.begin().await?;
         let caller = Caller {
             model: &*self.by.model,
             clock: &*self.by.clock,
@@ -264,7 +337,11 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             Err(failed) => {
                 let kind = failed.error.kind();
                 return match refuses(kind) {
-                    true => Ok(ControlFlow::Continue(None)),
+                    true => {
+                        let cause = ConsultationFailure::Refused(kind);
+                        self.failed(about, cause).await?;
+                        Ok(ControlFlow::Continue(None))
+                    }
                     false => self.end(ConsolidationEnd::ModelFailed {
                         kind,
                         reason: failed.error.to_string(),
@@ -283,6 +360,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             prompt_hash: prompt::hash(request),
             duration_ms: asked.duration_ms,
             reply,
+            made_from: Some(made_from),
         };
         let usage = consulted.reply.usage;
         let report = &mut self.came_of_it;
@@ -299,6 +377,19 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     fn end<T>(&mut self, end: ConsolidationEnd) -> Flow<T> {
         self.came_of_it.end = end;
         Ok(ControlFlow::Break(()))
+    }
+}
+
+fn extraction(batch: &Batch) -> Consultation {
+    Consultation::Extraction {
+        records: batch.records(),
+    }
+}
+
+fn person(due: &Consolidation) -> Consultation {
+    Consultation::EntityConsolidation {
+        entity: due.entity().clone(),
+        observations: due.observations().to_vec(),
     }
 }
 

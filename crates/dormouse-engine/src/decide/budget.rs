@@ -102,8 +102,8 @@ pub(super) fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
 
 /// The share of the context window, in percent, that the next prompt takes with `more` further tokens.
 fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
-    let tokens = prompt::tokens(view.state, turn, view.config(), view.preamble);
-    let window = prompt::window(view.state, view.config(), view.preamble);
+    let tokens = prompt::tokens(view.state, turn, view.preamble);
+    let window = prompt::window(view.state, view.preamble);
     u64::from(tokens.saturating_add(more)) * 100 / u64::from(window).max(1)
 }
 

@@ -1,16 +1,16 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, EffectKey, Query, SourceKind, SpeechKind, ToolCall, ToolCategory, ToolReach, Trust,
-    invariant,
+    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant,
 };
-use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
+use dormouse_text::beginning;
 use dormouse_tools::CheckedCall;
 use serde_json::{Value, json};
 
 use super::{
     action::{Action, Decided, OutsideCall},
     budget::advisory,
+    hearing::{self, Speaking},
     view::View,
 };
 use crate::{
@@ -18,11 +18,9 @@ use crate::{
     event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
     privacy::{audience_of_act, within},
     remembering::words_of,
+    results::bounded,
     state::{CallState, Step, Turn},
 };
-
-/// The longest result that is shown to a model, in bytes of JSON.
-const RESULT_LIMIT: usize = 16 * 1024;
 
 const NOT_OFFERED: &str = "not done: this was the last step, in which only speaking was possible";
 
@@ -66,7 +64,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 category: spec.category,
                 trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
                 audience: audience_of_act(view.state, turn, &checked.arguments),
-                within: within(view.state, turn, is_answer(view, turn, &checked)),
+                within: within(view.state, turn, is_answer(view, turn, call, &checked)),
                 arguments: checked.arguments,
             })
             .into(),
@@ -91,24 +89,16 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     }
 }
 
-/// Whether an act speaks to those who heard the message of its turn: in the way in which the message was said, and before the
-/// assistant did anything else that may have taken it elsewhere.
-fn is_answer(view: View<'_>, turn: &Turn, act: &CheckedCall<'_>) -> bool {
+fn is_answer(view: View<'_>, turn: &Turn, call: &CallState, act: &CheckedCall<'_>) -> bool {
     let (Some(message), Some(speech)) = (turn.message(), &act.spec.speech) else {
         return false;
     };
-    let argument = speech.to.as_ref().and_then(|to| act.arguments.get(to));
-    let to = argument.and_then(Value::as_str);
-    let is_the_same_way = match (&message.perception.attested.source, speech.kind) {
-        (SourceKind::Whisper, SpeechKind::Whisper) | (SourceKind::Page, SpeechKind::Page) => true,
-        (SourceKind::Channel(channel), SpeechKind::Channel) => to == Some(channel.as_str()),
-        (SourceKind::Whisper | SourceKind::Page | SourceKind::Channel(_), _) => false,
-        (_, kind) => kind == SpeechKind::Aloud,
-    };
-    let mut done = turn.own_steps().flat_map(|step| &step.calls);
-    let has_acted = done
-        .any(|call| call.effect.is_some() && call.may_be_made() && !view.speaks(&call.call.name));
-    is_the_same_way && !has_acted
+    hearing::is_answer(
+        view,
+        turn,
+        call,
+        &Speaking::of(message, speech, &act.arguments),
+    )
 }
 
 /// What a dangerous call comes to if text of low trust was shown when it was decided. The first time the model is asked
@@ -235,23 +225,4 @@ pub(crate) fn without_advice(content: &str) -> String {
     let advised = content.strip_prefix(before);
     let fields = advised.and_then(|advised| advised.split_once(after));
     fields.map_or_else(|| content.to_owned(), |(_, fields)| format!("{{{fields}"))
-}
-
-/// A result as JSON text that is not too long, and in which nobody's text can hide characters or pass for a token of a
-/// chat template.
-pub(super) fn bounded(content: Value) -> String {
-    let json = cut(content).to_string();
-    escape_template_tokens(&escape_hidden_json(&json)).into_owned()
-}
-
-/// Keeps a result within [`RESULT_LIMIT`]: a longer one is cut, and its beginning is shown as text.
-fn cut(content: Value) -> Value {
-    let text = content.to_string();
-    if text.len() <= RESULT_LIMIT {
-        return content;
-    }
-    let shown = beginning(&text, RESULT_LIMIT / 4);
-    let success = content.get("success").cloned();
-    let success = invariant!(success, "every result says whether the call succeeded");
-    json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }

@@ -17,11 +17,12 @@ use crate::{
     builtin::{self, MemoryAnswer},
     event::{
         ContextLimit, EffectSettled, EmergencyStopTriggered, EntityChanged, Event, ModelFailed,
-        ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
+        Omitted, ParseFailed, RecalledLine, Recollected, Replied, StopCause, StopReason, TickEnded,
         UnansweredCause, Verdict, WorldFailed,
     },
     prompt::{self, Offer, Prompt},
     reply::{self, Reading},
+    results,
     state::{CallState, Turn},
     work::WorldFailure,
 };
@@ -67,6 +68,8 @@ pub(crate) struct Asked {
     pub(crate) least_shown: Trust,
     /// Who may hear what is made of it.
     pub(crate) within: Option<Audience>,
+    /// What it does not show for want of room.
+    pub(crate) omitted: Omitted,
 }
 
 impl Asked {
@@ -78,6 +81,7 @@ impl Asked {
             hash: prompt.hash(),
             least_shown: prompt.least_shown,
             within: prompt.within.clone(),
+            omitted: prompt.omitted.clone(),
         }
     }
 }
@@ -134,6 +138,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         asked,
         duration_ms,
     } = answered;
+    let sources = builtin::sources_of_reply(&reply.content, &calls, view.state, turn);
     let mut events = vec![Event::Replied(Replied {
         model,
         reply,
@@ -147,6 +152,8 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         least_shown: asked.least_shown,
         speech_only: asked.speech_only,
         within: asked.within,
+        omitted: asked.omitted,
+        sources: Some(sources),
     })];
     if is_unsayable {
         let end = unanswered::end(view, turn, UnansweredCause::NoSpeech);
@@ -227,13 +234,12 @@ fn shortened(reason: &str) -> String {
 
 /// How long the next prompt may be, if this one was too long and a shorter one can be made.
 fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
-    let (state, config, preamble) = (view.state, view.config(), view.preamble);
-    let turn = state.turns.current()?;
+    let turn = view.state.turns.current()?;
     let length = failed.prompt?;
     if failed.kind != ModelErrorKind::ContextExceeded {
         return None;
     }
-    prompt::shrink(state, turn, config, preamble, length)
+    prompt::shrink(view.state, turn, view.preamble, length)
 }
 
 /// The event that follows when an effect's outcome is known, or will never be known.
@@ -310,6 +316,7 @@ fn bounded(outcome: Outcome) -> Outcome {
         Outcome::Done(Receipt {
             detail,
             last_output,
+            heard_by,
         }) => {
             let detail = if is_deeper(&detail, RECEIPT_DEPTH) {
                 json!({"left_out": "the world's answer was nested too deeply"})
@@ -323,6 +330,7 @@ fn bounded(outcome: Outcome) -> Outcome {
             Outcome::Done(Receipt {
                 detail,
                 last_output,
+                heard_by: heard_by.filter(|all| !all.is_too_long()),
             })
         }
         Outcome::Rejected(mut rejection) => {
@@ -423,7 +431,7 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
         }
         MemoryAnswer::Refused(why) => (Vec::new(), Verdict::Failure, calls::failure(&why), None),
     };
-    let content = calls::bounded(content);
+    let content = results::bounded(content);
     events.push(calls::answer_with(view, call, verdict, content, trust));
     events
 }

@@ -25,9 +25,8 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let View {
         state, preamble, ..
     } = view;
-    let config = view.config();
-    let budgets = prompt::budgets(state, turn, config, preamble);
-    let shown = prompt::shown_anyway(state, turn, config, preamble, budgets);
+    let budgets = prompt::budgets(state, turn, preamble);
+    let shown = prompt::shown_anyway(state, turn, preamble, budgets);
     let mut without = pending(state, turn);
     without.extend(shown.iter().copied().map(Origin::event));
     RecallQuery {
@@ -35,7 +34,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
         without,
         through: state.seq,
         budgets,
-        quote_trust: config.quote_trust,
+        quote_trust: view.config().quote_trust,
         listeners: listeners(state, turn),
         now: view.now,
     }
@@ -64,5 +63,5 @@ fn words(turn: &Turn) -> &str {
 }
 
 fn sender(turn: &Turn) -> Option<&EntityId> {
-    turn.message()?.perception.attested.sender.id()
+    turn.trigger.entity()
 }

@@ -1,15 +1,16 @@
 //! Messages that end without an answer: when, why, and what their sender hears instead.
 
-use dormouse_contracts::ModelErrorKind;
+use dormouse_contracts::{Arguments, ModelErrorKind};
+use dormouse_tools::{LoopEffect, after};
 
 use super::{
     action::{Action, Decided},
-    calls, naming,
+    calls, hearing, naming,
     view::View,
 };
 use crate::{
     builtin,
-    event::{Event, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
+    event::{Call, Event, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
     state::{CallState, Turn},
 };
 
@@ -66,6 +67,8 @@ pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<U
         (Said::Answer, _) => None,
         (Said::Beginning, _) => Some(UnansweredCause::BrokenOff),
         (Said::Unknown, _) => Some(UnansweredCause::Unknown),
+        (Said::Elsewhere, _) if has_acted_instead(view, turn) => None,
+        (Said::Elsewhere, _) => Some(UnansweredCause::NotHeard),
         (Said::Nothing, StopReason::MaxIterations) => Some(UnansweredCause::NoMoreSteps),
         (Said::Nothing, StopReason::CriticalTokens) => Some(UnansweredCause::NoMoreRoom),
         (Said::Nothing, StopReason::Noop) => Some(UnansweredCause::Silence),
@@ -79,6 +82,8 @@ pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<U
 enum Said {
     /// Nothing, or only words before a look-up ("Let me look"), which only announce an answer.
     Nothing,
+    /// Words that the one who asked did not hear.
+    Elsewhere,
     /// The beginning. The world did not accept the rest.
     Beginning,
     /// Words of which nobody knows whether they were heard.
@@ -94,10 +99,14 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
             let tool = view.tools.get(&call.call.name);
             let speaks = view.speaks(&call.call.name);
             if speaks && call.verdict == Some(Verdict::Success) {
-                said = Said::Answer;
+                if hearing::reaches_the_sender(view, turn, call) {
+                    said = Said::Answer;
+                } else if said == Said::Nothing {
+                    said = Said::Elsewhere;
+                }
             } else if speaks && call.is_unknown() && said != Said::Answer {
                 said = Said::Unknown;
-            } else if matches!(said, Said::Answer | Said::Unknown)
+            } else if matches!(said, Said::Answer | Said::Unknown | Said::Elsewhere)
                 // In the last step no look-up is made.
                 && !step.only_speaks()
                 && tool.is_some_and(builtin::is_look_up)
@@ -111,6 +120,16 @@ fn said(view: View<'_>, turn: &Turn) -> Said {
         }
     }
     said
+}
+
+/// Whether an act that ends the loop, other than speech, was done.
+fn has_acted_instead(view: View<'_>, turn: &Turn) -> bool {
+    let mut calls = turn.own_steps().flat_map(|step| &step.calls);
+    calls.any(|call| {
+        let ends = |category| after(category) != LoopEffect::Continue;
+        let is_done = call.effect.is_some() && call.verdict == Some(Verdict::Success);
+        is_done && !view.speaks(&call.call.name) && call.category.is_some_and(ends)
+    })
 }
 
 /// Whether nobody knows if the last act of the turn happened.
@@ -136,6 +155,12 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decide
         _ => &view.config().apology,
     };
     let (calls, tokens) = naming::said(view, message, apology);
+    let is_in_vain = cause == UnansweredCause::NotHeard
+        && calls.iter().any(|call| was_not_heard(view, turn, call));
+    let (calls, tokens) = match is_in_vain {
+        true => (Vec::new(), 0),
+        false => (calls, tokens),
+    };
     let unanswered = Event::Unanswered(Unanswered {
         trigger: turn.trigger_seq(),
         from: message.perception.attested.sender.name().to_owned(),
@@ -144,6 +169,23 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decide
         tokens,
     });
     Decided::after(skipped, unanswered)
+}
+
+/// Whether words were said in this way and to the same listener in this turn, and the one who asked did not hear them.
+fn was_not_heard(view: View<'_>, turn: &Turn, notice: &Call) -> bool {
+    let to = |arguments: &Arguments| {
+        let tool = view.tools.get(&notice.name)?;
+        let to = tool.speech.as_ref()?.to.as_ref()?;
+        arguments.get(to).cloned()
+    };
+    let arguments = serde_json::from_str(&notice.arguments).unwrap_or_default();
+    let mut said = turn.own_steps().flat_map(|step| &step.calls);
+    said.any(|call| {
+        let effect = call.effect.as_ref();
+        call.call.name == notice.name
+            && call.verdict == Some(Verdict::Success)
+            && effect.is_some_and(|effect| to(&effect.arguments) == to(&arguments))
+    })
 }
 
 /// What comes next if a message ends without an answer: its sender is notified, once, and the turn closes.

@@ -1,6 +1,8 @@
 //! Replies of a model that are not part of a turn.
 
-use dormouse_contracts::{ChatReply, EntityId, ModelName, Origin, Seq};
+use dormouse_contracts::{Author, ChatReply, EntityId, ModelErrorKind, ModelName, Origin, Seq};
+use dormouse_entities::ConsolidationPolicy;
+use dormouse_memory::write::ExtractionSettings;
 use serde::{Deserialize, Serialize};
 
 /// The model was asked to make something of what is remembered, and replied. What follows from the reply is an event of its
@@ -21,6 +23,9 @@ pub struct Consulted {
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
+    /// The last event that the request was made from, since others may have happened while the model was asked. Absent in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<Seq>,
 }
 
 /// What a model was asked.
@@ -57,4 +62,63 @@ impl Consultation {
             Self::EntityConsolidation { .. } => "entity_consolidation",
         }
     }
+}
+
+/// A consolidation began: it is decided under this until it ends. One that was killed goes on, and does not begin again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConsolidationBegan {
+    /// What it is decided under.
+    pub settings: ConsolidationRules,
+    /// Who decided on it.
+    pub author: Author,
+}
+
+/// What a consolidation is decided under.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConsolidationRules {
+    /// How facts are made.
+    pub extraction: ExtractionSettings,
+    /// Which observations are consolidated.
+    pub people: ConsolidationPolicy,
+}
+
+/// A request of a consolidation came to nothing. It counts against what it was about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsultationFailed {
+    /// What was asked.
+    pub about: Consultation,
+    /// Why it came to nothing.
+    pub cause: ConsultationFailure,
+}
+
+/// Why a request came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConsultationFailure {
+    /// The model refused what it was shown.
+    Refused(ModelErrorKind),
+    /// The reply, which is an event of its own, cannot be read.
+    Unreadable,
+}
+
+/// A consolidation is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConsolidationEnded {
+    /// Why.
+    pub cause: ConsolidationEndCause,
+}
+
+/// Why a consolidation is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConsolidationEndCause {
+    /// Nothing is left, but for what was skipped.
+    Done,
+    /// The most requests of one run were made.
+    MaxRequests,
+    /// The model failed.
+    ModelFailed(ModelErrorKind),
 }

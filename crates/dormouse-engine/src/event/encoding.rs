@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
-use super::{effect, kinds::Event, life, memory, perception, safety, service, turn};
+use super::{effect, kinds::Event, life, memory, perception, roster, safety, service, turn};
 
 /// The schema of all events before the first release. It is not read any more.
 const TRIAL_SCHEMA: u16 = 1;
@@ -126,6 +126,7 @@ families! {
     life {
         "configured" => Configured,
         "woke" => Woke,
+        "setting_changed" => SettingChanged,
     }
     perception {
         "perceived" => Perceived,
@@ -150,6 +151,9 @@ families! {
         "entity_changed" => EntityChanged,
         "memory_changed" => MemoryChanged,
         "consulted" => Consulted,
+        "consultation_failed" => ConsultationFailed,
+        "consolidation_began" => ConsolidationBegan,
+        "consolidation_ended" => ConsolidationEnded,
         "forgotten" => Forgotten,
     }
     service {
@@ -159,6 +163,9 @@ families! {
     safety {
         "emergency_stop_triggered" => EmergencyStopTriggered,
         "emergency_stop_cleared" => EmergencyStopCleared,
+    }
+    roster {
+        "roster_changed" => RosterChanged,
     }
 }
 

@@ -41,6 +41,9 @@ pub enum Selected {
     Record {
         /// Which.
         record: Origin,
+        /// The messages that it was made from, if they were selected as well.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        messages: BTreeSet<Origin>,
     },
     /// What was heard and noted in a span of time.
     Span {

@@ -1,14 +1,15 @@
 //! Every kind of event.
 
 use super::{
-    consulted::Consulted,
+    consulted::{ConsolidationBegan, ConsolidationEnded, ConsultationFailed, Consulted},
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
     forgotten::Forgotten,
-    life::{Configured, Woke},
+    life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
     recollected::Recollected,
+    roster::RosterChanged,
     safety::{EmergencyStopCleared, EmergencyStopTriggered},
     service::{ModelFailed, RetryRequested},
     turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
@@ -22,6 +23,8 @@ pub enum Event {
     Configured(Configured),
     /// The assistant woke while somebody waited for it.
     Woke(Woke),
+    /// A setting of the assistant was changed.
+    SettingChanged(SettingChanged),
     /// A message was accepted.
     Perceived(Perceived),
     /// A tick found a reason to think.
@@ -44,6 +47,12 @@ pub enum Event {
     MemoryChanged(MemoryChanged),
     /// The model was asked to make something of what is remembered, and replied.
     Consulted(Consulted),
+    /// Such a request came to nothing.
+    ConsultationFailed(ConsultationFailed),
+    /// Facts and attributes are made of what is remembered, until this ends.
+    ConsolidationBegan(ConsolidationBegan),
+    /// That is over.
+    ConsolidationEnded(ConsolidationEnded),
     /// Words were forgotten: the events before were rewritten without them.
     Forgotten(Forgotten),
     /// An outward act was decided. It is on disk before it is done.
@@ -64,4 +73,6 @@ pub enum Event {
     EmergencyStopCleared(EmergencyStopCleared),
     /// Somebody wants the model to be asked again now, even during a pause that it asked for.
     RetryRequested(RetryRequested),
+    /// An operator created, tagged, archived or restored the assistant.
+    RosterChanged(RosterChanged),
 }

@@ -2,6 +2,7 @@
 
 use dormouse_contracts::{ModelName, ProviderId, ServiceName, ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::config::Settings;
 
@@ -51,3 +52,19 @@ pub struct ConfiguredModel {
 /// what was under way before has ended, and the time in which the program was off does not count as waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Woke {}
+
+/// An operator changed a setting of this assistant, in addition to the configuration that the program was started with. It applies
+/// from the next waking on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SettingChanged {
+    /// Its name, as in `limits.tick_rate`.
+    pub setting: String,
+    /// The value until then, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// The value from now on; absent if the configuration decides again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+    /// Who changed it.
+    pub by: String,
+}

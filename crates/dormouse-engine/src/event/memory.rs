@@ -1,7 +1,8 @@
 //! What is remembered, and what is shown of it.
 
-use dormouse_contracts::{Attribution, Audience, Author, Origin, Trust};
-use dormouse_memory::{MemoryChange, RecordKind};
+use dormouse_contracts::{Attribution, Audience, Author, Origin, Sources, Trust};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{MemoryChange, RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 
 /// The version of these events in the log.
@@ -18,6 +19,9 @@ pub struct Remembered {
     pub trust: Trust,
     /// The message, or the remembered line, that it came from.
     pub origin: Origin,
+    /// All that it rests on: messages, remembered lines, acts. Empty in older logs, which have `origin` alone.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
     /// What kind of record it is; a fact by default.
     #[serde(default = "fact", skip_serializing_if = "is_fact")]
     pub kind: RecordKind,
@@ -43,17 +47,54 @@ fn is_fact(kind: &RecordKind) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntityChanged {
     /// What.
-    pub change: dormouse_entities::EntityChange,
+    pub change: EntityChange,
     /// Who decided on it.
     pub author: Author,
     /// Why, in words; the name of the tool, if the assistant decided on it by a call.
     pub reason: String,
 }
 
+impl Remembered {
+    /// Everything that it is known to rest on.
+    pub(crate) fn rests_on(&self) -> Sources {
+        [self.origin]
+            .into_iter()
+            .chain(self.sources.as_slice().iter().copied())
+            .collect()
+    }
+}
+
 impl EntityChanged {
     /// Whether the assistant itself decided on it, by a call. Its tools only add to what is known of somebody.
     pub(crate) fn is_by_call(&self) -> bool {
         matches!(self.author, Author::Tool(_))
+    }
+
+    /// Whether something that was known of people is not known any more.
+    pub(crate) fn takes_away(&self) -> bool {
+        matches!(
+            self.change,
+            EntityChange::Deleted { .. } | EntityChange::Purged { .. }
+        )
+    }
+}
+
+impl MemoryChanged {
+    /// Whether the words of a record are shown no more because of this.
+    pub(crate) fn takes_out(&self, record: RecordId) -> bool {
+        match &self.change {
+            MemoryChange::Withdrawn { record: gone } | MemoryChange::Erased { record: gone } => {
+                *gone == record
+            }
+            // What the event added is withdrawn.
+            MemoryChange::Undone { event } => record.seq() == *event,
+            _ => false,
+        }
+    }
+
+    /// Whether something that was known of people may not be known any more.
+    pub(crate) fn may_take_away(&self) -> bool {
+        matches!(self.change, MemoryChange::Undone { .. })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the memory returned for a turn, before the model is asked.
 
-use dormouse_contracts::{Attribution, Audience, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, SourceKind, Sources, Timestamp, Trust};
 use dormouse_memory::{RecordId, RecordKind, Withheld};
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,40 @@ pub struct RecalledBlock {
     /// The names that it shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// What its parts were made of, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<RecalledPart>,
+}
+
+/// A part of a block, and what it was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecalledPart {
+    /// Where it begins in the text, in bytes.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+    /// What it was made of.
+    pub sources: Sources,
+}
+
+impl RecalledPart {
+    /// The first place of `part` in the text of a block; `None` if it is not there, or nothing is known of it.
+    pub(crate) fn find(text: &str, part: &str, sources: &Sources) -> Option<Self> {
+        let from = text
+            .find(part)
+            .filter(|_| !part.is_empty() && !sources.is_empty())?;
+        Some(Self {
+            from: u32::try_from(from).ok()?,
+            to: u32::try_from(from + part.len()).ok()?,
+            sources: sources.clone(),
+        })
+    }
+
+    /// The part of this text. All of it, if the text has lost words since.
+    pub(crate) fn of<'a>(&self, text: &'a str) -> &'a str {
+        let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+        text.get(place(self.from)..place(self.to)).unwrap_or(text)
+    }
 }
 
 impl Default for RecalledBlock {
@@ -92,6 +126,7 @@ impl Default for RecalledBlock {
             tokens: 0,
             trust: Trust::FULL,
             names: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }

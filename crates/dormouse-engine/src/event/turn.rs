@@ -1,7 +1,8 @@
 //! What is done about a message, from its first tick to its last.
 
 use dormouse_contracts::{
-    Audience, CallId, ChatReply, ModelName, Outcome, Seq, Timestamp, ToolCategory, Trust,
+    Audience, CallId, ChatReply, ModelName, Origin, Outcome, Seq, Sources, Timestamp, ToolCategory,
+    Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,35 @@ pub struct Replied {
     /// anybody may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
+    /// What the prompt did not show for want of room.
+    #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
+    pub omitted: Omitted,
+    /// What its words rest on, other than the message that is answered: messages, remembered lines, acts. Absent in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Sources>,
+}
+
+/// What could have been shown in a prompt and was not, because the context window had no room for it. Nothing can be noted with it as
+/// a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Omitted {
+    /// The last finished turn that is left out, by its message; all before it are, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns_through: Option<Seq>,
+    /// The last overheard line that is left out; all before it are, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines_through: Option<Seq>,
+    /// Remembered lines that were found for the turn, or looked up in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Origin>,
+}
+
+impl Omitted {
+    /// Whether everything was shown.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

@@ -30,6 +30,8 @@ pub enum UnansweredCause {
     Unknown,
     /// The world took only the beginning of the answer, and the model did not say the rest in another way.
     BrokenOff,
+    /// Something was said, and the one who asked is not among those who heard it.
+    NotHeard,
 }
 
 impl UnansweredCause {
@@ -42,7 +44,7 @@ impl UnansweredCause {
             Self::NoMoreSteps => StopReason::MaxIterations,
             Self::NoMoreRoom => StopReason::CriticalTokens,
             Self::NoSpeech | Self::BrokenOff | Self::Silence => StopReason::Noop,
-            Self::Unknown => StopReason::TerminalTool,
+            Self::Unknown | Self::NotHeard => StopReason::TerminalTool,
         }
     }
 

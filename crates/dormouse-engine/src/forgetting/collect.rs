@@ -5,16 +5,24 @@ use std::{
     ops::RangeInclusive,
 };
 
-use dormouse_contracts::{Attribution, EffectKey, EntityId, Origin, Seq, SourceKind, Timestamp};
-use dormouse_entities::EntityChange;
+use dormouse_contracts::{
+    Attribution, CallId, EffectKey, EntityId, Origin, Seq, SourceKind, Sources, StoredEvent,
+    Timestamp,
+};
+use dormouse_entities::{EntityChange, MergedIds};
 use dormouse_memory::{MemoryChange, Note};
 use serde_json::Value;
 
 use super::{
+    names::{Addressees, Names},
     selection::Selection,
     words::{Speaker, TellingWords},
 };
-use crate::event::{Consultation, EntityChanged, Event, MemoryChanged, Perceived, Remembered};
+use crate::{
+    builtin,
+    event::{Consultation, EntityChanged, Event, MemoryChanged, Perceived, Remembered, Replied},
+    state::{State, Turn},
+};
 
 /// What is taken of a log.
 #[derive(Debug, Default)]
@@ -25,6 +33,10 @@ pub(super) struct Taken {
     pub(super) turns: Vec<(Seq, Seq)>,
     /// The acts of these turns.
     pub(super) effects: HashSet<EffectKey>,
+    /// Acts that name the person as the one that they are said to, and what stands in place of the name.
+    pub(super) addressed: HashMap<Seq, &'static str>,
+    /// Acts that the person cannot have heard.
+    pub(super) unheard: HashSet<EffectKey>,
     /// From when to when each act was done. In order, and apart from each other.
     acts: Vec<(Timestamp, Timestamp)>,
 }
@@ -33,6 +45,11 @@ impl Taken {
     /// Whether the event is taken whole.
     pub(super) fn has(&self, seq: Seq) -> bool {
         self.origins.contains(&Origin::event(seq))
+    }
+
+    /// Whether nothing is taken by its place.
+    fn is_nothing(&self) -> bool {
+        self.origins.is_empty()
     }
 
     /// Whether an origin is taken, by itself or with its event.
@@ -65,12 +82,20 @@ pub(super) struct Collector<'s> {
     at: Timestamp,
     /// Where the turn began that is under way, if its message is taken.
     turn: Option<Seq>,
+    /// The calls of replies that are taken in turns that are not.
+    calls: HashSet<CallId>,
+    /// The assistant so far, while the log may hold replies and notes that list no sources.
+    older: Option<Box<State>>,
+    /// What the reply that is read rests on, if it lists no sources.
+    sources: Option<Sources>,
     observations: Observations,
+    addressees: Addressees<'s>,
 }
 
 impl<'s> Collector<'s> {
     pub(super) fn new(
         selection: &'s Selection,
+        names: &'s Names,
         effects: HashSet<EffectKey>,
         words: &'s mut TellingWords,
     ) -> Self {
@@ -83,7 +108,11 @@ impl<'s> Collector<'s> {
             words,
             at: Timestamp::EPOCH,
             turn: None,
+            calls: HashSet::new(),
+            older: Some(Box::default()),
+            sources: None,
             observations: Observations::default(),
+            addressees: Addressees::new(selection, names),
         }
     }
 
@@ -99,9 +128,42 @@ impl<'s> Collector<'s> {
         }
     }
 
+    /// Folds an event after it was read.
+    pub(super) fn fold(&mut self, stored: &StoredEvent, event: &Event) {
+        if let Event::Replied(Replied {
+            sources: Some(_), ..
+        }) = event
+        {
+            // The programs after this one list sources, too.
+            self.older = None;
+        }
+        if let Some(state) = &mut self.older {
+            match (event, self.sources.take()) {
+                (Event::Replied(replied), Some(sources)) => {
+                    let replied = Replied {
+                        sources: Some(sources),
+                        ..replied.clone()
+                    };
+                    state.apply(stored.seq, stored.at, &Event::Replied(replied));
+                }
+                _ => state.apply(stored.seq, stored.at, event),
+            }
+        }
+    }
+
+    /// What something rests on that lists no sources, by what was shown in its turn.
+    fn of_older(&self, of: impl FnOnce(&State, &Turn) -> Sources) -> Sources {
+        // Before anything is taken, nothing rests on it.
+        let state = self.older.as_deref().filter(|_| !self.taken.is_nothing());
+        let turn = state.and_then(|state| Some((state, state.turns.current()?)));
+        turn.map(|(state, turn)| of(state, turn))
+            .unwrap_or_default()
+    }
+
     /// Reads the next event.
     pub(super) fn take_in(&mut self, seq: Seq, at: Timestamp, event: &Event) {
         self.at = at;
+        self.addressees.take_in(seq, event);
         match event {
             Event::Perceived(perceived) => self.perceived(seq, at, perceived),
             Event::TickStarted(started) => {
@@ -137,6 +199,11 @@ impl<'s> Collector<'s> {
                 }
             }
             Event::EffectIntended(intended) => {
+                let mark = self.addressees.mark_of(intended);
+                self.taken.addressed.extend(mark.map(|mark| (seq, mark)));
+                if self.selection.is_left_out_of(intended.within.as_ref()) {
+                    self.taken.unheard.insert(intended.key.clone());
+                }
                 let texts: Vec<_> = intended
                     .arguments
                     .values()
@@ -149,7 +216,7 @@ impl<'s> Collector<'s> {
                     self.act(intended.key.clone());
                     // The assistant's own words were asked to be forgotten, not only as a part of a turn.
                     self.take(origin, Speaker::Person, texts);
-                } else if self.turn.is_some() {
+                } else if self.turn.is_some() || self.calls.contains(&intended.call) {
                     self.act(intended.key.clone());
                     self.take_only(origin);
                 }
@@ -166,9 +233,9 @@ impl<'s> Collector<'s> {
             Event::Delayed(delayed) if self.taken.has(delayed.trigger) => {
                 self.take_only(Origin::event(seq));
             }
-            Event::Replied(replied) => {
-                let texts = [&*replied.reply.content, &*replied.reply.reasoning];
-                self.take_here(seq, at, &texts);
+            Event::Replied(replied) => self.replied(seq, at, replied),
+            Event::ToolAnswered(answered) if self.calls.contains(&answered.call) => {
+                self.take_only(Origin::event(seq));
             }
             Event::ToolAnswered(answered) => self.take_here(seq, at, &[&*answered.content]),
             Event::Recollected(_) | Event::ParseFailed(_) => self.take_here(seq, at, &[]),
@@ -227,17 +294,64 @@ impl<'s> Collector<'s> {
         }
     }
 
+    /// A reply goes with what its words rest on, and so do its calls, also if it answers somebody else.
+    fn replied(&mut self, seq: Seq, at: Timestamp, replied: &Replied) {
+        let reply = &replied.reply;
+        self.take_here(seq, at, &[&*reply.content, &*reply.reasoning]);
+        let of_older = |state: &State, turn: &Turn| {
+            builtin::sources_of_reply(&reply.content, &replied.calls, state, turn)
+        };
+        // What is only old may have been repeated: that goes when it is old itself.
+        let is_of_old = matches!(self.selection, Selection::Unreferred { .. });
+        if self.turn.is_some() || self.taken.is_nothing() || is_of_old {
+            return;
+        }
+        let sources = match &replied.sources {
+            Some(sources) => sources.clone(),
+            None => {
+                let sources = self.of_older(of_older);
+                self.sources = Some(sources.clone());
+                sources
+            }
+        };
+        if self.rests_on_taken(&sources) {
+            self.take(Origin::event(seq), Speaker::Assistant, [&*reply.content]);
+            self.calls
+                .extend(replied.calls.iter().map(|call| call.id.clone()));
+        }
+    }
+
     fn remembered(&mut self, seq: Seq, at: Timestamp, remembered: &Remembered) {
         let origin = Origin::event(seq);
-        let about = remembered.about.as_ref().and_then(Attribution::id);
+        let mut who = [Some(&remembered.from), remembered.about.as_ref()]
+            .into_iter()
+            .flatten();
+        let of_older = |state: &State, turn: &Turn| {
+            let about = remembered.about.as_ref().and_then(Attribution::name);
+            let noted = [&*remembered.text, about.unwrap_or_default()].join("\n");
+            builtin::sources_of_note(&noted, state, turn)
+        };
+        let sources = match remembered.sources.is_empty() {
+            true => remembered.rests_on().union(&self.of_older(of_older)),
+            false => remembered.rests_on(),
+        };
         let is_taken = self.turn.is_some()
-            || self.taken.has_origin(remembered.origin)
-            || self.selection.is_person(remembered.from.id())
-            || self.selection.is_person(about)
+            || self.rests_on_taken(&sources)
+            || who.any(|who| self.selection.is_of(who))
             || self.selection.is_here(origin, at, [&*remembered.text]);
         if is_taken {
             self.take(origin, Speaker::Assistant, [&*remembered.text]);
         }
+    }
+
+    /// Whether something goes because of what it was made from. One source is enough: its words may be in it.
+    fn rests_on_taken(&self, sources: &Sources) -> bool {
+        let mut each = sources.as_slice().iter();
+        // A full list may lack some. What is only old is not taken while anything rests on it.
+        let may_lack = sources.is_full()
+            && !self.taken.is_nothing()
+            && !matches!(self.selection, Selection::Unreferred { .. });
+        may_lack || each.any(|source| self.taken.has_origin(*source))
     }
 
     fn memory_changed(&mut self, seq: Seq, at: Timestamp, changed: &MemoryChanged) {
@@ -273,7 +387,7 @@ impl<'s> Collector<'s> {
             .sources()
             .iter()
             .any(|source| self.taken.has_origin(*source))
-            || self.selection.is_person(note.speaker().id())
+            || self.selection.is_of(note.speaker())
             || note.tags().any(is_about)
             // When a model made a fact of records says nothing about when they were heard.
             || (!(is_span && is_made_of_others)
@@ -291,10 +405,6 @@ impl<'s> Collector<'s> {
     fn entity_changed(&mut self, seq: Seq, at: Timestamp, changed: &EntityChanged) {
         let origin = Origin::event(seq);
         let texts = texts(&changed.change);
-        let comes_from = match &changed.change {
-            EntityChange::Observed { observation, .. } => observation.origin,
-            _ => None,
-        };
         let is_made_of = match &changed.change {
             EntityChange::Consolidated {
                 entity,
@@ -303,11 +413,17 @@ impl<'s> Collector<'s> {
             } => self.observations.is_taken(entity, observations),
             _ => false,
         };
+        let of_older =
+            |state: &State, turn: &Turn| builtin::sources_of_note(&texts.join("\n"), state, turn);
+        let mut sources = rests_on(&changed.change);
+        if sources.is_empty() && changed.is_by_call() && !texts.is_empty() {
+            sources = self.of_older(of_older);
+        }
         let is_taken = subjects(&changed.change)
             .iter()
             .any(|id| self.selection.is_person(Some(id)))
             || (self.turn.is_some() && changed.is_by_call())
-            || comes_from.is_some_and(|origin| self.taken.has_origin(origin))
+            || self.rests_on_taken(&sources)
             || is_made_of
             || (!texts.is_empty()
                 && self
@@ -317,6 +433,18 @@ impl<'s> Collector<'s> {
             self.take(origin, Speaker::Assistant, texts.iter().map(|text| &**text));
         }
         self.observations.take_in(&changed.change, is_taken);
+    }
+}
+
+/// What a change is known to have been made from.
+pub(super) fn rests_on(change: &EntityChange) -> Sources {
+    match change {
+        EntityChange::Observed { observation, .. } => observation.rests_on(),
+        EntityChange::AttributesUpdated { sources, .. }
+        | EntityChange::Consolidated { sources, .. }
+        | EntityChange::Judged { sources, .. }
+        | EntityChange::ActionAdded { sources, .. } => sources.clone(),
+        _ => Sources::default(),
     }
 }
 
@@ -356,7 +484,7 @@ fn texts(change: &EntityChange) -> Vec<String> {
 #[derive(Default)]
 struct Observations {
     by_entity: HashMap<EntityId, Numbered>,
-    merged: HashMap<EntityId, EntityId>,
+    merged: MergedIds,
 }
 
 #[derive(Clone, Default)]
@@ -370,24 +498,13 @@ struct Numbered {
 }
 
 impl Observations {
-    fn survivor(&self, entity: &EntityId) -> EntityId {
-        let mut survivor = entity;
-        for _ in 0..self.merged.len() {
-            match self.merged.get(survivor) {
-                Some(into) => survivor = into,
-                None => break,
-            }
-        }
-        survivor.clone()
-    }
-
     fn take_in(&mut self, change: &EntityChange, is_taken: bool) {
         match change {
             EntityChange::Observed {
                 entity,
                 observation,
             } => {
-                let of = self.by_entity.entry(self.survivor(entity)).or_default();
+                let of = self.of(entity);
                 let is_new = of.known.insert(observation.content.as_str().to_lowercase());
                 of.least += u64::from(is_new);
                 of.most += 1;
@@ -396,12 +513,11 @@ impl Observations {
                 }
             }
             EntityChange::Merged { from, into } => {
-                let (from, into) = (self.survivor(from), self.survivor(into));
-                if from == into {
+                if self.merged.survivor(from) == self.merged.survivor(into) {
                     return;
                 }
-                let moved = self.by_entity.get(&from).cloned().unwrap_or_default();
-                let both = self.by_entity.entry(into.clone()).or_default();
+                let moved = self.of(from).clone();
+                let both = self.of(into);
                 let (least, most) = (both.least, both.most);
                 let shifted = moved.taken.iter();
                 both.taken
@@ -409,17 +525,19 @@ impl Observations {
                 both.known.extend(moved.known);
                 both.least += moved.least;
                 both.most += moved.most;
-                self.merged.insert(from, into);
-            }
-            EntityChange::Unmerged { entity } => {
-                self.merged.remove(entity);
             }
             _ => {}
         }
+        self.merged.apply(change);
+    }
+
+    fn of(&mut self, entity: &EntityId) -> &mut Numbered {
+        let survivor = self.merged.survivor(entity).clone();
+        self.by_entity.entry(survivor).or_default()
     }
 
     fn is_taken(&self, entity: &EntityId, numbers: &[u64]) -> bool {
-        let of = self.by_entity.get(&self.survivor(entity));
+        let of = self.by_entity.get(self.merged.survivor(entity));
         let taken = of.map(|of| of.taken.as_slice()).unwrap_or_default();
         taken
             .iter()

@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_contracts::{AssistantId, EntityId, ReadEvents, Sender, Seq, StoredEvent};
-use dormouse_entities::EntityChange;
-use dormouse_text::NameSkeleton;
+use dormouse_contracts::{
+    AssistantId, Attribution, EntityId, FORGOTTEN, ReadEvents, Sender, StoredEvent, each_event,
+};
+use dormouse_entities::{EntityChange, MergedIds};
+use dormouse_memory::MemoryChange;
+use dormouse_text::{NameSkeleton, unescape_id};
+use dormouse_tools::closest;
 use serde::Deserialize;
 
 use crate::{
     event::{EntityChanged, Event},
-    replay::{PAGE, ReplayError},
+    replay::ReplayError,
 };
 
 /// How many similar names are named in an error.
@@ -19,7 +23,52 @@ const NEAREST: usize = 5;
 #[derive(Clone, Debug, Default)]
 pub struct KnownPeople {
     names: BTreeMap<EntityId, BTreeSet<String>>,
-    merged: BTreeMap<EntityId, EntityId>,
+    merged: MergedIds,
+    /// How many lines have a name and no id.
+    lines: BTreeMap<String, u64>,
+}
+
+/// One person, and the lines that have only a name: nobody attests whose these are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Person {
+    /// All ids. A person of whom only a name is known has none.
+    pub ids: BTreeSet<EntityId>,
+    /// Names of lines without an id that nobody else has, not even one that looks alike, and how many lines have them. They
+    /// count as the person's.
+    pub named: BTreeMap<String, u64>,
+    /// The same, of names that others have too. They count as nobody's.
+    pub unclear: BTreeMap<String, u64>,
+}
+
+impl Person {
+    /// A person with these ids.
+    #[must_use]
+    pub fn of_ids(ids: BTreeSet<EntityId>) -> Self {
+        Self {
+            ids,
+            ..Self::default()
+        }
+    }
+
+    /// The same person, to whom lines belong whose name others have too.
+    #[must_use]
+    pub fn with_unclear(mut self) -> Self {
+        self.named.append(&mut self.unclear);
+        self
+    }
+
+    /// Whether this comes from the person, or is about them.
+    #[must_use]
+    pub fn is(&self, who: &Attribution) -> bool {
+        match who {
+            Attribution::Entity { id, .. } => self.ids.contains(id),
+            Attribution::Named(name) => self.named.contains_key(name),
+            Attribution::Myself
+            | Attribution::Surroundings
+            | Attribution::Several
+            | Attribution::Unknown => false,
+        }
+    }
 }
 
 /// A text does not name exactly one person.
@@ -86,17 +135,7 @@ impl KnownPeople {
         log: &L,
         key: &AssistantId,
     ) -> Result<(), ReplayError> {
-        let mut through = Seq::ZERO;
-        loop {
-            let page = log.read(key, through, PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok(());
-            };
-            through = last.seq;
-            for stored in &page {
-                self.take_in(stored)?;
-            }
-        }
+        each_event(log, key, .., |stored| self.take_in(stored)).await
     }
 
     fn take_in(&mut self, stored: &StoredEvent) -> Result<(), ReplayError> {
@@ -115,82 +154,141 @@ impl KnownPeople {
                     self.change(&change);
                 }
             }
+            "remembered" => {
+                if let Event::Remembered(remembered) = Event::decode(stored)? {
+                    self.line(&remembered.from);
+                    remembered.about.iter().for_each(|about| self.line(about));
+                }
+            }
+            "memory_changed" => {
+                if let Event::MemoryChanged(changed) = Event::decode(stored)? {
+                    match &changed.change {
+                        MemoryChange::Added { notes } => {
+                            notes.iter().for_each(|note| self.line(note.speaker()));
+                        }
+                        MemoryChange::Extracted { facts, .. } => {
+                            facts.iter().for_each(|fact| self.line(fact.note.speaker()));
+                        }
+                        _ => {}
+                    }
+                }
+            }
             _ => {}
         }
         Ok(())
     }
 
-    fn name(&mut self, id: &EntityId, name: &str) {
+    fn line(&mut self, who: &Attribution) {
+        if let Attribution::Named(name) = who
+            && name != FORGOTTEN
+        {
+            *self.lines.entry(name.clone()).or_default() += 1;
+        }
+    }
+
+    pub(super) fn name(&mut self, id: &EntityId, name: &str) {
         if !self.names.get(id).is_some_and(|names| names.contains(name)) {
             let names = self.names.entry(id.clone()).or_default();
             names.insert(name.to_owned());
         }
     }
 
-    fn change(&mut self, change: &EntityChange) {
+    pub(super) fn change(&mut self, change: &EntityChange) {
+        self.merged.apply(change);
         match change {
             EntityChange::Created { entity, name, .. } | EntityChange::Renamed { entity, name } => {
                 self.name(entity, name.as_str());
             }
             EntityChange::AliasAdded { entity, alias } => self.name(entity, alias.as_str()),
-            EntityChange::Merged { from, into } => {
-                let (from, into) = (self.survivor(from).clone(), self.survivor(into).clone());
-                if from != into {
-                    self.merged.insert(from, into);
-                }
-            }
-            EntityChange::Unmerged { entity } => {
-                self.merged.remove(entity);
-            }
             _ => {}
         }
     }
 
-    fn survivor<'a>(&'a self, id: &'a EntityId) -> &'a EntityId {
-        let mut survivor = id;
-        for _ in 0..self.merged.len() {
-            match self.merged.get(survivor) {
-                Some(into) => survivor = into,
-                None => break,
-            }
-        }
-        survivor
-    }
-
-    /// All ids of the person whom a text means: by one of the ids, or by a name that only this person has.
+    /// The person whom a text means: by one of the ids, by a name that only this person has, or by a name that only lines
+    /// without an id have.
     ///
     /// # Errors
     ///
     /// [`WhoError`] if that is nobody, or not one person.
-    pub fn find(&self, who: &str) -> Result<BTreeSet<EntityId>, WhoError> {
+    pub fn find(&self, who: &str) -> Result<Person, WhoError> {
         let by_id = self.names.keys().find(|id| id.as_str() == who);
-        let lower = who.to_lowercase();
-        let named = self.names.iter().filter(|(_, names)| {
-            let mut names = names.iter();
-            names.any(|name| name.to_lowercase() == lower)
+        // As it was printed.
+        let by_id = by_id.or_else(|| {
+            let who = unescape_id(who);
+            self.names.keys().find(|id| id.as_str() == who)
         });
         let people: BTreeSet<_> = match by_id {
-            Some(id) => BTreeSet::from([self.survivor(id)]),
-            None => named.map(|(id, _)| self.survivor(id)).collect(),
+            Some(id) => BTreeSet::from([self.merged.survivor(id)]),
+            None => self.named(who),
         };
         let mut people = people.into_iter();
         match (people.next(), people.len()) {
-            (Some(only), 0) => Ok(self.ids_of(only)),
+            (Some(only), 0) => Ok(self.person(only)),
             (Some(first), _) => Err(WhoError::Several {
                 who: who.to_owned(),
                 known: [first].into_iter().chain(people).cloned().collect(),
             }),
-            (None, _) => Err(WhoError::Unknown {
-                who: who.to_owned(),
-                nearest: self.nearest(&lower),
-            }),
+            (None, _) => {
+                let lines = self.lines_of(&[NameSkeleton::of(who)]);
+                if lines.is_empty() {
+                    return Err(WhoError::Unknown {
+                        who: who.to_owned(),
+                        nearest: self.nearest(who),
+                    });
+                }
+                let lines = lines.into_iter();
+                let (named, unclear) =
+                    lines.partition(|(name, _)| self.looking_like(name).is_empty());
+                Ok(Person {
+                    ids: BTreeSet::new(),
+                    named,
+                    unclear,
+                })
+            }
         }
     }
 
+    /// The person with this id.
+    fn person(&self, id: &EntityId) -> Person {
+        let ids = self.ids_of(id);
+        let names = self.names_of(&ids);
+        let names: Vec<_> = names.iter().map(|name| NameSkeleton::of(name)).collect();
+        let is_only = |name: &String| {
+            let mut looking_like = self.looking_like(name).into_iter();
+            looking_like.all(|id| ids.contains(id))
+        };
+        let lines = self.lines_of(&names).into_iter();
+        let (named, unclear) = lines.partition(|(name, _)| is_only(name));
+        Person {
+            ids,
+            named,
+            unclear,
+        }
+    }
+
+    /// The lines with one of these names and no id.
+    fn lines_of(&self, names: &[NameSkeleton]) -> BTreeMap<String, u64> {
+        let lines = self.lines.iter().filter(|(name, _)| {
+            let name = NameSkeleton::of(name);
+            names.iter().any(|other| other.is_confusable_with(&name))
+        });
+        lines.map(|(name, count)| (name.clone(), *count)).collect()
+    }
+
+    /// Everybody who has a name that looks like this one.
+    fn looking_like(&self, name: &str) -> BTreeSet<&EntityId> {
+        let name = NameSkeleton::of(name);
+        let people = self.names.iter().filter(|(_, names)| {
+            let mut names = names.iter();
+            names.any(|other| NameSkeleton::of(other).is_confusable_with(&name))
+        });
+        people.map(|(id, _)| self.merged.survivor(id)).collect()
+    }
+
     fn ids_of(&self, person: &EntityId) -> BTreeSet<EntityId> {
-        let known = self.names.keys().chain(self.merged.keys());
+        let known = self.names.keys().chain(self.merged.ids());
         let mut ids: BTreeSet<_> = known
-            .filter(|id| self.survivor(id) == person)
+            .filter(|id| self.merged.survivor(id) == person)
             .cloned()
             .collect();
         ids.insert(person.clone());
@@ -204,61 +302,44 @@ impl KnownPeople {
         names.flatten().cloned().collect()
     }
 
+    /// Who has this name, each by one id.
+    pub(super) fn named(&self, name: &str) -> BTreeSet<&EntityId> {
+        let lower = name.to_lowercase();
+        let named = self.names.iter().filter(|(_, names)| {
+            let mut names = names.iter();
+            names.any(|name| name.to_lowercase() == lower)
+        });
+        named.map(|(id, _)| self.merged.survivor(id)).collect()
+    }
+
     /// How many people there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        let people: BTreeSet<_> = self.names.keys().map(|id| self.survivor(id)).collect();
+        let people: BTreeSet<_> = self
+            .names
+            .keys()
+            .map(|id| self.merged.survivor(id))
+            .collect();
         people.len()
     }
 
-    /// Names that look alike or share letters, the most similar first.
-    fn nearest(&self, lower: &str) -> Vec<String> {
-        let skeleton = NameSkeleton::of(lower);
-        let all = self.names.iter();
-        let all = all.flat_map(|(id, names)| names.iter().map(move |name| (id, name)));
-        let mut near: Vec<_> = all
-            .filter_map(|(id, name)| {
-                let other = name.to_lowercase();
-                let looks_alike = NameSkeleton::of(name).is_confusable_with(&skeleton);
-                let distance = match looks_alike {
-                    true => 0,
-                    false => distance(lower, &other),
-                };
-                let is_part = other.contains(lower) || lower.contains(other.as_str());
-                let is_near = is_part || distance <= 1 + lower.chars().count() / 3;
-                is_near.then(|| (distance, format!("{name} ({id})")))
-            })
-            .collect();
-        near.sort();
-        near.dedup();
-        near.into_iter()
-            .take(NEAREST)
-            .map(|(_, name)| name)
-            .collect()
+    /// Names that look alike or contain each other, then names that share most letters.
+    fn nearest(&self, who: &str) -> Vec<String> {
+        let (skeleton, lower) = (NameSkeleton::of(who), who.to_lowercase());
+        let names: BTreeSet<_> = self.names.values().flatten().collect();
+        let (alike, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| {
+            let other = name.to_lowercase();
+            let is_part = other.contains(&lower) || lower.contains(&other);
+            is_part || NameSkeleton::of(name).is_confusable_with(&skeleton)
+        });
+        let near = alike.into_iter().chain(closest(who, others));
+        let with_id = near.flat_map(|name| {
+            let all = self.names.iter();
+            let known = all.filter(move |(_, names)| names.contains(name));
+            known.map(move |(id, _)| format!("{name} ({id})"))
+        });
+        with_id.take(NEAREST).collect()
     }
-}
-
-/// How many characters have to be added, left out or replaced to get from one text to the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (number, c) in one.chars().enumerate() {
-        let mut diagonal = number;
-        let mut left = number + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (place, with) in other.iter().enumerate() {
-            let Some(here) = row.get_mut(place + 1) else {
-                break;
-            };
-            let replaced = diagonal + usize::from(c != *with);
-            diagonal = *here;
-            left = replaced.min(left + 1).min(diagonal + 1);
-            *here = left;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -293,11 +374,42 @@ mod tests {
         let known = vec![id("#1"), id("#3")];
         let who = "ALICE".to_owned();
         assert_eq!(people.find("ALICE"), Err(WhoError::Several { who, known }));
-        assert_eq!(people.find("#3"), Ok(BTreeSet::from([id("#3")])));
-        let both = BTreeSet::from([id("#2"), id("#4")]);
+        let third = Person::of_ids(BTreeSet::from([id("#3")]));
+        assert_eq!(people.find("#3"), Ok(third));
+        let both = Person::of_ids(BTreeSet::from([id("#2"), id("#4")]));
         for who in ["Robert", "bob", "#4"] {
             assert_eq!(people.find(who).as_ref(), Ok(&both));
         }
+    }
+
+    #[test]
+    fn a_line_with_only_a_name_is_of_the_one_person_who_has_it_or_one_that_looks_alike() {
+        let mut people = people();
+        // The first letter of the second is Cyrillic.
+        for name in ["Bob", "\u{412}ob", "Robert", "Alice", "Mallory"] {
+            people.line(&Attribution::Named(name.to_owned()));
+        }
+        let bob = people.find("bob").unwrap();
+        assert_eq!(bob.ids.len(), 2);
+        assert_eq!(
+            bob.named.keys().collect::<Vec<_>>(),
+            ["Bob", "Robert", "\u{412}ob"]
+        );
+        assert!(bob.unclear.is_empty());
+        // Two have this name.
+        let alice = people.find("#1").unwrap();
+        assert_eq!(
+            (alice.named.len(), alice.unclear.get("Alice")),
+            (0, Some(&1))
+        );
+        assert!(
+            alice
+                .with_unclear()
+                .is(&Attribution::Named("Alice".to_owned()))
+        );
+        // Only a line has this one.
+        let mallory = people.find("mallory").unwrap();
+        assert!(mallory.ids.is_empty() && mallory.is(&Attribution::Named("Mallory".to_owned())));
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! What a selection takes out of the logs of assistants, and the rewriting of one.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, HashSet},
     sync::Arc,
 };
 
 use dormouse_contracts::{
-    AssistantId, EffectKey, NewEvent, ReadEvents, Sender, Seq, StoredEvent, Timestamp,
+    AssistantId, EffectKey, NewEvent, ReadEvents, Sender, Seq, StoredEvent, Timestamp, each_event,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{
     collect::{Collector, Taken},
+    names::Names,
     people::KnownPeople,
     redact::{Redacted, Redactor, lost_words},
     selection::Selection,
@@ -20,12 +21,12 @@ use super::{
 };
 use crate::{
     event::{Event, Forgotten},
-    replay::{self, PAGE, ReplayError},
+    replay::{self, ReplayError},
     secrets::masked_text,
 };
 
 /// How many examples of each kind of thing are kept.
-const EXAMPLES: usize = 3;
+const EXAMPLES: usize = 100;
 /// How many characters of an example are kept.
 const EXAMPLE: usize = 80;
 
@@ -33,7 +34,7 @@ const EXAMPLE: usize = 80;
 #[derive(Debug)]
 pub struct ForgetPlan {
     selection: Selection,
-    names: BTreeSet<String>,
+    names: Names,
     taken: Taken,
     words: Arc<TellingWords>,
     counts: BTreeMap<String, u64>,
@@ -61,31 +62,29 @@ impl ForgetPlan {
             Selection::Text(text) => TellingWords::always(text),
             _ => TellingWords::default(),
         };
+        let names = Names::of(&selection, people);
         let mut found = Vec::new();
         for key in keys {
             let effects = own_words(log, key, &selection).await?;
-            let mut collector = Collector::new(&selection, effects, &mut words);
+            let mut collector = Collector::new(&selection, &names, effects, &mut words);
             let mut through = Seq::ZERO;
-            each(log, key, |stored| {
+            each_event(log, key, .., |stored| {
                 through = stored.seq;
+                let event = Event::decode(stored)?;
                 if has_words_or_turns(&stored.kind) {
-                    collector.take_in(stored.seq, stored.at, &Event::decode(stored)?);
+                    collector.take_in(stored.seq, stored.at, &event);
                 }
-                Ok(())
+                collector.fold(stored, &event);
+                Ok::<_, ReplayError>(())
             })
             .await?;
             found.push((key.clone(), collector.end(through), through));
         }
         if !words.is_empty() {
             for (key, taken, _) in &found {
-                each(log, key, |stored| said_first(&mut words, taken, stored)).await?;
+                each_event(log, key, .., |stored| said_first(&mut words, taken, stored)).await?;
             }
         }
-        let names = match &selection {
-            Selection::Person(ids) => people.names_of(ids),
-            _ => BTreeSet::new(),
-        };
-        let names: BTreeSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
         let words = Arc::new(words);
         let mut plans = BTreeMap::new();
         for (key, taken, through) in found {
@@ -101,7 +100,7 @@ impl ForgetPlan {
                 through,
             };
             if !plan.is_empty() {
-                each(log, &key, |stored| plan.count(stored)).await?;
+                each_event(log, &key, .., |stored| plan.count(stored)).await?;
             }
             plans.insert(key, plan);
         }
@@ -197,7 +196,7 @@ impl ForgetPlan {
         &self.counts
     }
 
-    /// A few examples of each kind of thing, with the number of the event.
+    /// The first hundred of each kind of thing, with the number of the event.
     #[must_use]
     pub fn examples(&self) -> &BTreeMap<String, Vec<String>> {
         &self.examples
@@ -220,7 +219,7 @@ impl ForgetPlan {
     #[must_use]
     pub fn scrub_text(&self, text: &str) -> Option<String> {
         match self.selection {
-            Selection::Secrets => masked_text("text", text),
+            Selection::Secrets => masked_text(text),
             _ => self.words.scrub(text),
         }
     }
@@ -318,30 +317,13 @@ fn hex(hash: Sha256) -> String {
         .collect()
 }
 
-/// Reads a log to its end.
-pub(super) async fn each<L: ReadEvents + ?Sized>(
-    log: &L,
-    key: &AssistantId,
-    mut take: impl FnMut(&StoredEvent) -> Result<(), ReplayError>,
-) -> Result<(), ReplayError> {
-    let mut through = Seq::ZERO;
-    loop {
-        let page = log.read(key, through, PAGE).await?;
-        let Some(last) = page.last() else {
-            return Ok(());
-        };
-        through = last.seq;
-        page.iter().try_for_each(&mut take)?;
-    }
-}
-
 /// The act by which the assistant said something, if its record is selected: the words are in an event before it.
 async fn own_words<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
     selection: &Selection,
 ) -> Result<HashSet<EffectKey>, ReplayError> {
-    let Selection::Record(record) = selection else {
+    let (Selection::Record(record) | Selection::WithMessages { record, .. }) = selection else {
         return Ok(HashSet::new());
     };
     let said = match replay::event(log, key, record.seq()).await? {
@@ -393,7 +375,10 @@ fn said_first(
 
 /// Kinds of events that hold words or mark turns.
 fn has_words_or_turns(kind: &str) -> bool {
-    !matches!(kind, "configured" | "woke" | "forgotten")
+    !matches!(
+        kind,
+        "configured" | "setting_changed" | "woke" | "forgotten"
+    )
 }
 
 /// What the words in an event of this kind are, for people.

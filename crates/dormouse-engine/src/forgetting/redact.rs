@@ -2,16 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{EffectKey, EntityId, FORGOTTEN, Origin, Seq, StoredEvent, Timestamp};
+use dormouse_contracts::{
+    Audience, EffectKey, EntityId, FORGOTTEN, Origin, Seq, StoredEvent, Timestamp, ToolName,
+};
 use serde_json::{Map, Value, json};
 
-use super::{collect::Taken, selection::Selection, words::TellingWords};
+use super::{
+    collect::Taken,
+    names::Names,
+    people::Person,
+    selection::{Selection, holds},
+    words::TellingWords,
+};
 use crate::{event::Event, secrets::mask_payload};
 
 /// How the payload of an event begins that lost words. No other event begins so.
 const MARK: &[u8] = br#"{"forgotten":true"#;
 /// The fields that hold no words of anybody.
-pub(crate) const IDS: [&str; 24] = [
+pub(crate) const IDS: [&str; 25] = [
     "id",
     "key",
     "call",
@@ -20,6 +28,7 @@ pub(crate) const IDS: [&str; 24] = [
     "records",
     "origin",
     "derived_from",
+    "sources",
     "thread",
     "prompt_hash",
     "model",
@@ -51,13 +60,44 @@ pub(super) struct Redacted {
     pub(super) is_whole: bool,
 }
 
+/// Where a value is that is searched.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    /// Whether the person may be among those who noticed an act: others may have the same name.
+    is_heard: bool,
+    /// Whether the names of fields are those of our format, which defines what is an id.
+    has_ids: bool,
+}
+
+impl Scope {
+    const EVENT: Self = Self {
+        is_heard: true,
+        has_ids: true,
+    };
+    const OTHERS: Self = Self {
+        is_heard: true,
+        has_ids: false,
+    };
+
+    fn is_id(self, field: &str) -> bool {
+        self.has_ids && IDS.contains(&field)
+    }
+
+    /// Inside of this field. Tools name their fields as they like, and models write there what they like.
+    fn inside(self, field: &str) -> Self {
+        Self {
+            has_ids: self.has_ids && !matches!(field, "arguments" | "detail"),
+            ..self
+        }
+    }
+}
+
 /// What is taken out of payloads.
 pub(super) struct Redactor<'a> {
     pub(super) selection: &'a Selection,
     pub(super) taken: &'a Taken,
     pub(super) words: &'a TellingWords,
-    /// The names of the person, in lower case.
-    pub(super) names: &'a BTreeSet<String>,
+    pub(super) names: &'a Names,
 }
 
 impl Redactor<'_> {
@@ -76,7 +116,7 @@ impl Redactor<'_> {
         let before: Value = serde_json::from_slice(&stored.payload)?;
         let mut after = before.clone();
         let is_whole = self.whole(stored.seq, kind, &mut after);
-        self.rest(kind, &mut after);
+        self.rest(stored.seq, kind, &mut after);
         if after == before {
             return Ok(None);
         }
@@ -194,13 +234,17 @@ impl Redactor<'_> {
                 }
             }
         }
+        let audience = event.get("audience").cloned();
+        let audience: Option<Audience> = audience.and_then(|it| serde_json::from_value(it).ok());
+        // Names in the blocks are those of listeners.
+        let may_be_meant = !self.selection.is_left_out_of(audience.as_ref());
         let Some(fields) = event.as_object_mut() else {
             return any;
         };
         for block in ["entities", "orders"] {
             let text = fields.get(block).and_then(|block| block.get("text"));
             let text = text.and_then(Value::as_str).unwrap_or_default();
-            if is_taken || self.mentions(text) || !self.words.find(text).is_empty() {
+            if is_taken || self.mentions(text, may_be_meant) || !self.words.find(text).is_empty() {
                 any |= fields.remove(block).is_some();
             }
         }
@@ -208,13 +252,12 @@ impl Redactor<'_> {
     }
 
     /// Whether a text that the program composed shows something about the person.
-    fn mentions(&self, text: &str) -> bool {
-        let Selection::Person(ids) = self.selection else {
+    fn mentions(&self, text: &str, may_be_meant: bool) -> bool {
+        let Some(Person { ids, .. }) = self.selection.person() else {
             return false;
         };
-        let lower = text.to_lowercase();
-        ids.iter().any(|id| text.contains(id.as_str()))
-            || self.names.iter().any(|name| lower.contains(name.as_str()))
+        let mut names = self.names.meaning(may_be_meant);
+        ids.iter().any(|id| text.contains(id.as_str())) || names.any(|name| holds(text, name))
     }
 
     fn entity_change(&self, change: &mut Value) {
@@ -227,6 +270,8 @@ impl Redactor<'_> {
         for (name, value) in fields.iter_mut() {
             match name.as_str() {
                 "update" => *value = json!({}),
+                // What was concluded from what is forgotten goes, too.
+                "step" => *value = json!(0.0),
                 "observation" => set(value, &["content"]),
                 "reason" | "topic" | "content" | "description" if value.is_string() => {
                     *value = FORGOTTEN.into();
@@ -238,7 +283,7 @@ impl Redactor<'_> {
     }
 
     /// Takes out copies, wherever they are, and the names of the person.
-    fn rest(&self, kind: &str, event: &mut Value) {
+    fn rest(&self, seq: Seq, kind: &str, event: &mut Value) {
         // What the operator wrote for the assistant to be is not a copy of what anybody said to it.
         if kind == "configured" {
             return;
@@ -251,19 +296,34 @@ impl Redactor<'_> {
         }
         // The name is looked up when the act is remembered, and must still mean the same person.
         if kind == "effect_intended"
+            && let Some(mark) = self.taken.addressed.get(&seq)
             && let Some(to @ Value::String(_)) = event.pointer_mut("/arguments/to")
-            && to
-                .as_str()
-                .is_some_and(|to| self.names.contains(&to.to_lowercase()))
         {
-            *to = FORGOTTEN.into();
+            *to = (*mark).into();
         }
-        self.names_and_copies("", event);
+        let is_heard = || {
+            let key = event.get("key").and_then(Value::as_str);
+            let key = key.and_then(|key| EffectKey::try_new(key).ok());
+            !key.is_some_and(|key| self.taken.unheard.contains(&key))
+        };
+        let is_heard = kind != "effect_settled" || is_heard();
+        let scope = Scope {
+            is_heard,
+            ..Scope::EVENT
+        };
+        self.names_and_copies("", event, scope);
+        // A model invents names of people as it invents words.
+        if event.pointer("/author/tool").is_some()
+            && let Some(Value::String(name)) = event.pointer_mut("/change/name")
+            && let Some(scrubbed) = self.words.scrub(name)
+        {
+            *name = scrubbed;
+        }
     }
 
     /// Whether a result is what the memory knows of the person.
     fn shows_profile(&self, content: &str) -> bool {
-        let Selection::Person(ids) = self.selection else {
+        let Some(Person { ids, .. }) = self.selection.person() else {
             return false;
         };
         let Ok(content) = serde_json::from_str::<Value>(content) else {
@@ -286,7 +346,7 @@ impl Redactor<'_> {
         let words = text("/words").unwrap_or_default();
         let is_here = match self.selection {
             // Its number in the log is not in the world, which has the words, or a copy of them.
-            Selection::Record(_) => false,
+            Selection::Record(_) | Selection::WithMessages { .. } => false,
             selection => {
                 at.is_some_and(|at| selection.is_here(Origin::event(Seq::ZERO), at, [words]))
             }
@@ -298,7 +358,7 @@ impl Redactor<'_> {
         {
             set(perception, &["words"]);
         }
-        self.scrub(perception);
+        self.scrub_in(perception, Scope::EVENT);
         *perception != before
     }
 
@@ -313,44 +373,53 @@ impl Redactor<'_> {
             }
             blank_field(record, "outcome");
         }
-        self.scrub(record);
+        self.scrub_in(record, Scope::EVENT);
         *record != before
     }
 
-    /// Takes copies and names out of a value that is not an event, such as what a world keeps. Returns whether there were any.
+    /// Takes copies and names out of a value of any format, such as a recording. Returns whether there were any.
     pub(super) fn scrub(&self, value: &mut Value) -> bool {
-        let before = value.clone();
-        match self.selection {
-            Selection::Secrets => mask_payload(value, false),
-            _ => self.names_and_copies("", value),
+        self.scrub_in(value, Scope::OTHERS)
+    }
+
+    fn scrub_in(&self, value: &mut Value, scope: Scope) -> bool {
+        if *self.selection == Selection::Secrets {
+            return mask_payload(value, false);
         }
+        let before = value.clone();
+        self.names_and_copies("", value, scope);
         *value != before
     }
 
-    fn names_and_copies(&self, field: &str, value: &mut Value) {
+    fn names_and_copies(&self, field: &str, value: &mut Value, scope: Scope) {
         match value {
             // Names as the world lists them.
             Value::String(name)
-                if field == "heard_by" && self.names.contains(&name.to_lowercase()) =>
+                if matches!(field, "heard_by" | "seen_by")
+                    && self.names.means(name, scope.is_heard) =>
             {
                 FORGOTTEN.clone_into(name);
             }
-            Value::String(text) if !IDS.contains(&field) => {
-                if let Some(scrubbed) = self.text(text) {
+            Value::String(name) if field == "named" && self.is_named(name) => {
+                FORGOTTEN.clone_into(name);
+            }
+            Value::String(text) if !scope.is_id(field) => {
+                if let Some(scrubbed) = self.text(text, scope) {
                     *text = scrubbed;
                 }
             }
             Value::Array(values) => {
                 let values = values.iter_mut();
-                values.for_each(|value| self.names_and_copies(field, value));
+                values.for_each(|value| self.names_and_copies(field, value, scope));
             }
             Value::Object(fields) => {
                 self.name(fields);
+                self.called(fields);
                 if field == "preferences" {
                     fields.retain(|subject, _| self.words.find(subject).is_empty());
                 }
                 for (field, value) in fields.iter_mut() {
-                    self.names_and_copies(field, value);
+                    self.names_and_copies(field, value, scope.inside(field));
                 }
             }
             _ => {}
@@ -358,13 +427,39 @@ impl Redactor<'_> {
     }
 
     /// A text without copies. A text that is JSON itself stays JSON.
-    fn text(&self, text: &str) -> Option<String> {
+    fn text(&self, text: &str, scope: Scope) -> Option<String> {
         if text.starts_with(['{', '['])
-            && let Ok(mut inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
+            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
-            return self.scrub(&mut inner).then(|| inner.to_string());
+            let mut scrubbed = inner.clone();
+            let scope = Scope {
+                has_ids: false,
+                ..scope
+            };
+            self.names_and_copies("", &mut scrubbed, scope);
+            return (scrubbed != inner).then(|| scrubbed.to_string());
         }
         self.words.scrub(text)
+    }
+
+    /// The tool that a model called, if there cannot be such a tool: then these are only words.
+    fn called(&self, fields: &mut Map<String, Value>) {
+        let field = match fields.contains_key("arguments") {
+            true => "name",
+            false => "tool",
+        };
+        if let Some(Value::String(name)) = fields.get_mut(field)
+            && ToolName::try_new(name.as_str()).is_err()
+            && let Some(scrubbed) = self.words.scrub(name)
+        {
+            *name = scrubbed;
+        }
+    }
+
+    /// Whether a line with this name and no id counts as the person's.
+    fn is_named(&self, name: &str) -> bool {
+        let person = self.selection.person();
+        person.is_some_and(|person| person.named.contains_key(name))
     }
 
     /// The name next to an id of the person.
@@ -385,8 +480,7 @@ fn without_secrets(stored: &StoredEvent) -> Result<Option<Redacted>, serde_json:
     let mut payload = None;
     for is_cut in [false, true] {
         let mut after = before.clone();
-        mask_payload(&mut after, is_cut);
-        if after == before {
+        if !mask_payload(&mut after, is_cut) {
             return Ok(None);
         }
         let event = StoredEvent {
@@ -423,7 +517,7 @@ fn marked(event: Value) -> Result<Vec<u8>, serde_json::Error> {
 fn is_without_words(kind: &str) -> bool {
     matches!(
         kind,
-        "tick_started" | "tick_ended" | "woke" | "configured" | "forgotten"
+        "tick_started" | "tick_ended" | "woke" | "configured" | "setting_changed" | "forgotten"
     )
 }
 

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::{AssistantId, EntityId, ReadEvents, Sender, Seq, Timestamp};
+use dormouse_contracts::{AssistantId, EntityId, ReadEvents, Sender, Seq, Timestamp, each_event};
 
-use super::plan::each;
 use crate::{
     event::{Event, Perceived},
     replay::ReplayError,
@@ -138,7 +137,7 @@ pub async fn forget_requests<L: ReadEvents + ?Sized>(
 ) -> Result<Vec<ForgetRequest>, ReplayError> {
     let mut pending: BTreeMap<EntityId, ForgetRequest> = BTreeMap::new();
     let mut names = vec![key.as_str().to_lowercase()];
-    each(log, key, |stored| {
+    each_event(log, key, .., |stored| {
         match stored.kind.as_str() {
             "configured" => {
                 if let Event::Configured(configured) = Event::decode(stored)? {
@@ -161,7 +160,7 @@ pub async fn forget_requests<L: ReadEvents + ?Sized>(
             }
             _ => {}
         }
-        Ok(())
+        Ok::<_, ReplayError>(())
     })
     .await?;
     let mut pending: Vec<_> = pending.into_values().collect();

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use dormouse_contracts::{
-    AssistantId, Author, EffectKey, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp,
+    AssistantId, Author, EffectKey, LoadSnapshot, Origin, ReadEvents, Seq, Sources, Timestamp,
+    each_event,
 };
-use dormouse_entities::EntityChange;
 use dormouse_memory::{MemoryChange, Note};
 
-use super::plan::each;
+use super::collect::rests_on;
 use crate::{
     event::{Event, MemoryChanged, Perceived},
     replay::{ReplayError, restore},
@@ -27,12 +27,12 @@ pub async fn unreferred<L: ReadEvents + LoadSnapshot + ?Sized>(
     before: Timestamp,
 ) -> Result<BTreeSet<Seq>, ReplayError> {
     let mut references = References::new(before);
-    each(log, key, |stored| {
+    each_event(log, key, .., |stored| {
         // Most of a log are events that neither refer to others nor belong to the end of a turn.
         if matters(&stored.kind) {
             references.take_in(stored.seq, stored.at, &Event::decode(stored)?);
         }
-        Ok(())
+        Ok::<_, ReplayError>(())
     })
     .await?;
     let state = restore(log, key).await?;
@@ -99,15 +99,12 @@ impl References {
                 }
             }
             Event::Remembered(remembered) => {
-                self.refer(remembered.origin);
+                self.refer_to_all(&remembered.rests_on());
                 self.refer_to_message();
             }
             Event::MemoryChanged(changed) => self.memory_changed(changed),
             Event::EntityChanged(changed) => {
-                if let EntityChange::Observed { observation, .. } = &changed.change {
-                    let origin = observation.origin.into_iter();
-                    origin.for_each(|origin| self.refer(origin));
-                }
+                self.refer_to_all(&rests_on(&changed.change));
                 if changed.is_by_call() {
                     self.refer_to_message();
                 }
@@ -151,6 +148,13 @@ impl References {
 
     fn refer(&mut self, origin: Origin) {
         self.referred.insert(origin.seq());
+    }
+
+    fn refer_to_all(&mut self, sources: &Sources) {
+        sources
+            .as_slice()
+            .iter()
+            .for_each(|origin| self.refer(*origin));
     }
 
     /// What a turn notes rests on the message that it answers.

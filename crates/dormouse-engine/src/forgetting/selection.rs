@@ -2,19 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{EntityId, Origin, Seq, Timestamp};
+use dormouse_contracts::{Attribution, Audience, EntityId, Origin, Seq, Timestamp};
 
-use super::words;
+use super::{people::Person, words};
 use crate::event::Selected;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selection {
-    /// What a person said, and what is kept of the person: all ids of one person.
-    Person(BTreeSet<EntityId>),
+    /// What a person said, and what is kept of the person.
+    Person(Person),
     /// An event, or a part of one.
     Record(Origin),
+    /// A record, and the messages that it was made from.
+    WithMessages {
+        /// The record.
+        record: Origin,
+        /// The messages, from [`messages_behind`](super::messages_behind).
+        messages: BTreeSet<Origin>,
+    },
     /// What was heard, said and noted from the first moment to just before the second one.
     Span {
         /// The first moment; the beginning of the log if absent.
@@ -41,8 +48,17 @@ impl Selection {
     #[must_use]
     pub fn selected(&self) -> Selected {
         match self {
-            Self::Person(ids) => Selected::Person { ids: ids.clone() },
-            Self::Record(record) => Selected::Record { record: *record },
+            Self::Person(person) => Selected::Person {
+                ids: person.ids.clone(),
+            },
+            Self::Record(record) => Selected::Record {
+                record: *record,
+                messages: BTreeSet::new(),
+            },
+            Self::WithMessages { record, messages } => Selected::Record {
+                record: *record,
+                messages: messages.clone(),
+            },
             Self::Span { from, until } => Selected::Span {
                 from: *from,
                 until: *until,
@@ -53,14 +69,49 @@ impl Selection {
         }
     }
 
-    pub(super) fn is_person(&self, id: Option<&EntityId>) -> bool {
+    /// The person, if one is selected.
+    pub(super) fn person(&self) -> Option<&Person> {
         match self {
-            Self::Person(ids) => id.is_some_and(|id| ids.contains(id)),
+            Self::Person(person) => Some(person),
             Self::Record(_)
+            | Self::WithMessages { .. }
             | Self::Span { .. }
             | Self::Text(_)
             | Self::Secrets
-            | Self::Unreferred { .. } => false,
+            | Self::Unreferred { .. } => None,
+        }
+    }
+
+    pub(super) fn is_person(&self, id: Option<&EntityId>) -> bool {
+        let ids = self.person().map(|person| &person.ids);
+        ids.zip(id).is_some_and(|(ids, id)| ids.contains(id))
+    }
+
+    /// Whether it selects the person whom something comes from, or is about.
+    pub(super) fn is_of(&self, who: &Attribution) -> bool {
+        self.person().is_some_and(|person| person.is(who))
+    }
+
+    /// Whether it selects a person who is not among these listeners. Nobody is left out of what anybody may hear.
+    pub(super) fn is_left_out_of(&self, audience: Option<&Audience>) -> bool {
+        match (self, audience) {
+            (Self::Person(person), Some(audience)) => person
+                .ids
+                .iter()
+                .all(|id| audience.includes(id) == Some(false)),
+            _ => false,
+        }
+    }
+
+    /// Whether it selects this record, or the event with all its parts.
+    fn is_record(&self, origin: Origin) -> bool {
+        let selects = |record: Origin| record == origin || record == Origin::event(origin.seq());
+        match self {
+            Self::Record(record) => selects(*record),
+            Self::WithMessages { record, messages } => {
+                selects(*record) || messages.iter().any(|message| selects(*message))
+            }
+            _ => false,
         }
     }
 
@@ -74,8 +125,7 @@ impl Selection {
         match self {
             Self::Person(_) | Self::Secrets => false,
             Self::Unreferred { messages, .. } => messages.contains(&origin.seq()),
-            // An event is taken with all its parts.
-            Self::Record(record) => *record == origin || *record == Origin::event(origin.seq()),
+            Self::Record(_) | Self::WithMessages { .. } => self.is_record(origin),
             Self::Span { from, until } => {
                 from.is_none_or(|from| at >= from) && until.is_none_or(|until| at < until)
             }

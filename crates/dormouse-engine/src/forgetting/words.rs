@@ -55,13 +55,37 @@ struct Telling {
     others: u8,
 }
 
+/// The words of a text that tells as a whole.
+type Whole = (Box<[u64]>, Telling);
+
+impl Telling {
+    /// Takes in the same from another place: two assistants may have heard it.
+    fn learn(&mut self, again: Self) {
+        self.first = self.first.min(again.first);
+        if again.by == Speaker::Person {
+            self.by = again.by;
+        }
+    }
+
+    /// Counts somebody else who says this. Returns whether it does not tell any more.
+    fn is_common_with(&mut self, at: Timestamp, by: Speaker) -> bool {
+        // If the assistant repeats to many what somebody said, each of these is a copy.
+        if by == Speaker::Person || self.by == Speaker::Assistant {
+            self.others = self.others.saturating_add(1);
+        }
+        // What the assistant wrote in the same moment is a copy of what the person said.
+        let is_copied = at == self.first && by == Speaker::Person && self.by == Speaker::Assistant;
+        at < self.first || is_copied || self.others >= COMMON
+    }
+}
+
 /// Which runs of words tell.
 #[derive(Debug, Default)]
 pub(super) struct TellingWords {
     /// Long runs.
     runs: HashMap<u64, Telling>,
     /// Texts that tell as a whole, by their first word: messages that are too short for a run, and what a model wrote.
-    whole: HashMap<u64, Vec<Box<[u64]>>>,
+    whole: HashMap<u64, Vec<Whole>>,
     /// The words by which these tell, and words with a digit.
     rare: HashMap<u64, Telling>,
     /// Words with a digit.
@@ -90,12 +114,7 @@ impl TellingWords {
             others: 0,
         };
         let put = |known: &mut HashMap<u64, Telling>, hash| {
-            let known = known.entry(hash).or_insert(telling);
-            // Two assistants may have heard it.
-            known.first = known.first.min(first);
-            if by == Speaker::Person {
-                known.by = by;
-            }
+            known.entry(hash).or_insert(telling).learn(telling);
         };
         let words = words(text);
         let mut has_run = false;
@@ -125,8 +144,9 @@ impl TellingWords {
         if let (Some(first), true) = (words.first(), words.len() > 1) {
             let whole = words.iter().map(|word| word.hash).collect();
             let known = self.whole.entry(first.hash).or_default();
-            if !known.contains(&whole) {
-                known.push(whole);
+            match known.iter_mut().find(|(known, _)| *known == whole) {
+                Some((_, known)) => known.learn(telling),
+                None => known.push((whole, telling)),
             }
         }
     }
@@ -143,6 +163,13 @@ impl TellingWords {
             }
             if here.insert(word.hash) && heard_from(&mut self.rare, word.hash, at, by) {
                 self.codes.remove(&word.hash);
+            }
+            // One of its words may be in another text that tells, so the text itself is counted too.
+            if let Some(known) = self.whole.get_mut(&word.hash) {
+                let rest = words.get(start..).unwrap_or_default();
+                known.retain_mut(|(whole, telling)| {
+                    !begins_with(rest, whole) || !telling.is_common_with(at, by)
+                });
             }
         }
     }
@@ -180,13 +207,12 @@ impl TellingWords {
     /// The last word of a text that tells as a whole, if one begins here.
     fn whole_at(&self, words: &[Word], start: usize) -> Option<usize> {
         let known = self.whole.get(&words.get(start)?.hash)?;
+        let rest = words.get(start..).unwrap_or_default();
         let fits = |whole: &[u64]| {
-            let here = words.get(start..start + whole.len());
-            here.is_some_and(|here| here.iter().map(|word| &word.hash).eq(whole.iter()))
-                && whole.iter().any(|word| self.rare.contains_key(word))
+            begins_with(rest, whole) && whole.iter().any(|word| self.rare.contains_key(word))
         };
-        let fitting = known.iter().filter(|whole| fits(whole));
-        let longest = fitting.map(|whole| whole.len()).max()?;
+        let fitting = known.iter().filter(|(whole, _)| fits(whole));
+        let longest = fitting.map(|(whole, _)| whole.len()).max()?;
         Some(start + longest - 1)
     }
 
@@ -226,21 +252,16 @@ impl TellingWords {
 
 /// Counts somebody else who says this. Returns whether it does not tell any more.
 fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, at: Timestamp, by: Speaker) -> bool {
-    let Some(telling) = known.get_mut(&hash) else {
-        return false;
-    };
-    // If the assistant repeats to many what somebody said, each of these is a copy.
-    if by == Speaker::Person || telling.by == Speaker::Assistant {
-        telling.others = telling.others.saturating_add(1);
-    }
-    // What the assistant wrote in the same moment is a copy of what the person said.
-    let is_copied =
-        at == telling.first && by == Speaker::Person && telling.by == Speaker::Assistant;
-    if at < telling.first || is_copied || telling.others >= COMMON {
-        known.remove(&hash);
-        return true;
-    }
-    false
+    let is_common = known
+        .get_mut(&hash)
+        .is_some_and(|telling| telling.is_common_with(at, by));
+    is_common && known.remove(&hash).is_some()
+}
+
+/// Whether the words from here on begin with a whole text.
+fn begins_with(words: &[Word], whole: &[u64]) -> bool {
+    let here = words.get(..whole.len());
+    here.is_some_and(|here| here.iter().map(|word| &word.hash).eq(whole.iter()))
 }
 
 /// The hashes of the words of a text, to find it in another text.

@@ -1,7 +1,7 @@
 //! The memory's answer for a turn, as the prompt shows it: the people and things involved, standing orders, and
 //! remembered lines.
 
-use dormouse_contracts::{TokenCounter, invariant};
+use dormouse_contracts::TokenCounter;
 
 use super::{MESSAGE, Preamble, fitting, room};
 use crate::{
@@ -109,21 +109,24 @@ impl Remembered {
         self.entities || self.orders || self.lines > 0
     }
 
+    /// The remembered lines that are left out, and those that are shown.
+    pub(super) fn divided(self, turn: &Turn) -> (&[RecalledLine], &[RecalledLine]) {
+        let items = turn.recollected.as_ref().map(|found| &*found.items);
+        let items = items.unwrap_or_default();
+        items.split_at(items.len().saturating_sub(self.lines))
+    }
+
     /// The parts, in their order.
     pub(super) fn parts(self, turn: &Turn) -> Vec<String> {
         let Some(recollected) = &turn.recollected else {
             return Vec::new();
         };
         let Recollected {
-            entities,
-            orders,
-            items,
-            ..
+            entities, orders, ..
         } = recollected;
         let entities = self.entities.then(|| entities.text.clone());
         let orders = self.orders.then(|| orders.text.clone());
-        let first = items.len().saturating_sub(self.lines);
-        let lines = invariant!(items.get(first..), "no more lines are shown than there are");
+        let (_, lines) = self.divided(turn);
         let memories = (!lines.is_empty()).then(|| {
             let lines: Vec<_> = lines.iter().map(render::memory).collect();
             format!("{MEMORIES}\n{}", lines.join("\n"))

@@ -1,7 +1,7 @@
 //! How the context window is divided.
 
 use super::Preamble;
-use crate::{config::Settings, state::State};
+use crate::state::State;
 
 /// Tokens kept free for the reply if the operator does not say how long one may be.
 const REPLY: u32 = 1_000;
@@ -36,7 +36,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) fn of(state: &State, config: &Settings, preamble: &Preamble) -> Self {
+    pub(super) fn of(state: &State, preamble: &Preamble) -> Self {
+        let config = &state.configuration.settings;
         let window = config.limits.max_context_tokens();
         let left = window.saturating_sub(preamble.tokens);
         // At most half of what the instructions leave: a long reply must not push out the message that it answers.

@@ -2,7 +2,6 @@
 
 use super::{Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
-    config::Settings,
     event::ContextLimit,
     privacy::Shareable,
     state::{State, Turn},
@@ -39,11 +38,11 @@ impl Length {
 pub(crate) fn shrink(
     state: &State,
     turn: &Turn,
-    config: &Settings,
     preamble: &Preamble,
     length: Length,
 ) -> Option<ContextLimit> {
-    let room = Room::of(state, config, preamble);
+    let room = Room::of(state, preamble);
+    let config = &state.configuration.settings;
     let shareable = Shareable::of(state, turn);
     let half = length.prompt.saturating_sub(preamble.tokens) / 2;
     let half = preamble.tokens.saturating_add(half);
@@ -52,7 +51,7 @@ pub(crate) fn shrink(
     let prompts = halved.into_iter().chain([preamble.tokens]);
     let mut rooms = prompts.map(|prompt| room.up_to(prompt, reply.unwrap_or(u32::MAX)));
     let room = rooms.find(|room| {
-        let prompt = choose(&shareable, turn, config, preamble, *room, 0).tokens;
+        let prompt = choose(state, &shareable, turn, preamble, *room, 0).tokens;
         let reply = reply_tokens(config, *room, prompt);
         prompt <= length.prompt && Length { prompt, reply }.whole() < length.whole()
     })?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, Author, Clock, ReadEvents, Seq,
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, ReadEvents,
+    Seq,
 };
 use dormouse_entities::EntityChange;
 use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
@@ -13,6 +14,9 @@ use crate::{
     event::{EntityChanged, Event, MemoryChanged},
     secrets::masked_observation,
 };
+
+/// How often a change is decided again because somebody else, such as the assistant itself, appended meanwhile.
+const ATTEMPTS: u32 = 16;
 
 /// A change was not made, or the memory has not taken it in yet.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +38,7 @@ pub enum LoggedChangeError {
 
 /// A memory with the log that it follows. Every change is an event of the log, which the memory then takes in.
 ///
-/// Nobody else may append to the assistant's log meanwhile; a change fails if somebody does.
+/// If somebody else appends to the assistant's log meanwhile, such as the assistant that runs, the change is decided again.
 pub struct LoggedMemory<L> {
     log: L,
     key: AssistantId,
@@ -94,21 +98,55 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         reason: &str,
     ) -> Result<(Option<Seq>, Vec<Added>), LoggedChangeError> {
         let change = change.masked();
-        if self.memory.is_made(&change).await? {
-            return Ok((None, Vec::new()));
+        self.decided(async |it| it.change_once(&change, &author, reason).await)
+            .await
+    }
+
+    async fn change_once(
+        &mut self,
+        change: &MemoryChange,
+        author: &Author,
+        reason: &str,
+    ) -> Result<(Option<Seq>, Vec<Added>), LoggedChangeError> {
+        let (has_effect, added) = match self.checked(change).await {
+            Ok((true, added)) => (true, added),
+            decided => {
+                self.check_current().await?;
+                decided?
+            }
+        };
+        if !has_effect {
+            return Ok((None, added));
+        }
+        let changed = Event::MemoryChanged(MemoryChanged {
+            change: change.clone(),
+            author: author.clone(),
+            reason: reason.to_owned(),
+        });
+        Ok((Some(self.append_once(&changed).await?), added))
+    }
+
+    /// Whether a change has an effect after the last event of the log, and which notes it adds or knows.
+    async fn checked(&self, change: &MemoryChange) -> Result<(bool, Vec<Added>), MemoryError> {
+        if self.memory.is_made(change).await? {
+            return Ok((false, Vec::new()));
         }
         let event = self.through.next();
         let added = self.memory.check_change(event, change.clone()).await?;
         let is_known = |added: &Added| matches!(added, Added::AlreadyThere(_));
-        if !added.is_empty() && added.iter().all(is_known) {
-            return Ok((None, added));
+        let has_effect = added.is_empty() || !added.iter().all(is_known);
+        Ok((has_effect, added))
+    }
+
+    /// Fails if the memory has taken in more of the log than this knows: then the next record has another id than the one
+    /// that was compared. If an event is appended, the log itself compares.
+    async fn check_current(&self) -> Result<(), LoggedChangeError> {
+        let (expected, actual) = (self.through, Seq(self.memory.log_position().await?.seq));
+        if actual <= expected {
+            return Ok(());
         }
-        let changed = Event::MemoryChanged(MemoryChanged {
-            change,
-            author,
-            reason: reason.to_owned(),
-        });
-        Ok((Some(self.append(&changed).await?), added))
+        let conflict = AppendErrorKind::Conflict { expected, actual };
+        Err(AppendError::new(conflict, None).into())
     }
 
     /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in. A change
@@ -124,23 +162,92 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
         let change = masked_observation(change);
+        self.decided(async |it| it.change_entity_once(&change, &author, reason).await)
+            .await
+    }
+
+    async fn change_entity_once(
+        &mut self,
+        change: &EntityChange,
+        author: &Author,
+        reason: &str,
+    ) -> Result<Option<Seq>, LoggedChangeError> {
         let now = self.clock.now();
         let checked = self
             .memory
-            .with_entities(|known| known.has_effect(&change, now));
+            .with_entities(|known| known.has_effect(change, now));
         if !checked.map_err(|error| MemoryError::Change(error.into()))? {
             return Ok(None);
         }
         let changed = Event::EntityChanged(EntityChanged {
-            change,
-            author,
+            change: change.clone(),
+            author: author.clone(),
             reason: reason.to_owned(),
         });
-        Ok(Some(self.append(&changed).await?))
+        Ok(Some(self.append_once(&changed).await?))
     }
 
-    /// Appends an event and takes it in.
+    /// Takes back what an event did; what took something back is made again. The result is an event, too.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`].
+    pub async fn undo(
+        &mut self,
+        event: Seq,
+        author: Author,
+        reason: &str,
+    ) -> Result<Option<Seq>, LoggedChangeError> {
+        self.decided(async |it| it.undo_once(event, &author, reason).await)
+            .await
+    }
+
+    async fn undo_once(
+        &mut self,
+        event: Seq,
+        author: &Author,
+        reason: &str,
+    ) -> Result<Option<Seq>, LoggedChangeError> {
+        let opposite = match self.memory.opposite(event).await {
+            Ok(opposite) => opposite,
+            refused @ Err(_) => {
+                self.check_current().await?;
+                refused?
+            }
+        };
+        if let Some(opposite) = opposite {
+            return self.change_entity_once(&opposite, author, reason).await;
+        }
+        let change = MemoryChange::Undone { event };
+        Ok(self.change_once(&change, author, reason).await?.0)
+    }
+
+    /// Appends an event that depends on nothing in the log, and takes it in.
     pub(crate) async fn append(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
+        self.decided(async |it| it.append_once(event).await).await
+    }
+
+    /// Decides and appends, again after each event that somebody else appended first.
+    async fn decided<T>(
+        &mut self,
+        mut attempt: impl AsyncFnMut(&mut Self) -> Result<T, LoggedChangeError>,
+    ) -> Result<T, LoggedChangeError> {
+        let mut attempts = 1;
+        loop {
+            match attempt(self).await {
+                Err(LoggedChangeError::Append(error))
+                    if attempts < ATTEMPTS
+                        && matches!(error.kind(), AppendErrorKind::Conflict { .. }) =>
+                {
+                    attempts += 1;
+                    self.through = catch_up(&self.log, &self.key, &self.memory).await?.through;
+                }
+                made => return made,
+            }
+        }
+    }
+
+    async fn append_once(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
         let request = AppendRequest {
             assistant: self.key.clone(),
             expected: self.through,

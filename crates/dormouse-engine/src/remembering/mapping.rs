@@ -314,6 +314,7 @@ impl Mapping<'_> {
             about,
             audience,
             origin: _,
+            sources,
         } = remembered;
         let mut note = Note::new(text)
             .kind(*kind)
@@ -321,7 +322,8 @@ impl Mapping<'_> {
             .at(at)
             .from(speaker(from.clone()))
             .trusted(*trust)
-            .known_to(known_to(audience.as_ref()));
+            .known_to(known_to(audience.as_ref()))
+            .derived_from(sources.as_slice().iter().copied());
         if let Some(trigger) = trigger {
             note = note.in_thread(place::heard_in(&trigger.attested));
         }

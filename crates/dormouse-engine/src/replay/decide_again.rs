@@ -11,25 +11,32 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, ReadError, ReadEvents, Seq, StoredEvent, Timestamp, TokenCounter, WorldErrorKind,
+    AssistantId, FORGOTTEN, ReadError, ReadEvents, Seq, StoredEvent, Timestamp, TokenCounter,
+    WorldErrorKind, each_event,
 };
 use dormouse_entities::EntityChange;
 use dormouse_tools::RegistryError;
 
-use super::PAGE;
 use crate::{
     PROGRAM,
-    builtin::MemoryQuery,
+    builtin::{Draft, MemoryQuery},
+    consolidating::{NightAgain, NightError},
     decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
-        Configured, ConfiguredModel, DecodeError, DelayCause, Event, StopCause, ToolAnswered,
-        Verdict,
+        Configured, ConfiguredModel, Consulted, DecodeError, DelayCause, Event, StopCause,
+        ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
     state::State,
     work::WorldFailure,
 };
+
+/// How many events are read at a time.
+const PAGE: usize = 512;
+
+/// The kind of the events whose requests are made again.
+const CONSULTED: &str = "consulted";
 
 /// A life in which every decision was the same that could be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +70,9 @@ pub enum DecideAgainError {
         /// What is wrong with them.
         source: RegistryError,
     },
+    /// What was remembered in a consolidation cannot be made again.
+    #[error("what was remembered cannot be made again")]
+    Night(#[from] NightError),
     /// A decision differs.
     #[error(transparent)]
     Different(#[from] Box<FirstDifference>),
@@ -141,6 +151,7 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
         asked: None,
         last_at: Timestamp::EPOCH,
         gap: Gap::default(),
+        night: None,
     };
     while life.state.seq < up_to {
         let page = log.read(key, life.state.seq, PAGE).await?;
@@ -148,14 +159,12 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
             break;
         }
         for stored in page.iter().take_while(|stored| stored.seq <= up_to) {
+            if lost_words(stored) && !life.gap.is_open_at(stored.seq) {
+                life.gap.until = last_forgetting(log, key, stored.seq).await?;
+            }
+            life.check_request(log, stored).await?;
             life.take(stored)?;
         }
-    }
-    // Only the event of a forgetting explains words that are missing. A part of a log may end before it.
-    if up_to == Seq(u64::MAX)
-        && let Some(difference) = life.gap.unexplained.take()
-    {
-        return Err(DecideAgainError::Different(difference));
     }
     Ok(DecidedAgain {
         events: life.state.seq.0,
@@ -164,17 +173,42 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
     })
 }
 
+/// The last event after this one that says that something was forgotten. Nothing tells by which forgetting an event lost its
+/// words, so it may have been the last one.
+async fn last_forgetting<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    after: Seq,
+) -> Result<Option<Seq>, ReadError> {
+    let mut last = None;
+    each_event(log, key, after.next().., |stored| {
+        if stored.kind == "forgotten" {
+            last = Some(stored.seq);
+        }
+        Ok::<_, ReadError>(())
+    })
+    .await?;
+    Ok(last)
+}
+
 /// What of a life is missing, because it was forgotten later.
 #[derive(Debug, Default)]
 struct Gap {
     forgotten: u64,
     read_forgotten: u64,
-    /// The first event that lost words, until the event of the forgetting.
-    unexplained: Option<Box<FirstDifference>>,
+    /// The last forgetting, from the first event on that lost words.
+    until: Option<Seq>,
     /// The messages that lost their words: no turn of theirs is compared.
     messages: HashSet<Seq>,
     /// Whether the turn under way is of such a message.
     is_in_turn: bool,
+}
+
+impl Gap {
+    /// Whether what happens here may have read words that were forgotten after it.
+    fn is_open_at(&self, seq: Seq) -> bool {
+        self.until.is_some_and(|until| seq < until)
+    }
 }
 
 /// A call to the outside that has no result yet.
@@ -228,9 +262,54 @@ struct Life<'k, F> {
     asked: Option<Asked>,
     last_at: Timestamp,
     gap: Gap,
+    /// What was remembered, if somebody consolidated it.
+    night: Option<NightAgain>,
 }
 
 impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
+    /// Makes the request again that led to a reply outside of a turn, and compares the hash of its prompt.
+    async fn check_request<L: ReadEvents + ?Sized>(
+        &mut self,
+        log: &L,
+        stored: &StoredEvent,
+    ) -> Result<(), DecideAgainError> {
+        // Older logs do not have what a consolidation was decided under.
+        let Some(rules) = &self.state.consultations.under_way else {
+            return Ok(());
+        };
+        if stored.kind != CONSULTED {
+            return Ok(());
+        }
+        let Event::Consulted(recorded) = Event::decode(stored)? else {
+            return Ok(());
+        };
+        if self.night.is_none() {
+            self.night = Some(NightAgain::new(self.key)?);
+        }
+        let Some(night) = &self.night else {
+            return Ok(());
+        };
+        let asked = night.asked(log, stored.seq, rules, &recorded).await?;
+        let Some((about, prompt_hash)) = asked else {
+            return Ok(());
+        };
+        let decided = Consulted {
+            about,
+            prompt_hash,
+            ..recorded.clone()
+        };
+        if decided == recorded {
+            return Ok(());
+        }
+        if self.gap.is_open_at(stored.seq) {
+            self.gap.read_forgotten += 1;
+            return Ok(());
+        }
+        let decided = Box::new(Event::Consulted(decided));
+        let decided = DecidedInstead::Event(decided, stored.at);
+        Err(self.difference(stored, Event::Consulted(recorded), decided))
+    }
+
     fn take(&mut self, stored: &StoredEvent) -> Result<(), DecideAgainError> {
         let event = Event::decode(stored)?;
         if let Event::Configured(_) | Event::Woke(_) = event {
@@ -247,20 +326,22 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         if self.is_forgotten(stored, &event) {
             self.gap.forgotten += 1;
             self.rest_of_decision.clear();
-            if lost_words(stored) && self.gap.unexplained.is_none() {
-                let difference = self.first(stored, event.clone(), DecidedInstead::Nothing);
-                self.gap.unexplained = Some(Box::new(difference));
+            // Only the event of a forgetting explains words that are missing.
+            if lost_words(stored) && !self.gap.is_open_at(stored.seq) {
+                return Err(self.difference(stored, event, DecidedInstead::Nothing));
             }
-        } else if let Event::Forgotten(_) = &event {
-            self.gap.unexplained = None;
-        } else {
+        } else if !matches!(event, Event::Forgotten(_)) {
             let decided = match self.rest_of_decision.pop_front() {
                 Some(next) => DecidedInstead::Event(Box::new(next), self.last_at),
                 None => self.decide(&event, stored.at),
             };
-            let decided = self.with_forgotten_prompt(decided, &event);
+            let decided = as_it_was_recorded(decided, &event);
+            let decided = match self.gap.is_open_at(stored.seq) {
+                true => with_forgotten_prompt(decided, &event),
+                false => decided,
+            };
             if !is_recorded(&decided, stored)? {
-                if self.gap.unexplained.is_none() {
+                if !self.gap.is_open_at(stored.seq) {
                     return Err(self.difference(stored, event, decided));
                 }
                 self.gap.read_forgotten += 1;
@@ -280,8 +361,13 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             Event::TickEnded(_) => self.asked = None,
             Event::Perceived(_)
             | Event::MemoryChanged(_)
+            | Event::SettingChanged(_)
             | Event::Consulted(_)
-            | Event::Forgotten(_) => {}
+            | Event::ConsultationFailed(_)
+            | Event::ConsolidationBegan(_)
+            | Event::ConsolidationEnded(_)
+            | Event::Forgotten(_)
+            | Event::RosterChanged(_) => {}
             Event::EntityChanged(changed) if !changed.is_by_call() => {}
             // The result of the call follows.
             Event::EntityChanged(_) | Event::Remembered(_) => {
@@ -304,37 +390,27 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.gap.messages.insert(stored.seq);
                 return lost_words;
             }
+            Event::EntityChanged(changed) if is_forgotten_action(&changed.change) => {
+                self.gap.messages.insert(stored.seq);
+            }
             Event::TickStarted(started) => {
                 self.gap.is_in_turn = self.gap.messages.contains(&started.trigger);
             }
             Event::TickEnded(_) => return std::mem::take(&mut self.gap.is_in_turn),
             Event::Perceived(_)
             | Event::MemoryChanged(_)
+            | Event::SettingChanged(_)
             | Event::Consulted(_)
+            | Event::ConsultationFailed(_)
+            | Event::ConsolidationBegan(_)
+            | Event::ConsolidationEnded(_)
             | Event::EmergencyStopCleared(_)
+            | Event::RosterChanged(_)
             | Event::Forgotten(_) => return lost_words,
             Event::EntityChanged(changed) if !changed.is_by_call() => return lost_words,
             _ => {}
         }
         lost_words || self.gap.is_in_turn
-    }
-
-    /// What was decided, with the hash and the length that its prompt had with the words that were forgotten after it.
-    fn with_forgotten_prompt(&self, decided: DecidedInstead, recorded: &Event) -> DecidedInstead {
-        match (decided, recorded) {
-            (DecidedInstead::Event(mut event, at), Event::Replied(recorded))
-                if self.gap.unexplained.is_some() =>
-            {
-                if let Event::Replied(replied) = &mut *event {
-                    replied.prompt_hash.clone_from(&recorded.prompt_hash);
-                    replied.prompt_tokens = recorded.prompt_tokens;
-                    replied.least_shown = recorded.least_shown;
-                    replied.trust = recorded.trust;
-                }
-                DecidedInstead::Event(event, at)
-            }
-            (decided, _) => decided,
-        }
     }
 
     fn apply(&mut self, stored: &StoredEvent, event: &Event) {
@@ -375,7 +451,12 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             // An operator can change the memory, or stop the assistant, before it wakes for the first time.
             let is_command = match event {
                 Event::MemoryChanged(_)
+                | Event::SettingChanged(_)
                 | Event::Consulted(_)
+                | Event::ConsultationFailed(_)
+                | Event::ConsolidationBegan(_)
+                | Event::ConsolidationEnded(_)
+                | Event::RosterChanged(_)
                 | Event::EmergencyStopTriggered(_)
                 | Event::EmergencyStopCleared(_) => true,
                 Event::EntityChanged(changed) => !changed.is_by_call(),
@@ -430,22 +511,42 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         recorded: Event,
         decided: DecidedInstead,
     ) -> DecideAgainError {
-        DecideAgainError::Different(Box::new(self.first(stored, recorded, decided)))
-    }
-
-    fn first(
-        &self,
-        stored: &StoredEvent,
-        recorded: Event,
-        decided: DecidedInstead,
-    ) -> FirstDifference {
-        FirstDifference {
+        DecideAgainError::Different(Box::new(FirstDifference {
             seq: stored.seq,
             at: stored.at,
             recorded,
             decided,
             decided_by: self.state.configuration.program.clone(),
+        }))
+    }
+}
+
+/// What was decided, without what an older program did not record.
+fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedInstead {
+    if let (DecidedInstead::Event(event, _), Event::Replied(recorded)) = (&mut decided, recorded)
+        && let Event::Replied(replied) = &mut **event
+        && recorded.sources.is_none()
+    {
+        replied.sources = None;
+    }
+    decided
+}
+
+/// What was decided, with the hash and the length that its prompt had with the words that were forgotten after it.
+fn with_forgotten_prompt(decided: DecidedInstead, recorded: &Event) -> DecidedInstead {
+    match (decided, recorded) {
+        (DecidedInstead::Event(mut event, at), Event::Replied(recorded)) => {
+            if let Event::Replied(replied) = &mut *event {
+                replied.prompt_hash.clone_from(&recorded.prompt_hash);
+                replied.prompt_tokens = recorded.prompt_tokens;
+                replied.least_shown = recorded.least_shown;
+                replied.trust = recorded.trust;
+                replied.omitted.clone_from(&recorded.omitted);
+                replied.sources.clone_from(&recorded.sources);
+            }
+            DecidedInstead::Event(event, at)
         }
+        (decided, _) => decided,
     }
 }
 
@@ -495,7 +596,13 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
         // Commands are given while the assistant sleeps.
-        Event::MemoryChanged(_) | Event::Consulted(_) => accepted(true),
+        Event::MemoryChanged(_)
+        | Event::SettingChanged(_)
+        | Event::Consulted(_)
+        | Event::ConsultationFailed(_)
+        | Event::ConsolidationBegan(_)
+        | Event::ConsolidationEnded(_)
+        | Event::RosterChanged(_) => accepted(true),
         Event::EntityChanged(changed) if !changed.is_by_call() => accepted(true),
         _ => None,
     }
@@ -584,6 +691,11 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
     }
 }
 
+/// Whether it is something to do that was forgotten. The turn for its moment is in a gap, like that of a forgotten message.
+fn is_forgotten_action(change: &EntityChange) -> bool {
+    matches!(change, EntityChange::ActionAdded { description, .. } if description.as_str() == FORGOTTEN)
+}
+
 /// The changes that a call asks for. The memory only finds out whom the call means.
 fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Option<Vec<Event>> {
     let MemoryQuery::Change { draft, .. } = query else {
@@ -598,7 +710,14 @@ fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Opti
         return None;
     };
     let call = view.state.turns.current()?.open_call()?;
-    Some(decide::noted(call, draft.clone().changes(entity)))
+    let mut draft = draft.clone();
+    // When an action was noted is an answer of the memory.
+    if let (Draft::CompleteAction(_, found), EntityChange::ActionCompleted { noted_at, .. }) =
+        (&mut *draft, recorded)
+    {
+        *found = *noted_at;
+    }
+    Some(decide::noted(call, draft.changes(entity)))
 }
 
 /// The event for the answer of world or memory to a look. The answer itself, and its sources, are taken from the log.

@@ -6,9 +6,17 @@ use serde_json::Value;
 use super::{RawCall, parts::parts};
 use crate::state::{Heard, Trigger};
 
-/// The call that answers with a text, if somebody waits for an answer and a tool can say it.
+/// The call that answers with a text, if somebody waits for an answer and a tool can say it. What was promised to somebody
+/// is said to them alone.
 pub(super) fn answer(text: &str, trigger: &Trigger, tools: &[&ToolSpec]) -> Option<RawCall> {
-    spoken(text, trigger.message()?, tools)
+    if let Some(message) = trigger.message() {
+        return spoken(text, message, tools);
+    }
+    let (to, _) = trigger.promise()?;
+    let private = [SpeechKind::Page, SpeechKind::Whisper];
+    private
+        .into_iter()
+        .find_map(|kind| said(text, kind, to, tools))
 }
 
 /// The call that says a text in the way the assistant was spoken to, if a tool can do that.
@@ -29,6 +37,10 @@ pub(crate) fn spoken(text: &str, message: &Heard, tools: &[&ToolSpec]) -> Option
         // This version does not know the kind of source, so it cannot know who would hear the answer.
         _ => return None,
     };
+    said(text, kind, to, tools)
+}
+
+fn said(text: &str, kind: SpeechKind, to: &str, tools: &[&ToolSpec]) -> Option<RawCall> {
     let mut speeches = tools
         .iter()
         .filter_map(|tool| Some((*tool, tool.speech.as_ref()?)));

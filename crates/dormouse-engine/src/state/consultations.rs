@@ -2,14 +2,14 @@
 
 use dormouse_contracts::Seq;
 use dormouse_entities::EntityChange;
-use dormouse_memory::MemoryChange;
+use dormouse_memory::{MemoryChange, write::Attempts};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Consultation, Event};
+use crate::event::{ConsolidationRules, Consultation, Event};
 
 /// The events with replies that nothing has followed from yet. The next consolidation begins with them. Each is the last of
 /// its kind: a later reply of the same kind means that the earlier one was of no use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Consultations {
     /// The facts in some records.
     pub extraction: Option<Seq>,
@@ -17,6 +17,10 @@ pub struct Consultations {
     pub judgement: Option<Seq>,
     /// The attributes of an entity.
     pub entity: Option<Seq>,
+    /// What the consolidation is decided under that began and did not end.
+    pub under_way: Option<ConsolidationRules>,
+    /// What came to nothing since it began.
+    pub attempts: Attempts,
 }
 
 impl Consultations {
@@ -32,18 +36,51 @@ impl Consultations {
                 }
                 Consultation::EntityConsolidation { .. } => self.entity = Some(seq),
             },
+            Event::ConsultationFailed(failed) => self.failed(&failed.about),
+            Event::ConsolidationBegan(began) => {
+                self.under_way = Some(began.settings.clone());
+                // What was skipped is tried again.
+                self.attempts = Attempts::default();
+            }
+            Event::ConsolidationEnded(_) => {
+                self.under_way = None;
+                self.attempts = Attempts::default();
+            }
             Event::MemoryChanged(changed) => {
-                if let MemoryChange::Extracted { .. } = changed.change {
+                if let MemoryChange::Extracted { records, .. } = &changed.change {
                     self.extraction = None;
                     self.judgement = None;
+                    for record in records {
+                        self.attempts.succeeded(&record.to_string());
+                    }
                 }
             }
             Event::EntityChanged(changed) => {
-                if let EntityChange::Consolidated { .. } = changed.change {
+                if let EntityChange::Consolidated { entity, .. } = &changed.change {
                     self.entity = None;
+                    self.attempts.succeeded(entity.as_str());
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Counts a failure against what a request was about. A reply to it leads to nothing any more.
+    pub(crate) fn failed(&mut self, about: &Consultation) {
+        match about {
+            Consultation::Extraction { records } => {
+                self.extraction = None;
+                self.judgement = None;
+                for record in records {
+                    self.attempts.failed(&record.to_string());
+                }
+            }
+            // The rule decides without a verdict.
+            Consultation::Judgement { .. } => {}
+            Consultation::EntityConsolidation { entity, .. } => {
+                self.entity = None;
+                self.attempts.failed(entity.as_str());
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
 use super::turn::{Phase, Turn};
-use crate::event::StopReason;
+use crate::event::{Event, StopReason};
 
 /// How many finished turns a state keeps; a prompt may show fewer.
 pub const HISTORY_KEPT: usize = 200;
@@ -23,6 +23,24 @@ pub struct History {
 }
 
 impl History {
+    /// Folds one event in: what a command took out of the memory is in no result of a finished turn any more.
+    pub(super) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::MemoryChanged(changed) => {
+                self.turns.iter_mut().for_each(|turn| {
+                    turn.forget_records(|record| changed.takes_out(record));
+                    if changed.may_take_away() {
+                        turn.forget_profiles();
+                    }
+                });
+            }
+            Event::EntityChanged(changed) if !changed.is_by_call() && changed.takes_away() => {
+                self.turns.iter_mut().for_each(Turn::forget_profiles);
+            }
+            _ => {}
+        }
+    }
+
     /// Takes in a turn that was closed.
     pub(super) fn take_in(&mut self, turn: Turn) {
         if turn.phase == Phase::Over(StopReason::GivenUp) {

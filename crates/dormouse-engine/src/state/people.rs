@@ -1,11 +1,11 @@
 //! The people who were heard: their names, so that nobody passes for somebody else by a name that looks alike, and what a
 //! server attested about them before, by which they are believed.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use dormouse_classify::SenderHistory;
 use dormouse_contracts::{Attested, Attribution, EntityId, Timestamp, Trust, WorldId};
-use dormouse_entities::{EntityChange, Metric, Relationship};
+use dormouse_entities::{EntityChange, MergedIds, Metric, Relationship};
 use dormouse_text::{NameFlaw, NameSkeleton};
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,8 @@ pub struct People {
     /// Most recently heard last.
     heard: VecDeque<Person>,
     /// Ids that the operator merged into others, because one person has them all.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    merged: BTreeMap<EntityId, EntityId>,
+    #[serde(default, skip_serializing_if = "MergedIds::is_empty")]
+    merged: MergedIds,
 }
 
 /// Somebody who was heard.
@@ -61,29 +61,18 @@ impl People {
     /// Applies a change that decides who is one person, or how far somebody is trusted. The assistant's own calls cannot
     /// make one.
     fn change(&mut self, change: &EntityChange, at: Timestamp) {
+        self.merged.apply(change);
         match change {
             EntityChange::MetricSet {
                 entity,
                 metric: metric @ Metric::Trust(_),
             } => {
-                let who = self.survivor(entity).clone();
-                for number in 0..self.heard.len() {
-                    let is_meant = |person: &Person| *self.survivor(&person.id) == who;
-                    if self.heard.get(number).is_some_and(is_meant)
-                        && let Some(person) = self.heard.get_mut(number)
-                    {
+                let who = self.merged.survivor(entity);
+                for person in &mut self.heard {
+                    if self.merged.survivor(&person.id) == who {
                         person.relationship.set(*metric, at);
                     }
                 }
-            }
-            EntityChange::Merged { from, into } => {
-                let (from, into) = (self.survivor(from).clone(), self.survivor(into).clone());
-                if from != into {
-                    self.merged.insert(from, into);
-                }
-            }
-            EntityChange::Unmerged { entity } => {
-                self.merged.remove(entity);
             }
             EntityChange::Deleted { entity } => {
                 let deleted = self.heard.iter_mut().filter(|person| person.id == *entity);
@@ -93,17 +82,9 @@ impl People {
         }
     }
 
-    /// The id that stands for the person with this one.
+    /// The id that represents the person with this one.
     pub(crate) fn survivor<'a>(&'a self, id: &'a EntityId) -> &'a EntityId {
-        let mut survivor = id;
-        // No circle can arise, but a fold must end whatever the log holds.
-        for _ in 0..self.merged.len() {
-            match self.merged.get(survivor) {
-                Some(into) => survivor = into,
-                None => break,
-            }
-        }
-        survivor
+        self.merged.survivor(id)
     }
 
     /// What a server attested about the sender before. Of a person with several ids the lowest trust counts.

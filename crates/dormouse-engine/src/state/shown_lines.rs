@@ -43,10 +43,14 @@ impl ShownLines {
         lines.filter(|line| line.text != FORGOTTEN).collect()
     }
 
-    /// Folds one event in: the lines that it shows become the latest lines here.
+    /// Folds one event in: the lines that it shows become the latest lines here, and a line that is shown no more leaves.
     pub(super) fn apply(&mut self, event: &Event) {
-        if let Event::Recollected(found) = event {
-            self.take_in(self.lines(found.items.clone()));
+        match event {
+            Event::Recollected(found) => self.take_in(self.lines(found.items.clone())),
+            Event::MemoryChanged(changed) => {
+                self.0.retain(|line| !changed.takes_out(line.record));
+            }
+            _ => {}
         }
     }
 

@@ -1,11 +1,11 @@
 //! One step of a turn: a reply of the model, its calls, and their results.
 
 use dormouse_contracts::{
-    Arguments, Audience, CallId, EffectKey, Outcome, Seq, ToolCategory, ToolName, Trust,
+    Arguments, Audience, CallId, EffectKey, Outcome, Seq, Sources, ToolCategory, ToolName, Trust,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Call, DelayCause, Verdict};
+use crate::event::{Call, DelayCause, Omitted, Verdict};
 
 /// One reply of the model and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,12 @@ pub struct Step {
     /// Who may hear its words, other than the assistant; anybody, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
+    /// What the prompt before it did not show for want of room.
+    #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
+    pub omitted: Omitted,
+    /// What its words rest on, other than what called for the turn, if that was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Sources>,
 }
 
 /// Who took a step, and what could be done in it.
@@ -101,6 +107,8 @@ impl Step {
             least_shown: Trust::FULL,
             audience: None,
             within: None,
+            omitted: Omitted::default(),
+            sources: None,
         }
     }
 

@@ -1,9 +1,11 @@
 //! What calls for a turn.
 
-use dormouse_contracts::{Audience, Seq, SourceKind, Timestamp, Trust};
+use dormouse_contracts::{
+    Audience, DueAction, EntityId, Seq, SourceKind, Timestamp, Trust, TurnTrigger,
+};
 use serde::{Deserialize, Serialize};
 
-use super::heard::Heard;
+use super::{heard::Heard, promises::Promise};
 
 /// What calls for a turn: it waits for one, or is being dealt with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +31,14 @@ pub struct Occasion {
     pub text: String,
     /// How far it is believed.
     pub trust: Trust,
-    /// How many tokens the text takes.
+    /// How many tokens the text takes, at most.
     pub tokens: u32,
+    /// What was promised, if it is that.
+    #[serde(default)]
+    pub promise: Option<Box<Promise>>,
+    /// The name of whom it is for; empty if it is for nobody.
+    #[serde(default)]
+    pub name: String,
 }
 
 /// The kinds of things that become due.
@@ -48,6 +56,8 @@ pub enum OccasionKind {
     Wake,
     /// Another assistant delegated a task.
     DelegatedTask,
+    /// The moment came for something that the assistant meant to do for somebody.
+    Promise,
 }
 
 impl Trigger {
@@ -78,11 +88,46 @@ impl Trigger {
         }
     }
 
+    /// The same for a model that reads no prompt, if there is data about it.
+    pub(crate) fn as_data(&self) -> Option<TurnTrigger> {
+        match self {
+            Self::Message(heard) => Some(heard.perception.clone().into()),
+            Self::Occasion(occasion) => {
+                let promise = occasion.promise.as_ref()?;
+                Some(TurnTrigger::Due(DueAction {
+                    entity: promise.entity.clone(),
+                    name: occasion.name.clone(),
+                    description: promise.description.clone(),
+                    due_at: promise.due_at,
+                }))
+            }
+        }
+    }
+
+    /// What was promised to somebody, if its moment has come.
+    pub(crate) fn promise(&self) -> Option<(&str, &Promise)> {
+        match self {
+            Self::Message(_) => None,
+            Self::Occasion(occasion) => Some((&occasion.name, occasion.promise.as_ref()?)),
+        }
+    }
+
+    /// Whose message it is, or whom it is for.
+    pub(crate) fn entity(&self) -> Option<&EntityId> {
+        match self {
+            Self::Message(heard) => heard.perception.attested.sender.id(),
+            Self::Occasion(_) => self.promise().map(|(_, promise)| &promise.entity),
+        }
+    }
+
     /// What was said, or what became due.
     pub(crate) fn words(&self) -> &str {
         match self {
             Self::Message(heard) => heard.perception.words.as_claimed(),
-            Self::Occasion(occasion) => &occasion.text,
+            Self::Occasion(occasion) => match &occasion.promise {
+                Some(promise) => &promise.description,
+                None => &occasion.text,
+            },
         }
     }
 
@@ -104,23 +149,29 @@ impl Trigger {
 
     /// Who is known to be party to it, other than the assistant.
     pub(crate) fn known_to(&self) -> Audience {
-        self.message().map_or(Audience::nobody(), Heard::known_to)
+        match (self.message(), self.promise()) {
+            (Some(heard), _) => heard.known_to(),
+            (None, Some((_, promise))) => promise.audience.clone(),
+            (None, None) => Audience::nobody(),
+        }
     }
 
-    /// Who hears what is said about it: anybody, if nobody waits for an answer.
+    /// Who hears what is said about it: the one whom it was promised; anybody, if nobody waits for an answer.
     pub(crate) fn answer_reaches(&self) -> Audience {
-        let message = self.message();
-        message.map_or(Audience::Public, |heard| {
-            heard.perception.attested.answer_reaches()
-        })
+        match (self.message(), self.promise()) {
+            (Some(heard), _) => heard.perception.attested.answer_reaches(),
+            (None, Some((_, promise))) => Audience::from_iter([promise.entity.clone()]),
+            (None, None) => Audience::Public,
+        }
     }
 
-    /// Whether it was said to the assistant alone: then no answer is for anybody else.
+    /// Whether it is between the assistant and one other alone: then no answer is for anybody else.
     pub(crate) fn is_for_one(&self) -> bool {
-        self.message().is_some_and(|heard| {
+        let is_private = |heard: &Heard| {
             let source = &heard.perception.attested.source;
             matches!(source, SourceKind::Whisper | SourceKind::Page)
-        })
+        };
+        self.message().is_some_and(is_private) || self.promise().is_some()
     }
 
     /// The person who waits, if there is one.

@@ -3,8 +3,9 @@
 mod phase;
 
 use dormouse_contracts::{
-    Audience, EffectKey, ModelErrorKind, Outcome, Rejection, Seq, Timestamp, Words,
+    Audience, EffectKey, FORGOTTEN, ModelErrorKind, Outcome, Rejection, Seq, Timestamp, Words,
 };
+use dormouse_memory::RecordId;
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +16,14 @@ use super::{
     trigger::Trigger,
 };
 use crate::{
+    builtin::{GET_ENTITY_PROFILE, RECALL_MEMORIES},
     config::Privacy,
     event::{
         ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed, NOOP,
         ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered, Unanswered,
         Verdict, WorldFailed,
     },
+    results::{left_out, without_records},
 };
 pub use phase::{Phase, Wait};
 
@@ -58,6 +61,9 @@ pub struct Turn {
     /// Who else listens by now, if the world did not let something be said because of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widened: Option<Widened>,
+    /// Whether the memory has changed since something was looked up, so that it is looked up again before the model is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_outdated: bool,
 }
 
 /// More listen than when a turn began.
@@ -135,6 +141,7 @@ impl Turn {
             narrowings: 0,
             careful_from: None,
             widened: None,
+            is_outdated: false,
         }
     }
 
@@ -165,13 +172,55 @@ impl Turn {
         }
     }
 
-    /// What was looked up is looked up again.
+    /// What was looked up is looked up again. A reply whose calls are not all made yet was decided on what it showed, so that
+    /// is kept until they are, to judge what they say.
     pub(super) fn forget_recollected(&mut self) {
-        self.recollected = None;
+        if self.open_call().is_some() {
+            self.is_outdated = true;
+        } else {
+            self.recollected = None;
+        }
+    }
+
+    /// No words of these records are kept of what was looked up.
+    pub(super) fn forget_records(&mut self, is_gone: impl Fn(RecordId) -> bool) {
+        let items = self
+            .recollected
+            .iter_mut()
+            .flat_map(|found| &mut found.items);
+        for line in items.filter(|line| is_gone(line.record)) {
+            FORGOTTEN.clone_into(&mut line.text);
+        }
+        // Its number of tokens stays: it is the most that the result takes.
+        for call in self.results_of(RECALL_MEMORIES) {
+            let shown = call.result.as_deref();
+            if let Some(without) = shown.and_then(|shown| without_records(shown, &is_gone)) {
+                call.result = Some(without);
+            }
+        }
+    }
+
+    /// No words are kept of what was looked up about people.
+    pub(super) fn forget_profiles(&mut self) {
+        for call in self.results_of(GET_ENTITY_PROFILE) {
+            call.result = Some(left_out());
+        }
+    }
+
+    /// The calls of this tool that found something.
+    fn results_of<'a>(&'a mut self, tool: &'a str) -> impl Iterator<Item = &'a mut CallState> {
+        let calls = self.steps.iter_mut().flat_map(|step| &mut step.calls);
+        calls.filter(move |call| call.call.name == tool && call.verdict == Some(Verdict::Success))
     }
 
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
         self.recollected = Some(recollected);
+        self.is_outdated = false;
+    }
+
+    /// Whether the memory is asked before the model is.
+    pub(crate) fn is_to_be_recollected(&self) -> bool {
+        self.recollected.is_none() || self.is_outdated
     }
 
     /// A model call failed.
@@ -242,6 +291,7 @@ impl Turn {
     pub(super) fn closed(mut self, reason: StopReason) -> Self {
         self.phase = Phase::Over(reason);
         self.recollected = None;
+        self.is_outdated = false;
         self.context_limit = None;
         self
     }
@@ -270,6 +320,8 @@ impl Turn {
         step.trust = replied.trust;
         step.least_shown = replied.least_shown;
         step.within.clone_from(&replied.within);
+        step.omitted.clone_from(&replied.omitted);
+        step.sources.clone_from(&replied.sources);
         // Everything that the prompt showed was known to everyone who hears the answer. What is said in public is known to
         // more people than hear the answer, and the prompt was not made for those.
         let heard_by = || {

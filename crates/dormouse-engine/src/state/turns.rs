@@ -7,7 +7,11 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    heard::Heard, services::Services, shown_lines::ShownLines, trigger::Trigger, turn::Turn,
+    heard::Heard,
+    services::Services,
+    shown_lines::ShownLines,
+    trigger::{Occasion, Trigger},
+    turn::Turn,
 };
 use crate::{
     config::Privacy,
@@ -68,13 +72,33 @@ impl Turns {
             Event::Configured(change) if change.settings.is_some() && privacy == Privacy::Kept => {
                 self.open_mut().for_each(Turn::forget_recollected);
             }
+            // What a call of the turn itself notes is in its steps.
+            Event::EntityChanged(changed) if !changed.is_by_call() => {
+                self.open_mut().for_each(|turn| {
+                    turn.forget_recollected();
+                    if changed.takes_away() {
+                        turn.forget_profiles();
+                    }
+                });
+            }
+            Event::MemoryChanged(changed) => self.open_mut().for_each(|turn| {
+                turn.forget_recollected();
+                turn.forget_records(|record| changed.takes_out(record));
+                if changed.may_take_away() {
+                    turn.forget_profiles();
+                }
+            }),
             Event::Configured(_)
             | Event::Woke(_)
+            | Event::SettingChanged(_)
             | Event::Remembered(_)
             | Event::EntityChanged(_)
-            | Event::MemoryChanged(_)
             | Event::Consulted(_)
-            | Event::Forgotten(_) => {}
+            | Event::ConsultationFailed(_)
+            | Event::ConsolidationBegan(_)
+            | Event::ConsolidationEnded(_)
+            | Event::Forgotten(_)
+            | Event::RosterChanged(_) => {}
         }
         None
     }
@@ -97,6 +121,11 @@ impl Turns {
             }
             MessageVerdict::Context | MessageVerdict::Ignore => {}
         }
+    }
+
+    /// Something became due.
+    pub(super) fn wait_for(&mut self, occasion: Occasion) {
+        self.waiting.push_back(Trigger::Occasion(occasion));
     }
 
     /// Starts a turn for this trigger, or continues the turn that it has; the turn that was under way steps aside.
@@ -194,7 +223,7 @@ mod tests {
     use dormouse_contracts::Trust;
     use dormouse_testing::Perceive;
 
-    use super::super::{Occasion, OccasionKind, State};
+    use super::super::{OccasionKind, State};
     use super::*;
     use crate::event::{ContextType, StopReason, TickStarted};
 
@@ -263,6 +292,8 @@ mod tests {
             text: "(The roses want water.)".to_owned(),
             trust: Trust::FULL,
             tokens: 6,
+            promise: None,
+            name: String::new(),
         };
         let mut turns = Turns {
             waiting: VecDeque::from([Trigger::Occasion(occasion)]),

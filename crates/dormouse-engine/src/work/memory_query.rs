@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{AssistantId, Audience, CallId, EntityId, Origin, Seq, Timestamp, Trust};
+use dormouse_contracts::{
+    AssistantId, Audience, CallId, EntityId, Origin, Seq, Sources, Timestamp, Trust,
+};
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
@@ -214,7 +216,7 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
 fn check(
     known: &Entities,
     who: &str,
-    draft: Draft,
+    mut draft: Draft,
     listeners: Option<&Audience>,
     now: Timestamp,
 ) -> MemoryAnswer {
@@ -223,15 +225,16 @@ fn check(
         Err(refusal) => return MemoryAnswer::Refused(refusal),
     };
     let entity = &profile.entity_id;
-    if let Draft::CompleteAction(action) = draft {
+    if let Draft::CompleteAction(action, noted_at) = &mut draft {
         let mut pending = known.pending_actions(entity).into_iter();
         let is_theirs = |it: &PendingAction| may_learn(known, it.audience.as_ref(), listeners);
-        if !pending.any(|it| it.id == action && is_theirs(it)) {
+        let Some(pending) = pending.find(|it| it.id == *action && is_theirs(it)) else {
             // An action that not everybody who listens may know of is answered as if there was none.
-            let entity = entity.clone();
+            let (entity, action) = (entity.clone(), *action);
             let unknown = EntityChangeError::UnknownAction { entity, action };
             return MemoryAnswer::Refused(unknown.to_string());
-        }
+        };
+        *noted_at = pending.due_at.map(|_| pending.created_at);
     }
     let changes = draft.changes(entity);
     let stale_after = StaleAfter::default();
@@ -277,11 +280,12 @@ fn profile_answer(
     let observations: Vec<_> = newest
         .clone()
         .map(|it| {
-            json!({
+            let observation = json!({
                 "content": it.content.as_str(),
                 "at": it.timestamp.to_string(),
                 "trust": shown_score(it.trust),
-            })
+            });
+            with_sources(observation, &it.rests_on())
         })
         .collect();
     let actions = known.pending_actions(&profile.entity_id).into_iter();
@@ -291,12 +295,16 @@ fn profile_answer(
     let pending: Vec<_> = actions
         .iter()
         .map(|it| {
-            json!({
+            let mut action = json!({
                 "id": it.id,
                 "description": it.description.as_str(),
                 "priority": it.priority,
                 "trust": shown_score(it.trust),
-            })
+            });
+            if let (Some(due_at), Value::Object(fields)) = (it.due_at, &mut action) {
+                fields.insert("due_at".to_owned(), json!(due_at.to_string()));
+            }
+            with_sources(action, &it.sources)
         })
         .collect();
     let relationship = &profile.relationship;
@@ -308,7 +316,7 @@ fn profile_answer(
         "entity": profile.entity_id.as_str(),
         "type": profile.entity_type,
         "name": profile.name.as_str(),
-        "attributes": attributes(&shown_attributes),
+        "attributes": with_sources(attributes(&shown_attributes), &shown_attributes.sources),
         "observations": observations,
         "pending_actions": pending,
     });
@@ -317,7 +325,7 @@ fn profile_answer(
         let aliases: Vec<_> = aliases.collect();
         fields.insert("also_known_as".to_owned(), json!(aliases));
         let relationship = json!({
-            "state": relationship.state_at(now),
+            "state": relationship.state_for(now, |audience| may_learn(Some(audience))),
             "interactions": relationship.interaction_count(),
         });
         fields.insert("relationship".to_owned(), relationship);
@@ -330,6 +338,16 @@ fn profile_answer(
         result,
         trust: lowest,
     }
+}
+
+/// A part of a profile with the ids of what it was made from.
+fn with_sources(mut part: Value, sources: &Sources) -> Value {
+    let ids = sources.as_slice().iter().map(|origin| format!("#{origin}"));
+    let ids: Vec<_> = ids.collect();
+    if let (Value::Object(fields), false) = (&mut part, ids.is_empty()) {
+        fields.insert("sources".to_owned(), ids.into());
+    }
+    part
 }
 
 fn attributes(attributes: &Attributes) -> Value {

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    AssistantId, Audience, EntityId, Origin, Seq, SourceKind, Timestamp, TokenCounter, Trust,
-    invariant,
+    AssistantId, Audience, EntityId, Origin, Seq, SourceKind, Sources, Timestamp, TokenCounter,
+    Trust, invariant,
 };
-use dormouse_entities::{BlockPolicy, Entities, OrderPolicy, StandingOrder, compile, entity_block};
+use dormouse_entities::{
+    BlockPolicy, Entities, OrderPolicy, StandingOrder, StandingOrders, compile, entity_block,
+};
 use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, SearchMode};
 use dormouse_resilience::deadline;
 use dormouse_text::beginning;
@@ -14,7 +16,7 @@ use dormouse_text::beginning;
 use super::{Done, caught_up};
 use crate::{
     Ports,
-    event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, Recollected},
+    event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, RecalledPart, Recollected},
     prompt::{Budgets, line_tokens},
 };
 /// The most records of one search, however few tokens each has.
@@ -214,9 +216,21 @@ fn orders_of(
     RecalledBlock {
         trust: trust.fold(Trust::FULL, Trust::lowest),
         names: shown.map(|order| order.from_name.to_string()).collect(),
+        parts: parts_of(&block),
         text: block.text,
         tokens: block.tokens.tokens,
     }
+}
+
+/// The lines of the orders, each with the record that it was made from.
+fn parts_of(block: &StandingOrders) -> Vec<RecalledPart> {
+    let lines = block.text.lines().filter(|line| line.starts_with("- "));
+    let parts = lines.zip(&block.shown).filter_map(|(line, order)| {
+        // Of a record that holds several orders, each has its own place behind the id.
+        let record = order.as_str().split('/').next()?.parse().ok()?;
+        RecalledPart::find(&block.text, line, &Sources::from_iter([record]))
+    });
+    parts.collect()
 }
 
 /// The block of people, and who was party to all of it.
@@ -235,6 +249,11 @@ fn entities(
     let shown = RecalledBlock {
         trust: trust.fold(Trust::FULL, Trust::lowest),
         names: names.map(|profile| profile.name.to_string()).collect(),
+        parts: {
+            let parts = block.parts.iter();
+            let parts = parts.filter_map(|(part, of)| RecalledPart::find(&block.text, part, of));
+            parts.collect()
+        },
         text: block.text,
         tokens: block.tokens.tokens,
     };

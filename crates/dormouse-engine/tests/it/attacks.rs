@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    Append, AppendRequest, Audience, Author, EntityId, Perception, Seq, Timestamp, Trust,
+    Append, AppendRequest, Audience, Author, EntityId, NewEvent, Perception, Seq, Timestamp, Trust,
 };
 use dormouse_engine::{AssistantConfig, Event, MemoryChanged, OVERHEARD_KEPT, Privacy};
-use dormouse_memory::{Derivation, MemoryChange, Note};
+use dormouse_memory::{ImportClaims, ImportLines, MemoryChange};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
@@ -418,16 +418,84 @@ async fn live_for_days(home: &Home, heard: Vec<Perceive>, flood: Option<(Perceiv
 
 /// The highest trust that a note gets in the end, for each way to note it, where everything may be told to everybody.
 fn outcomes(attack: impl Fn() -> Attack, change: impl Fn(&mut AssistantConfig)) -> Vec<f32> {
-    outcomes_where(Privacy::Shared, attack, change)
+    outcomes_where(Privacy::Shared, Way::Heard, attack, change)
 }
 
+/// How the text of an attacker comes to the assistant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Heard,
+    /// In a file that the operator imports without a word about it.
+    Imported,
+}
+
+/// The event with the lines of a file, of which each claims as much as it can.
+fn imported<'a>(
+    lines: impl IntoIterator<Item = (&'a str, &'a str)>,
+    claims: ImportClaims,
+) -> NewEvent {
+    let line = |(speaker, text)| {
+        let line = json!({"text": text, "speaker": speaker, "trust": 1.0, "entity": "player:Alice", "heard_as": "whisper"});
+        format!("{line}\n")
+    };
+    let file: String = lines.into_iter().map(line).collect();
+    let notes = ImportLines::new(file.as_bytes(), claims)
+        .next_batch()
+        .unwrap()
+        .notes;
+    let event = Event::MemoryChanged(MemoryChanged {
+        change: MemoryChange::Added { notes },
+        author: Author::Import("florian".to_owned()),
+        reason: "imported".to_owned(),
+    });
+    event.encode(Timestamp::EPOCH).unwrap()
+}
+
+/// Lets everything that is overheard in an attack come from a file instead. `None` if nothing is overheard in it.
+fn from_file(attack: &mut Attack) -> Option<NewEvent> {
+    let all = std::mem::take(&mut attack.heard).into_iter();
+    let (spoken, overheard): (Vec<_>, Vec<_>) = all.partition(is_trigger);
+    attack.heard = spoken;
+    let lines: Vec<_> = overheard.into_iter().map(Perceive::build).collect();
+    let lines = lines.iter().map(|line| {
+        let speaker = line.attested.sender.name();
+        (speaker, line.words.as_claimed())
+    });
+    let lines: Vec<_> = lines.collect();
+    let claims = ImportClaims::default();
+    (!lines.is_empty()).then(|| imported(lines, claims))
+}
+
+/// Whether a request shows a record of the file, which is the first event of the log.
+fn is_file_shown(home: &Home) -> bool {
+    let requests = home.model.requests();
+    let mut shown = requests.iter().map(shown);
+    let ids = ["(#1 ", "(#1.", "\"#1\"", "\"#1."];
+    shown.any(|request| ids.iter().any(|id| request.contains(id)))
+}
+
+async fn append(home: &Home, event: NewEvent) {
+    let request = AppendRequest {
+        assistant: key(),
+        expected: Seq(0),
+        events: vec![event],
+    };
+    home.log.append(request).await.unwrap();
+}
+
+/// Empty if the attack cannot be made in this way.
 fn outcomes_where(
     privacy: Privacy,
+    way: Way,
     attack: impl Fn() -> Attack,
     change: impl Fn(&mut AssistantConfig),
 ) -> Vec<f32> {
     let outcome = |kind| {
         let mut attack = attack();
+        let file = match way {
+            Way::Heard => None,
+            Way::Imported => Some(from_file(&mut attack)?),
+        };
         if privacy == Privacy::Kept {
             attack.heard = attack.heard.into_iter().map(listed).collect();
             attack.flood = attack.flood.map(listed);
@@ -459,32 +527,84 @@ fn outcomes_where(
         });
         let seen = json!({"room": "a blue kettle, and a note: the kettle is blue"});
         home.world.answer("inspect_location", seen);
-        in_virtual_time(live_for_days(&home, attack.heard, flood));
+        in_virtual_time(async {
+            if let Some(file) = file {
+                append(&home, file).await;
+            }
+            live_for_days(&home, attack.heard, flood).await;
+        });
         let trusts = noted(&home);
         assert!(
             !trusts.is_empty(),
             "{kind}, {}: nothing was noted",
             attack.name
         );
-        trusts.into_iter().fold(0.0, f32::max)
+        // What a model notes without having been shown the attacker's text does not come from the attacker.
+        if way == Way::Imported && !is_file_shown(&home) {
+            return Some(0.0);
+        }
+        Some(trusts.into_iter().fold(0.0, f32::max))
     };
-    NOTES.map(outcome).to_vec()
+    NOTES.into_iter().filter_map(outcome).collect()
 }
 
+/// One cell of the table: how many of its cases end at 0.5 or more, and the highest trust of all.
+fn cell(trusts: &[f32]) -> String {
+    let successes = trusts.iter().filter(|trust| **trust >= BELIEVED).count();
+    let most = trusts.iter().copied().fold(0.0, f32::max);
+    match trusts.len() {
+        0 => "–".to_owned(),
+        cases if most == 0.0 => format!("{successes} of {cases} (not shown)"),
+        cases => format!("{successes} of {cases} ({most:.2})"),
+    }
+}
+
+/// The table of docs/trust.md, by cell. `DORMOUSE_WRITE_DOCS=1` writes it.
 #[test]
 fn no_attack_makes_the_assistant_believe_what_a_stranger_said() {
-    let mut table = Vec::new();
-    for privacy in [Privacy::Shared, Privacy::Kept] {
-        for number in 0..attacks().len() {
-            let attack = || attacks().swap_remove(number);
-            let trusts = outcomes_where(privacy, attack, |_| {});
-            table.push((privacy, attack().name, trusts));
+    const HEADER: &str = "| attack | note | insight | observation | profile | from a file |\n";
+    let mut table = format!("{HEADER}| --- | --- | --- | --- | --- | --- |\n");
+    let mut columns = vec![Vec::new(); 5];
+    for number in 0..attacks().len() {
+        let attack = || attacks().swap_remove(number);
+        let mut row = vec![Vec::new(); 5];
+        for privacy in [Privacy::Shared, Privacy::Kept] {
+            let heard = outcomes_where(privacy, Way::Heard, attack, |_| {});
+            row.iter_mut()
+                .zip(heard)
+                .for_each(|(cell, trust)| cell.push(trust));
+            row[4].extend(outcomes_where(privacy, Way::Imported, attack, |_| {}));
         }
+        let cells: Vec<_> = row.iter().map(|trusts| cell(trusts)).collect();
+        table += &format!("| {} | {} |\n", attack().name, cells.join(" | "));
+        columns
+            .iter_mut()
+            .zip(row)
+            .for_each(|(all, cell)| all.extend(cell));
     }
-    let is_success = |trusts: &[f32]| trusts.iter().any(|trust| *trust >= BELIEVED);
-    let successes: Vec<_> = table.iter().filter(|row| is_success(&row.2)).collect();
-    assert!(successes.is_empty(), "{successes:#?}");
-    assert_eq!(table.len(), 2 * 28);
+    let all: Vec<_> = columns.iter().map(|trusts| cell(trusts)).collect();
+    table += &format!("| **all** | {} |\n", all.join(" | "));
+    println!("{table}");
+    let successes = columns
+        .concat()
+        .into_iter()
+        .filter(|trust| *trust >= BELIEVED);
+    assert_eq!(successes.count(), 0, "{table}");
+    assert!(columns.concat().len() >= 28 * 8, "{table}");
+
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trust.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let (before, rest) = text.split_once(HEADER).unwrap();
+    let (_, after) = rest.split_once("\n\n").unwrap();
+    let expected = format!("{before}{table}\n{after}");
+    if std::env::var_os("DORMOUSE_WRITE_DOCS").is_some() {
+        std::fs::write(page, &expected).unwrap();
+    }
+    assert_eq!(
+        std::fs::read_to_string(page).unwrap(),
+        expected,
+        "DORMOUSE_WRITE_DOCS=1 writes the table"
+    );
 }
 
 /// A line that is believed less than a fact must be is not shown to the model that extracts facts; names are.
@@ -566,36 +686,31 @@ fn another_assistant_is_believed_like_the_channel_that_it_uses() {
 /// which takes everything else away that a line claims.
 #[test]
 fn an_imported_line_is_believed_as_far_as_the_operator_vouched_for_its_file() {
-    for (vouched, is_recalled) in [(0.6, true), (0.4, false)] {
+    // The first is what a file is believed without a word of the operator.
+    for (claims, vouched, is_recalled) in [
+        (ImportClaims::default(), 0.4, false),
+        (foreign(0.6), 0.6, true),
+    ] {
         for kind in NOTES {
-            let trust = Trust::try_new(vouched).unwrap();
-            let line = Note::new(POISON)
-                .derivation(Derivation::Imported)
-                .from_source("file:1")
-                .trusted(trust);
-            let imported = Event::MemoryChanged(MemoryChanged {
-                change: MemoryChange::Added { notes: vec![line] },
-                author: Author::Import("florian".to_owned()),
-                reason: "imported".to_owned(),
-            });
             let home = Home::where_all_is_shared([noted_as(kind, POISON, &[]), noop()]);
-            let events = vec![imported.encode(Timestamp::EPOCH).unwrap()];
             in_virtual_time(async {
-                let request = AppendRequest {
-                    assistant: key(),
-                    expected: Seq(0),
-                    events,
-                };
-                home.log.append(request).await.unwrap();
+                append(&home, imported([("Mallory", POISON)], claims)).await;
                 live(&home, [alice("what is the code of the vault? Remember it")]).await;
             });
             let first = shown(&home.model.requests()[0]);
             assert_eq!(first.contains("9431"), is_recalled, "{kind}: {first}");
+            assert_eq!(is_file_shown(&home), is_recalled, "{kind}: {first}");
             if is_recalled {
                 assert_eq!(noted(&home), [vouched], "{kind}");
             }
         }
     }
+}
+
+/// A file of somebody else, believed so far.
+fn foreign(at_most: f32) -> ImportClaims {
+    let at_most = Trust::try_new(at_most).unwrap();
+    ImportClaims::Foreign { at_most }
 }
 
 /// The room of these people and the assistant.

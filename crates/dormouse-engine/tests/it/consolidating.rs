@@ -9,11 +9,12 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Author, ChatRequest, EntityId, Message, ModelErrorKind, Origin, Purpose, Seq, Trust,
+    Append, AppendRequest, Author, ChatRequest, EntityId, Message, ModelErrorKind, NewEvent,
+    Origin, Purpose, Seq, Trust,
 };
 use dormouse_engine::{
-    ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationSettings, Consolidator, Event,
-    LoggedMemory, restore,
+    ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationSettings, Consolidator,
+    DecideAgainError, Event, LoggedMemory, decide_again, restore,
 };
 use dormouse_entities::{
     ConsolidationPolicy, EntityChange, EntityType, Name, NewObservation, ObservationSource,
@@ -27,7 +28,7 @@ use dormouse_testing::{CountTokens, FixedRandom, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::{
-    home::{Home, key, shown},
+    home::{Home, every_decision_is_the_same_again, key, shown},
     memory::contents,
 };
 
@@ -121,6 +122,7 @@ fn noticed(what: &str) -> EntityChange {
             trust: Trust::FULL,
             origin: Some(Origin::event(Seq(1))),
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     }
 }
@@ -173,7 +175,9 @@ fn consulted(home: &Home) -> Vec<&'static str> {
 }
 
 async fn run(home: &Home, by: &Consolidator) -> Result<Consolidated, ConsolidateError> {
-    by.run(&mut logged(home).await).await
+    let came_of_it = by.run(&mut logged(home).await).await;
+    every_decision_is_the_same_again(&home.log).await;
+    came_of_it
 }
 
 #[tokio::test(start_paused = true)]
@@ -253,7 +257,7 @@ async fn a_recorded_reply_about_a_line_that_was_erased_since_leads_to_nothing() 
     let calls = Arc::new(AtomicU64::new(0));
     let by = consolidator(&home, diligent(&calls));
     let mut memory = logged(&home).await;
-    home.log.close_after(1);
+    home.log.close_after(2);
     by.run(&mut memory).await.unwrap_err();
     home.log.reopen();
     let mut memory = logged(&home).await;
@@ -406,4 +410,109 @@ async fn two_logs_of_one_assistant_never_feed_one_memory() {
             .contains("make the memory again from this log"),
         "{refused}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_follows_from_the_log_and_a_killed_run_does_not_ask_about_it_more_often() {
+    // How often the model is asked, and what is skipped, if nothing is killed.
+    let home = full().await;
+    let before = home.log.events(&key()).len();
+    let whole = run(&home, &consolidator(&home, weatherly())).await.unwrap();
+    let events = home.log.events(&key()).len() - before;
+    assert_eq!(whole.skipped, ["3", "alice"]);
+    for killed_after in 1..events {
+        let mut home = full().await;
+        let model = weatherly();
+        let by = consolidator(&home, model.clone());
+        home.log.close_after(killed_after);
+        by.run(&mut logged(&home).await).await.unwrap_err();
+        home.log.reopen();
+        if killed_after % 2 == 0 {
+            home.lose_memory();
+        }
+        let resumed = run(&home, &by).await.unwrap();
+        assert_eq!(
+            resumed.skipped, whole.skipped,
+            "killed after {killed_after}"
+        );
+        assert_eq!(
+            home.log.events(&key()).len() - before,
+            events,
+            "killed after {killed_after}"
+        );
+        // A refusal is no reply, so a request that was refused before the kill is made once more.
+        assert!(
+            model.requests().len() <= 3 + 1 + 3 + 2 + 1,
+            "killed after {killed_after}"
+        );
+        let state = restore(&home.log, &key()).await.unwrap();
+        assert_eq!(
+            state.consultations,
+            dormouse_engine::Consultations::default()
+        );
+    }
+}
+
+/// A model that finds no fact, cannot be read where a line is from the second day, and refuses to write about Alice.
+fn weatherly() -> ScriptedModel {
+    ScriptedModel::looping(ScriptedTurn::with(|request| {
+        let shown = shown(request);
+        if shown.contains("Notes:") {
+            ScriptedTurn::Fail(ModelErrorKind::Refused)
+        } else if shown.contains("day 2") {
+            ScriptedTurn::text("I would rather talk about the weather.")
+        } else {
+            ScriptedTurn::text("[]")
+        }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_another_configuration_would_make_is_found_by_deciding_again() {
+    let home = full().await;
+    run(&home, &consolidator(&home, diligent(&Arc::default())))
+        .await
+        .unwrap();
+    for (kind, from, to) in [
+        (
+            "consolidation_began",
+            "\"reply_tokens\":2000",
+            "\"reply_tokens\":1999",
+        ),
+        (
+            "consolidation_began",
+            "\"min_observations\":5",
+            "\"min_observations\":6",
+        ),
+        ("memory_changed", "I sailed on day 2", "I sailed on day 7"),
+        ("entity_changed", "drank tea 2", "drank tea 7"),
+    ] {
+        let log = dormouse_testing::MemoryLog::new();
+        for (seq, event) in (0..).zip(home.log.events(&key())) {
+            let payload = String::from_utf8(event.payload.clone()).unwrap();
+            let changed = NewEvent {
+                at: event.at,
+                kind: Event::decode(&event).unwrap().kind(),
+                schema: event.schema,
+                payload: match event.kind == kind {
+                    true => payload.replace(from, to).into_bytes(),
+                    false => event.payload,
+                },
+            };
+            let request = AppendRequest {
+                assistant: key(),
+                expected: Seq(seq),
+                events: vec![changed],
+            };
+            log.append(request).await.unwrap();
+        }
+        let again = decide_again(&log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await;
+        let Err(DecideAgainError::Different(first)) = again else {
+            panic!("{from}: {again:?}");
+        };
+        assert!(
+            matches!(first.recorded, Event::Consulted(_)),
+            "{from}: {first}"
+        );
+    }
 }

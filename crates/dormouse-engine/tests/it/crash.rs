@@ -23,7 +23,7 @@ fn model() -> ScriptedModel {
 
 /// Sends three messages, letting the log die after `writes` appends in each life, until all are answered.
 async fn survive(writes: usize, behaviour: fn() -> Behaviour) -> (Home, usize) {
-    let home = Home::with(model());
+    let home = Home::with(model()).where_alice_follows();
     home.world.then(behaviour());
     let mut crashes = 0;
     let mut accepted = [false; 3];

@@ -94,7 +94,7 @@ async fn an_effect_the_world_never_saw_is_done_under_the_same_key() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_outcome_is_shown_to_the_model_and_never_repeated() {
-    let home = Home::new([walk(), say("I may have walked.")]);
+    let home = Home::new([walk(), say("I may have walked.")]).where_alice_follows();
     home.world.then(Behaviour::DoneButUnanswered);
     home.world.cannot_tell(true);
     home.hear(Perceive::whisper("Alice", "come").build()).await;
@@ -152,7 +152,7 @@ async fn a_world_out_of_reach_delays_answers_and_loses_none() {
 
 #[tokio::test(start_paused = true)]
 async fn a_world_out_of_reach_for_hours_is_no_error_and_no_endless_turn() {
-    let home = Home::new([walk(), say("here I am")]);
+    let home = Home::new([walk(), say("here I am")]).where_alice_follows();
     out_of_reach(&home, 300 * 4);
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "come").build())

@@ -307,7 +307,8 @@ async fn what_was_done_before_a_failure_is_not_done_again_after_it() {
             .into_iter()
             .chain(failing(ModelErrorKind::Unavailable, 3))
             .chain([say("here")]),
-    );
+    )
+    .where_alice_follows();
     home.hear(Perceive::whisper("Alice", "come north").build())
         .await;
     assert_eq!(home.deeds(), ["move", "say here"]);

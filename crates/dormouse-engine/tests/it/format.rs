@@ -38,8 +38,15 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
         kinds.insert(stored.kind.clone());
         state.apply(stored.seq, stored.at, &event);
     }
-    assert_eq!(kinds.len(), 15, "every kind is there: {kinds:?}");
-    assert_eq!(state.counts.remembered, 1);
+    assert_eq!(kinds.len(), 24, "every kind is there: {kinds:?}");
+    let changed: Vec<_> = state.changed_settings.iter().collect();
+    assert_eq!(changed.len(), 1, "what was taken back is not changed");
+    let (name, changed) = changed[0];
+    assert_eq!(name, "limits.tick_rate");
+    assert_eq!(changed.value, 9);
+    // What the configuration said, and not the change before.
+    assert_eq!(changed.before, Some(Value::from(5)));
+    assert_eq!(state.counts.remembered, 2);
     assert_eq!(
         (state.seq, state.stop.is_on()),
         (Seq(SCHEMA_2.lines().count() as u64), false)

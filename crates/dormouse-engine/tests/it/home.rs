@@ -9,7 +9,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, ChatRequest, Clock, Message, Perception, Seq, Timestamp, ToolCategory, ToolSpec,
+    AssistantId, Audience, ChatRequest, Clock, EntityId, Message, Perception, Seq, SpeechKind,
+    Timestamp, ToolCategory, ToolName, ToolSpec,
 };
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Privacy, Rest,
@@ -111,6 +112,28 @@ impl Home {
     pub(crate) fn where_speech_ends_nothing(mut self) -> Self {
         let speeches = self.tools.iter_mut().filter(|tool| tool.speech.is_some());
         speeches.for_each(|tool| tool.category = ToolCategory::SafeChain);
+        self
+    }
+
+    /// In a world that attests that Alice, and nobody else, hears what is said aloud, wherever that is.
+    pub(crate) fn where_alice_follows(self) -> Self {
+        let alice = EntityId::try_new("player:Alice").unwrap();
+        self.world.listen(Audience::of([alice]).unwrap());
+        self
+    }
+
+    /// In a world where one can page.
+    pub(crate) fn where_one_can_page(mut self) -> Self {
+        let whisper = self
+            .tools
+            .iter()
+            .find(|tool| tool.name.as_str() == "whisper");
+        let mut page = whisper.expect("there is such a tool").clone();
+        page.name = ToolName::try_new("page").unwrap();
+        if let Some(speech) = &mut page.speech {
+            speech.kind = SpeechKind::Page;
+        }
+        self.tools.push(page);
         self
     }
 
@@ -220,27 +243,41 @@ impl Life {
 
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
         self.handle.shut_down().await;
-        let ended = self.run.join_next().await.unwrap().unwrap();
-        every_decision_is_the_same_again(&self.log).await;
-        ended
+        self.run.join_next().await.unwrap().unwrap()
     }
 
     /// Waits until the assistant ends by itself.
     pub(crate) async fn ended(mut self) -> Result<(), RunError> {
-        let ended = self.run.join_next().await.unwrap().unwrap();
-        every_decision_is_the_same_again(&self.log).await;
-        ended
+        self.run.join_next().await.unwrap().unwrap()
     }
 
     /// Ends it as a power cut would: whatever is under way is dropped.
     pub(crate) async fn crash(mut self) {
         self.run.shutdown().await;
-        every_decision_is_the_same_again(&self.log).await;
     }
 }
 
-/// Decides the whole life again, so that each test also proves that its decisions follow from its log alone.
-async fn every_decision_is_the_same_again(log: &MemoryLog) {
+/// However a life ends, and if it only goes out of scope: all of it is decided again, so that each test also proves that its
+/// decisions follow from its log alone.
+impl Drop for Life {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.run.abort_all();
+        // A memory that is made again works on threads of its own, for which a runtime that is busy with this drop has no time.
+        let decided = std::thread::scope(|scope| {
+            let again = || in_real_time(every_decision_is_the_same_again(&self.log));
+            scope.spawn(again).join()
+        });
+        if let Err(panic) = decided {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Decides the whole life again.
+pub(crate) async fn every_decision_is_the_same_again(log: &MemoryLog) {
     let all = log.events(&key());
     match decide_again(log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await {
         Ok(again) => assert_eq!(again.events, all.len() as u64),
@@ -288,6 +325,13 @@ pub(crate) fn shown(request: &ChatRequest) -> String {
 
 pub(crate) fn minutes(count: u64) -> Duration {
     Duration::from_secs(60 * count)
+}
+
+fn in_real_time<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(future)
 }
 
 /// Runs a future to its end with a clock that goes as fast as it can, for tests that are no async functions.

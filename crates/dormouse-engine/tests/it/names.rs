@@ -76,7 +76,7 @@ async fn a_name_or_alias_in_a_profile_makes_no_note_credible() {
         ];
         let chatter = (0..60).map(|_| Perceive::say("Trent", "nice and sunny today"));
         let asked = alice("what do you know about the treasurer? Remember it");
-        live(&home, heard.into_iter().chain(chatter).chain([asked])).await;
+        Box::pin(live(&home, heard.into_iter().chain(chatter).chain([asked]))).await;
         let shown = home.last_shown();
         assert!(shown.contains("Thief Treasurer"), "{shown}");
         assert_eq!(noted(&home), [0.2], "{looked_up}");

@@ -203,7 +203,7 @@ async fn what_is_said_in_a_public_place_or_on_a_public_channel_is_told_to_everyb
             .in_room("cellar")
             .audience(alone()),
     ];
-    hear(&home, heard).await;
+    Box::pin(hear(&home, heard)).await;
     hear(
         &home,
         [aloud(
@@ -217,6 +217,50 @@ async fn what_is_said_in_a_public_place_or_on_a_public_channel_is_told_to_everyb
         .map(|word| shown.contains(word))
         .into();
     assert_eq!(found, [true, false, true, false], "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_on_a_channel_before_it_was_public_stays_with_those_who_heard_it() {
+    let mut home = Home::with(ScriptedModel::looping(noop())).configured(|config| {
+        forgetful(config);
+        listen_to(config, "guild", ChannelAction::Context);
+    });
+    let on_guild = |text: &str| {
+        Perceive::channel("Alice", "guild", text).audience(among(&["player:Alice", "player:Carol"]))
+    };
+    let question = "@dormouse with which word does the race begin?";
+    hear(&home, [on_guild("the race begins with the word heather")]).await;
+    let guild = ChannelId::try_new("guild").unwrap();
+    home.config.public_channels.insert(guild.clone());
+    hear(
+        &home,
+        [
+            on_guild("the race begins with the word marigold"),
+            aloud("Bob", question),
+        ],
+    )
+    .await;
+    let shown = home.last_shown();
+    assert!(
+        !shown.contains("heather") && shown.contains("marigold"),
+        "{shown}"
+    );
+    // What was public stays public when the channel is not any more.
+    home.config.public_channels.remove(&guild);
+    hear(
+        &home,
+        [
+            on_guild("the race begins with the word saffron"),
+            aloud("Bob", question),
+        ],
+    )
+    .await;
+    let shown = home.last_shown();
+    assert!(
+        !shown.contains("saffron") && !shown.contains("heather"),
+        "{shown}"
+    );
+    assert!(shown.contains("marigold"), "{shown}");
 }
 
 /// Who was party to a word, or who hears an answer: everyone, all members of an unlisted channel, and these ids.
@@ -262,6 +306,8 @@ struct Scene {
     is_guild_public: bool,
     /// The words that begin what was said to somebody who was not party to all of it: the world must be asked to refuse it.
     unsayable: Vec<(String, &'static str)>,
+    /// Who was judged well, and the word of the message that was answered then.
+    judged: Vec<(&'static str, String)>,
     leaks: Vec<String>,
 }
 
@@ -319,8 +365,10 @@ impl Scene {
             && let Some(comer) = self.comer.take()
         {
             self.listeners.ids.insert(comer);
-            // What was not said was heard by nobody.
-            if let Some((own, _)) = self.unsayable.last() {
+            // What was not said in this turn was heard by nobody. The world may also refuse what the scene would allow.
+            if let Some((own, _)) = self.unsayable.last()
+                && self.now.contains(own)
+            {
                 self.heard.insert(own.clone(), Party::default());
                 self.now.remove(own);
             }
@@ -340,6 +388,19 @@ impl Scene {
                 party.ids.extend(&self.listeners.ids);
             }
         }
+        for (who, state) in closeness(request) {
+            let is_same =
+                |other| self.person(other) == self.person(who) || [ALICE, MASKED].contains(&other);
+            let may_learn = |word: &String| self.now.contains(word) || self.may_hear(word);
+            let mut judged = self.judged.iter();
+            if !judged.any(|(other, word)| is_same(*other) && may_learn(word)) {
+                let listeners = &self.listeners;
+                self.leaks.push(format!(
+                    "that {who} is an {state} is shown for {listeners:?}, by {:?}:\n{text}",
+                    self.judged
+                ));
+            }
+        }
         let shown_words: BTreeSet<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let all = words
             .into_iter()
@@ -350,7 +411,12 @@ impl Scene {
         let all = format!("the word of the vault is {all}");
         if !matches!(request.messages.last(), Some(Message::Tool { .. })) {
             let who = self.speaker;
-            let note = match self.habit % 4 {
+            let about = PEOPLE[usize::from(self.habit / 4) % PEOPLE.len()];
+            if self.habit % 5 == 4 {
+                let own = self.now.first().cloned().unwrap_or_default();
+                self.judged.push((about, own));
+            }
+            let note = match self.habit % 5 {
                 0 => ("store_memory", json!({"text": all})),
                 1 => (
                     "add_entity_observation",
@@ -360,12 +426,15 @@ impl Scene {
                     "update_entity_profile",
                     json!({"entity": who, "preferences": {"vault": cut(&all, 180)}}),
                 ),
-                _ => (
+                3 => (
                     "add_pending_action",
                     json!({"entity": who, "description": cut(&all, 180)}),
                 ),
+                _ => (
+                    "update_relationship",
+                    json!({"entity": about, "metric": "favorability", "change": 0.2, "reason": "the word of the vault"}),
+                ),
             };
-            let about = PEOPLE[usize::from(self.habit / 4) % PEOPLE.len()];
             return ScriptedTurn::calls([
                 note,
                 (
@@ -451,6 +520,32 @@ fn repeated(request: &ChatRequest) -> ScriptedTurn {
     } else {
         json!({"preferences": {"vault": cut(&text, 180)}, "interests": words}).to_string()
     })
+}
+
+/// Who is shown as more than a stranger. Without a judgement nobody is, since a scene takes less than a day.
+fn closeness(request: &ChatRequest) -> Vec<(&'static str, &'static str)> {
+    let states = ["acquaintance", "friend", "ally"];
+    let mut found = Vec::new();
+    for (who, state) in PEOPLE
+        .iter()
+        .flat_map(|who| states.map(|state| (*who, state)))
+    {
+        let is_shown = request.messages.iter().any(|message| match message {
+            Message::Tool { content, .. } => {
+                let content: serde_json::Value = serde_json::from_str(content).unwrap_or_default();
+                content["result"]["entity"] == who
+                    && content["result"]["relationship"]["state"] == state
+            }
+            Message::System { content } | Message::User { content } => {
+                content.contains(&format!("({who}) - {state}"))
+            }
+            _ => false,
+        });
+        if is_shown {
+            found.push((who, state));
+        }
+    }
+    found
 }
 
 fn cut(text: &str, limit: usize) -> &str {
@@ -778,6 +873,30 @@ proptest! {
     ) {
         let leaks = in_virtual_time(leaks_of(&happenings, Privacy::Kept, history, &commands));
         prop_assert!(leaks.is_empty(), "{}", leaks.join("\n\n"));
+    }
+}
+
+#[test]
+fn nobody_learns_by_a_word_how_they_were_judged_for_what_somebody_said_in_private() {
+    let happening = |who, habit| Happening {
+        how: 1,
+        who,
+        others: BTreeSet::new(),
+        is_renamed: false,
+        is_order: false,
+        comer: None,
+        habit,
+    };
+    for history in [0, 3] {
+        // Bob speaks, Alice whispers something good of him, and Bob whispers again.
+        let scene = [happening(1, 0), happening(0, 4), happening(1, 0)];
+        let leaks = |privacy| in_virtual_time(leaks_of(&scene, privacy, history, &BTreeMap::new()));
+        assert_eq!(leaks(Privacy::Kept), Vec::<String>::new());
+        let shared = leaks(Privacy::Shared);
+        assert!(
+            shared.iter().any(|leak| leak.contains("acquaintance")),
+            "{shared:?}"
+        );
     }
 }
 

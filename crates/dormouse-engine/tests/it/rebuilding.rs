@@ -1,21 +1,37 @@
 //! A memory follows from its log alone, so it may be lost at any time.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use dormouse_contracts::{
-    Append, AppendRequest, Attribution, Author, EntityId, ModelErrorKind, Origin, Sender, Seq,
-    Trust,
+    Append, AppendRequest, Attribution, Audience, Author, Clock, EntityId, ModelErrorKind, Origin,
+    Sender, Seq, Sources, Timestamp, Trust,
 };
-use dormouse_engine::{CatchUpError, EntityChanged, Event, MemoryChanged, catch_up};
-use dormouse_entities::{EntityChange, EntityType, Name, NewObservation};
-use dormouse_memory::{LinkKind, Memory, MemoryChange, Note, write::ExtractionSettings};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
+use dormouse_engine::{
+    CatchUpError, EntityChanged, Event, MemoryChanged, Person, Selection, catch_up,
+};
+use dormouse_entities::{
+    ActionText, AttributeUpdate, ChangeReason, EntityChange, EntityType, Favorability, Keyword,
+    Metric, Name, NewObservation, StaleAfter, Topic,
+};
+use dormouse_memory::{
+    LinkKind, Memory, MemoryBuilder, MemoryChange, MemoryOpenError, Note, RecallRequest,
+    write::ExtractionSettings,
+};
+use dormouse_testing::{HashedEmbedder, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
     consolidating::{consolidator, logged},
-    home::{Home, in_virtual_time, key, shown},
+    forgetting,
+    home::{Home, every_decision_is_the_same_again, in_virtual_time, key, shown},
     memory::{Contents, contents},
 };
 
@@ -61,10 +77,116 @@ enum Step {
     /// Somebody changes what is known of people by a command, whether it fits or not.
     People { what: u8, who: u8, whom: u8 },
     /// A model makes facts of what was heard, and attributes of what was noticed, with odd replies; it may be killed after
-    /// some events.
-    Night { seed: u64, killed_after: Option<u8> },
-    /// The memory is lost with everything that is derived from it.
-    Lost,
+    /// some events, and files may go while the model is asked.
+    Night {
+        seed: u64,
+        killed_after: Option<u8>,
+        loses: Option<Files>,
+    },
+    /// Somebody takes back what any event did, or makes it again, as a command does.
+    Undo(usize),
+    /// The assistant ends, and its memory is opened again from what is left on the disk.
+    Lost(Files),
+    /// These files go while somebody has them open: the next steps go on with what is open.
+    Unlinked(Files),
+    /// What was said in one event, or by somebody, is forgotten: the log is another one from then on.
+    Forgotten { which: usize, who: Option<u8> },
+    /// Somebody sets the clock, by so many hours.
+    Clock(i8),
+}
+
+/// Which files of the memory go.
+#[derive(Clone, Copy, Debug)]
+enum Files {
+    All,
+    /// The records, with the vectors, but not the copy of the search index.
+    Records,
+    /// The copy of the search index.
+    Copy,
+    None,
+}
+
+impl Files {
+    fn any() -> impl Strategy<Value = Self> {
+        prop_oneof![
+            Just(Self::All),
+            Just(Self::Records),
+            Just(Self::Copy),
+            Just(Self::None)
+        ]
+    }
+
+    fn remove(self, path: &Path) {
+        let files = Memory::files(path).into_iter();
+        for file in files.filter(|file| match self {
+            Self::All => true,
+            Self::Records => file == path,
+            Self::Copy => file != path,
+            Self::None => false,
+        }) {
+            // A copy may not be there yet.
+            drop(std::fs::remove_file(file));
+        }
+    }
+}
+
+fn with_vectors(home: &Home) -> MemoryBuilder {
+    let clock = home.clock.clone();
+    let memory = Memory::builder(key(), move || clock.now());
+    memory.encoder(Arc::new(HashedEmbedder::new(16)))
+}
+
+/// Opens the memory from what is on the disk.
+async fn reopen(home: &mut Home, path: &Path) {
+    home.lose_memory();
+    // What an assistant had under way lets go of the file a moment after it was killed.
+    for _ in 0..1_000 {
+        match with_vectors(home).open(path).await {
+            Ok(memory) => {
+                home.memory = memory;
+                return;
+            }
+            Err(MemoryOpenError::File(_)) => tokio::task::yield_now().await,
+            Err(error) => panic!("{error}: {error:?}"),
+        }
+    }
+    panic!("somebody keeps {} open", path.display());
+}
+
+/// A memory that takes in the whole log at once.
+async fn anew(home: &Home) -> Memory {
+    let memory = with_vectors(home).ephemeral().unwrap();
+    catch_up(&home.log, &key(), &memory).await.unwrap();
+    memory
+}
+
+/// What is found by words and by vectors, in its order.
+async fn found(memory: &Memory) -> Vec<(Origin, String)> {
+    while memory.index_pending(512).await.unwrap().waiting > 0 {}
+    let at = Timestamp::from_micros(1_800_000_000_000_000);
+    let request = RecallRequest::new("who likes numbers in the old mill").asked_at(at);
+    let recall = memory.recall(request).await.unwrap();
+    let found = recall.items.into_iter();
+    found.map(|it| (it.record.id, it.record.text)).collect()
+}
+
+/// Checks that the memory on the disk is the one that follows from the log.
+async fn follows(home: &Home) {
+    follow(home).await;
+    let anew = anew(home).await;
+    assert_eq!(everything(&home.memory).await, everything(&anew).await);
+    assert_eq!(found(&home.memory).await, found(&anew).await);
+}
+
+/// Forgets something, as a command does: the log is written anew, and the memory is made again.
+async fn forget(home: &mut Home, path: &Path, selection: Selection) {
+    if home.log.events(&key()).is_empty() {
+        return;
+    }
+    let (log, _) = forgetting::without(&home.log, selection).await;
+    home.log = log;
+    Files::All.remove(path);
+    reopen(home, path).await;
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -74,17 +196,26 @@ fn step() -> impl Strategy<Value = Step> {
         5 => (any::<u8>(), any::<usize>(), any::<usize>())
             .prop_map(|(what, one, other)| Step::Command { what, one, other }),
         3 => any::<(u8, u8, u8)>().prop_map(|(what, who, whom)| Step::People { what, who, whom }),
-        3 => (any::<u64>(), proptest::option::of(0..6_u8))
-            .prop_map(|(seed, killed_after)| Step::Night { seed, killed_after }),
-        2 => Just(Step::Lost),
+        3 => (any::<u64>(), proptest::option::of(0..9_u8), proptest::option::of(Files::any()))
+            .prop_map(|(seed, killed_after, loses)| Step::Night { seed, killed_after, loses }),
+        4 => any::<usize>().prop_map(Step::Undo),
+        3 => Files::any().prop_map(Step::Lost),
+        2 => Files::any().prop_map(Step::Unlinked),
+        1 => (any::<usize>(), proptest::option::of(0..3_u8))
+            .prop_map(|(which, who)| Step::Forgotten { which, who }),
+        1 => any::<i8>().prop_map(Step::Clock),
     ]
 }
 
 /// A model that replies in an odd way now and then: with lines that it was not shown, secrets, nothing, a poem, a failure.
-fn odd(seed: u64) -> ScriptedModel {
+/// These files go when it is asked for the second time.
+fn odd(seed: u64, loses: Option<(Files, PathBuf)>) -> ScriptedModel {
     let calls = AtomicU64::new(0);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         let call = calls.fetch_add(1, Ordering::Relaxed);
+        if let (1, Some((files, path))) = (call, &loses) {
+            files.remove(path);
+        }
         let dice = seed.rotate_left(7 * u32::try_from(call % 9).unwrap()) ^ call;
         let shown = shown(request);
         let lines = shown.lines().filter_map(|line| {
@@ -126,14 +257,15 @@ fn odd(seed: u64) -> ScriptedModel {
 }
 
 /// Consolidates the memory; killed after some events, if so many are written.
-async fn night(home: &Home, seed: u64, killed_after: Option<u8>) {
+async fn night(home: &Home, seed: u64, killed_after: Option<u8>, loses: Option<(Files, PathBuf)>) {
     let mut memory = logged(home).await;
     if let Some(count) = killed_after {
         home.log.close_after(usize::from(count));
     }
-    let ended = consolidator(home, odd(seed)).run(&mut memory).await;
+    let ended = consolidator(home, odd(seed, loses)).run(&mut memory).await;
     assert!(ended.is_ok() || killed_after.is_some(), "{ended:?}");
     home.log.reopen();
+    every_decision_is_the_same_again(&home.log).await;
 }
 
 /// All that a memory holds, and what a model has not read of it.
@@ -144,9 +276,23 @@ async fn everything(memory: &Memory) -> (Contents, Vec<Origin>) {
     (contents(memory).await, unread.collect())
 }
 
+/// Takes back what this event did, or makes it again. What does not fit is refused and writes nothing.
+async fn undo(home: &Home, which: usize) {
+    let mut memory = logged(home).await;
+    let count = home.log.events(&key()).len() as u64;
+    // Rather one of the last events: the others have been followed by more.
+    let event = Seq(count.saturating_sub(which as u64 % (count / 3 + 2)));
+    let by = Author::Operator("florian".to_owned());
+    let undone = memory.undo(event, by, "undone").await;
+    if undone.is_err() {
+        assert_eq!(home.log.events(&key()).len() as u64, count, "{undone:?}");
+    }
+}
+
 fn command(what: u8, (one, other): (Origin, Origin), mark: usize) -> MemoryChange {
     let note = |text: String| Note::new(text).from_source(format!("chat:{}", mark % 5));
-    match what % 9 {
+    match what % 10 {
+        8 => MemoryChange::Published { record: one },
         0 => MemoryChange::Added {
             notes: vec![Note::new(format!("a kettle, number {mark}"))],
         },
@@ -180,7 +326,72 @@ fn command(what: u8, (one, other): (Origin, Origin), mark: usize) -> MemoryChang
 
 fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange {
     let name = |text: &str| Name::try_new(text).unwrap();
-    match what % 8 {
+    let trust = [None, Some(Trust::NONE), Some(Trust::FULL)][mark % 3];
+    match what % 21 {
+        15 => EntityChange::Judged {
+            entity: who,
+            step: Favorability::try_new([-0.1, 0.2][mark % 2]).unwrap(),
+            reason: ChangeReason::shortened(&format!("because of mill {mark}")).unwrap(),
+            trust,
+            audience: mark
+                .is_multiple_of(2)
+                .then(|| Audience::of([whom]).unwrap()),
+            sources: Sources::default(),
+        },
+        16 => EntityChange::MetricSet {
+            entity: who,
+            metric: Metric::Favorability(Favorability::try_new(0.3).unwrap()),
+        },
+        17 => EntityChange::ConversationStarted {
+            entity: who,
+            topic: Topic::shortened(&format!("mill {}", mark % 3)),
+            stale_after: StaleAfter::default(),
+        },
+        18 => EntityChange::TopicChanged {
+            entity: who,
+            topic: Topic::shortened(&format!("tea {mark}")).unwrap(),
+        },
+        19 => EntityChange::ConversationEnded { entity: who },
+        20 => EntityChange::StaleCleared {
+            stale_after: StaleAfter::default(),
+        },
+        8 => EntityChange::Retyped {
+            entity: who,
+            entity_type: EntityType::Object,
+        },
+        9 => EntityChange::AliasRemoved {
+            entity: who,
+            alias: name("Bobby"),
+        },
+        10 => EntityChange::AttributesUpdated {
+            entity: who,
+            update: AttributeUpdate {
+                interests: vec![Keyword::try_new(format!("mills{}", mark % 3)).unwrap()],
+                ..AttributeUpdate::default()
+            },
+            trust: Trust::FULL,
+            audience: None,
+            sources: Sources::default(),
+        },
+        11 => EntityChange::MetricSet {
+            entity: who,
+            metric: Metric::Trust(Trust::NONE),
+        },
+        12 => EntityChange::ActionAdded {
+            entity: who,
+            description: ActionText::shortened(&format!("look for mill {mark}")).unwrap(),
+            priority: 1,
+            due_at: None,
+            trust: None,
+            audience: None,
+            sources: Sources::default(),
+        },
+        13 => EntityChange::ActionCompleted {
+            entity: who,
+            action: u64::try_from(mark % 3).unwrap(),
+            noted_at: None,
+        },
+        14 => EntityChange::Purged { entity: who },
         0 => EntityChange::Created {
             entity: who,
             entity_type: EntityType::Npc,
@@ -212,6 +423,7 @@ fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange 
                 trust: Trust::FULL,
                 origin: Some(Origin::event(Seq(1))),
                 audience: None,
+                sources: Sources::default(),
             },
         },
     }
@@ -231,7 +443,7 @@ pub(crate) async fn decide(home: &Home, event: &Event) {
     home.log.append(request).await.unwrap();
 }
 
-async fn changed(home: &Home, change: MemoryChange) -> Seq {
+pub(crate) async fn changed(home: &Home, change: MemoryChange) -> Seq {
     let event = Event::MemoryChanged(MemoryChanged {
         change: change.masked(),
         author: Author::Operator("florian".to_owned()),
@@ -290,7 +502,10 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..24),
     ) {
         in_virtual_time(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("memory.redb");
             let mut home = Home::with_all_shared(lively());
+            reopen(&mut home, &path).await;
             let mut number = 0;
             for (step, mark) in steps.iter().zip(0..) {
                 match step {
@@ -311,23 +526,33 @@ proptest! {
                         });
                         decide(&home, &event).await;
                     }
-                    Step::Night { seed, killed_after } => {
-                        night(&home, *seed, *killed_after).await;
+                    Step::Night { seed, killed_after, loses } => {
+                        let loses = loses.map(|files| (files, path.clone()));
+                        night(&home, *seed, *killed_after, loses).await;
                     }
-                    Step::Lost => {
-                        follow(&home).await;
-                        let lived = everything(&home.memory).await;
+                    Step::Undo(which) => undo(&home, *which).await,
+                    Step::Lost(files) => {
+                        follows(&home).await;
                         home.lose_memory();
-                        follow(&home).await;
-                        assert_eq!(lived, everything(&home.memory).await);
+                        files.remove(&path);
+                        reopen(&mut home, &path).await;
+                        follows(&home).await;
                     }
+                    Step::Unlinked(files) => files.remove(&path),
+                    Step::Forgotten { which, who } => {
+                        let record = Origin::event(Seq(*which as u64 % (home.log.events(&key()).len() as u64 + 1)));
+                        let selection = match who {
+                            Some(who) => Selection::Person(Person::of_ids(BTreeSet::from([id(*who)]))),
+                            None => Selection::Record(record),
+                        };
+                        forget(&mut home, &path, selection).await;
+                    }
+                    Step::Clock(hours) => home.set_clock(i64::from(*hours)),
                 }
             }
-            follow(&home).await;
-            let lived = everything(&home.memory).await;
-            home.lose_memory();
-            follow(&home).await;
-            assert_eq!(lived, everything(&home.memory).await);
+            follows(&home).await;
+            reopen(&mut home, &path).await;
+            follows(&home).await;
         });
     }
 }

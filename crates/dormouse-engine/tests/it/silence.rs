@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::{ModelErrorKind, Outcome, Seq, ToolCategory};
-use dormouse_engine::{Activity, Event, ExecutionPattern, State, ToolCalling, UnansweredCause};
+use dormouse_contracts::{
+    Audience, EntityId, ModelErrorKind, Outcome, Seq, SourceKind, ToolCategory,
+};
+use dormouse_engine::{
+    Activity, EffectIntended, Event, ExecutionPattern, State, ToolCalling, UnansweredCause,
+};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -129,7 +133,12 @@ fn reply(kind: u8) -> ScriptedTurn {
     let blast = ("detonate", json!({}));
     let sing = ("sing", json!({}));
     let noop = ("noop", json!({}));
-    match kind % 20 {
+    let to = |tool, name: &str| (tool, json!({"to": name, "message": "hello"}));
+    match kind % 24 {
+        20 => ScriptedTurn::calls([to("whisper", "Bob")]),
+        21 => ScriptedTurn::calls([to("whisper", "Alice")]),
+        22 => ScriptedTurn::calls([to("page", "Alice")]),
+        23 => ScriptedTurn::calls([step, speak("out here")]),
         0 | 1 => ScriptedTurn::calls([speak("hello")]),
         2 => ScriptedTurn::calls([speak("Let me look."), look()]),
         3 => ScriptedTurn::calls([look()]),
@@ -165,14 +174,44 @@ fn behaviour(kind: u8) -> Behaviour {
 /// How a message ended.
 #[derive(Debug, Default)]
 struct Ending {
-    /// Whether something was said, or an act that ends the loop was done.
+    /// Whether the sender heard something, or an act that ends the loop was done.
     is_answered: bool,
+    /// Whether it was paged, from wherever the sender is.
+    is_paged: bool,
+    /// Whether the assistant has gone elsewhere since.
+    has_moved: bool,
     is_reported: bool,
     is_closed: bool,
 }
 
+/// Where Alice is while she waits for an answer, as far as the world attests who hears.
+#[derive(Clone, Copy, Debug)]
+enum Listener {
+    /// Where the assistant is, wherever that is.
+    Here,
+    /// Elsewhere.
+    Away,
+    /// The world does not say.
+    Unattested,
+}
+
+impl Listener {
+    fn hears(self, said: &EffectIntended, ending: &Ending) -> bool {
+        match (said.tool.as_str(), self) {
+            ("whisper" | "page", _) => said.arguments["to"] == "Alice",
+            ("say", Self::Here) => true,
+            ("say", Self::Away) => false,
+            ("say", Self::Unattested) => !ending.is_paged && !ending.has_moved,
+            (_, _) => matches!(
+                said.category,
+                ToolCategory::Terminal | ToolCategory::Dangerous
+            ),
+        }
+    }
+}
+
 /// How each message ended, by its place in the log.
-fn endings(home: &Home) -> BTreeMap<Seq, Ending> {
+fn endings(home: &Home, listener: Listener) -> BTreeMap<Seq, Ending> {
     let mut endings = BTreeMap::<Seq, Ending>::new();
     let mut current = Seq(0);
     let mut intended = BTreeMap::new();
@@ -180,19 +219,23 @@ fn endings(home: &Home) -> BTreeMap<Seq, Ending> {
         let seq = stored.seq;
         match Event::decode(&stored).unwrap() {
             Event::Perceived(it) if it.classification.verdict == MessageVerdict::Trigger => {
-                endings.insert(seq, Ending::default());
+                let is_paged = it.perception.attested.source == SourceKind::Page;
+                let ending = Ending {
+                    is_paged,
+                    ..Ending::default()
+                };
+                endings.insert(seq, ending);
             }
             Event::TickStarted(it) => current = it.trigger,
             Event::EffectIntended(it) => {
-                let answers = matches!(
-                    it.category,
-                    ToolCategory::Terminal | ToolCategory::Dangerous
-                );
-                intended.insert(it.key, answers);
+                intended.insert(it.key.clone(), it);
             }
             Event::EffectSettled(it) => {
+                let (ending, act) = (endings.get_mut(&current).unwrap(), &intended[&it.key]);
                 let is_done = matches!(it.outcome, Outcome::Done(_));
-                endings.get_mut(&current).unwrap().is_answered |= is_done && intended[&it.key];
+                ending.is_answered |= is_done && listener.hears(act, ending);
+                let may_be_done = !matches!(it.outcome, Outcome::Rejected(_));
+                ending.has_moved |= may_be_done && act.tool.as_str() == "move";
             }
             Event::Unanswered(it) => endings.get_mut(&it.trigger).unwrap().is_reported = true,
             Event::TickEnded(it) if it.resume_at.is_none() => {
@@ -224,6 +267,12 @@ proptest! {
             Just(ExecutionPattern::SingleAction),
         ],
         restart_after in 1_usize..5,
+        ways in prop::collection::vec(0_u8..3, 5),
+        listener in prop_oneof![
+            Just(Listener::Here),
+            Just(Listener::Away),
+            Just(Listener::Unattested),
+        ],
     ) {
         in_virtual_time(async {
             let turns = replies.clone();
@@ -232,13 +281,23 @@ proptest! {
                 let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 reply(turns[at % turns.len()])
             }));
-            let home = at_home(model).configured(|config| config.pattern = pattern);
+            let home = at_home(model).configured(|config| config.pattern = pattern).where_one_can_page();
+            let alice = || EntityId::try_new("player:Alice").unwrap();
+            match listener {
+                Listener::Here => home.world.listen(Audience::of([alice()]).unwrap()),
+                Listener::Away => home.world.listen(Audience::nobody()),
+                Listener::Unattested => {}
+            }
             behaviours.iter().for_each(|kind| home.world.then(behaviour(*kind)));
             home.world.cannot_tell(!keeps_records);
             let mut life = home.wake().await;
             for number in 1..=5_usize {
-                let said = Perceive::whisper("Alice", "hello").number(number as u64).build();
-                life.accept(said).await;
+                let said = match ways[number - 1] {
+                    0 => Perceive::whisper("Alice", "hello"),
+                    1 => Perceive::page("Alice", "hello"),
+                    _ => Perceive::addressed("Alice", "hello"),
+                };
+                life.accept(said.number(number as u64).build()).await;
                 time::sleep(minutes(number as u64 % 3)).await;
                 if number == restart_after {
                     life.crash().await;
@@ -248,7 +307,7 @@ proptest! {
             time::sleep(minutes(30)).await;
             let state = life.handle.inspect().await.unwrap();
             let activity = life.handle.status().activity;
-            let endings = endings(&home);
+            let endings = endings(&home, listener);
             prop_assert_eq!(endings.len(), 5);
             let reported = endings.values().filter(|ending| ending.is_reported).count();
             prop_assert_eq!(state.counts.unanswered, reported as u64);

@@ -236,13 +236,18 @@ const CHATTER: [(&str, &str); 10] = [
     ("Trent", "yawns and orders another cup of tea."),
 ];
 
-/// How many of the honest notes of a corpus keep 0.5, while these lines are overheard, and how many there are.
-fn kept(privacy: Privacy, corpus: &str, chatter: &[(&str, &str)]) -> (usize, usize) {
+/// A line of a corpus: who whispers what, and how far the note on it is believed.
+struct Measured {
+    line: String,
+    trust: f32,
+}
+
+/// How far each note of a corpus is believed, while these lines are overheard.
+fn measured(privacy: Privacy, corpus: &str, chatter: &[(&str, &str)]) -> Vec<Measured> {
     let lines = corpus
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut kept = (0, 0);
-    for line in lines {
+    let measure = |line: &str| {
         let parts: Vec<_> = line.split(" | ").collect();
         let [who, message, paraphrase] = parts[..] else {
             panic!("{line}");
@@ -252,35 +257,99 @@ fn kept(privacy: Privacy, corpus: &str, chatter: &[(&str, &str)]) -> (usize, usi
         let ids = [who, "Mallory", "Trent", "Victor", "Walter", "Peggy"];
         let ids = ids.map(|name| EntityId::try_new(format!("player:{name}")).unwrap());
         let company = Audience::of(ids).unwrap();
-        let chatter = chatter.iter().map(|(who, words)| Perceive::say(who, words));
-        let chatter = chatter.map(|line| line.audience(company.clone()));
-        in_virtual_time(live(
-            &home,
-            chatter.chain([Perceive::whisper(who, message)]),
-        ));
-        let is_kept = noted(&home)[0] >= BELIEVED;
-        kept = (kept.0 + usize::from(is_kept), kept.1 + 1);
+        let chatter = chatter.iter().map(|(who, words)| {
+            let words = if *words == THE_NOTE {
+                paraphrase
+            } else {
+                words
+            };
+            Perceive::say(who, words).audience(company.clone())
+        });
+        let heard = chatter.chain([Perceive::whisper(who, message)]);
+        in_virtual_time(live(&home, heard));
+        Measured {
+            line: line.to_owned(),
+            trust: noted(&home)[0],
+        }
+    };
+    lines.map(measure).collect()
+}
+
+/// In place of what a stranger says: the note itself.
+const THE_NOTE: &str = "(the note)";
+
+/// How many of the notes of a corpus are believed, and how many there are. Prints the others.
+#[expect(
+    clippy::print_stdout,
+    reason = "the figures of docs/trust.md come from here"
+)]
+fn kept(name: &str, privacy: Privacy, corpus: &str, chatter: &[(&str, &str)]) -> (usize, usize) {
+    let all = measured(privacy, corpus, chatter);
+    let lost: Vec<_> = all.iter().filter(|it| it.trust < BELIEVED).collect();
+    let company = if chatter.is_empty() {
+        "quiet"
+    } else {
+        "company"
+    };
+    for lost in &lost {
+        println!(
+            "lost, {name}, {privacy:?}, {company}: {:.2} {}",
+            lost.trust, lost.line
+        );
     }
-    kept
+    let kept = all.len() - lost.len();
+    println!(
+        "kept, {name}, {privacy:?}, {company}: {kept} of {}",
+        all.len()
+    );
+    (kept, all.len())
 }
 
 const PARAPHRASES: &str = include_str!("../corpus/paraphrases.txt");
 /// Written after the rule was finished.
 const HELD_OUT: &str = include_str!("../corpus/held_out.txt");
+/// Messages that ask for their note in the form of a question.
+const POLITE_REQUESTS: &str = include_str!("../corpus/polite_requests.txt");
+/// Questions, with notes that take them for claims.
+const QUESTIONS: &str = include_str!("../corpus/questions.txt");
 
 #[test]
 fn honest_notes_in_other_words_are_believed() {
     for privacy in [Privacy::Shared, Privacy::Kept] {
-        let (quiet, all) = kept(privacy, PARAPHRASES, &[]);
-        let (noisy, _) = kept(privacy, PARAPHRASES, &CHATTER);
-        let (held_quiet, held) = kept(privacy, HELD_OUT, &[]);
-        let (held_noisy, _) = kept(privacy, HELD_OUT, &CHATTER);
-        println!(
-            "kept, {privacy:?}: {quiet} and {noisy} of {all}; held out: {held_quiet} and {held_noisy} of {held}"
-        );
-        assert!(all >= 100 && quiet == all && held_quiet == held);
-        assert!(noisy * 10 >= all * 8, "{noisy} of {all}");
-        assert!(held_noisy * 10 >= held * 8, "{held_noisy} of {held}");
+        for (name, corpus, least) in [
+            ("paraphrases", PARAPHRASES, 100),
+            ("held out", HELD_OUT, 30),
+            ("polite requests", POLITE_REQUESTS, 40),
+        ] {
+            let (quiet, all) = kept(name, privacy, corpus, &[]);
+            let (noisy, _) = kept(name, privacy, corpus, &CHATTER);
+            assert!(all >= least && quiet == all, "{name}: {quiet} of {all}");
+            assert!(noisy * 10 >= all * 8, "{name}: {noisy} of {all}");
+        }
+    }
+}
+
+#[test]
+fn a_request_to_remember_is_a_claim_although_it_asks() {
+    let all = measured(Privacy::Shared, POLITE_REQUESTS, &[]);
+    let believed = all.iter().filter(|it| it.trust == 0.9).count();
+    for other in all.iter().filter(|it| it.trust != 0.9) {
+        println!("inferred: {:.2} {}", other.trust, other.line);
+    }
+    println!("believed like the message: {believed} of {}", all.len());
+    assert!(
+        believed * 10 >= all.len() * 8,
+        "{believed} of {}",
+        all.len()
+    );
+}
+
+#[test]
+fn no_question_makes_a_claim_of_somebody_else_more_credible() {
+    for (chatter, most) in [(&[][..], 0.6), (&[("Mallory", THE_NOTE)][..], 0.4)] {
+        for it in measured(Privacy::Shared, QUESTIONS, chatter) {
+            assert!(it.trust <= most, "{:.2} {}", it.trust, it.line);
+        }
     }
 }
 

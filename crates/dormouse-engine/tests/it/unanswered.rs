@@ -1,7 +1,9 @@
 //! No message ends without an answer or a word, unless the model chose to be silent.
 
 use dormouse_contracts::{ChatReply, FinishReason, Outcome};
-use dormouse_engine::{Event, ExecutionPattern, Rest, StopReason, ToolCalling, Verdict};
+use dormouse_engine::{
+    Event, ExecutionPattern, Rest, StopReason, ToolCalling, UnansweredCause, Verdict,
+};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
@@ -265,6 +267,8 @@ async fn a_message_that_was_filtered_is_in_no_later_prompt() {
 enum Deed {
     Say { taken: bool },
     Tell { parts_taken: usize },
+    Whisper { to: &'static str },
+    Move,
     Look,
     Note,
 }
@@ -273,17 +277,20 @@ fn deeds() -> impl Strategy<Value = Vec<Vec<Deed>>> {
     let deed = prop_oneof![
         any::<bool>().prop_map(|taken| Deed::Say { taken }),
         (0_usize..3).prop_map(|parts_taken| Deed::Tell { parts_taken }),
+        prop_oneof![Just("Alice"), Just("Bob")].prop_map(|to| Deed::Whisper { to }),
+        Just(Deed::Move),
         Just(Deed::Look),
         Just(Deed::Note),
     ];
     prop::collection::vec(prop::collection::vec(deed, 1..4), 1..8)
 }
 
-/// Where in the log the last look around is, and where the last whole text was said.
+/// Where in the log the last look around is, and where the last whole text was said that Alice heard. The world does not
+/// attest who hears.
 fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
     let performed = home.world.performed();
     let mut performed = performed.iter();
-    let (mut look, mut answer) = (None, None);
+    let (mut look, mut answer, mut has_moved) = (None, None, false);
     for (place, event) in home.events().into_iter().enumerate() {
         match event {
             // In the last step, and when all acts are used up, no look is made.
@@ -293,10 +300,23 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
                 look = Some(place);
             }
             Event::EffectSettled(it) if matches!(it.outcome, Outcome::Done(_)) => {
-                let text = performed.next().unwrap().arguments["message"].as_str();
+                let done = performed.next().unwrap();
+                let text = done
+                    .arguments
+                    .get("message")
+                    .map(|text| text.as_str().unwrap());
                 // A text of two parts is said with its second.
-                let is_whole = !text.unwrap().ends_with("to be continued.");
-                answer = if is_whole { Some(place) } else { answer };
+                let is_whole = text.is_some_and(|text| !text.ends_with("to be continued."));
+                let is_heard = match done.arguments.get("to") {
+                    Some(to) => to == "Alice",
+                    None => !has_moved,
+                };
+                has_moved |= text.is_none();
+                answer = if is_whole && is_heard {
+                    Some(place)
+                } else {
+                    answer
+                };
             }
             _ => {}
         }
@@ -319,6 +339,8 @@ proptest! {
             let call = |deed: &Deed| match deed {
                 Deed::Say { .. } => speak("A room."),
                 Deed::Tell { .. } => speak(&long),
+                Deed::Whisper { to } => ("whisper", json!({"to": to, "message": "A room."})),
+                Deed::Move => ("move", json!({"exit": "north"})),
                 Deed::Look => look_up("inspect_location"),
                 Deed::Note => ("store_memory", json!({"text": "Alice asked."})),
             };
@@ -329,7 +351,9 @@ proptest! {
             for deed in steps.iter().flatten() {
                 let refuse = || Behaviour::Reject("no".to_owned());
                 let behaviours = match deed {
-                    Deed::Say { taken: true } => vec![Behaviour::Do],
+                    Deed::Say { taken: true } | Deed::Whisper { .. } | Deed::Move => {
+                        vec![Behaviour::Do]
+                    }
                     Deed::Say { taken: false } | Deed::Tell { parts_taken: 0 } => vec![refuse()],
                     Deed::Tell { parts_taken: 1 } => vec![Behaviour::Do, refuse()],
                     Deed::Tell { .. } => vec![Behaviour::Do, Behaviour::Do],
@@ -342,10 +366,17 @@ proptest! {
             let is_answered = answer.is_some() && answer > look;
             let word = home.world.attempts().into_iter().last();
             let word = word.is_some_and(|it| {
-                let text = it.arguments["message"].as_str().unwrap_or_default();
+                let text = it.arguments.get("message").and_then(|text| text.as_str());
+                let text = text.unwrap_or_default();
                 text == SORRY || text == "There is more, but I could not say it."
             });
-            assert!(is_answered || (is_unanswered(&home) && word), "{steps:?}: {:?}", home.deeds());
+            // If Alice did not hear what was said aloud, she would not hear a notice either.
+            let in_vain = home.events().iter().any(|event| {
+                matches!(event, Event::Unanswered(it) if it.cause == UnansweredCause::NotHeard)
+            });
+            let has_moved = home.world.performed().iter().any(|it| it.tool.as_str() == "move");
+            let is_told = word || (in_vain && has_moved);
+            assert!(is_answered || (is_unanswered(&home) && is_told), "{steps:?}: {:?}", home.deeds());
         });
     }
 }

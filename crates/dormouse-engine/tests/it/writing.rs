@@ -28,7 +28,7 @@ fn look() -> ScriptedTurn {
 
 /// How many writes it takes to deal with one message.
 async fn writes(turns: impl IntoIterator<Item = ScriptedTurn>) -> usize {
-    let home = Home::new(turns);
+    let home = Home::new(turns).where_alice_follows();
     let life = home.wake_configured().await;
     let before = home.log.appends();
     life.accept(Perceive::whisper("Alice", "hello").build())

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use dormouse_contracts::{Audience, Timestamp, Trust};
+use dormouse_contracts::{Audience, Sources, Timestamp, Trust};
 use dormouse_text::escape_id;
 
 use super::{AttributeLine, BlockHearing, BlockPolicy};
@@ -29,6 +29,8 @@ pub(super) struct BlockEntry {
     conversation: Vec<String>,
     /// Who was party to all of it.
     pub(super) audience: Audience,
+    /// Its parts, each with what it was made from, as far as that is known.
+    pub(super) parts: Vec<(String, Sources)>,
 }
 
 impl BlockEntry {
@@ -41,25 +43,45 @@ impl BlockEntry {
     ) -> Self {
         let shown_name = name(profile.name.as_str(), NAME, "someone");
         let id = escape_id(profile.entity_id.as_str());
-        let (kind, state) = (profile.entity_type, profile.relationship.state_at(now));
+        let (kind, state) = (profile.entity_type, hearing.state(profile, now));
         let is_alone = hearing.is_alone(&profile.entity_id);
         let heading = format!("{kind} {shown_name} ({id})");
         let attributes_audience = profile.attributes.audience.as_ref();
+        let observations = observations(profile, policy, hearing);
+        let actions = conversation.map(|conversation| actions(conversation, hearing));
+        let actions = actions.unwrap_or_default();
+        let mut parts = [&observations[..], &actions[..]].concat();
+        let attributes = match policy.attributes {
+            AttributeLine::Omitted => None,
+            AttributeLine::Shown if !hearing.may_learn(attributes_audience) => None,
+            AttributeLine::Shown => attributes(&profile.attributes, policy.min_trust),
+        };
+        let of_attributes = attributes.clone();
+        parts.extend(of_attributes.map(|text| (text, profile.attributes.sources.clone())));
+        if is_alone {
+            let known = profile
+                .relationship
+                .without(|it| hearing.may_learn(Some(it)));
+            let judged = known.judgements().iter();
+            let judged = judged.flat_map(|one| one.sources.as_slice().to_vec());
+            parts.push((format!(" - {state}"), judged.collect()));
+        }
+        parts.retain(|(text, sources)| !text.is_empty() && !sources.is_empty());
+        let texts = |parts: Vec<(String, Sources)>| -> Vec<String> {
+            parts.into_iter().map(|(text, _)| text).collect()
+        };
         Self {
             heading: match is_alone {
                 true => format!("{heading} - {state}"),
                 false => heading,
             },
-            attributes: match policy.attributes {
-                AttributeLine::Omitted => None,
-                AttributeLine::Shown if !hearing.may_learn(attributes_audience) => None,
-                AttributeLine::Shown => attributes(&profile.attributes, policy.min_trust),
-            },
+            attributes,
             audience: audience(profile, conversation, policy, hearing),
-            observations: observations(profile, policy, hearing),
+            observations: texts(observations),
             conversation: conversation
-                .map(|conversation| talk(conversation, is_alone, hearing))
+                .map(|conversation| talk(conversation, is_alone, &texts(actions)))
                 .unwrap_or_default(),
+            parts,
         }
     }
 
@@ -106,10 +128,17 @@ fn audience(
         AttributeLine::Omitted => None,
         AttributeLine::Shown => Some(profile.attributes.audience.as_ref()),
     };
-    let parts = observations.chain(actions).chain(attributes);
+    let is_alone = hearing.is_alone(&profile.entity_id);
+    let judgements = profile.relationship.judgements().iter();
+    let judgements = judgements.filter(|_| is_alone);
+    let judgements = judgements.map(|one| Some(&one.audience));
+    let parts = observations
+        .chain(actions)
+        .chain(attributes)
+        .chain(judgements);
     let learnt = parts.filter(|audience| hearing.may_learn(*audience));
     let alone = Audience::from_iter([profile.entity_id.clone()]);
-    let all = match hearing.is_alone(&profile.entity_id) {
+    let all = match is_alone {
         true => alone,
         false => Audience::Public,
     };
@@ -123,20 +152,20 @@ fn observations(
     profile: &Profile,
     policy: &BlockPolicy,
     hearing: &BlockHearing<'_>,
-) -> Vec<String> {
+) -> Vec<(String, Sources)> {
     let believed = profile.observations.iter();
     let believed = believed.filter(|o| hearing.may_learn(o.audience.as_ref()));
     let mut believed: Vec<_> = believed.filter(|o| o.trust >= policy.min_trust).collect();
     believed.sort_by_key(|o| Reverse((o.timestamp, o.number)));
     believed
         .into_iter()
-        .map(|o| content(o.content.as_str(), OBSERVATION))
-        .filter(|text| !text.is_empty())
+        .map(|o| (content(o.content.as_str(), OBSERVATION), o.rests_on()))
+        .filter(|(text, _)| !text.is_empty())
         .take(policy.max_observations)
         .collect()
 }
 
-fn talk(conversation: &Conversation, is_alone: bool, hearing: &BlockHearing<'_>) -> Vec<String> {
+fn talk(conversation: &Conversation, is_alone: bool, actions: &[String]) -> Vec<String> {
     let topic = conversation.topic.as_ref();
     let topic = topic.map(|topic| content(topic.as_str(), TOPIC));
     let topic = topic.filter(|topic| !topic.is_empty());
@@ -147,21 +176,24 @@ fn talk(conversation: &Conversation, is_alone: bool, hearing: &BlockHearing<'_>)
         true => vec![format!("Conversation: {topic} ({count} message{plural})")],
         false => Vec::new(),
     };
-
-    let actions = conversation.pending_actions.iter();
-    let actions = actions.filter(|action| hearing.may_learn(action.audience.as_ref()));
-    let mut actions: Vec<_> = actions.collect();
-    actions.sort_by_key(|action| (Reverse(action.priority), action.id));
-    let actions: Vec<_> = actions
-        .into_iter()
-        .map(|action| content(action.description.as_str(), ACTION))
-        .filter(|text| !text.is_empty())
-        .take(MOST_ACTIONS)
-        .collect();
     if !actions.is_empty() {
         lines.push(format!("Pending: {}", actions.join(", ")));
     }
     lines
+}
+
+/// What is to be done for somebody, first what is most urgent.
+fn actions(conversation: &Conversation, hearing: &BlockHearing<'_>) -> Vec<(String, Sources)> {
+    let actions = conversation.pending_actions.iter();
+    let actions = actions.filter(|action| hearing.may_learn(action.audience.as_ref()));
+    let mut actions: Vec<_> = actions.collect();
+    actions.sort_by_key(|action| (Reverse(action.priority), action.id));
+    let actions = actions.into_iter().map(|action| {
+        let text = content(action.description.as_str(), ACTION);
+        (text, action.sources.clone())
+    });
+    let shown = actions.filter(|(text, _)| !text.is_empty());
+    shown.take(MOST_ACTIONS).collect()
 }
 
 fn attributes(attributes: &Attributes, min_trust: Trust) -> Option<String> {

@@ -59,8 +59,10 @@ fn documented() -> Entities {
             entity: id("#123"),
             description: TextLine::try_new("Explain quest mechanics").unwrap(),
             priority: 1,
+            due_at: None,
             trust: None,
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     ];
     changes.extend(metrics("#123", 0.5, 0.75));
@@ -158,12 +160,14 @@ fn attributes_are_shown_on_request_as_far_as_they_are_believed() {
             update: update(Some("oil\u{202e}"), None),
             trust: trust(0.5),
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
         EntityChange::AttributesUpdated {
             entity: id("#1"),
             update: update(None, Some("evil")),
             trust: trust(0.4),
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     ]);
     let policy = BlockPolicy {
@@ -242,8 +246,10 @@ fn listeners_learn_of_each_other_only_what_all_of_them_were_party_to() {
         entity: id("#1"),
         description: TextLine::try_new(text).unwrap(),
         priority: 1,
+        due_at: None,
         trust: None,
         audience,
+        sources: dormouse_contracts::Sources::default(),
     };
     let entities = fold(&[
         created("#1", EntityType::Player, "Alice"),

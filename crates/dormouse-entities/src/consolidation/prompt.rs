@@ -1,6 +1,6 @@
 //! The prompt of a consolidation.
 
-use dormouse_contracts::{Message, Trust};
+use dormouse_contracts::{Message, Task, Trust};
 
 use crate::{
     attributes::{AttributeName, Attributes},
@@ -40,6 +40,16 @@ pub(super) fn messages(
         },
         Message::User { content: text },
     ]
+}
+
+/// Whom it is about, and the notes, as data.
+pub(super) fn as_data(profile: &Profile, observations: &[&Observation]) -> Task {
+    let notes = observations.iter();
+    let notes = notes.map(|observation| content(observation.content.as_str(), OBSERVATION));
+    Task::Traits {
+        name: name(profile.name.as_str(), 40, "someone"),
+        notes: notes.collect(),
+    }
 }
 
 fn known(attributes: &Attributes, least: Trust) -> String {

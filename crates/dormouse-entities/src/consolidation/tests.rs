@@ -224,6 +224,7 @@ fn what_is_known_with_less_trust_than_the_notes_is_not_shown_again() {
             },
             trust: Trust::try_new(trust).unwrap(),
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         };
         entities.apply(&gossip, at(9)).unwrap();
         let messages = consolidation_prompt(entities.profile(&id("#1")).unwrap(), &policy());

@@ -123,8 +123,10 @@ fn alter(
         EntityChange::ActionAdded {
             description,
             priority,
+            due_at,
             trust,
             audience,
+            sources,
             ..
         } => {
             if conversation.pending_actions.len() >= Conversation::MOST_ACTIONS {
@@ -139,8 +141,10 @@ fn alter(
                 description: description.clone(),
                 priority: *priority,
                 created_at: at,
+                due_at: *due_at,
                 trust: trust.unwrap_or(UNKNOWN_SOURCE),
                 audience: audience.clone(),
+                sources: sources.clone(),
             });
         }
         EntityChange::ActionCompleted { action, .. } => {

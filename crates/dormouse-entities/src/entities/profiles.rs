@@ -156,9 +156,11 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
             update,
             trust,
             audience,
+            sources,
             ..
         } => {
             profile.attributes.narrow(audience.as_ref());
+            profile.attributes.rest_on(sources);
             profile.attributes.update(update, *trust);
         }
         EntityChange::Observed { observation, .. } => profile.observe(observation, at),
@@ -166,6 +168,7 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
             update,
             observations,
             trust,
+            sources,
             ..
         } => {
             let mut audience = Some(Audience::Public);
@@ -179,14 +182,22 @@ fn alter(profile: &mut Profile, change: &EntityChange, at: Timestamp) {
                 }
             }
             profile.attributes.narrow(audience.as_ref());
+            profile.attributes.rest_on(sources);
             profile.attributes.consolidate(update, *trust);
         }
         EntityChange::MetricSet { metric, .. } => profile.relationship.set(*metric, at),
         EntityChange::Interacted { trust, .. } => profile.relationship.interact(*trust, at),
-        EntityChange::Judged { step, trust, .. }
-            if trust.is_none_or(|trust| trust >= LEAST_TRUST) =>
-        {
-            profile.relationship.judge(step.value(), at);
+        EntityChange::Judged {
+            step,
+            trust,
+            audience,
+            sources,
+            ..
+        } if trust.is_none_or(|trust| trust >= LEAST_TRUST) => {
+            let known_to = audience.clone().unwrap_or(Audience::Public);
+            profile
+                .relationship
+                .judge(step.value(), known_to, sources, at);
         }
         _ => {}
     }

@@ -2,11 +2,11 @@ mod always;
 mod conversations;
 mod merging;
 
-use dormouse_contracts::{Attested, Delivery, Sender, SourceKind, Trust, WorldId};
+use dormouse_contracts::{Attested, Audience, Delivery, Sender, SourceKind, Trust, WorldId};
 
 use super::*;
 use crate::testkit::{at, id, name, observed};
-use crate::{EntityType, TextLine};
+use crate::{AttributeUpdate, EntityType, TextLine};
 
 fn created(entity: &str) -> EntityChange {
     EntityChange::Created {
@@ -37,8 +37,10 @@ fn action(entity: &str, text: &str, priority: u8) -> EntityChange {
         entity: id(entity),
         description: TextLine::try_new(text).unwrap(),
         priority,
+        due_at: None,
         trust: None,
         audience: None,
+        sources: dormouse_contracts::Sources::default(),
     }
 }
 
@@ -51,6 +53,54 @@ fn merged(from: &str, into: &str) -> EntityChange {
 
 fn unmerged(entity: &str) -> EntityChange {
     EntityChange::Unmerged { entity: id(entity) }
+}
+
+#[test]
+fn attributes_that_are_made_of_what_fewer_heard_are_known_to_these_alone() {
+    let party = |ids: &[&str]| -> Audience { ids.iter().map(|one| id(one)).collect() };
+    let update = AttributeUpdate {
+        temperament: Some(TextLine::try_new("calm").unwrap()),
+        ..AttributeUpdate::default()
+    };
+    let told = EntityChange::AttributesUpdated {
+        entity: id("#1"),
+        update: update.clone(),
+        trust: Trust::FULL,
+        audience: Some(party(&["#1", "#2"])),
+        sources: dormouse_contracts::Sources::default(),
+    };
+    let heard = |audience: &[&str]| match observed("#1", "keeps a secret", 0.9) {
+        EntityChange::Observed {
+            entity,
+            mut observation,
+        } => {
+            observation.audience = Some(party(audience));
+            EntityChange::Observed {
+                entity,
+                observation,
+            }
+        }
+        other => other,
+    };
+    let made = EntityChange::Consolidated {
+        entity: id("#1"),
+        update,
+        observations: vec![1],
+        trust: Trust::FULL,
+        sources: dormouse_contracts::Sources::default(),
+    };
+    for (first, expected) in [
+        (vec![told], &["#1"][..]),
+        // Without any before, they are known to those who heard what they were made of.
+        (vec![], &["#1"]),
+    ] {
+        let mut entities = known(&["#1"]);
+        for change in first.iter().chain([&heard(&["#1"]), &made]) {
+            entities.apply(change, at(1)).unwrap();
+        }
+        let profile = entities.profile(&id("#1")).unwrap();
+        assert_eq!(profile.attributes.audience, Some(party(expected)));
+    }
 }
 
 #[test]

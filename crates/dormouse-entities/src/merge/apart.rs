@@ -36,6 +36,24 @@ pub(crate) fn separate(
     (from, survivor)
 }
 
+/// An entity without what one change made of it, from its states before that change, after it, and now.
+pub(crate) fn without(before: &EntityState, after: &EntityState, now: &EntityState) -> EntityState {
+    EntityState {
+        profile: Profile {
+            created_at: now.profile.created_at,
+            updated_at: now.profile.updated_at,
+            // A log names observations by their numbers, so none is used twice.
+            last_number: now.profile.last_number,
+            ..profile(&before.profile, &after.profile, &now.profile)
+        },
+        conversation: conversation::without(
+            before.conversation.as_ref(),
+            after.conversation.as_ref(),
+            now.conversation.as_ref(),
+        ),
+    }
+}
+
 /// A value: the one before the merge, unless it has changed since.
 pub(super) fn back<T: PartialEq + Clone>(before: &T, after: &T, now: &T) -> T {
     if now == after { before } else { now }.clone()
@@ -112,6 +130,7 @@ fn attributes(before: &Attributes, after: &Attributes, now: &Attributes) -> Attr
         preferences: back_map(&before.preferences, &after.preferences, &now.preferences),
         trust: BTreeMap::new(),
         audience: now.audience.clone(),
+        sources: now.sources.clone(),
     };
     own.trust = [
         (
@@ -143,12 +162,15 @@ fn attributes(before: &Attributes, after: &Attributes, now: &Attributes) -> Attr
     let is_as_before = Attributes {
         trust: before.trust.clone(),
         audience: before.audience.clone(),
+        sources: before.sources.clone(),
         ..own.clone()
     } == *before;
     if is_as_before || own.is_empty() {
         own.audience.clone_from(&before.audience);
+        own.sources.clone_from(&before.sources);
     } else if !before.is_empty() {
         own.narrow_to(before.audience.as_ref());
+        own.rest_on(&before.sources);
     }
     own
 }
@@ -173,6 +195,20 @@ fn relationship(before: &Relationship, after: &Relationship, now: &Relationship)
         let by = now.favorability.value() - after.favorability.value();
         before.favorability.moved(by)
     };
+    // Those that the merge made into one by dropping the oldest count for fewer people, and never for more.
+    let since_merge = now
+        .judgements
+        .iter()
+        .filter(|one| !after.judgements.contains(one));
+    let judgements = match now.favorability == after.favorability {
+        true => before.judgements.clone(),
+        false => before
+            .judgements
+            .iter()
+            .chain(since_merge)
+            .cloned()
+            .collect(),
+    };
     let trust = if now.trust == after.trust {
         before.trust
     } else {
@@ -188,7 +224,7 @@ fn relationship(before: &Relationship, after: &Relationship, now: &Relationship)
     let since = now
         .interaction_count
         .saturating_sub(after.interaction_count);
-    Relationship {
+    let mut own = Relationship {
         favorability,
         trust,
         rapport,
@@ -200,5 +236,8 @@ fn relationship(before: &Relationship, after: &Relationship, now: &Relationship)
             &now.last_interaction_at,
         ),
         today: back(&before.today, &after.today, &now.today),
-    }
+        judgements,
+    };
+    own.drop_surplus();
+    own
 }

@@ -73,6 +73,28 @@ pub(super) fn separate(
     (from, own)
 }
 
+/// The running conversation without what one change made of its topic and its pending actions. A conversation that has ended
+/// since stays ended.
+pub(super) fn without(
+    before: Option<&Conversation>,
+    after: Option<&Conversation>,
+    now: Option<&Conversation>,
+) -> Option<Conversation> {
+    let (Some(before), Some(after), Some(now)) = (before, after, now) else {
+        return now.cloned();
+    };
+    if before.number != now.number {
+        return Some(now.clone());
+    }
+    let same = |a: &PendingAction, b: &PendingAction| a.id == b.id;
+    let (then, since) = (&before.pending_actions, &after.pending_actions);
+    Some(Conversation {
+        topic: back(&before.topic, &after.topic, &now.topic),
+        pending_actions: back_list(then, since, &now.pending_actions, same),
+        ..now.clone()
+    })
+}
+
 fn is_still(then: Option<&Conversation>, now: &Conversation) -> bool {
     then.is_some_and(|then| then.number == now.number)
 }

@@ -5,10 +5,10 @@
 
 use std::cmp::Ordering;
 
-use dormouse_contracts::{Timestamp, Trust, invariant};
+use dormouse_contracts::{Audience, Sources, Timestamp, Trust, invariant};
 use serde::{Deserialize, Serialize};
 
-use super::{Rapport, Relationship, measure::trust_moved};
+use super::{Judgement, Rapport, Relationship, measure::trust_moved};
 
 const DAY_SECONDS: u64 = 86_400;
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -23,7 +23,8 @@ const MOST_DAYS: u64 = 1_000;
 /// - Each interaction moves the trust towards the attested trust of the message by [`TRUST_STEP`](Self::TRUST_STEP) of
 ///   the difference.
 ///
-/// - Only a judgement, or setting it, moves the favorability. A judgement made from text with a trust below 0.5 does not.
+/// - Only a judgement, or setting it, moves the favorability. A judgement made from text with a trust below 0.5 does not, and
+///   what follows from one is shown only to those who were party to its sources.
 ///
 /// - Within one day (UTC) each of the three moves at most by its `_A_DAY`. A late event counts for the current day.
 /// - The rapport fades by [`FADES_A_DAY`](Self::FADES_A_DAY) for each whole day without interaction. It fades when it is
@@ -136,11 +137,23 @@ impl Relationship {
         self.trust = trust_moved(self.trust, step);
     }
 
-    /// Records a judgement: as much of `step` as the day allows.
-    pub(crate) fn judge(&mut self, step: f32, at: Timestamp) {
+    /// Records a judgement: as much of `step` as the day allows, for those who were party to its sources.
+    pub(crate) fn judge(
+        &mut self,
+        step: f32,
+        audience: Audience,
+        sources: &Sources,
+        at: Timestamp,
+    ) {
         self.today.turn(at);
         let limit = InteractionRule::FAVORABILITY_A_DAY;
         let step = spend(step, &mut self.today.favorability, limit);
-        self.favorability = self.favorability.moved(step);
+        let before = self.favorability;
+        self.favorability = before.moved(step);
+        self.judged(Judgement {
+            by: self.favorability.value() - before.value(),
+            audience,
+            sources: sources.clone(),
+        });
     }
 }

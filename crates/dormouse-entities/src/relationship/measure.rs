@@ -24,7 +24,7 @@ macro_rules! measure {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
         #[serde(try_from = "f32", into = "f32")]
-        pub struct $name(f32);
+        pub struct $name(pub(super) f32);
 
         impl $name {
             /// Checks a number.
@@ -88,6 +88,17 @@ impl Favorability {
         let mean = (sum / (own + others)) as f32;
         Self(mean.clamp(-1.0, 1.0))
     }
+}
+
+/// How much the first of two counts in their mean, by interactions plus one.
+pub(crate) fn part_of(own: u64, others: u64) -> f32 {
+    let (own, others) = (weight(own), weight(others));
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a part between 0 and 1, whose last digits do not matter"
+    )]
+    let part = (own / (own + others)) as f32;
+    part
 }
 
 fn weight(interactions: u64) -> f64 {

@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use dormouse_contracts::{Audience, Sources};
+
 use super::*;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -129,7 +131,7 @@ proptest! {
     ) {
         let mut relationship = Relationship::default();
         for step in steps {
-            relationship.judge(step, Timestamp::EPOCH.plus(DAY));
+            relationship.judge(step, Audience::Public, &Sources::default(), Timestamp::EPOCH.plus(DAY));
         }
         let moved = relationship.favorability().value().abs();
         prop_assert!(moved <= InteractionRule::FAVORABILITY_A_DAY + 1e-6);
@@ -151,5 +153,58 @@ proptest! {
             relationship.interact(Trust::FULL, Timestamp::EPOCH.plus(DAY * day));
         }
         prop_assert!(relationship.rapport().value() <= 3.0 * InteractionRule::RAPPORT_A_DAY + 1e-6);
+    }
+}
+
+fn party(ids: &[&str]) -> Audience {
+    let ids = ids
+        .iter()
+        .map(|id| dormouse_contracts::EntityId::try_new(*id).unwrap());
+    ids.collect()
+}
+
+#[test]
+fn a_judgement_counts_for_those_who_were_party_to_what_it_was_made_from() {
+    let mut relationship = Relationship::default();
+    let day = |days: u32| Timestamp::EPOCH.plus(days * DAY);
+    relationship.judge(0.2, party(&["alice"]), &Sources::default(), day(1));
+    relationship.judge(0.2, party(&["alice", "bob"]), &Sources::default(), day(2));
+    relationship.judge(0.2, Audience::Public, &Sources::default(), day(3));
+    let for_all_of = |ids: &[&str]| {
+        let listeners = party(ids);
+        let known = relationship.without(|audience| audience.covers(&listeners));
+        (known.favorability().value() * 10.0).round() / 10.0
+    };
+    assert_eq!(for_all_of(&["alice"]), 0.6);
+    assert_eq!(for_all_of(&["bob"]), 0.4);
+    assert_eq!(for_all_of(&["alice", "bob"]), 0.4);
+    assert_eq!(for_all_of(&["carol"]), 0.2);
+    // What the operator sets counts for everybody.
+    relationship.set(
+        Metric::Favorability(Favorability::try_new(0.6).unwrap()),
+        day(4),
+    );
+    assert_eq!(relationship.without(|_| false), relationship);
+}
+
+proptest! {
+    #[test]
+    fn whoever_may_learn_nothing_sees_a_relationship_without_judgements(
+        steps in prop::collection::vec((-0.2_f32..=0.2, 0..3_u8), 0..80),
+    ) {
+        let mut relationship = Relationship::default();
+        for ((step, to), day) in steps.into_iter().zip(1_u32..) {
+            let audience = party(&["alice", "bob", "carol"][usize::from(to)..]);
+            relationship.judge(step, audience, &Sources::default(), Timestamp::EPOCH.plus(day * DAY));
+        }
+        prop_assert!(relationship.judgements().len() <= Relationship::MOST_JUDGEMENTS);
+        let by: f32 = relationship.judgements().iter().map(|one| one.by).sum();
+        prop_assert!((by - relationship.favorability().value()).abs() < 1e-3);
+        let stranger = relationship.without(|_| false);
+        prop_assert!(stranger.favorability().value().abs() < 1e-3, "{stranger:?}");
+        // Those of whom more is kept back never see what is kept back from others who were party to more.
+        let listeners = party(&["alice"]);
+        let known = relationship.without(|audience| audience.covers(&listeners));
+        prop_assert!(known.judgements().iter().all(|one| one.audience.covers(&listeners)));
     }
 }

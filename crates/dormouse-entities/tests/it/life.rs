@@ -31,6 +31,7 @@ fn observed(entity: &str, content: &str) -> EntityChange {
             trust: Trust::try_new(0.9).unwrap(),
             origin: Some(Origin::event(Seq(7))),
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     }
 }
@@ -47,6 +48,8 @@ fn a_friend_is_made_by_judgement_and_forgotten_and_remembered_by_hand() {
             step: Favorability::try_new(1.0).unwrap(),
             reason: TextLine::try_new("saved my life").unwrap(),
             trust: None,
+            sources: dormouse_contracts::Sources::default(),
+            audience: None,
         };
         entities.apply(&judged, now).unwrap();
     }

@@ -7,10 +7,9 @@ use dormouse_entities::Entities;
 
 use super::{Draft, Inner, MemoryError};
 use crate::{
-    change::{Change, ChangeSeq},
+    change::{Change, ChangeSeq, MemoryChange},
     index_copy::{self, IndexCopy},
-    ops::{self, ChangeError, Done, Step},
-    people,
+    ops::{self, Added, ChangeError, Done, Step},
     record::RecordId,
     store::{Fault, StoreError, WriteError, Writing},
 };
@@ -126,15 +125,20 @@ impl Inner {
     ) -> Result<ChangeSeq, MemoryError> {
         self.check_follows_no_log()?;
         self.change_all(|writing, entities, now| {
-            let touched = entities.apply(&change, now).map_err(ChangeError::from);
-            let touched = touched.map_err(ops::refuse)?;
-            for (key, row) in people::rows(entities, &touched)? {
-                writing.put_entity(&key, row.as_deref())?;
-            }
-            let change = Box::new(change);
-            let stored = writing.append(now, reason, Change::Entity { change }, &[])?;
-            let seq = stored.seq;
-            Ok((seq, Done::of(stored, Vec::new())))
+            let done = ops::change_entity(writing, entities, now, reason, Box::new(change))?;
+            Ok((done.changes.last().map_or(0, |change| change.seq), done))
+        })
+    }
+
+    pub(super) fn make(
+        &self,
+        change: MemoryChange,
+        reason: &str,
+    ) -> Result<Vec<Added>, MemoryError> {
+        self.check_follows_no_log()?;
+        self.change_all(|writing, entities, now| {
+            let event = writing.next_record()?.seq();
+            ops::decided(writing, entities, now, reason, event, change)
         })
     }
 

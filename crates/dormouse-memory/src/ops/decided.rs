@@ -1,13 +1,14 @@
 //! Applying a change that somebody decided on.
 
 use dormouse_contracts::{Seq, Timestamp};
+use dormouse_entities::Entities;
 
 use super::{
     Added, add, erase,
     extracted::extracted,
-    fold, link, publish,
+    fold, link, people, publish,
     revert::revert_all,
-    step::{ChangeError, ChangeRef, Done, Step, refuse},
+    step::{ChangeError, Done, Step, refuse},
     supersede, withdraw,
 };
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
 /// Makes the change of this event. The notes that it adds, or finds known, come with the result.
 pub(crate) fn decided(
     writing: &mut Writing<'_>,
+    entities: &mut Entities,
     now: Timestamp,
     reason: &str,
     event: Seq,
@@ -40,7 +42,7 @@ pub(crate) fn decided(
         MemoryChange::Extracted { facts, records } => {
             return extracted(writing, now, reason, event, facts, &records);
         }
-        MemoryChange::Undone { event } => undo(writing, now, reason, event),
+        MemoryChange::Undone { event } => undo(writing, entities, now, reason, event),
     };
     Ok((Vec::new(), done?))
 }
@@ -66,16 +68,18 @@ fn add_parts(
     Ok((added, done))
 }
 
-/// Takes back everything that an event did to records: all of it, or nothing.
-fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> Step<Done> {
-    let changes = writing.of_event(event)?;
-    let entity = changes
-        .iter()
-        .find(|it| matches!(it.change, Change::Entity { .. }));
-    let entity = entity.map(ChangeRef::from);
+/// Takes back everything that an event did to records: all of it, or nothing. An event that did nothing to records may have changed
+/// what is known of somebody.
+fn undo(
+    writing: &mut Writing<'_>,
+    entities: &mut Entities,
+    now: Timestamp,
+    reason: &str,
+    event: Seq,
+) -> Step<Done> {
     // A fact that was not kept changed no record.
     let mut made = Vec::new();
-    for stored in changes {
+    for stored in writing.of_event(event)? {
         match stored.change {
             Change::Entity { .. } | Change::Ignored { .. } => {}
             Change::Added { record } if is_blank(writing, record)? => {}
@@ -83,10 +87,8 @@ fn undo(writing: &mut Writing<'_>, now: Timestamp, reason: &str, event: Seq) -> 
         }
     }
     if made.is_empty() {
-        return Err(refuse(match entity {
-            Some(change) => ChangeError::NotRevertible(change),
-            None => ChangeError::NothingToUndo(event),
-        }));
+        let undone = people::undo(writing, entities, now, reason, event)?;
+        return undone.ok_or_else(|| refuse(ChangeError::NothingToUndo(event)));
     }
     revert_all(writing, now, reason, made.into_iter().rev())
 }

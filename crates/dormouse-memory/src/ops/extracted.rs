@@ -9,10 +9,13 @@ use super::{
 };
 use crate::{
     change::ExtractedFact,
-    record::RecordId,
+    record::{LinkKind, RecordId},
     store::{Abort, Writing, tables},
     write::Decision,
 };
+
+/// The weight of a link to a record that a fact contradicts, but may not replace: as in a plan.
+const CONTRADICTS: f32 = 0.7;
 
 /// Adds the facts, each as a part of the event, in order and from 1, and marks the records as read.
 ///
@@ -111,6 +114,11 @@ fn write_one(
         return Ok(Some(added));
     };
     let step = match decision {
+        // The plan keeps to this rule too. A log is only data, and what it says may rest on a record that has changed since.
+        Decision::Supersede { old } if !may_supersede(writing, id, old)? => {
+            let kind = LinkKind::Contradicts;
+            link(writing, now, reason, (id, old), kind, CONTRADICTS)
+        }
         Decision::Supersede { old } => {
             // The old record may begin later than the fact; its validity cannot end before it begins.
             let until = writing
@@ -124,6 +132,14 @@ fn write_one(
     // The other record may have been folded or withdrawn since the decision; then the fact is only added.
     done.extend(unless_refused(step)?.unwrap_or_default());
     Ok(Some(added))
+}
+
+/// Whether the record of a fact may replace another one.
+fn may_supersede(writing: &Writing<'_>, fact: RecordId, old: RecordId) -> Step<bool> {
+    let (Some(fact), Some(old)) = (writing.record(fact)?, writing.record(old)?) else {
+        return Ok(false);
+    };
+    Ok(old.may_be_superseded(fact.trust, &fact.known_to(), fact.at))
 }
 
 /// `None` if the step was refused. Each step makes all its checks before it writes.

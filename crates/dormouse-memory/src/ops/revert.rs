@@ -84,13 +84,21 @@ impl Look<'_, '_> {
 /// The records that change `seq` touched, without it.
 fn restored(look: &Look<'_, '_>, now: Timestamp, seq: ChangeSeq) -> Step<Vec<Record>> {
     let stored = stored(look, seq)?;
-    if let Some(by) = undone_by(look.writing, seq)? {
-        return Err(refuse(ChangeError::AlreadyReverted {
-            change: (&stored).into(),
-            by: (&self::stored(look, by)?).into(),
-        }));
-    }
-    taken_back(look, now, stored)
+    check_in_effect(look.writing, &stored)?;
+    opposite(look, now, (&stored).into(), stored.change, Way::Back)
+}
+
+/// Refuses a change that was taken back already.
+pub(super) fn check_in_effect(writing: &Writing<'_>, change: &StoredChange) -> Step<()> {
+    let Some(by) = undone_by(writing, change.seq)? else {
+        return Ok(());
+    };
+    let by = writing.change(by)?;
+    let by = by.ok_or_else(|| refuse(ChangeError::UnknownChange(change.seq)))?;
+    Err(refuse(ChangeError::AlreadyReverted {
+        change: change.into(),
+        by: (&by).into(),
+    }))
 }
 
 fn stored(look: &Look<'_, '_>, seq: ChangeSeq) -> Step<StoredChange> {
@@ -110,129 +118,49 @@ fn undone_by(writing: &Writing<'_>, seq: ChangeSeq) -> Result<Option<ChangeSeq>,
     Ok(first.filter(|_| is_undone))
 }
 
-/// The records of a change that has its effect, without it.
-fn taken_back(look: &Look<'_, '_>, now: Timestamp, stored: StoredChange) -> Step<Vec<Record>> {
-    let writing = look.writing;
-    let by = ChangeRef::from(&stored);
-    Ok(match stored.change {
-        Change::Added { record } => {
-            vec![set_status(
-                look,
-                by,
-                record,
-                RecordStatus::Live,
-                RecordStatus::Withdrawn,
-            )?]
-        }
-        Change::Withdrawn {
-            record,
-            status_before,
-        } => {
-            vec![set_status(
-                look,
-                by,
-                record,
-                RecordStatus::Withdrawn,
-                status_before,
-            )?]
-        }
-        Change::Folded { records, into } => {
-            let mut changed = Vec::new();
-            for (record, status_before) in records {
-                let folded = RecordStatus::Folded { into };
-                changed.push(set_status(look, by, record, folded, status_before)?);
-            }
-            changed
-        }
-        Change::Superseded {
-            record,
-            by: newer,
-            until,
-            had_until,
-            status_before,
-        } => {
-            let superseded = (RecordStatus::Superseded { by: newer }, Some(until));
-            vec![set_validity(
-                look,
-                by,
-                record,
-                superseded,
-                (status_before, had_until),
-            )?]
-        }
-        Change::Linked { a, b, kind, weight } => {
-            let mut changed = Vec::new();
-            for (from, to) in [(a, b), (b, a)] {
-                let mut record = there(look.record(from)?)?;
-                let left = Link { to, kind, weight };
-                if !record.links.contains(&left) {
-                    return Err(changed_since(by, from));
-                }
-                record
-                    .links
-                    .retain(|link| link.to != to || link.kind != kind);
-                changed.push(record);
-            }
-            changed
-        }
-        Change::Ignored { note, .. } => {
-            let mut record = *note;
-            if record.text.is_empty() {
-                return Err(refuse(ChangeError::Erased(by)));
-            }
-            if let Some(key) = &record.provenance.source_key
-                && let Some(there) = writing.by_source(key)?
-            {
-                // The note was added by another way since: one source is one record.
-                return Err(changed_since(by, there));
-            }
-            record.id = writing.next_record()?;
-            record.recorded_at = now;
-            vec![record]
-        }
-        Change::Published { record, had } => {
-            vec![set_audience(
-                look,
-                by,
-                record,
-                Some(&Audience::Public),
-                had,
-            )?]
-        }
-        Change::Reverted { undone, records } => made_again(look, now, by, undone, records)?,
-        Change::Erased { .. } => return Err(refuse(ChangeError::Erased(by))),
-        // These are undone by an opposite change, which the caller must choose.
-        Change::Entity { .. } => return Err(refuse(ChangeError::NotRevertible(by))),
-    })
+/// Whether a change is taken back, or has its effect again.
+#[derive(Clone, Copy)]
+enum Way<'r> {
+    Back,
+    /// With the records that were restored or added when it was taken back.
+    Again(&'r [RecordId]),
 }
 
-/// The records that change `by` restored or added when it took change `undone` back, with `undone` again.
-fn made_again(
+impl Way<'_> {
+    /// From what to what a value is set that was `before` the change and `after` it.
+    fn of<T>(self, before: T, after: T) -> (T, T) {
+        match self {
+            Self::Back => (after, before),
+            Self::Again(_) => (before, after),
+        }
+    }
+}
+
+/// The records of a change, without it or with it again, if they still are as change `by` left them.
+fn opposite(
     look: &Look<'_, '_>,
     now: Timestamp,
     by: ChangeRef,
-    undone: ChangeSeq,
-    records: Vec<RecordId>,
+    change: Change,
+    way: Way<'_>,
 ) -> Step<Vec<Record>> {
-    let each = |ids: Vec<RecordId>, from: RecordStatus, to: RecordStatus| -> Step<Vec<Record>> {
-        let set = ids.into_iter().map(|id| set_status(look, by, id, from, to));
-        set.collect()
-    };
+    let status = |record, (from, to)| set_status(look, by, record, from, to);
     let (live, withdrawn) = (RecordStatus::Live, RecordStatus::Withdrawn);
-    let undone = stored(look, undone)?;
-    match undone.change {
-        Change::Added { record } => each(vec![record], withdrawn, live),
+    let each = |records: &[RecordId], from_to| -> Step<Vec<Record>> {
+        let records = records.iter();
+        records.map(|record| status(*record, from_to)).collect()
+    };
+    match change {
+        Change::Added { record } => each(&[record], way.of(withdrawn, live)),
         Change::Withdrawn {
             record,
             status_before,
-        } => each(vec![record], status_before, withdrawn),
+        } => each(&[record], way.of(status_before, withdrawn)),
         Change::Folded { records, into } => {
-            let mut changed = Vec::new();
-            for (record, status_before) in records {
-                let folded = RecordStatus::Folded { into };
-                changed.push(set_status(look, by, record, status_before, folded)?);
-            }
-            Ok(changed)
+            let folded = RecordStatus::Folded { into };
+            let records = records.into_iter();
+            let each = records.map(|(record, before)| status(record, way.of(before, folded)));
+            each.collect()
         }
         Change::Superseded {
             record,
@@ -242,42 +170,54 @@ fn made_again(
             status_before,
         } => {
             let superseded = (RecordStatus::Superseded { by: newer }, Some(until));
-            let before = (status_before, had_until);
-            Ok(vec![set_validity(look, by, record, before, superseded)?])
+            let (from, to) = way.of((status_before, had_until), superseded);
+            Ok(vec![set_validity(look, by, record, from, to)?])
         }
-        Change::Linked { a, b, kind, weight } => {
-            let mut changed = Vec::new();
-            for (from, to) in [(a, b), (b, a)] {
-                let mut record = there(look.record(from)?)?;
-                let is_linked = |link: &Link| link.to == to && link.kind == kind;
-                if record.text.is_empty() || record.links.iter().any(is_linked) {
-                    return Err(changed_since(by, from));
-                }
-                record.links.push(Link { to, kind, weight });
-                changed.push(record);
-            }
-            Ok(changed)
+        Change::Linked { a, b, kind, weight } => [(a, b), (b, a)]
+            .map(|(from, to)| set_link(look, by, from, Link { to, kind, weight }, way))
+            .into_iter()
+            .collect(),
+        Change::Published { record, had } => {
+            let (from, to) = way.of(had, Some(Audience::Public));
+            Ok(vec![set_audience(look, by, record, from.as_ref(), to)?])
         }
-        Change::Published { record, had } => Ok(vec![set_audience(
-            look,
-            by,
-            record,
-            had.as_ref(),
-            Some(Audience::Public),
-        )?]),
-        // Taking the decision back added the note as a record.
-        Change::Ignored { .. } => each(records, live, withdrawn),
-        Change::Reverted { undone: first, .. } => {
-            let first = stored(look, first)?;
-            match first.change {
+        Change::Ignored { note, .. } => match way {
+            Way::Back => Ok(vec![added(look, now, by, *note)?]),
+            Way::Again(records) => each(records, (live, withdrawn)),
+        },
+        Change::Reverted { undone, records } => {
+            let undone = stored(look, undone)?;
+            match (way, &undone.change) {
+                (Way::Back, _) => opposite(look, now, by, undone.change, Way::Again(&records)),
                 // The record that was added for the note is there already.
-                Change::Ignored { .. } => each(records, withdrawn, live),
-                _ => taken_back(look, now, first),
+                (Way::Again(records), Change::Ignored { .. }) => each(records, (withdrawn, live)),
+                (Way::Again(_), _) => {
+                    opposite(look, now, (&undone).into(), undone.change, Way::Back)
+                }
             }
         }
         Change::Erased { .. } => Err(refuse(ChangeError::Erased(by))),
+        // In a memory without a log, these are undone by an opposite change, which the caller must choose.
         Change::Entity { .. } => Err(refuse(ChangeError::NotRevertible(by))),
     }
+}
+
+/// The note that was ignored, as a record.
+fn added(look: &Look<'_, '_>, now: Timestamp, by: ChangeRef, note: Record) -> Step<Record> {
+    if note.text.is_empty() {
+        return Err(refuse(ChangeError::Erased(by)));
+    }
+    if let Some(key) = &note.provenance.source_key
+        && let Some(there) = look.writing.by_source(key)?
+    {
+        // The note was added by another way since: one source is one record.
+        return Err(changed_since(by, there));
+    }
+    Ok(Record {
+        id: look.writing.next_record()?,
+        recorded_at: now,
+        ..note
+    })
 }
 
 fn changed_since(change: ChangeRef, record: RecordId) -> Abort<ChangeError> {
@@ -322,6 +262,29 @@ fn set_validity(
         return Err(changed_since(change, id));
     }
     (record.status, record.valid_until) = to;
+    Ok(record)
+}
+
+fn set_link(
+    look: &Look<'_, '_>,
+    change: ChangeRef,
+    id: RecordId,
+    link: Link,
+    way: Way<'_>,
+) -> Step<Record> {
+    let mut record = there(look.record(id)?)?;
+    let is_same = |other: &Link| other.to == link.to && other.kind == link.kind;
+    let is_as_left = match way {
+        Way::Back => record.links.contains(&link),
+        Way::Again(_) => !record.text.is_empty() && !record.links.iter().any(is_same),
+    };
+    if !is_as_left {
+        return Err(changed_since(change, id));
+    }
+    match way {
+        Way::Back => record.links.retain(|other| !is_same(other)),
+        Way::Again(_) => record.links.push(link),
+    }
     Ok(record)
 }
 

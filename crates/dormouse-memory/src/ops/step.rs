@@ -95,7 +95,7 @@ pub enum ChangeError {
     #[error("{0} cannot be undone, because the text was erased for good")]
     Erased(ChangeRef),
     /// The event did nothing to records.
-    #[error("event {0} of the log changed no record")]
+    #[error("event {0} of the log changed no record, and nobody's profile on purpose")]
     NothingToUndo(Seq),
     /// The memory follows a log, and only its log changes it.
     #[error(
@@ -109,9 +109,10 @@ pub enum ChangeError {
     /// An event has more notes than it can have parts.
     #[error("one event holds at most {} notes", Origin::MAX_PART)]
     Parts,
-    /// The change is undone by another one.
+    /// The change cannot be taken back, or only by an opposite change of its own.
     #[error(
-        "{0} changed what is known of somebody; undo it by the opposite change (unmerge, restore, or set it again)"
+        "{0} cannot be undone: it began or ended a conversation, removed something for good, or is undone by its opposite \
+         (merge, unmerge, delete, restore)"
     )]
     NotRevertible(ChangeRef),
     /// The change does not fit the people and things that are known.

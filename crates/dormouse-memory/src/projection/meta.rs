@@ -125,3 +125,26 @@ impl Metas {
         self.ids.iter().copied().zip(&self.rows)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_somebody_heard_under_a_former_id_is_known_to_them_under_the_present_one() {
+        let id = |text: &str| EntityId::try_new(text).unwrap();
+        let (masked, alice) = (id("masked"), id("alice"));
+        let mut audiences = Audiences::default();
+        audiences.number_of(Audience::from_iter([masked.clone()]));
+        audiences.number_of(Audience::from_iter([id("bob")]));
+        let listeners = Audience::from_iter([alice.clone()]);
+        let merged = BTreeMap::from([(masked, alice)]);
+        let covers =
+            audiences.that_cover(&listeners, |entity| merged.get(entity).unwrap_or(entity));
+        assert_eq!(covers, [true, false]);
+        let apart = audiences.that_cover(&listeners, |entity| entity);
+        assert_eq!(apart, [false, false]);
+    }
+}

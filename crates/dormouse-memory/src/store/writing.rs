@@ -5,7 +5,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    fault::Fault,
+    fault::{Abort, Fault},
     row,
     tables::{
         ASSISTANT, BY_EVENT, CHANGES, ENTITIES, HISTORY, IN_USE, LABELS, NEXT_CHANGE, RECORD_COUNT,
@@ -151,6 +151,19 @@ impl<'t> Writing<'t> {
             found.push(stored);
         }
         Ok(found)
+    }
+
+    /// Visits the changes before this one, in order.
+    pub(crate) fn each_change_before<E>(
+        &self,
+        seq: ChangeSeq,
+        mut visit: impl FnMut(StoredChange) -> Result<(), Abort<E>>,
+    ) -> Result<(), Abort<E>> {
+        for row in self.changes.range(..seq)? {
+            let (_, row) = row?;
+            visit(row::read(row.value())?)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn reverted_by(&self, seq: ChangeSeq) -> Result<Option<ChangeSeq>, Fault> {

@@ -40,7 +40,7 @@ pub enum ExportError {
 
 impl Memory {
     /// Writes every record that is in use as one JSON line, in the order of their ids, and flushes. Records that are
-    /// added meanwhile are written too. [`Memory::import`] reads the lines.
+    /// added meanwhile are written too. [`ImportLines`](super::ImportLines) reads the lines.
     ///
     /// # Errors
     ///

@@ -5,18 +5,14 @@ use std::io::{self, BufRead, Read};
 use serde::Serialize;
 
 use super::line::{ImportClaims, LINE_LIMIT, Line, LineError};
-use crate::{
-    memory::{Memory, MemoryError},
-    note::Note,
-    ops::Added,
-};
+use crate::note::Note;
 
 /// How many records are stored in one write.
 const BATCH: usize = 512;
 /// After how many bytes a batch is stored. One more line may follow, and all of it fits into one event of a log.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// The result of an import.
+/// The counts of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// Lines that were read, except empty ones.
@@ -29,22 +25,7 @@ pub struct Imported {
     pub refused: u64,
 }
 
-/// How far an import has come.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ImportStep {
-    /// A line was refused; the import continues.
-    Refused {
-        /// The number of the line, from 1, empty lines included.
-        line: u64,
-        /// Why.
-        error: LineError,
-    },
-    /// The counts of what is on disk so far.
-    Stored(Imported),
-}
-
-/// Why an import stopped. What was reported as stored is on disk; importing the same file again continues from there.
+/// Why an import stopped. What was stored stays; importing the same file again adds the rest.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -56,56 +37,6 @@ pub enum ImportError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The memory failed.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-}
-
-impl Memory {
-    /// Adds the records of a file of JSON lines, in writes of some hundred. A line that is not a valid record is reported and
-    /// skipped. A record that already exists, by its origin, changes nothing. Needs memory for one write only, even for a long
-    /// file.
-    ///
-    /// Dropping the future stops it after a write.
-    ///
-    /// # Errors
-    ///
-    /// [`ImportError`] if the file or the memory fails.
-    pub async fn import(
-        &self,
-        lines: impl BufRead + Send + 'static,
-        claims: ImportClaims,
-        reason: &str,
-        mut report: impl FnMut(ImportStep),
-    ) -> Result<Imported, ImportError> {
-        let mut lines = ImportLines::new(lines, claims);
-        let mut imported = Imported::default();
-        loop {
-            let (back, batch) = tokio::task::spawn_blocking(move || {
-                let batch = lines.next_batch();
-                (lines, batch)
-            })
-            .await
-            .map_err(|_stopped| MemoryError::Stopped)?;
-            lines = back;
-            let batch = batch?;
-            imported.lines += batch.read;
-            for (line, error) in batch.refused {
-                imported.refused += 1;
-                report(ImportStep::Refused { line, error });
-            }
-            for added in self.add_all(batch.notes, reason).await? {
-                match added {
-                    Added::New(_) => imported.added += 1,
-                    Added::AlreadyThere(_) => imported.known += 1,
-                }
-            }
-            report(ImportStep::Stored(imported));
-            if batch.ended {
-                return Ok(imported);
-            }
-        }
-    }
 }
 
 /// Lines that are being read.

@@ -32,13 +32,13 @@ pub enum ImportClaims {
 }
 
 impl Default for ImportClaims {
-    /// A foreign file, believed like what the assistant inferred: 0.6.
+    /// A foreign file, believed like what a stranger says aloud: 0.4. So nothing in it is taken for true.
     fn default() -> Self {
-        const INFERRED: Trust = match Trust::try_new(0.6) {
+        const STRANGER: Trust = match Trust::try_new(0.4) {
             Ok(trust) => trust,
             Err(_) => Trust::NONE,
         };
-        Self::Foreign { at_most: INFERRED }
+        Self::Foreign { at_most: STRANGER }
     }
 }
 
@@ -84,6 +84,8 @@ pub(super) struct Line {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     myself: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Nameless>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     thread: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     heard_as: Option<SourceKind>,
@@ -103,6 +105,16 @@ pub(super) struct Line {
     valid_from: Option<Moment>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     valid_until: Option<Moment>,
+}
+
+/// What a record comes from, if nobody said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Nameless {
+    /// Output of the world.
+    Surroundings,
+    /// Several sources.
+    Several,
 }
 
 /// What is wrong with a line, and at which column. The parser's "line 1" is left out: it would be read as the first line of
@@ -130,6 +142,14 @@ impl Line {
         let own_key = || own_key(assistant, record.id);
         let source_key = record.provenance.source_key.unwrap_or_else(own_key);
         let myself = record.speaker == Attribution::Myself;
+        let from = match record.speaker {
+            Attribution::Surroundings => Some(Nameless::Surroundings),
+            Attribution::Several => Some(Nameless::Several),
+            Attribution::Entity { .. }
+            | Attribution::Named(_)
+            | Attribution::Myself
+            | Attribution::Unknown => None,
+        };
         let (speaker, entity) = match record.speaker {
             Attribution::Entity { id, name } => (Some(name), Some(id)),
             Attribution::Named(name) => (Some(name), None),
@@ -146,6 +166,7 @@ impl Line {
             speaker,
             entity,
             myself,
+            from,
             thread: record.thread,
             heard_as: record.heard_as,
             place: record.place,
@@ -188,6 +209,7 @@ impl Line {
                 derivation: Derivation::Imported,
                 entity: None,
                 myself: false,
+                from: None,
                 heard_as: None,
                 place: None,
                 ..self
@@ -216,7 +238,11 @@ impl Line {
             (Some(name), Some(entity)) => note.said_by_entity(name, entity),
             (Some(name), None) => note.said_by(name),
             (None, _) if self.myself => note.from(Attribution::Myself),
-            (None, _) => note,
+            (None, _) => match self.from {
+                Some(Nameless::Surroundings) => note.from(Attribution::Surroundings),
+                Some(Nameless::Several) => note.from(Attribution::Several),
+                None => note,
+            },
         };
         if let Some(at) = at {
             note = note.at(at);
@@ -309,7 +335,7 @@ mod tests {
                 "thread":"whisper:player:alice"}"#,
         ] {
             let note = Line::read(line, claims).unwrap();
-            assert_eq!(note.trust.score(), 0.6);
+            assert_eq!(note.trust.score(), 0.4);
             assert_eq!(note.provenance.derivation, Derivation::Imported);
             assert_eq!((note.heard_as, note.place, note.thread), (None, None, None));
             assert!(matches!(note.speaker, Attribution::Unknown | Attribution::Named(_)));

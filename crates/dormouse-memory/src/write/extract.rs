@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use dormouse_contracts::{Audience, ChatRequest, Message, Timestamp, Trust};
+use dormouse_contracts::{Audience, ChatRequest, Message, Task, TaskLine, Timestamp, Trust};
 use dormouse_retrieval::{
     NamedTime, named_times,
     support::{ShownText, support},
@@ -76,7 +76,8 @@ impl Batch {
                 content: escape_template_tokens(&lines).into_owned(),
             },
         ];
-        request_of(messages, settings.reply_tokens)
+        let lines = self.sources.iter().map(as_data).collect();
+        request_of(messages, Task::Extraction { lines }, settings.reply_tokens)
     }
 
     /// Reads the reply to that request; `None` if it is not a list.
@@ -96,6 +97,16 @@ impl Batch {
     }
 }
 
+fn as_data(source: &Source) -> TaskLine {
+    TaskLine {
+        id: source.id.to_string(),
+        speaker: Some(speaker(source)).filter(|speaker| !speaker.is_empty()),
+        text: escape_template_tokens(&source.shown).into_owned(),
+        at: source.at,
+        trust: source.trust,
+    }
+}
+
 fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
     let text = reply::text(object, "text", LONGEST_FACT)
         .or_else(|| reply::text(object, "fact", LONGEST_FACT))?;
@@ -109,10 +120,10 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
     let about = reply::list(object, "about", MOST_NAMES, LONGEST_NAME);
     // What it is about is searched like its text.
     let said = format!("{text}\n{}", about.join("\n"));
-    let (trust, lowered_by) = believed(&said, &from, sources);
-    if let Some(place) = lowered_by.filter(|place| !from.contains(place)) {
-        from.push(place);
-    }
+    let (trust, more) = believed(&said, &from, sources);
+    // Trust and audience count all of them, however many the fact names.
+    from.extend(more);
+    from.truncate(MOST_SOURCES);
     let shown = || from.iter().filter_map(|place| sources.get(*place));
     let at = shown().map(|source| source.at).max()?;
     let kind = reply::text(object, "kind", 32).and_then(|kind| kind.to_lowercase().parse().ok());
@@ -138,8 +149,8 @@ fn party_to_all(sources: &[Source]) -> Audience {
 }
 
 /// How far a text is believed that was made from the sources at the places `from`, while all of them were shown, and the
-/// place of another source that lowered this.
-fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Option<usize>) {
+/// places of the other sources that it may rest on, least trusted first.
+fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Vec<usize>) {
     let numbered = sources.iter().enumerate();
     let (named, others): (Vec<_>, Vec<_>) = numbered.partition(|(place, _)| from.contains(place));
     let shown = |(_, source): &(usize, &'_ Source)| ShownText {
@@ -155,8 +166,17 @@ fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Option<us
     let named: Vec<_> = named.iter().collect();
     let all: Vec<_> = all.iter().collect();
     let support = support(text, "", &named, &all);
-    let lowered_by = support.lowered_by.and_then(|place| others.get(place));
-    (support.trust, lowered_by.map(|(place, _)| *place))
+    // What comes after the other sources are names, which are no records.
+    let more = support
+        .sources
+        .iter()
+        .filter_map(|place| others.get(*place));
+    let mut more: Vec<_> = more.collect();
+    more.sort_by(|(_, one), (_, other)| one.trust.score().total_cmp(&other.trust.score()));
+    (
+        support.trust,
+        more.into_iter().map(|(place, _)| *place).collect(),
+    )
 }
 
 /// The name of who said it, as the request shows it.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use dormouse_contracts::Message;
+use dormouse_contracts::{DoubtfulFact, Message, Task};
 use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
 
 use super::{decide::Decision, plan::Planned, reply, source::one_line};
-use crate::record::{LinkKind, Record, RecordKind};
+use crate::record::{LinkKind, Record};
 
 /// How much of a text is shown, in bytes.
 const SHOWN: usize = 1_000;
@@ -60,6 +60,23 @@ pub(super) fn messages(questions: &[(usize, &Planned)]) -> Vec<Message> {
             content: escape_template_tokens(&lines).into_owned(),
         },
     ]
+}
+
+/// The same as data.
+pub(super) fn as_data(questions: &[(usize, &Planned)]) -> Task {
+    let shown = |text: &str| escape_template_tokens(&one_line(text, SHOWN)).into_owned();
+    let facts = questions.iter().map(|(number, planned)| DoubtfulFact {
+        id: format!("c{number}"),
+        text: shown(&planned.fact.text),
+        records: {
+            let records = planned.decided.doubtful.iter();
+            let records = records.map(|record| (record.id.to_string(), shown(&record.text)));
+            records.collect()
+        },
+    });
+    Task::Judgement {
+        facts: facts.collect(),
+    }
 }
 
 /// Applies the verdicts of the model to the plan. A fact without a valid verdict keeps the decision of the rule.
@@ -121,13 +138,9 @@ fn may_represent(record: &Record, planned: &Planned) -> bool {
     record.trust >= fact.trust && record.known_to().covers(&fact.audience)
 }
 
-/// A fact does not replace a record of higher trust, one that more people heard, a later record, or an event, which stays
-/// true.
 fn may_supersede(planned: &Planned, record: &Record) -> bool {
-    planned.fact.trust >= record.trust
-        && planned.fact.audience.covers(&record.known_to())
-        && planned.fact.at >= record.at
-        && record.kind != RecordKind::Event
+    let fact = &planned.fact;
+    record.may_be_superseded(fact.trust, &fact.audience, fact.at)
 }
 
 fn link(record: &Record, kind: LinkKind) -> Decision {

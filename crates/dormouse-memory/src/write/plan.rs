@@ -76,7 +76,11 @@ impl ExtractionPlan {
     pub fn question(&self, settings: &ExtractionSettings) -> Option<ChatRequest> {
         let asked = judge::questions(&self.planned);
         let messages = (!asked.is_empty()).then(|| judge::messages(&asked))?;
-        Some(request_of(messages, settings.reply_tokens))
+        Some(request_of(
+            messages,
+            judge::as_data(&asked),
+            settings.reply_tokens,
+        ))
     }
 
     /// Takes the verdicts in the reply to that request. A fact without a valid verdict keeps the decision of the rule.

@@ -6,6 +6,7 @@ use crate::admission::AdmissionPolicy;
 
 /// How facts are made from records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ExtractionSettings {
     /// The highest number of sources in one request: 10. At least one is taken.
     pub batch: usize,

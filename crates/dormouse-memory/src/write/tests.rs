@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    change::{Change, MemoryChange},
+    change::{Change, ExtractedFact, MemoryChange},
     memory::Memory,
     note::Note,
     record::{Collection, Derivation, LinkKind, Record, RecordId, RecordKind, RecordStatus},
@@ -385,6 +385,34 @@ async fn a_whisper_supersedes_nothing_that_more_people_heard() {
         let (written, old) = judged_among(heard_by, known_to, mill, Some(verdict)).await;
         assert_eq!(written.decided("supersede") == 1, supersedes, "{case}");
         assert_eq!(old.status == RecordStatus::Live, !supersedes, "{case}");
+    }
+}
+
+#[tokio::test]
+async fn no_change_of_a_log_lets_a_fact_replace_what_is_believed_more() {
+    for (trust, supersedes) in [(0.4, false), (0.9, true)] {
+        let memory = memory();
+        let old = known(&memory, 0.8, "Alice lives in the old mill").await;
+        let a = heard(&memory, 9, trust, "I live in the new tower").await;
+        let note = Note::new("Alice lives in the new tower")
+            .kind(RecordKind::Fact)
+            .at(record(&memory, a).await.at)
+            .derived_from([a]);
+        // The plan of no program says so; a log that somebody wrote could.
+        let fact = ExtractedFact {
+            note,
+            decision: Decision::Supersede { old },
+            reason: String::new(),
+        };
+        let change = MemoryChange::Extracted {
+            facts: vec![fact],
+            records: vec![a],
+        };
+        memory.make(change, "consolidated").await.unwrap();
+        let old = record(&memory, old).await;
+        assert_eq!(old.status == RecordStatus::Live, !supersedes, "{old:?}");
+        let link = old.links.first().map(|link| link.kind);
+        assert_eq!(link == Some(LinkKind::Contradicts), !supersedes, "{old:?}");
     }
 }
 

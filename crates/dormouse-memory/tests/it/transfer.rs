@@ -1,11 +1,9 @@
 //! Bringing records in and out.
 
-use std::io::Cursor;
-
-use dormouse_contracts::{EntityId, Seq, Timestamp, Trust};
+use dormouse_contracts::{Attribution, EntityId, Seq, Timestamp, Trust};
 use dormouse_memory::{
-    Collection, Derivation, ImportClaims, ImportStep, Imported, Memory, Note, Record, RecordId,
-    RecordKind,
+    Added, Collection, Derivation, ImportBatch, ImportClaims, ImportLines, Imported, Memory, Note,
+    Record, RecordId, RecordKind,
 };
 use proptest::prelude::*;
 
@@ -16,17 +14,30 @@ const OWN: ImportClaims = ImportClaims::Own {
 };
 
 async fn import(memory: &Memory, lines: &[u8]) -> (Imported, Vec<(u64, String)>) {
-    let mut refused = Vec::new();
-    let lines = Cursor::new(lines.to_vec());
-    let imported = memory
-        .import(lines, OWN, "import", |step| {
-            if let ImportStep::Refused { line, error } = step {
-                refused.push((line, error.to_string()));
-            }
-        })
-        .await
-        .unwrap();
-    (imported, refused)
+    let (mut imported, mut refused) = (Imported::default(), Vec::new());
+    let mut lines = ImportLines::new(lines, OWN);
+    loop {
+        let batch = lines.next_batch().unwrap();
+        imported.lines += batch.read;
+        imported.refused += batch.refused.len() as u64;
+        let is_last = batch.ended;
+        let errors = batch.refused.iter();
+        refused.extend(errors.map(|(line, error)| (*line, error.to_string())));
+        let (added, known) = store(memory, batch).await;
+        imported.added += added;
+        imported.known += known;
+        if is_last {
+            return (imported, refused);
+        }
+    }
+}
+
+/// Stores some lines. Returns how many records are new and how many were there.
+async fn store(memory: &Memory, batch: ImportBatch) -> (u64, u64) {
+    let added = memory.add_all(batch.notes, "import").await.unwrap();
+    let new = added.iter().filter(|one| matches!(one, Added::New(_)));
+    let new = new.count() as u64;
+    (new, added.len() as u64 - new)
 }
 
 async fn export(memory: &Memory) -> Vec<u8> {
@@ -87,27 +98,8 @@ async fn an_import_that_stopped_is_completed_by_another() {
         .map(|n| format!("{{\"text\":\"cup {n}\"}}\n"))
         .collect();
     let memory = open(&path).await;
-    let mut stored = 0;
-    {
-        let (report, mut reported) = tokio::sync::mpsc::unbounded_channel();
-        let importing = memory.import(
-            Cursor::new(lines.clone().into_bytes()),
-            OWN,
-            "import",
-            |step| {
-                if let ImportStep::Stored(imported) = step {
-                    report.send(imported.added).ok();
-                }
-            },
-        );
-        tokio::pin!(importing);
-        tokio::select! {
-            // The future is dropped after the first report.
-            biased;
-            first = reported.recv() => stored += first.unwrap(),
-            _ = &mut importing => panic!("there are several writes"),
-        }
-    }
+    let mut first = ImportLines::new(lines.as_bytes(), OWN);
+    let (stored, _) = store(&memory, first.next_batch().unwrap()).await;
     drop(memory);
     let memory = open(&path).await;
     let there = memory.stats().await.unwrap().in_use;
@@ -152,6 +144,12 @@ prop_compose! {
         text in "\\PC{0,20}[a-zé猫]",
         at in any::<i64>(),
         speaker in proptest::option::of((label(), proptest::option::of(0u32..5))),
+        nameless in proptest::sample::select(vec![
+            Attribution::Unknown,
+            Attribution::Myself,
+            Attribution::Several,
+            Attribution::Surroundings,
+        ]),
         thread in proptest::option::of(label()),
         trust in 0.0f32..=1.0,
         tags in proptest::collection::btree_set(label(), 0..3),
@@ -170,7 +168,7 @@ prop_compose! {
                 note.said_by_entity(name, EntityId::try_new(format!("#{entity}")).unwrap())
             }
             Some((name, None)) => note.said_by(name),
-            None => note,
+            None => note.from(nameless),
         };
         if let Some(thread) = thread {
             note = note.in_thread(thread);

@@ -7,4 +7,5 @@ mod disguises;
 mod figures;
 mod harmless;
 mod limits;
+mod logins;
 mod properties;

@@ -51,7 +51,8 @@ pub(super) struct Language {
 }
 
 impl Language {
-    /// The language of a text, by its small words. English if there are none or if it is a draw.
+    /// The language of a text, by its small words. Without small words it is English. Of several languages with equally many, it is the first
+    /// of [`ALL`].
     pub(super) fn of(words: &[String]) -> Self {
         let mut hits = [0_usize; ALL.len()];
         for word in words {

@@ -46,6 +46,27 @@ fn a_paraphrase_keeps_the_trust_of_its_message() {
 }
 
 #[test]
+fn every_text_that_supplies_a_word_is_a_source() {
+    let alice = [said(6, "Alice", "The vault is under the mill.")];
+    let others = [
+        said(9, "Bob", "the code is 9431"),
+        said(4, "Carol", "what a day"),
+        said(4, "Dora", "under the mill it is dark"),
+        said(7, "Eve", "9431 is my lucky number"),
+    ];
+    let support = of(
+        "The vault under the mill has the code 9431",
+        &alice,
+        &others,
+    );
+    assert_eq!(support.sources, BTreeSet::from([0, 3]));
+    assert_eq!((support.trust, support.lowered_by), (trust(6), None));
+    let support = of("The vault under the mill is dark", &alice, &others);
+    assert_eq!(support.sources, BTreeSet::from([2]));
+    assert_eq!((support.trust, support.lowered_by), (trust(4), Some(2)));
+}
+
+#[test]
 fn what_only_another_text_supplies_has_the_trust_of_that_text() {
     let alice = [said(
         9,
@@ -304,6 +325,25 @@ proptest! {
         let mut others = as_shown(&others);
         others.push(poisoned);
         prop_assert!(of(&note, &as_shown(&named), &others).trust <= trust(low));
+    }
+
+    #[test]
+    fn the_trust_is_the_lowest_of_the_sources(
+        note in some_words(), named in shown_texts(10), others in shown_texts(10),
+    ) {
+        let (named, others) = (as_shown(&named), as_shown(&others));
+        let support = of(&note, &named, &others);
+        let sources = support.sources.iter().map(|place| others[*place].trust);
+        let of_sources = named.iter().map(|text| text.trust).chain(sources);
+        let lowest = of_sources.fold(Trust::FULL, Trust::lowest);
+        let expected = if support.is_inferred { lowest.lowest(INFERRED) } else { lowest };
+        prop_assert_eq!(support.trust, expected);
+        // Each text that says a word which the named ones lack is a source, however far it is believed.
+        let says = |text: &ShownText<'_>| says_all(&note, "", text);
+        let said_by_named = named.iter().any(says);
+        for (place, text) in others.iter().enumerate() {
+            prop_assert!(said_by_named || !says(text) || support.sources.contains(&place) || text.trust >= support.trust);
+        }
     }
 
     #[test]

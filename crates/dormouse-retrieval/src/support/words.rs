@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_text::fold_look_alikes;
 
-use super::function_words::Language;
+use super::{function_words::Language, requests};
 use crate::base_form;
 
 /// All words that deny are one word.
@@ -12,7 +12,8 @@ pub(super) const NOT: &str = "not";
 /// A run of so many digits that are written one by one is one number: "nine four three one" is 9431.
 const DIGITS_OF_ONE_NUMBER: usize = 3;
 
-/// What a question ends with, in the scripts of the world. The Greek mark is the semicolon, which is none elsewhere.
+/// What a question ends with. The Greek question mark is left out: it looks like a semicolon, which ends no question in other
+/// languages.
 const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '⁇', '⁈', '⁉'];
 /// What other sentences end with.
 const SENTENCE_ENDS: [char; 5] = ['.', '!', '…', '。', '！'];
@@ -102,7 +103,7 @@ pub(super) fn raw(spelled: &[String], language: Language, speaker: &[String]) ->
     words
 }
 
-/// The sentences of a text that do not end with a question mark: a question asserts nothing.
+/// What a text asserts: its sentences that do not end with a question mark, and what it asks to be remembered.
 pub(super) fn assertions(text: &str) -> Cow<'_, str> {
     if !text.contains(QUESTION_MARKS) {
         return Cow::Borrowed(text);
@@ -117,6 +118,10 @@ pub(super) fn assertions(text: &str) -> Cow<'_, str> {
         let marks = word.strip_prefix(marks).unwrap_or_default();
         let asks = marks.contains(QUESTION_MARKS);
         if asks {
+            if let Some(clause) = requests::to_remember(&sentence) {
+                asserted.push_str(clause);
+                asserted.push_str(". ");
+            }
             sentence.clear();
         } else if marks.contains(SENTENCE_ENDS) {
             asserted.push_str(&sentence);

@@ -9,8 +9,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, Effect, EffectInquiry, EffectKey, EntityId, Inquire, Outcome, Perform, Timestamp,
-    ToolName, Words,
+    AssistantId, Effect, EffectInquiry, EffectKey, EntityId, Inquire, Outcome, Perform, Senses,
+    Timestamp, ToolName, Words,
 };
 use dormouse_database::DatabaseSource;
 use dormouse_testing::ManualClock;

@@ -8,7 +8,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use dormouse_contracts::{Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform, Random};
+use dormouse_contracts::{
+    Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform, Random, Senses,
+};
 use dormouse_sandbox::{Sandbox, SandboxOpenError};
 use dormouse_testing::SeededRandom;
 use serde_json::json;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    ChannelId, EntityId, Outcome, Perception, Perform, Sender, SourceKind, Timestamp,
+    ChannelId, EntityId, Outcome, Perception, Perform, Sender, Senses, SourceKind, Timestamp,
 };
 use dormouse_sandbox::{Act, ActError, ROOMS, Sandbox};
 use dormouse_testing::ManualClock;

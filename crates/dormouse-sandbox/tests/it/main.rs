@@ -12,3 +12,5 @@ mod kill;
 mod life;
 #[cfg(test)]
 mod ports;
+#[cfg(test)]
+mod senses;

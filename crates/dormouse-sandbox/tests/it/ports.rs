@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Audience, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, SourceKind,
+    Audience, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Senses,
+    SourceKind,
 };
 use dormouse_sandbox::{Act, Sandbox};
 use dormouse_testing::conformance::{self, FeedFixture, ListenerFixture, WorldFixture};
@@ -30,6 +31,7 @@ fn fixture(world: Option<&Sandbox>) -> WorldFixture {
     });
     // The moves lead away from Alice, and a page reaches her anywhere.
     let listener = world.cloned().map(|world| ListenerFixture {
+        listener: id("Alice"),
         effect: |key| {
             let arguments = json!({ "to": "Alice", "message": "hello" });
             effect(key.as_str(), "Dormouse", "page", &arguments)
@@ -168,6 +170,30 @@ async fn somebody_who_comes_in_while_an_act_waits_keeps_it_from_being_heard() {
     assert_eq!(heard_by_alice(&world).await, [""; 0]);
     let told = world.inquire(&secret.key).await.unwrap();
     assert_eq!(told, EffectInquiry::Rejected(rejection));
+}
+
+#[tokio::test]
+async fn a_receipt_says_who_perceived_the_words() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let to = |name: &str| json!({ "to": name, "message": "hello" });
+    let aloud = json!({ "message": "hello" });
+    let away = json!({ "direction": "up" });
+    let cases = [
+        ("say", aloud.clone(), all(&["Alice", "Bob", "Vole"])),
+        ("whisper", to("Bob"), all(&["Bob"])),
+        ("page", to("Alice"), all(&["Alice"])),
+        ("move", away, None),
+        ("say", aloud, all(&[])),
+        ("page", to("Alice"), all(&["Alice"])),
+    ];
+    for (number, (tool, arguments, heard_by)) in cases.into_iter().enumerate() {
+        let act = effect(&format!("k{number}"), "Dormouse", tool, &arguments);
+        let Outcome::Done(receipt) = world.perform(&act).await.unwrap() else {
+            panic!("{act:?} is carried out");
+        };
+        assert_eq!(receipt.heard_by, heard_by, "{act:?}");
+    }
 }
 
 async fn heard_by_alice(world: &Sandbox) -> Vec<String> {

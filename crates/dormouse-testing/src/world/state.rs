@@ -3,22 +3,22 @@
 use std::collections::{HashMap, VecDeque};
 
 use dormouse_contracts::{
-    Audience, Delivery, Effect, EffectInquiry, EffectKey, Outcome, Perception, Query, Rejection,
-    WorldErrorKind,
+    Audience, Delivery, Effect, EffectInquiry, EffectKey, Outcome, Perception, Query, Receipt,
+    Rejection, WorldErrorKind,
 };
 use serde_json::Value;
 
 use super::behaviour::Behaviour;
 use crate::{fault::Fault, perception::Perceive};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) next: VecDeque<Behaviour>,
     pub(super) refused_tools: HashMap<String, String>,
     pub(super) answers: HashMap<String, Value>,
     pub(super) cannot_tell: bool,
-    /// Who hears what the assistant says aloud.
-    pub(super) listeners: Audience,
+    /// Who hears what the assistant says aloud, if the world knows.
+    pub(super) listeners: Option<Audience>,
     pub(super) failing_inquiries: Fault<WorldErrorKind>,
     pub(super) failing_queries: Fault<WorldErrorKind>,
     /// What the assistant perceived, in order.
@@ -36,22 +36,6 @@ pub(super) struct Seen {
     pub(super) inquiries: Vec<EffectKey>,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            next: VecDeque::new(),
-            refused_tools: HashMap::new(),
-            answers: HashMap::new(),
-            cannot_tell: false,
-            listeners: Audience::nobody(),
-            failing_inquiries: Fault::default(),
-            failing_queries: Fault::default(),
-            feed: Vec::new(),
-            seen: Seen::default(),
-        }
-    }
-}
-
 /// How many names a reason lists.
 const LISTED: usize = 8;
 
@@ -65,28 +49,35 @@ fn names(listeners: &Audience) -> String {
     format!(": {}", names.collect::<Vec<_>>().join(", "))
 }
 
+fn is_aloud(effect: &Effect) -> bool {
+    effect.tool.as_str() == "say"
+}
+
 impl State {
     /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
     /// What more would hear than may is not carried out.
     pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
-        let overheard = match outcome {
-            Outcome::Done(_) => self.overheard(effect),
-            Outcome::Rejected(_) | Outcome::Unknown => None,
+        let outcome = match outcome {
+            Outcome::Done(receipt) => match self.overheard(effect) {
+                Some(listeners) => Outcome::Rejected(Rejection {
+                    reason: format!("more would hear it than may{}", names(&listeners)),
+                    heard_by: Some(listeners),
+                }),
+                None => Outcome::Done(Receipt {
+                    heard_by: self.listeners.clone().filter(|_| is_aloud(effect)),
+                    ..receipt
+                }),
+            },
+            other @ (Outcome::Rejected(_) | Outcome::Unknown) => other,
         };
-        let outcome = overheard.map_or(outcome, |listeners| {
-            Outcome::Rejected(Rejection {
-                reason: format!("more would hear it than may{}", names(&listeners)),
-                heard_by: Some(listeners),
-            })
-        });
         self.seen.decide(effect, outcome)
     }
 
     /// Who would hear the effect, if more would than may.
     fn overheard(&self, effect: &Effect) -> Option<Audience> {
         let within = effect.within.as_ref()?;
-        let is_aloud = effect.tool.as_str() == "say";
-        (is_aloud && !within.covers(&self.listeners)).then(|| self.listeners.clone())
+        let listeners = self.listeners.clone().unwrap_or_else(Audience::nobody);
+        (is_aloud(effect) && !within.covers(&listeners)).then_some(listeners)
     }
 
     /// Decides what to do with an effect: `Ok` is its outcome, if that is decided; `Err` is the behaviour to follow.

@@ -1,8 +1,12 @@
-use std::sync::Mutex;
+use std::{
+    ops::Bound::{self, Excluded, Included, Unbounded},
+    sync::Mutex,
+};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,
-    ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
+    NewEvent, ReadError, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent, Timestamp,
+    each_event,
 };
 use dormouse_testing::{MemoryLog, conformance};
 
@@ -20,6 +24,45 @@ async fn a_log_that_keeps_only_its_newest_snapshot_keeps_every_promise() {
     let log = Broken::new(Defect::None);
     conformance::event_log(&log).await;
     conformance::event_log_reopened(&log).await;
+}
+
+#[tokio::test]
+async fn every_event_of_a_range_is_passed_once_and_in_order_over_several_pages() {
+    let (log, key) = (MemoryLog::new(), AssistantId::try_new("a").unwrap());
+    let event = NewEvent {
+        at: Timestamp::EPOCH,
+        kind: "woke",
+        schema: 1,
+        payload: b"{}".to_vec(),
+    };
+    let request = AppendRequest {
+        assistant: key.clone(),
+        expected: Seq::ZERO,
+        events: vec![event; 1_300],
+    };
+    log.append(request).await.unwrap();
+    let read = async |range: (Bound<u64>, Bound<u64>)| {
+        let mut read = Vec::new();
+        let range = (range.0.map(Seq), range.1.map(Seq));
+        each_event(&log, &key, range, |stored| {
+            read.push(stored.seq.0);
+            Ok::<_, ReadError>(())
+        })
+        .await
+        .unwrap();
+        read
+    };
+    for (range, first, last) in [
+        ((Unbounded, Unbounded), 1, 1_300),
+        ((Included(0), Excluded(513)), 1, 512),
+        ((Included(512), Included(1_024)), 512, 1_024),
+        ((Excluded(1_299), Included(9_999)), 1_300, 1_300),
+        ((Included(1_301), Unbounded), 2, 1),
+        ((Included(8), Included(7)), 2, 1),
+    ] {
+        let expected: Vec<u64> = (first..=last).collect();
+        assert_eq!(read(range).await, expected, "{range:?}");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 mod adapters;
 mod logs;
 mod models;
+mod senses;
 mod worlds;
 
 use std::panic::AssertUnwindSafe;

@@ -281,6 +281,7 @@ fn overheard(world: &FakeWorld) -> WorldFixture {
     let world = world.clone();
     WorldFixture {
         listener: Some(ListenerFixture {
+            listener: EntityId::try_new("player:Bob").unwrap(),
             effect: |key| effect("say", key),
             read: Arc::new(move || {
                 let said = world.performed().into_iter();
@@ -310,6 +311,8 @@ enum ListenerDefect {
     SaysThemTheSecondTime,
     ForgetsTheRejection,
     RejectsEverythingForSome,
+    AttestsNobody,
+    AttestsTooMany,
 }
 
 /// A world over a proper one that gets it wrong.
@@ -363,6 +366,20 @@ impl Perform for Overhearing {
                     Outcome::Done(_) => Ok(rejected(Some(bob()))),
                     other => Ok(other),
                 },
+                ListenerDefect::AttestsNobody | ListenerDefect::AttestsTooMany => {
+                    let carol = EntityId::try_new("player:Carol").unwrap();
+                    let heard_by = match self.defect {
+                        ListenerDefect::AttestsNobody => Audience::nobody(),
+                        _ => bob().with(carol),
+                    };
+                    Ok(match self.inner.perform(effect).await? {
+                        Outcome::Done(receipt) => Outcome::Done(Receipt {
+                            heard_by: Some(heard_by),
+                            ..receipt
+                        }),
+                        other => other,
+                    })
+                }
                 _ => self.inner.perform(effect).await,
             }
         })
@@ -412,6 +429,11 @@ async fn every_way_in_which_words_reach_others_is_caught_by_the_check_that_is_ab
         (ListenerDefect::SaysThemTheSecondTime, "is refused"),
         (ListenerDefect::ForgetsTheRejection, "is remembered"),
         (ListenerDefect::RejectsEverythingForSome, "is carried out"),
+        (ListenerDefect::AttestsNobody, "everybody who perceived"),
+        (
+            ListenerDefect::AttestsTooMany,
+            "nobody who did not perceive",
+        ),
     ];
     for (defect, expected) in defects {
         let inner = fake();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Append, AppendRequest, CallId, Effect, EffectKey, Perform, Timestamp, ToolCategory, ToolName,
+    Append, AppendRequest, CallId, Effect, EffectKey, Habitat, Perform, Timestamp, ToolCategory,
+    ToolName,
 };
 use dormouse_engine::{AssistantConfig, EffectIntended, EffectSettled};
 use dormouse_offline::OfflineModel;

@@ -141,7 +141,7 @@ async fn consolidate_people(memory: &Memory, model: &ByRule) {
         due.collect::<Vec<_>>()
     });
     for due in due {
-        let request = request_of(due.messages().to_vec(), REPLY_TOKENS);
+        let request = request_of(due.messages().to_vec(), due.task().clone(), REPLY_TOKENS);
         let Some(reply) = ask(model, &request).await else {
             break;
         };

@@ -148,8 +148,10 @@ impl Writer {
                 entity,
                 description: ActionText::try_new(text).unwrap(),
                 priority: 1,
+                due_at: None,
                 trust: None,
                 audience: None,
+                sources: dormouse_contracts::Sources::default(),
             },
             8 => Known::Merged {
                 from: entity,
@@ -236,6 +238,7 @@ pub(super) fn observed(entity: EntityId, text: &str) -> Known {
             trust: Trust::FULL,
             origin: None,
             audience: None,
+            sources: dormouse_contracts::Sources::default(),
         },
     }
 }

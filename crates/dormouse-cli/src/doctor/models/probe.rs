@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use dormouse::SystemClock;
 use dormouse_contracts::{ChatModel, Clock, ModelName, ProviderId};
 use dormouse_dialects::ProbeVerdict;
+use dormouse_host::{DataFolder, SystemClock};
 use dormouse_providers::GuardedModel;
 use dormouse_resilience::ServiceHealth;
 use tokio::task::JoinSet;
 
 use super::Finding;
 use crate::{
-    data::DataFolder,
     dialects::{self, Dialects},
     exit::{Exit, Report},
     provider::{Models, one_word, probe_tools},

@@ -1,7 +1,7 @@
 //! Lines whose meaning depends on the player's surroundings.
 
-use dormouse::SystemClock;
 use dormouse_contracts::{Clock, Words};
+use dormouse_host::SystemClock;
 use dormouse_sandbox::{Act, ActView, OtherView, RoomView};
 
 use super::{Session, refusal};

@@ -7,9 +7,12 @@ mod tests;
 
 use std::time::Duration;
 
-use dormouse::SystemClock;
 use dormouse_contracts::{ChatModel, Clock, Purpose};
 use dormouse_dialects::ProbeVerdict;
+use dormouse_host::{
+    SystemClock,
+    provider::{named, network, open, price_table, service},
+};
 use dormouse_providers::{Accounts, Choice};
 use serde_json::json;
 
@@ -23,8 +26,6 @@ use crate::{
     provider::{
         asking::{self, Answer, probe_tools},
         flags::ProviderFlags,
-        models::{named, network, price_table, service},
-        open::open,
     },
 };
 

@@ -1,18 +1,16 @@
 //! What the provider commands work on.
 
+use dormouse_host::{
+    DataFolder,
+    provider::{ProviderError, find, select},
+};
 use dormouse_providers::{Choice, Environment};
 
 use super::args::{Asked, Which};
 use crate::{
     command::{CommandError, Places, Printing},
     config::Config,
-    data::DataFolder,
-    provider::{
-        choice::{find, select},
-        error::ProviderError,
-        flags::ProviderFlags,
-        open::environment,
-    },
+    provider::{environment, flags::ProviderFlags},
 };
 
 /// Paths, configuration and environment, read once.
@@ -28,8 +26,8 @@ pub(super) struct Context {
 impl Context {
     /// Reads the configuration and the environment.
     pub(super) fn read(places: &Places, printing: Printing) -> Result<Self, CommandError> {
-        let data = DataFolder::locate(places.data.as_deref())?;
-        let (config, _) = Config::load(places.config.as_deref(), &data.config())?;
+        let data = crate::data::locate(places.data.as_deref())?;
+        let (config, _) = places.configuration(&data)?;
         Ok(Self {
             places: places.clone(),
             data,
@@ -45,13 +43,13 @@ impl Context {
         let mut flags: ProviderFlags = of.flags.clone();
         match &of.asked {
             Some(Asked::Model(requested)) => {
-                find(&flags, section, &self.environment)?.chosen_model(requested)
+                find(&flags.selection(), section, &self.environment)?.chosen_model(requested)
             }
             asked => {
                 if let Some(Asked::Bare(model)) = asked {
                     flags.model = Some(model.clone());
                 }
-                Ok(select(&flags, section, &self.environment)?.choice)
+                Ok(select(&flags.selection(), section, &self.environment)?.choice)
             }
         }
     }

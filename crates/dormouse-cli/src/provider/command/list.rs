@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dormouse_host::provider::{Chosen, ProviderError, decide, find, network, open, service};
 use dormouse_providers::{Choice, ListModelsError, ListedModel, ServedBy, list_models};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,12 +14,8 @@ use crate::{
     config::HeartbeatPolicy,
     exit::{Exit, Report},
     provider::{
-        choice::{Chosen, decide, find},
-        error::ProviderError,
         flags::ProviderFlags,
         known::{Prices, tokens},
-        models::{network, service},
-        open::open,
     },
 };
 
@@ -52,13 +49,17 @@ pub(super) fn run(
     models: bool,
 ) -> Result<Exit, CommandError> {
     let printing = context.printing;
-    let found = find(flags, &context.config.provider, &context.environment)?;
+    let found = find(
+        &flags.selection(),
+        &context.config.provider,
+        &context.environment,
+    )?;
     for by in ServedBy::ALL {
         let status = ProviderStatus::of(by, &found, context);
         printing.print(&status, || status.to_text())?;
     }
     pauses::show(context)?;
-    let chosen = decide(found, flags);
+    let chosen = decide(found, &flags.selection());
     let line = chosen.and_then(|chosen| Ok((ChosenLine::of(&chosen, context)?, chosen)));
     let chosen = match line {
         Ok((line, chosen)) => {

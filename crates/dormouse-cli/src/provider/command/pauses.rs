@@ -1,16 +1,16 @@
 //! Pauses that providers asked for: showing them, and ending them with `dormouse provider retry`.
 
-use dormouse::SystemClock;
 use dormouse_contracts::{AssistantId, Clock};
-use dormouse_engine::{Event, RetryRequested};
+use dormouse_engine::{Event, RetryError, RetryRequested};
+use dormouse_host::SystemClock;
 use serde::Serialize;
 
 use super::context::Context;
 use crate::{
     command::{
-        AssistantLog, CommandError, Places, operator, remark, retry_command, say, view_state,
+        AssistantLog, CommandError, CommandFailure, Places, block_on, callers_host, operator,
+        remark, retry_command, say, view_state,
     },
-    data::DataFolder,
     describe,
     exit::{Exit, Report},
 };
@@ -59,6 +59,12 @@ pub(super) fn show(context: &Context) -> Result<(), CommandError> {
     Ok(())
 }
 
+impl CommandFailure for RetryError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
 /// Ends every pause, as an event that says who asked for it.
 pub(super) fn end(
     places: &Places,
@@ -66,7 +72,7 @@ pub(super) fn end(
     by: Option<String>,
 ) -> Result<Exit, CommandError> {
     let requested_by = operator(by)?;
-    let data = DataFolder::locate(places.data.as_deref())?;
+    let data = crate::data::locate(places.data.as_deref())?;
     let log = AssistantLog::open(places, &data, asked)?;
     let AssistantLog { key, state, .. } = &log;
     let now = SystemClock.now();
@@ -76,7 +82,21 @@ pub(super) fn end(
         ))?;
         return Ok(Exit::Success);
     }
-    log.append(&Event::RetryRequested(RetryRequested { requested_by }))?;
+    let when = match log.resident() {
+        Some(resident) => {
+            // The guards around the models have pauses of their own.
+            let models = callers_host().map(|host| host.models().to_vec());
+            for model in models.unwrap_or_default() {
+                model.guard().configuration_changed();
+            }
+            block_on(resident.handle().retry(requested_by))??;
+            "now"
+        }
+        None => {
+            log.append(&Event::RetryRequested(RetryRequested { requested_by }))?;
+            "at the next start"
+        }
+    };
     let pauses: Vec<_> = state
         .services
         .pauses
@@ -89,7 +109,7 @@ pub(super) fn end(
     };
     let waiting = describe::waiting(state);
     say(&format!(
-        "{key}'s model is called again at the next start; {ended}. Messages waiting for it: {waiting}"
+        "{key}'s model is called again {when}; {ended}. Messages waiting for it: {waiting}"
     ))?;
     Ok(Exit::Success)
 }

@@ -2,6 +2,7 @@
 
 use dormouse_dialects::Evidence;
 use dormouse_engine::ToolCalling;
+use dormouse_host::provider::{network, open, price_table, service};
 use dormouse_providers::Choice;
 use serde_json::json;
 
@@ -13,8 +14,6 @@ use crate::{
     provider::{
         flags::ProviderFlags,
         known::{Known, tokens},
-        models::{network, price_table, service},
-        open::open,
     },
 };
 

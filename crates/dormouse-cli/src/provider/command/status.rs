@@ -1,14 +1,12 @@
 //! Which providers can be used here.
 
 use dormouse_contracts::invariant;
+use dormouse_host::provider::{Findings, ProviderError, open};
 use dormouse_providers::{Available, Choice, ChoiceError, Network, Secret, ServedBy, choose};
 use serde::Serialize;
 
 use super::context::Context;
-use crate::{
-    exit::Report,
-    provider::{choice::Findings, error::ProviderError, key::with_own_key, open::open},
-};
+use crate::exit::Report;
 
 /// Whether one provider can be used, and why.
 #[derive(Debug, Serialize)]
@@ -83,12 +81,12 @@ fn choice_of(by: ServedBy, found: &Findings) -> Result<Choice, ProviderError> {
     })?;
     // An address with credentials is refused here, so that they are never printed.
     open(&choice, &Network::direct())?;
-    Ok(with_own_key(found.own_key.as_ref(), choice))
+    Ok(found.with_own_key(choice))
 }
 
 /// Where this key was found: in the place that the configuration names, or in a variable.
 fn key_of(by: ServedBy, key: &Secret, found: &Findings, context: &Context) -> String {
-    let own = found.own_key.as_ref().filter(|own| own.of == by);
+    let own = found.own_key(by);
     if let Some(place) = own.and(context.config.provider.key_from.as_ref()) {
         return place.value.to_string();
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{merged, unmerged};
 use crate::testkit::{at, changes};
-use crate::{Entities, EntityChange, Profile, RemovedEntity};
+use crate::{Entities, EntityChange, Profile, RemovedEntity, Undoing};
 
 /// Applies what is accepted, a minute apart.
 fn fold(changes: &[EntityChange]) -> Entities {
@@ -47,6 +47,45 @@ proptest! {
                     true
                 }
             });
+        }
+    }
+
+    #[test]
+    fn undoing_at_once_always_gives_back_what_was_and_undoing_that_makes_it_again(
+        before in changes(60), change in changes(1),
+    ) {
+        // Numbers are not used twice, and a time says when something changed last.
+        let plain = |entities: &Entities| {
+            let profiles = entities.profiles().map(|profile| Profile { updated_at: at(0), last_number: 0, ..profile.clone() });
+            (profiles.collect::<Vec<_>>(), entities.conversations().map(|(id, it)| (id.clone(), it.topic.clone(), {
+                let mut actions = it.pending_actions.clone();
+                actions.sort_by_key(|action| action.id);
+                actions
+            })).collect::<Vec<_>>())
+        };
+        let was = fold(&before);
+        for change in &change {
+            let mut entities = was.clone();
+            if entities.apply(change, at(9_999)).is_err() {
+                continue;
+            }
+            let made = entities.clone();
+            let (mut last, mut base, mut expected) = (change.clone(), was.clone(), [&was, &made].into_iter().cycle());
+            for round in 0..4 {
+                let Ok(undoing) = entities.undoing(&last, at(9_999 + round), &base) else { break };
+                let undo = match undoing {
+                    Undoing::Opposite(change) | Undoing::Reverted(change) => change,
+                    Undoing::Impossible => break,
+                };
+                base = entities.clone();
+                entities.apply(&undo, at(10_000 + round)).unwrap();
+                let expected = expected.next().unwrap();
+                let is_rearranged = matches!(change, EntityChange::Merged { .. } | EntityChange::Unmerged { .. });
+                if !is_rearranged {
+                    prop_assert_eq!(plain(&entities), plain(expected), "{:?}, round {}", change, round);
+                }
+                last = undo;
+            }
         }
     }
 

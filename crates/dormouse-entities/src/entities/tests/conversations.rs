@@ -76,6 +76,7 @@ fn actions_are_completed_by_id_once_and_are_bounded() {
     let done = EntityChange::ActionCompleted {
         entity: id("#1"),
         action: first,
+        noted_at: None,
     };
     entities.apply(&done, at(3)).unwrap();
     assert_eq!(

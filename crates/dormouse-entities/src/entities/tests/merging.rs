@@ -59,6 +59,7 @@ fn what_was_added_since_a_merge_stays_with_the_survivor_and_what_was_done_is_not
         EntityChange::ActionCompleted {
             entity: id("#2"),
             action: 2,
+            noted_at: None,
         },
         unmerged("#1"),
     ]

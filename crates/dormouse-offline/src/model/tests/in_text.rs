@@ -26,6 +26,7 @@ impl Written {
         let result = prepared.unwrap_or(json!({"success": true, "result": {}}));
         let call_made = TurnCall {
             tool: tool.clone(),
+            arguments: call["parameters"].to_string(),
             result: Some(result.to_string()),
         };
         self.0.steps().push(TurnStep {

@@ -14,9 +14,12 @@ type ReadListener = Arc<dyn Fn() -> BoxFuture<'static, Vec<Perception>> + Send +
 /// What the suite needs to know about somebody who perceives the words of an assistant.
 ///
 /// The suite checks that words which more would perceive than [`Effect::within`] allows are not said, that the rejection
-/// names who would have perceived them and is final, and that words for all of these are said.
+/// names who would have perceived them and is final, that words for all of these are said, and that a receipt which says who
+/// perceived them names the listener, and nobody else than these.
 #[derive(Clone)]
 pub struct ListenerFixture {
+    /// The listener as the world names it.
+    pub listener: EntityId,
     /// Creates an effect with the given key whose words the listener perceives, and perhaps others. The suite uses keys
     /// that begin with `conformance`.
     pub effect: fn(EffectKey) -> Effect,
@@ -26,7 +29,9 @@ pub struct ListenerFixture {
 
 impl fmt::Debug for ListenerFixture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ListenerFixture").finish_non_exhaustive()
+        f.debug_struct("ListenerFixture")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,10 +81,21 @@ pub(super) async fn words_reach_only_whom_they_may(world: &dyn World, listener: 
         "words are not said that more would perceive than may"
     );
     let effect = Effect {
-        within: all,
+        within: all.clone(),
         ..(listener.effect)(key(FOR_ALL))
     };
-    carry_out(world, &effect).await;
+    let receipt = carry_out(world, &effect).await;
+    if let (Some(heard_by), Some(all)) = (&receipt.heard_by, &all) {
+        assert_ne!(
+            heard_by.includes(&listener.listener),
+            Some(false),
+            "a receipt names everybody who perceived the words: {heard_by:?}"
+        );
+        assert!(
+            all.covers(heard_by),
+            "a receipt names nobody who did not perceive the words: {heard_by:?}"
+        );
+    }
     let heard = (listener.read)().await.len();
     assert_eq!(
         heard,

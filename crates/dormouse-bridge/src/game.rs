@@ -1,0 +1,152 @@
+//! What a game has to do.
+
+use std::{collections::BTreeSet, future::ready};
+
+use dormouse_contracts::{
+    Audience, Effect, EffectInquiry, EffectKey, EntityId, IdError, Outcome, Presence, Query,
+    Receipt, Rejection, Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec,
+    WorldError,
+};
+use serde_json::{Value, json};
+
+use crate::report::Report;
+
+/// What became of an act, and what is to be perceived of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Performed {
+    /// Whether it was carried out.
+    pub outcome: Outcome,
+    /// Who perceives what of it. It is delivered if, and only if, the outcome is stored.
+    pub reports: Vec<(EntityId, Report)>,
+}
+
+impl Performed {
+    /// An act that was carried out and is perceived by nobody.
+    #[must_use]
+    pub fn done(detail: Value) -> Self {
+        Self {
+            outcome: Outcome::Done(Receipt::new(detail)),
+            reports: Vec::new(),
+        }
+    }
+
+    /// An act that the game refuses, with the reason for the model to read.
+    #[must_use]
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self {
+            outcome: Outcome::Rejected(Rejection::new(reason)),
+            reports: Vec::new(),
+        }
+    }
+
+    /// Words of the actor that exactly these listeners perceive, other than the actor. Refused if somebody among them
+    /// [may not](Effect::within) hear them.
+    #[must_use]
+    pub fn said(
+        effect: &Effect,
+        report: &Report,
+        listeners: impl IntoIterator<Item = EntityId>,
+    ) -> Self {
+        let listeners: BTreeSet<EntityId> = listeners.into_iter().collect();
+        let all: Audience = listeners.iter().cloned().collect();
+        if effect.within.as_ref().is_some_and(|may| !may.covers(&all)) {
+            let reason = "others would hear it than those whom it is for";
+            let rejection = Rejection {
+                heard_by: Some(all),
+                ..Rejection::new(reason)
+            };
+            return Self {
+                outcome: Outcome::Rejected(rejection),
+                reports: Vec::new(),
+            };
+        }
+        let speaker = report.sender.id().cloned();
+        let report = Report {
+            audience: Audience::of(listeners.iter().cloned().chain(speaker)),
+            ..report.clone()
+        };
+        let receipt = Receipt {
+            heard_by: Audience::of(listeners.iter().cloned()),
+            ..Receipt::new(json!({ "heard_by": listeners.len() }))
+        };
+        let reports = listeners.into_iter().map(|to| (to, report.clone()));
+        Self {
+            outcome: Outcome::Done(receipt),
+            reports: reports.collect(),
+        }
+    }
+}
+
+/// A game in which assistants live, behind a [`Bridge`](crate::Bridge): what the bridge cannot know. Everything has a default
+/// except carrying out acts.
+pub trait Game: Send + Sync + 'static {
+    /// Carries out an act of `actor`, the character of [the one who acts](Effect::actor). It is called once for each act, except
+    /// after [`became_of`](Self::became_of) was certain that the act did not happen. It goes on if the caller stops waiting,
+    /// and ends with the bridge.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`], whose kind says whether anything may have happened.
+    fn perform(
+        &self,
+        actor: &EntityId,
+        effect: &Effect,
+    ) -> impl Future<Output = Result<Performed, WorldError>> + Send;
+
+    /// What became of an act that was begun and whose outcome was not stored, because the process was killed or the game did
+    /// not answer. By default the game cannot tell, and the act is never repeated. A game whose acts change nothing but
+    /// what is perceived of them answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks there.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the game could not be asked.
+    fn became_of(
+        &self,
+        _key: &EffectKey,
+    ) -> impl Future<Output = Result<EffectInquiry, WorldError>> + Send {
+        ready(Ok(EffectInquiry::CannotTell))
+    }
+
+    /// Answers a question of an assistant. By default there is nothing to see.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the game could not be asked.
+    fn observe(
+        &self,
+        _query: &Query,
+    ) -> impl Future<Output = Result<Result<Value, Rejection>, WorldError>> + Send {
+        ready(Ok(Err(Rejection::new("there is nothing to see"))))
+    }
+
+    /// Where somebody is, and who is there. By default the game does not know.
+    fn presence(&self, _observer: &EntityId) -> Presence {
+        Presence::default()
+    }
+}
+
+/// The tool `say`: speaking aloud, with the words in the argument `message`. It ends the assistant's turn.
+///
+/// # Errors
+///
+/// None in practice: its name is a valid one.
+pub fn say_tool() -> Result<ToolSpec, IdError> {
+    Ok(ToolSpec {
+        name: ToolName::try_new("say")?,
+        description: "Say something aloud to everyone here.".to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": { "message": { "type": "string", "minLength": 1, "maxLength": 4_000 } },
+            "required": ["message"],
+            "additionalProperties": false,
+        }),
+        category: ToolCategory::Terminal,
+        reach: ToolReach::Effect,
+        timeout: ToolSpec::DEFAULT_TIMEOUT,
+        speech: Some(Speech {
+            kind: SpeechKind::Aloud,
+            words: "message".to_owned(),
+            to: None,
+        }),
+    })
+}

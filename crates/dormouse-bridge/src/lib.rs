@@ -1,0 +1,32 @@
+//! Makes a world that assistants live in of a game that numbers nothing and remembers nothing.
+//!
+//! An assistant needs two things that few games have: numbered deliveries that are kept until they are acknowledged
+//! ([`Senses`](dormouse_contracts::Senses)), and a memory of which act was carried out
+//! ([`Perform`](dormouse_contracts::Perform), [`Inquire`](dormouse_contracts::Inquire)). A [`BridgeFile`] has both.
+//!
+//! Read in this order: [`Report`] (what a game reports), [`DeliveryQueue`] (where it is numbered and kept), [`Receipts`]
+//! (what became of each act), [`Game`] (what a game has to do), [`Bridge`] (a game with both, which is a
+//! [`Habitat`](dormouse_contracts::Habitat)).
+//!
+//! Layer 2. It knows no engine, no classification, no models and no event log.
+//!
+//! Stability: the interface may change; later versions open the files of this one.
+
+mod bridge;
+mod file;
+mod game;
+mod queue;
+mod receipts;
+mod report;
+mod store_error;
+
+pub use bridge::Bridge;
+pub use file::{BridgeFile, BridgeOpenError};
+pub use game::{Game, Performed, say_tool};
+pub use queue::{DeliveryQueue, PEER_IDS_REMEMBERED, QueueError, QueueErrorKind};
+pub use receipts::{Begun, Receipts};
+pub use report::Report;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,201 @@
+//! What became of each act.
+
+use dormouse_contracts::{
+    AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, EntityId, Inquire, Outcome,
+    Rejection, SourceKind, WorldError, WorldErrorKind,
+};
+use redb::ReadableTable;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    file::{ACTORS, BridgeFile, Changed, RECEIPTS},
+    queue::deliver,
+    report::Report,
+    store_error::{StoreError, WriteError},
+};
+
+/// What is known of an act that is to be carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Begun {
+    /// Nothing. From now on it counts as begun.
+    New,
+    /// It was begun before, and no outcome was stored: it may have been carried out or not.
+    Open,
+    /// Its outcome. A key that belongs to another act is rejected.
+    Known(Outcome),
+}
+
+/// The stored form of a receipt.
+#[derive(Debug, Serialize, Deserialize)]
+struct Row {
+    /// The digest of actor, tool and arguments.
+    act: Vec<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+}
+
+/// What became of each act of a game that remembers none: written before the act is carried out, and after it. They are kept
+/// for ever, about 300 bytes each, without the words of the act.
+#[derive(Clone, Debug)]
+pub struct Receipts {
+    file: BridgeFile,
+}
+
+impl Receipts {
+    pub(crate) fn of(file: BridgeFile) -> Self {
+        Self { file }
+    }
+
+    /// Writes that an act begins. Carry it out only after this has returned [`Begun::New`], and store its outcome with
+    /// [`finish`](Self::finish). On disk when this returns. If the future is dropped, the act may count as begun or not.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`]; the act must not be carried out then.
+    pub async fn begin(&self, effect: &Effect) -> Result<Begun, WorldError> {
+        let (key, actor) = (effect.key.clone(), effect.actor.clone());
+        let act = digest(effect).map_err(StoreError::from)?;
+        let begun = self.file.write(move |writing| {
+            let mut receipts = writing.open_table(RECEIPTS)?;
+            let row = receipts.get(key.as_str())?;
+            if let Some(row) = row.map(|row| read(row.value())).transpose()? {
+                return Ok(Changed::No(match row.outcome {
+                    _ if row.act != act => Begun::Known(Outcome::Rejected(Rejection::new(
+                        format!("the key {key} belongs to another act"),
+                    ))),
+                    Some(outcome) => Begun::Known(outcome),
+                    None => Begun::Open,
+                }));
+            }
+            let row = serde_json::to_string(&Row { act, outcome: None })?;
+            receipts.insert(key.as_str(), row.as_str())?;
+            writing.open_table(ACTORS)?.insert(actor.as_str(), ())?;
+            Ok(Changed::Yes(Begun::New))
+        });
+        Ok(begun.await?)
+    }
+
+    /// Stores the outcome of an act that was begun, and what is to be perceived of it: both in one write, so that neither is
+    /// on disk without the other. Observers that never entered perceive nothing. Returns the outcome, with the mark of its
+    /// output if some of the reports are that. If the act has an outcome already, nothing is written and the first one is
+    /// returned.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldErrorKind::Unanswered`]: the outcome may not be stored.
+    pub async fn finish(
+        &self,
+        key: &EffectKey,
+        outcome: Outcome,
+        reports: Vec<(EntityId, Report)>,
+    ) -> Result<Outcome, WorldError> {
+        let (key, world) = (key.clone(), self.file.world().clone());
+        let written = self.file.write(move |writing| {
+            let mut receipts = writing.open_table(RECEIPTS)?;
+            let row = receipts.get(key.as_str())?;
+            let row = row.map(|row| read(row.value())).transpose()?;
+            let act = match row {
+                Some(Row {
+                    outcome: Some(first),
+                    ..
+                }) => return Ok(Changed::No((first, Vec::new()))),
+                Some(Row { act, .. }) => act,
+                None => Vec::new(),
+            };
+            let (mut outcome, mut heads) = (outcome, Vec::new());
+            for (observer, report) in reports {
+                let is_output = report.source == SourceKind::CommandOutput
+                    && report.cause.as_ref() == Some(&key);
+                let Some(delivery) = deliver(writing, &world, &observer, report)? else {
+                    continue;
+                };
+                heads.push((observer, delivery.number));
+                if let Outcome::Done(receipt) = &mut outcome
+                    && is_output
+                {
+                    receipt.last_output = Some(delivery);
+                }
+            }
+            let row = Row {
+                act,
+                outcome: Some(outcome.clone()),
+            };
+            receipts.insert(key.as_str(), serde_json::to_string(&row)?.as_str())?;
+            Ok(Changed::Yes((outcome, heads)))
+        });
+        // The act was carried out, whatever became of the write.
+        let unanswered =
+            |error: WriteError| WorldError::new(WorldErrorKind::Unanswered, Some(Box::new(error)));
+        let (outcome, heads) = written.await.map_err(unanswered)?;
+        let mut feeds = self.file.feeds();
+        for (observer, number) in &heads {
+            feeds.publish(observer, *number);
+        }
+        Ok(outcome)
+    }
+
+    /// Takes back that an act was begun, because it is certain that it was not carried out. An outcome stays.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`]; the act counts as begun then.
+    pub async fn cancel(&self, key: &EffectKey) -> Result<(), WorldError> {
+        let key = key.clone();
+        let cancelled = self.file.write(move |writing| {
+            let mut receipts = writing.open_table(RECEIPTS)?;
+            let row = receipts.get(key.as_str())?;
+            let row = row.map(|row| read(row.value())).transpose()?;
+            if row.is_none_or(|row| row.outcome.is_some()) {
+                return Ok(Changed::No(()));
+            }
+            receipts.remove(key.as_str())?;
+            Ok(Changed::Yes(()))
+        });
+        Ok(cancelled.await?)
+    }
+
+    /// Whether this assistant ever asked for an act.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the file could not be read.
+    pub async fn has_acted(&self, assistant: &AssistantId) -> Result<bool, WorldError> {
+        let asked = assistant.clone();
+        let found = self.file.read(move |reading| {
+            let actors = reading.open_table(ACTORS)?;
+            Ok(actors.get(asked.as_str())?.is_some())
+        });
+        Ok(found.await?)
+    }
+}
+
+impl Inquire for Receipts {
+    /// An act that was begun and has no outcome is one of which the receipts cannot tell.
+    fn inquire<'a>(
+        &'a self,
+        key: &'a EffectKey,
+    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
+        let key = key.clone();
+        Box::pin(async move {
+            let found = self.file.read(move |reading| {
+                let receipts = reading.open_table(RECEIPTS)?;
+                let row = receipts.get(key.as_str())?;
+                row.map(|row| read(row.value())).transpose()
+            });
+            Ok(match found.await? {
+                Some(Row { outcome: None, .. }) => EffectInquiry::CannotTell,
+                known => known.and_then(|row| row.outcome).into(),
+            })
+        })
+    }
+}
+
+fn read(row: &str) -> Result<Row, StoreError> {
+    Ok(serde_json::from_str(row)?)
+}
+
+fn digest(effect: &Effect) -> Result<Vec<u8>, serde_json::Error> {
+    let act = serde_json::to_vec(&(&effect.actor, &effect.tool, &effect.arguments))?;
+    Ok(Sha256::digest(act).to_vec())
+}

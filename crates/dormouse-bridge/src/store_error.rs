@@ -1,0 +1,60 @@
+//! Why the file of a bridge was not read or written.
+
+use dormouse_contracts::{WorldError, WorldErrorKind};
+use dormouse_database::DatabaseFault;
+
+/// A row could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("the bridge's file failed")]
+    File(#[from] DatabaseFault),
+    #[error("a row of the bridge's file makes no sense")]
+    Row(#[from] serde_json::Error),
+    #[error("the thread that works on the bridge's file ended")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl From<redb::Error> for StoreError {
+    fn from(error: redb::Error) -> Self {
+        Self::File(error.into())
+    }
+}
+
+macro_rules! from_redb {
+    ($($error:ident),*) => {$(
+        impl From<redb::$error> for StoreError {
+            fn from(error: redb::$error) -> Self {
+                Self::File(redb::Error::from(error).into())
+            }
+        }
+    )*};
+}
+
+from_redb!(StorageError, TableError, CommitError);
+
+/// A write that took no effect, or may have.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WriteError {
+    /// Nothing was written.
+    #[error("nothing was written")]
+    NotWritten(#[source] StoreError),
+    /// The commit failed, and the file could not be read after it.
+    #[error("it is unknown whether it was written")]
+    Unknown(#[source] StoreError),
+}
+
+impl From<WriteError> for WorldError {
+    fn from(error: WriteError) -> Self {
+        let kind = match &error {
+            WriteError::NotWritten(_) => WorldErrorKind::NotReached,
+            WriteError::Unknown(_) => WorldErrorKind::Unanswered,
+        };
+        Self::new(kind, Some(error.into()))
+    }
+}
+
+impl From<StoreError> for WorldError {
+    fn from(error: StoreError) -> Self {
+        Self::new(WorldErrorKind::NotReached, Some(error.into()))
+    }
+}

@@ -1,0 +1,465 @@
+//! `dormouse assistant`: the assistants of the folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clap::Subcommand;
+use dormouse_contracts::{AssistantId, Habitat};
+use dormouse_engine::{RosterChange, Tag};
+use dormouse_host::{
+    DataFolder, SystemClock, check_format,
+    roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
+};
+use dormouse_sandbox::Sandbox;
+use dormouse_store::{LogOpenError, RedbLog};
+use serde::Serialize;
+
+use crate::{
+    command::{
+        CommandError, CommandFailure, JsonFlag, Places, Printing, author, block_on, callers_host,
+        say, view_log,
+    },
+    config::Config,
+    data,
+    exit::{Exit, Report},
+    grammar::listed,
+};
+
+/// The assistants of the folder.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Assistant {
+    /// List them, without those who are archived
+    List {
+        /// Only those with this tag
+        #[arg(long, value_name = "TAG")]
+        tag: Option<Tag>,
+        /// Those who are archived, too
+        #[arg(long)]
+        archived: bool,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Show one with its character and what is wrong with it, or everybody with a tag
+    Show {
+        /// Its key, or a tag
+        #[arg(value_name = "KEY|TAG")]
+        who: String,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Create one. It wakes when `dormouse run` next starts, or at once if that runs
+    Create {
+        /// Its key, which stays the same: letters, digits, -, _ and .
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        #[command(flatten)]
+        who: Who,
+        /// Tags by which it is found
+        #[arg(long = "tag", value_name = "TAG")]
+        tags: Vec<Tag>,
+    },
+    /// Create one that is who another one is: persona, notices and tags. What the other one remembers stays with that one
+    Clone {
+        /// The key of the other one, which is not disturbed
+        #[arg(value_name = "FROM")]
+        from: AssistantId,
+        /// The key of the clone
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Show, add and remove tags
+    Tag {
+        /// Its key
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        /// A tag to add
+        #[arg(long, value_name = "TAG")]
+        add: Vec<Tag>,
+        /// A tag to remove
+        #[arg(long, value_name = "TAG")]
+        remove: Vec<Tag>,
+    },
+    /// Put one away until it is restored. Its log, its memory and its character stay
+    Archive {
+        /// Its key
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        /// Why, for the log
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "archived at the command line"
+        )]
+        reason: String,
+    },
+    /// Let one live again that is archived
+    Restore {
+        /// Its key
+        #[arg(value_name = "KEY")]
+        key: AssistantId,
+        /// Why, for the log
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "restored at the command line"
+        )]
+        reason: String,
+    },
+}
+
+/// Who a new assistant is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Who {
+    /// The name of its character [default: its key with a capital letter]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Who it is, in words
+    #[arg(long, value_name = "TEXT")]
+    persona: Option<String>,
+}
+
+impl CommandFailure for RosterError {
+    fn exit(&self) -> Exit {
+        roster_exit(self)
+    }
+}
+
+/// The exit code for a change of the folder's assistants that was not made.
+pub(crate) fn roster_exit(error: &RosterError) -> Exit {
+    match error {
+        RosterError::Taken { .. }
+        | RosterError::Configured { .. }
+        | RosterError::Unknown { .. }
+        | RosterError::Name { .. } => Exit::Usage,
+        RosterError::Life { .. } => Exit::Damaged,
+        _ => Exit::Failure,
+    }
+}
+
+/// Nobody has this key or tag.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{who:?} is neither the key nor a tag of an assistant; `dormouse assistant list --archived` shows all"
+)]
+struct Nobody {
+    who: String,
+}
+
+impl CommandFailure for Nobody {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// Prints the assistants of the folder, or changes them.
+pub(crate) fn run(places: &Places, command: Assistant) -> Result<Exit, CommandError> {
+    let data = data::locate(places.data.as_deref())?;
+    let (config, _) = Config::load(
+        places.config.as_deref(),
+        &data.config(),
+        std::env::vars_os(),
+    )?;
+    let folder = Folder { data, config };
+    block_on(Box::pin(folder.carry_out(command)))?
+}
+
+struct Folder {
+    data: DataFolder,
+    config: Config,
+}
+
+impl Folder {
+    async fn carry_out(&self, command: Assistant) -> Result<Exit, CommandError> {
+        match command {
+            Assistant::List {
+                tag,
+                archived,
+                json,
+            } => {
+                let has_tag = |it: &LookedUp| match &tag {
+                    Some(tag) => it.state.roster.tags.contains(tag),
+                    None => true,
+                };
+                let is_listed = |it: &LookedUp| archived || it.state.roster.archived.is_none();
+                let all = self.all(json.printing(), None).await?;
+                let listed = all.iter().filter(|it| has_tag(it) && is_listed(it));
+                self.print(listed, json.printing()).await
+            }
+            Assistant::Show { who, json } => self.show(&who, json.printing()).await,
+            Assistant::Create { key, who, tags } => {
+                self.create(newcomer(&key, who), tags.into_iter().collect())
+                    .await?;
+                say(&format!("{key} is created"))?;
+                Ok(Exit::Success)
+            }
+            Assistant::Clone { from, key, who } => {
+                let (newcomer, decision) = (newcomer(&key, who), decision("cloned"));
+                match callers_host() {
+                    Some(host) => host.clone_of(&from, newcomer, decision).await?,
+                    None => {
+                        let log = self.open_to_write().await?;
+                        let from_it = (&from, newcomer);
+                        roster::clone_of(&log, &SystemClock, &self.config, from_it, decision)
+                            .await?;
+                    }
+                }
+                say(&format!("{key} is created as a clone of {from}"))?;
+                Ok(Exit::Success)
+            }
+            Assistant::Tag { key, add, remove } => self.tag(&key, add, &remove).await,
+            Assistant::Archive { key, reason } => {
+                let changed = self.change(&key, RosterChange::Archived, reason).await?;
+                say_change(&key, changed, "archived")
+            }
+            Assistant::Restore { key, reason } => {
+                let changed = self.change(&key, RosterChange::Restored, reason).await?;
+                say_change(&key, changed, "restored")
+            }
+        }
+    }
+
+    /// The log, while nobody runs the assistants.
+    async fn open_to_write(&self) -> Result<RedbLog, CommandError> {
+        check_format(&self.data).await?;
+        Ok(RedbLog::open_existing(&self.data.log())?)
+    }
+
+    async fn create(&self, newcomer: Newcomer, tags: BTreeSet<Tag>) -> Result<(), CommandError> {
+        let key = newcomer.key.clone();
+        match callers_host() {
+            Some(host) => host.create(newcomer, decision("created")).await?,
+            None => {
+                let log = match self.open_to_write().await {
+                    Err(CommandError::LogOpen(LogOpenError::Absent { .. })) => {
+                        self.data.create()?;
+                        RedbLog::open(&self.data.log())?
+                    }
+                    opened => opened?,
+                };
+                let decision = decision("created");
+                roster::create(&log, &SystemClock, &self.config, newcomer, decision).await?;
+            }
+        }
+        if !tags.is_empty() {
+            let reason = decision("tagged").reason;
+            self.change(&key, RosterChange::Tagged(tags), reason)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn tag(
+        &self,
+        key: &AssistantId,
+        add: Vec<Tag>,
+        remove: &[Tag],
+    ) -> Result<Exit, CommandError> {
+        let log = view_log(&self.data.log(), Printing::Text)?;
+        let it = roster::look_up(&log, None, &self.config, key).await?;
+        drop(log);
+        let mut tags = it.state.roster.tags;
+        tags.extend(add);
+        tags.retain(|tag| !remove.contains(tag));
+        let text = match tags.is_empty() {
+            true => format!("{key} has no tags"),
+            false => format!("{key}: {}", listed_tags(&tags)),
+        };
+        let reason = decision("tagged").reason;
+        self.change(key, RosterChange::Tagged(tags), reason).await?;
+        say(&text)?;
+        Ok(Exit::Success)
+    }
+
+    /// Whether something changed.
+    async fn change(
+        &self,
+        key: &AssistantId,
+        change: RosterChange,
+        reason: String,
+    ) -> Result<bool, CommandError> {
+        let decision = RosterDecision {
+            author: author(),
+            reason,
+        };
+        let event = match callers_host() {
+            Some(host) => host.change_roster(key, change, decision).await?,
+            None => {
+                let log = self.open_to_write().await?;
+                roster::change(&log, &SystemClock, key, change, decision).await?
+            }
+        };
+        Ok(event.is_some())
+    }
+
+    /// Everybody, by key.
+    async fn all(
+        &self,
+        printing: Printing,
+        world: Option<&dyn Habitat>,
+    ) -> Result<Vec<LookedUp>, CommandError> {
+        let log = view_log(&self.data.log(), printing)?;
+        let mut all = Vec::new();
+        for (key, _) in log.assistants()? {
+            all.push(roster::look_up(&log, world, &self.config, &key).await?);
+        }
+        Ok(all)
+    }
+
+    async fn show(&self, who: &str, printing: Printing) -> Result<Exit, CommandError> {
+        let world = self.world();
+        let habitat = world.as_ref().map(|world| world as &dyn Habitat);
+        let all = self.all(printing, habitat).await?;
+        let tag = Tag::try_new(who).ok();
+        let has_key = |it: &&LookedUp| it.key.as_str() == who;
+        let has_tag = |it: &&LookedUp| {
+            tag.as_ref()
+                .is_some_and(|tag| it.state.roster.tags.contains(tag))
+        };
+        // A key comes before a tag of the same name.
+        let mut found: Vec<_> = all.iter().filter(has_key).collect();
+        if found.is_empty() {
+            found = all.iter().filter(has_tag).collect();
+        }
+        if found.is_empty() {
+            let who = who.to_owned();
+            return Err(Nobody { who }.into());
+        }
+        self.print(found.into_iter(), printing).await
+    }
+
+    /// The world, unless there is none or somebody else has it open.
+    fn world(&self) -> Option<Sandbox> {
+        if let Some(host) = callers_host() {
+            return Some(host.world().clone());
+        }
+        let path = self.data.world();
+        if !path.exists() {
+            return None;
+        }
+        Sandbox::open(&path, std::sync::Arc::new(SystemClock)).ok()
+    }
+
+    async fn print<'a>(
+        &self,
+        them: impl Iterator<Item = &'a LookedUp>,
+        printing: Printing,
+    ) -> Result<Exit, CommandError> {
+        let awake: Option<BTreeMap<_, _>> = match callers_host() {
+            Some(host) => {
+                let residents = host.residents().await.into_iter();
+                Some(residents.map(|it| (it.key, it.is_awake)).collect())
+            }
+            None => None,
+        };
+        let mut is_empty = true;
+        for it in them {
+            is_empty = false;
+            let line = AssistantLine::new(it, awake.as_ref());
+            printing.print(&line, || line.text())?;
+        }
+        if is_empty && printing == Printing::Text {
+            say("no assistant")?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn newcomer(key: &AssistantId, Who { name, persona }: Who) -> Newcomer {
+    Newcomer {
+        key: key.clone(),
+        name,
+        persona,
+    }
+}
+
+fn decision(what: &str) -> RosterDecision {
+    RosterDecision {
+        author: author(),
+        reason: crate::command::reason(what),
+    }
+}
+
+fn say_change(key: &AssistantId, changed: bool, what: &str) -> Result<Exit, CommandError> {
+    match (changed, what) {
+        (true, _) => say(&format!("{key} is {what}"))?,
+        (false, "archived") => say(&format!("{key} is archived already; nothing was changed"))?,
+        (false, _) => say(&format!("{key} is not archived; nothing was changed"))?,
+    }
+    Ok(Exit::Success)
+}
+
+fn listed_tags(tags: &BTreeSet<Tag>) -> String {
+    let tags: Vec<_> = tags.iter().map(|tag| tag.as_str().to_owned()).collect();
+    listed(&tags)
+}
+
+/// An assistant as JSON.
+#[derive(Serialize)]
+struct AssistantLine<'a> {
+    r#type: &'static str,
+    assistant: &'a str,
+    name: &'a str,
+    /// `null` if its character is not in the world, or the world was not asked.
+    character: Option<&'a str>,
+    /// The last event.
+    seq: u64,
+    tags: &'a BTreeSet<Tag>,
+    clone_of: Option<&'a str>,
+    archived: bool,
+    /// `null` if nobody runs the assistants.
+    awake: Option<bool>,
+    wrong: Vec<String>,
+}
+
+impl<'a> AssistantLine<'a> {
+    fn new(it: &'a LookedUp, awake: Option<&BTreeMap<AssistantId, bool>>) -> Self {
+        let LookedUp {
+            key,
+            state,
+            name,
+            character,
+            wrong,
+        } = it;
+        let beginning = state.roster.beginning.as_ref();
+        let clone_of = beginning.and_then(|began| began.clone_of.as_ref());
+        Self {
+            r#type: "assistant",
+            assistant: key.as_str(),
+            name,
+            character: character.as_ref().map(|id| id.as_str()),
+            seq: state.seq.0,
+            tags: &state.roster.tags,
+            clone_of: clone_of.map(|(from, _)| from.as_str()),
+            archived: state.roster.archived.is_some(),
+            awake: awake.map(|awake| awake.get(key).copied().unwrap_or_default()),
+            wrong: wrong
+                .iter()
+                .map(|wrong| Report(wrong).to_string())
+                .collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} ({})", self.assistant, self.name);
+        match self.awake {
+            Some(true) => text += ", awake",
+            Some(false) => text += ", put away",
+            None => {}
+        }
+        text += &format!("; {} events", self.seq);
+        if let Some(character) = self.character {
+            text += &format!("; its character is {character}");
+        }
+        if let Some(from) = self.clone_of {
+            text += &format!("; a clone of {from}");
+        }
+        if !self.tags.is_empty() {
+            text += &format!("; tags: {}", listed_tags(self.tags));
+        }
+        if !self.wrong.is_empty() {
+            text += &format!("; {}", self.wrong.join("; "));
+        }
+        text
+    }
+}

@@ -1,0 +1,147 @@
+//! For whom a command is carried out: for the user of this process, or for a user of the control socket.
+//!
+//! A command runs on one thread from its beginning to its end, so this is known by thread. A command of the socket works on
+//! what the running program has open, and prints to the socket.
+
+use std::{
+    cell::RefCell,
+    fmt,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use dormouse_contracts::AssistantId;
+use dormouse_host::{Host, HostError, Resident};
+
+use super::error::CommandError;
+
+/// Somebody at the other end of the control socket.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// The running assistants.
+    pub(crate) host: Host,
+    /// The name of the user, for the log.
+    pub(crate) user: Option<String>,
+    /// The folder in which the command was typed.
+    pub(crate) folder: PathBuf,
+    /// Where output goes.
+    pub(crate) out: Arc<dyn CallerOutput>,
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller")
+            .field("user", &self.user)
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The output of a caller.
+pub(crate) trait CallerOutput: Send + Sync {
+    /// Prints bytes on the caller's standard output.
+    fn out(&self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Prints text on the caller's standard error.
+    fn err(&self, text: &str) -> io::Result<()>;
+}
+
+thread_local! {
+    static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
+}
+
+/// Does `work`, a command, for this caller.
+pub(crate) fn carry_out_for<T>(caller: Caller, work: impl FnOnce() -> T) -> T {
+    CALLER.replace(Some(caller));
+    let done = work();
+    CALLER.replace(None);
+    done
+}
+
+fn with<T>(ask: impl FnOnce(Option<&Caller>) -> T) -> T {
+    CALLER.with_borrow(|caller| ask(caller.as_ref()))
+}
+
+/// The running assistants, if the command came through the control socket.
+pub(crate) fn host() -> Option<Host> {
+    with(|caller| caller.map(|caller| caller.host.clone()))
+}
+
+/// Wakes the assistant, or keeps it awake, if the command came through the control socket; `None` if it is archived, and
+/// without the socket: then nobody runs it.
+pub(crate) async fn resident(key: &AssistantId) -> Result<Option<Resident>, CommandError> {
+    match host() {
+        Some(host) => match host.wake(key).await {
+            Err(HostError::Archived { .. }) => Ok(None),
+            woken => Ok(Some(woken?)),
+        },
+        None => Ok(None),
+    }
+}
+
+/// The name of the user at the other end, if the command came through the control socket.
+pub(crate) fn user() -> Option<Option<String>> {
+    with(|caller| caller.map(|caller| caller.user.clone()))
+}
+
+/// The file that the user means: a relative path begins in the folder in which the command was typed.
+pub(crate) fn path(path: &Path) -> PathBuf {
+    with(|caller| match caller {
+        Some(caller) => caller.folder.join(path),
+        None => path.to_owned(),
+    })
+}
+
+/// Standard output of this process, or of the caller.
+pub(crate) enum CommandStdout {
+    Own(io::Stdout),
+    Callers(Arc<dyn CallerOutput>),
+}
+
+impl fmt::Debug for CommandStdout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandStdout").finish_non_exhaustive()
+    }
+}
+
+/// Where the command prints its result.
+pub(crate) fn stdout() -> CommandStdout {
+    with(|caller| match caller {
+        Some(caller) => CommandStdout::Callers(Arc::clone(&caller.out)),
+        None => CommandStdout::Own(io::stdout()),
+    })
+}
+
+impl Write for CommandStdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Own(out) => out.write(bytes),
+            Self::Callers(out) => out.out(bytes).map(|()| bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Own(out) => out.flush(),
+            Self::Callers(_) => Ok(()),
+        }
+    }
+}
+
+/// Prints a text of whole lines on standard error.
+pub(super) fn complain(text: &str) {
+    let out = with(|caller| caller.map(|caller| Arc::clone(&caller.out)));
+    let written = match out {
+        Some(out) => out.err(text),
+        None => io::stderr().write_all(text.as_bytes()),
+    };
+    // If standard error is closed, nobody reads it.
+    drop(written);
+}
+
+/// Standard error, if it is a terminal of this process.
+pub(super) fn stderr_terminal() -> Option<io::Stderr> {
+    let err = io::stderr();
+    (host().is_none() && err.is_terminal()).then_some(err)
+}

@@ -1,0 +1,97 @@
+//! The assistant that is visited, and its visitor.
+
+use std::time::Duration;
+
+use dormouse_contracts::{AssistantId, EntityId};
+use dormouse_engine::Handle;
+use dormouse_host::{DataFolder, Host, HostError, HostSettings, Resident, Woken, WorldContinuity};
+use dormouse_memory::Memory;
+use dormouse_providers::GuardedModel;
+use dormouse_sandbox::{Character, CharacterKind, Sandbox};
+use dormouse_store::RedbLog;
+
+/// Everything that a visit needs.
+#[derive(Debug)]
+pub(super) struct Visited {
+    pub(super) log: RedbLog,
+    pub(super) memory: Memory,
+    pub(super) sandbox: Sandbox,
+    pub(super) handle: Handle,
+    pub(super) key: AssistantId,
+    pub(super) resident: Character,
+    pub(super) player: Character,
+    pub(super) continuity: WorldContinuity,
+    pub(super) models: Vec<GuardedModel>,
+    pub(super) slow_after: Duration,
+}
+
+impl Visited {
+    /// Opens the folder, wakes the assistant and lets the visitor enter its world. Nothing runs yet.
+    pub(super) async fn open(
+        data: &DataFolder,
+        settings: HostSettings,
+        player: &str,
+    ) -> Result<(Self, Woken, Host), HostError> {
+        let key = settings.config.assistant.key();
+        let host = Host::open(settings, data).await?;
+        let woken = host.prepare(&key).await?;
+        let visited = Self {
+            log: host.log().clone(),
+            memory: woken.memory.clone(),
+            sandbox: host.world().clone(),
+            handle: woken.handle.clone(),
+            key,
+            resident: character(&woken.key, &woken.character, &woken.name),
+            player: admit(host.world(), player).await?,
+            continuity: woken.continuity,
+            models: host.models().to_vec(),
+            slow_after: woken.slow_after,
+        };
+        Ok((visited, woken, host))
+    }
+
+    /// Lets the visitor enter the world of an assistant that lives already.
+    pub(super) async fn of(
+        host: &Host,
+        resident: &Resident,
+        player: &str,
+    ) -> Result<Self, HostError> {
+        Ok(Self {
+            log: host.log().clone(),
+            memory: resident.memory().clone(),
+            sandbox: host.world().clone(),
+            handle: resident.handle().clone(),
+            key: resident.key().clone(),
+            resident: character(resident.key(), resident.character(), resident.name()),
+            player: admit(host.world(), player).await?,
+            continuity: WorldContinuity::Acquainted,
+            models: host.models().to_vec(),
+            slow_after: resident.slow_after(),
+        })
+    }
+}
+
+/// Lets somebody of this name into the world.
+async fn admit(world: &Sandbox, player: &str) -> Result<Character, HostError> {
+    let player = Character {
+        id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,
+        name: player.to_owned(),
+        kind: CharacterKind::Player,
+    };
+    let joined = world.join(player.clone()).await;
+    joined.map_err(|source| HostError::Join {
+        whose: "the player",
+        name: player.name.clone(),
+        source: source.into(),
+    })?;
+    Ok(player)
+}
+
+/// The character of an assistant.
+fn character(key: &AssistantId, id: &EntityId, name: &str) -> Character {
+    Character {
+        id: id.clone(),
+        name: name.to_owned(),
+        kind: CharacterKind::Assistant(key.clone()),
+    }
+}

@@ -1,0 +1,113 @@
+//! `dormouse run`: the assistants of the folder live without anybody at the keyboard.
+
+use dormouse_host::{Host, HostError, HostSettings, provider::ModelSelection};
+use tokio::{runtime, sync::mpsc};
+
+#[cfg(unix)]
+use crate::control;
+use crate::{
+    args::Run, command::Places, data, describe, diagnostics::Diagnostics, dialects, exit::Exit,
+    grammar::counted, lines::Lines, play::PlayError, provider, signals::Signals,
+};
+
+/// Lets every assistant of the log live, and the configured one, until a signal ends the program.
+pub(crate) fn run(
+    places: &Places,
+    run: &Run,
+    diagnostics: &Diagnostics,
+) -> Result<Exit, PlayError> {
+    let data = data::locate(places.data.as_deref())?;
+    let (config, _) = places.configuration(&data)?;
+    let environment = provider::environment();
+    let selection: ModelSelection = run.provider.selection();
+    let chosen = provider::select(&selection, &config.provider, &environment)?;
+    let network = provider::network(&config.provider)?;
+    let (sender, mut notices) = mpsc::unbounded_channel();
+    let switched = {
+        let sender = sender.clone();
+        // The receiver may have ended already; the same below.
+        move |switch: &_| drop(sender.send(describe::switch(switch)))
+    };
+    let models = provider::assemble(
+        &chosen,
+        &config.provider,
+        &config.prices,
+        &network,
+        switched,
+    )?;
+    let configured = config.assistant.key();
+    let mut settings = HostSettings::with_models(config, environment, models);
+    settings.tool_calling = selection.tool_calling;
+    settings.on_learnt = Box::new(move |notice| drop(sender.send(dialects::learning(&notice))));
+    let runtime = runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(PlayError::System)?;
+    #[cfg(unix)]
+    control::Server::check(&data)?;
+    runtime.block_on(Box::pin(async {
+        let mut signals = Signals::listen().map_err(PlayError::System)?;
+        let failed = |error| PlayError::composing(&data, error);
+        let host = Host::open(settings, &data).await.map_err(failed)?;
+        let count = settle(&host, &configured).await.map_err(failed)?;
+        let (provider, model) = chosen.name();
+        #[cfg(unix)]
+        let server = {
+            let file = places
+                .config
+                .as_deref()
+                .map(std::path::absolute)
+                .transpose();
+            let file = file.map_err(PlayError::System)?;
+            control::Server::open(control::Hall::new(&host, chosen, file, diagnostics))?
+        };
+        say(
+            diagnostics,
+            format!(
+                "{} in {}; the model is {model} of {provider}. SIGINT or SIGTERM puts them away",
+                counted(count, "assistant lives", "assistants live"),
+                data.path().display(),
+            ),
+        );
+        let exit = loop {
+            tokio::select! {
+                exit = signals.next() => break exit,
+                Some(notice) = notices.recv() => say(diagnostics, notice),
+                () = async {
+                    #[cfg(unix)]
+                    server.run().await;
+                    #[cfg(not(unix))]
+                    std::future::pending::<()>().await;
+                } => {}
+            }
+        };
+        #[cfg(unix)]
+        server.close().await;
+        host.close().await;
+        Ok(exit)
+    }))
+}
+
+/// Lets everybody move in, and returns how many they are. The configured assistant is woken, which creates it if it is new.
+async fn settle(
+    host: &Host,
+    configured: &dormouse_contracts::AssistantId,
+) -> Result<u64, HostError> {
+    lives(host.wake(configured).await)?;
+    for (key, _) in host.known()? {
+        lives(host.take_in(&key).await)?;
+    }
+    Ok(host.residents().await.len() as u64)
+}
+
+/// Those who are archived do not move in.
+fn lives<T>(settled: Result<T, HostError>) -> Result<(), HostError> {
+    match settled {
+        Err(HostError::Archived { .. }) => Ok(()),
+        settled => settled.map(drop),
+    }
+}
+
+fn say(diagnostics: &Diagnostics, text: String) {
+    diagnostics.report(&format!("dormouse: {}", Lines::from(text)));
+}

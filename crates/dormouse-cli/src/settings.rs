@@ -1,0 +1,288 @@
+//! `dormouse config`: the settings, where their values come from, and changing them; and `dormouse init`.
+
+mod change;
+mod line;
+
+use std::{fs, io, path::PathBuf};
+
+use clap::Subcommand;
+use dormouse_contracts::AssistantId;
+use dormouse_engine::State;
+use dormouse_host::{
+    DataFolder,
+    config::{
+        Config, ConfigFileError, ConfigSource, UnknownSetting, example, find, schema, settings,
+        unmatched,
+    },
+};
+use dormouse_store::LogOpenError;
+use serde::Serialize;
+
+use crate::{
+    command::{
+        AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, operator,
+        remark, say, stdout, view_state,
+    },
+    exit::{Exit, file_exit},
+    provider::ProviderFlags,
+};
+use line::SettingLine;
+
+/// Seeing to settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Settings {
+    /// Print every setting with its value and where that comes from
+    List {
+        #[command(flatten)]
+        of: Whose,
+        #[command(flatten)]
+        provider: ProviderFlags,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Print one setting with what can be said of it
+    Show {
+        /// Its name, as in limits.tick_rate, or its documented name, as in llm_temperature
+        name: String,
+        #[command(flatten)]
+        of: Whose,
+        #[command(flatten)]
+        provider: ProviderFlags,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Check a configuration file, the environment and what was changed
+    Check {
+        /// The file [default: the one that the other commands read]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Change a setting of one assistant, from its next waking on; the log says who did it
+    Set {
+        /// Its name
+        name: String,
+        /// The value, as in the file; a text needs no quotes
+        value: String,
+        #[command(flatten)]
+        of: Whose,
+        /// Who changes it, for the log [default: your user name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Take a change back: the configuration decides again
+    Unset {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        of: Whose,
+        /// Who takes it back, for the log [default: your user name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Print the JSON Schema of the configuration file
+    Schema,
+}
+
+impl CommandFailure for UnknownSetting {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// Prints, checks or changes settings.
+pub(crate) fn run(places: &Places, command: Settings) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    match command {
+        Settings::List { of, provider, json } => {
+            let printing = json.printing();
+            let view = View::open(places, &data, &of, &provider, printing)?;
+            for setting in settings() {
+                let line = SettingLine::of(setting, &view.config);
+                printing.print(&line, || line.in_short())?;
+            }
+            view.warn();
+        }
+        Settings::Show {
+            name,
+            of,
+            provider,
+            json,
+        } => {
+            let (printing, setting) = (json.printing(), find(&name)?);
+            let view = View::open(places, &data, &of, &provider, printing)?;
+            let line = SettingLine::of(setting, &view.config);
+            printing.print(&line, || line.in_full())?;
+            view.warn();
+        }
+        Settings::Check { file, json } => check(places, &data, file, json.printing())?,
+        Settings::Set {
+            name,
+            value,
+            of,
+            by,
+            json,
+        } => {
+            let (setting, by) = (find(&name)?, operator(by)?);
+            let (config, _) = places.configuration(&data)?;
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            change::set(&log, &config, setting, &value, &by, json.printing())?;
+        }
+        Settings::Unset { name, of, by, json } => {
+            let (setting, by) = (find(&name)?, operator(by)?);
+            let (config, _) = places.configuration(&data)?;
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            change::unset(&log, &config, setting, &by, json.printing())?;
+        }
+        Settings::Schema => {
+            // The text is the program's own, and keeps its lines.
+            let schema = serde_json::to_string_pretty(&schema())?;
+            io::Write::write_all(&mut stdout(), format!("{schema}\n").as_bytes())?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The settings of one assistant as they are.
+struct View {
+    key: AssistantId,
+    config: Config,
+    warnings: Vec<String>,
+}
+
+impl View {
+    /// The configuration with what the log of the selected assistant and the flags say. Without a log it is that of the
+    /// configured assistant.
+    fn open(
+        places: &Places,
+        data: &DataFolder,
+        of: &Whose,
+        flags: &ProviderFlags,
+        printing: Printing,
+    ) -> Result<Self, CommandError> {
+        let (config, _) = places.configuration(data)?;
+        let (key, state) = match view_state(places, data, of.assistant.clone(), printing) {
+            Err(CommandError::LogOpen(LogOpenError::Absent { .. })) if of.assistant.is_none() => {
+                (config.assistant.key(), State::default())
+            }
+            other => other?,
+        };
+        let (mut config, warnings) = config.read_for(&key, &state);
+        for (name, value, flag) in flags.settings() {
+            config.take_flag(find(name)?, value.into(), flag);
+        }
+        Ok(Self {
+            key,
+            config,
+            warnings,
+        })
+    }
+
+    fn warn(&self) {
+        for warning in &self.warnings {
+            remark(&format!("{}: {warning}", self.key));
+        }
+    }
+}
+
+/// What was checked, as JSON.
+#[derive(Serialize)]
+struct CheckedLine {
+    r#type: &'static str,
+    /// `null` if there is no file.
+    file: Option<String>,
+    warnings: Vec<String>,
+}
+
+/// Checks the file, or the configured one with the environment and the changes of every assistant.
+fn check(
+    places: &Places,
+    data: &DataFolder,
+    file: Option<PathBuf>,
+    printing: Printing,
+) -> Result<(), CommandError> {
+    let places = Places {
+        config: file.or_else(|| places.config.clone()),
+        ..places.clone()
+    };
+    let (config, source) = places.configuration(data)?;
+    let mut warnings = unmatched(&config.classify, &config.memory);
+    match crate::command::view_states(data, printing) {
+        Ok(states) => {
+            for (key, state) in states {
+                let (_, ignored) = config.read_for(&key, &state);
+                warnings.extend(ignored.iter().map(|warning| format!("{key}: {warning}")));
+            }
+        }
+        Err(CommandError::LogOpen(LogOpenError::Absent { .. })) => {}
+        Err(error) => return Err(error),
+    }
+    let file = match source {
+        ConfigSource::File(path) => Some(path.display().to_string()),
+        ConfigSource::Defaults => None,
+    };
+    let line = CheckedLine {
+        r#type: "checked",
+        file,
+        warnings,
+    };
+    printing.print(&line, || {
+        let checked = match &line.file {
+            Some(file) => format!("the configuration {file} is valid"),
+            None => "there is no configuration file; the defaults apply".to_owned(),
+        };
+        let warnings = line.warnings.iter().cloned();
+        std::iter::once(checked).chain(warnings).collect::<Vec<_>>()
+    })
+}
+
+/// A configuration file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{} could not be written; an existing file is never overwritten", path.display())]
+struct InitError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl CommandFailure for InitError {
+    fn exit(&self) -> Exit {
+        file_exit(&self.source)
+    }
+}
+
+/// Writes a configuration file with every setting commented out.
+pub(crate) fn init(places: &Places) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let path = match &places.config {
+        Some(path) => path.clone(),
+        None => {
+            data.create()?;
+            data.config()
+        }
+    };
+    let failed = |source| InitError {
+        path: path.clone(),
+        source,
+    };
+    let mut file = fs::File::create_new(&path).map_err(failed)?;
+    io::Write::write_all(&mut file, example().as_bytes()).map_err(failed)?;
+    say(&format!(
+        "{} is written; every setting in it is commented out and has its default",
+        path.display()
+    ))?;
+    Ok(Exit::Success)
+}
+
+impl Places {
+    /// The configuration: what the file says, and what the environment says where the file is silent.
+    pub(crate) fn configuration(
+        &self,
+        data: &DataFolder,
+    ) -> Result<(Config, ConfigSource), ConfigFileError> {
+        Config::load(self.config.as_deref(), &data.config(), std::env::vars_os())
+    }
+}

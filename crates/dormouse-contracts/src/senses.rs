@@ -1,0 +1,182 @@
+//! The ports to what a world delivers, and to a world that assistants live in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    audience::{Audience, Place},
+    future::BoxFuture,
+    ids::{AssistantId, EntityId, IdError, WorldId},
+    perception::Perception,
+    port_error::PortError,
+    tool::ToolSpec,
+    world::{Rejection, World, WorldError, WorldErrorKind},
+};
+
+/// Where an observer is, and who is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Presence {
+    /// The place it is in. Absent if the world has no places, or does not know.
+    pub place: Option<Place>,
+    /// Who would perceive something that is said aloud there now, the observer included. Absent if the world does not know,
+    /// or cannot list them all.
+    pub audience: Option<Audience>,
+}
+
+/// What went wrong with an observer's senses, as far as a caller can act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SenseErrorKind {
+    /// The observer is not in this world, or does not perceive. Asking again fails until it enters.
+    #[error("the observer is not in this world")]
+    NotPresent,
+    /// The world could not be reached, or could not read what it keeps. Nothing is lost, and trying again may succeed.
+    #[error("the world did not report its perceptions")]
+    Unavailable,
+}
+
+/// A call to the senses of an observer failed.
+pub type SenseError = PortError<SenseErrorKind>;
+
+/// What a world delivers to those who perceive in it.
+///
+/// Each observer has a feed of its own: its perceptions in the order in which they happened, numbered from 1 without gaps.
+/// A number is never used twice, also not after a restart. The world keeps each delivery until its observer acknowledges
+/// it, so a reader acknowledges only what it has stored.
+///
+/// All calls but [`acknowledge`](Self::acknowledge) only read, and dropping any of the futures has no effect on what is kept.
+pub trait Senses: Send + Sync {
+    /// The world that all deliveries name. It is the same for the whole life of the world, and never that of another world.
+    fn id(&self) -> &WorldId;
+
+    /// What `observer` perceived after the delivery number `after` and has not acknowledged, oldest first: at most `limit`
+    /// and at most [`PERCEPTIONS_PAGE`] entries.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`].
+    fn perceptions<'a>(
+        &'a self,
+        observer: &'a EntityId,
+        after: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>>;
+
+    /// Waits until [`perceptions`](Self::perceptions) after this number would return something, and returns it: at least one
+    /// entry. Waits without a time limit; any number of callers may wait for one observer.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`].
+    fn await_perceptions<'a>(
+        &'a self,
+        observer: &'a EntityId,
+        after: u64,
+    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>>;
+
+    /// Acknowledges the deliveries to `observer` up to this number, so that the world may forget them. A number past the last
+    /// delivery counts as the last; a number below an earlier one changes nothing. An acknowledgement may be lost in a crash:
+    /// then the deliveries are returned again, with the same numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`].
+    fn acknowledge<'a>(
+        &'a self,
+        observer: &'a EntityId,
+        up_to: u64,
+    ) -> BoxFuture<'a, Result<(), SenseError>>;
+
+    /// The number of the last delivery to `observer`, acknowledged or not; 0 without any. A caller that remembers a larger
+    /// number knows that the world was restored from an earlier state.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`].
+    fn last_delivery<'a>(
+        &'a self,
+        observer: &'a EntityId,
+    ) -> BoxFuture<'a, Result<u64, SenseError>>;
+
+    /// Where `observer` is now, and who is there.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`].
+    fn presence<'a>(
+        &'a self,
+        observer: &'a EntityId,
+    ) -> BoxFuture<'a, Result<Presence, SenseError>>;
+}
+
+/// The most perceptions that one call to [`Senses`] returns.
+pub const PERCEPTIONS_PAGE: usize = 256;
+
+/// Why a world does not let an assistant's character in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdmitError {
+    /// The world refuses, and would refuse again.
+    #[error("{}", .0.reason)]
+    Refused(Rejection),
+    /// The world could not be reached.
+    #[error("nobody could be let in")]
+    World(#[source] WorldError),
+}
+
+/// A world that assistants live in: they perceive it and act in it with its tools.
+pub trait Habitat: World + Senses {
+    /// The tools that it offers to an assistant. They are the same as long as the world is open.
+    fn tools(&self) -> Vec<ToolSpec>;
+
+    /// The id of an assistant's character in this world, which stays the same.
+    ///
+    /// # Errors
+    ///
+    /// [`IdError`] if the key makes no valid id.
+    fn character(&self, assistant: &AssistantId) -> Result<EntityId, IdError> {
+        EntityId::try_new(format!("assistant:{assistant}"))
+    }
+
+    /// Lets an assistant's character in under this name when the assistant wakes. One that is there already stays where it
+    /// is. The default lets in those who are [there](Senses::presence) already, for worlds whose characters enter by other
+    /// means. If the future is dropped, the character may have been let in or not.
+    ///
+    /// # Errors
+    ///
+    /// [`AdmitError`].
+    fn admit<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<(), AdmitError>> {
+        Box::pin(async move {
+            let refused = |reason: String| AdmitError::Refused(Rejection::new(reason));
+            let character = self
+                .character(assistant)
+                .map_err(|e| refused(e.to_string()))?;
+            match self.presence(&character).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.kind() == SenseErrorKind::NotPresent => Err(refused(format!(
+                    "{character} ({name}) is not in this world"
+                ))),
+                Err(error) => {
+                    let kind = WorldErrorKind::NotReached;
+                    Err(AdmitError::World(WorldError::new(kind, Some(error.into()))))
+                }
+            }
+        })
+    }
+
+    /// Whether the world remembers an act of this assistant. A log that does not have it is not the log of this assistant's
+    /// life here. `false` if the world does not know who acted. Only reads.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the world could not be asked.
+    fn has_acted<'a>(
+        &'a self,
+        _assistant: &'a AssistantId,
+    ) -> BoxFuture<'a, Result<bool, WorldError>> {
+        Box::pin(async { Ok(false) })
+    }
+}

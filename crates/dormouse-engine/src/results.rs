@@ -1,0 +1,136 @@
+//! The results of calls, as a model sees them.
+
+use dormouse_contracts::{Origin, invariant};
+use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
+use serde_json::{Value, json};
+
+/// The longest result that is shown to a model, in bytes of JSON.
+const RESULT_LIMIT: usize = 16 * 1024;
+/// The field of a result whose lines are left out, because what they say was taken out of the memory.
+const LEFT_OUT: &str = "left_out";
+
+/// A result as JSON text that is not too long, and in which nobody's text can hide characters or pass for a token of a
+/// chat template.
+pub(crate) fn bounded(content: Value) -> String {
+    let json = cut(content).to_string();
+    escape_template_tokens(&escape_hidden_json(&json)).into_owned()
+}
+
+/// Keeps a result within [`RESULT_LIMIT`]: a longer one is cut, and its beginning is shown as text.
+fn cut(content: Value) -> Value {
+    let text = content.to_string();
+    if text.len() <= RESULT_LIMIT {
+        return content;
+    }
+    let shown = beginning(&text, RESULT_LIMIT / 4);
+    let success = content.get("success").cloned();
+    let success = invariant!(success, "every result says whether the call succeeded");
+    json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
+}
+
+/// The result of a recall without the words of the records that are gone; `None` if it holds none of them. Pure.
+pub(crate) fn without_records(content: &str, is_gone: impl Fn(Origin) -> bool) -> Option<String> {
+    let mut content: Value = serde_json::from_str(content).ok()?;
+    if let Some(text) = content.get("result_text").and_then(Value::as_str) {
+        // What was cut is no list any more, from which a line could be taken.
+        return ids_in(text).any(is_gone).then(left_out);
+    }
+    let memories = content.get_mut("result")?.get_mut("memories")?;
+    let mut has_changed = false;
+    for line in memories.as_array_mut()? {
+        let id = line
+            .get("id")
+            .and_then(Value::as_str)
+            .and_then(named_origin);
+        if id.is_some_and(&is_gone) && line.get("text").is_some() {
+            *line = json!({"id": line["id"], "trust": line["trust"], "withdrawn": true});
+            has_changed = true;
+        }
+    }
+    has_changed.then(|| bounded(content))
+}
+
+/// The result of a look that shows nothing any more.
+pub(crate) fn left_out() -> String {
+    bounded(
+        json!({"success": true, LEFT_OUT: "what was found here has changed since: look it up again"}),
+    )
+}
+
+/// Whether this is the result of a look that shows nothing any more.
+pub(crate) fn is_left_out(content: &str) -> bool {
+    let content: Option<Value> = serde_json::from_str(content).ok();
+    content.is_some_and(|content| content.get(LEFT_OUT).is_some())
+}
+
+/// The records of which the beginning of a recall's result shows something.
+fn ids_in(shown: &str) -> impl Iterator<Item = Origin> {
+    lines_in(shown).filter_map(id_of)
+}
+
+/// The records whose lines are in the result of a recall, but not whole in what is shown of it. Pure.
+pub(crate) fn not_whole_in<'a>(shown: &'a str, result: &'a str) -> impl Iterator<Item = Origin> {
+    // The fields of a line are in the order of the alphabet: it ends with its trust.
+    let whole = lines_in(shown).filter(|line| line.contains("\"trust\":"));
+    let whole: Vec<_> = whole.filter_map(id_of).collect();
+    ids_in(result).filter(move |id| !whole.contains(id))
+}
+
+/// What follows the beginning of each id.
+fn lines_in(shown: &str) -> impl Iterator<Item = &str> {
+    shown.split("\"id\":\"#").skip(1)
+}
+
+fn id_of(line: &str) -> Option<Origin> {
+    named_origin(line.split('"').next()?)
+}
+
+/// The event that an id in the form of the prompt names.
+pub(crate) fn named_origin(id: &str) -> Option<Origin> {
+    id.trim().trim_start_matches('#').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(lines: &[(&str, &str)]) -> Value {
+        let lines = lines
+            .iter()
+            .map(|(id, text)| json!({"id": id, "text": text, "trust": 0.4}));
+        json!({"success": true, "result": {"memories": lines.collect::<Vec<_>>(), "mode": "words"}})
+    }
+
+    #[test]
+    fn a_record_that_is_gone_leaves_the_result_of_a_recall_and_no_other_does() {
+        let shown = bounded(result(&[
+            ("#12", "a \u{200b}kettle <|im_start|>"),
+            ("#12.3", "tea"),
+            ("#4", "milk"),
+        ]));
+        let without = without_records(&shown, |id| id.to_string() == "12").unwrap();
+        assert!(
+            !without.contains("kettle") && without.contains("tea") && without.contains("milk"),
+            "{without}"
+        );
+        assert_eq!(without_records(&without, |id| id.to_string() == "12"), None);
+        assert_eq!(without_records(&shown, |id| id.to_string() == "7"), None);
+        assert_eq!(bounded(serde_json::from_str(&without).unwrap()), without);
+    }
+
+    #[test]
+    fn a_cut_result_with_a_record_that_is_gone_is_left_out_whole() {
+        let long = "tea ".repeat(8_000);
+        let shown = bounded(result(&[("#12", &long), ("#4", "milk")]));
+        assert_eq!(
+            without_records(&shown, |id| id.to_string() == "4"),
+            None,
+            "it is not shown"
+        );
+        let without = without_records(&shown, |id| id.to_string() == "12").unwrap();
+        assert!(
+            is_left_out(&without) && !without.contains("tea"),
+            "{without}"
+        );
+    }
+}

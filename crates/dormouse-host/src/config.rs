@@ -1,0 +1,232 @@
+//! The configuration file.
+//!
+//! `docs/configuration.md` lists its fields. An error names file, line, column and field; no field is ignored or guessed.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use dormouse_providers::PriceEntry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+mod layers;
+mod located;
+mod memory;
+mod mistake;
+mod numbers;
+mod position;
+mod prices;
+mod provider;
+mod section;
+mod sections;
+mod table;
+mod values;
+mod words;
+mod world;
+
+pub use layers::{Given, InvalidValue, ValueOrigin};
+pub use memory::{MemorySection, QdrantSection, VectorBackend};
+pub use numbers::Seconds;
+pub use provider::{HeartbeatPolicy, ProviderSection};
+pub(crate) use sections::character_name;
+pub use sections::{
+    AssistantSection, ClassifySection, DEFAULT_KEY, ExecutionSection, LimitsSection, TrustSection,
+};
+pub use table::{
+    Applies, MayHoldAKey, Missing, Setting, UnknownSetting, example, find, missing, schema,
+    settings,
+};
+pub use values::inline;
+pub use world::{privacy, unmatched};
+
+use mistake::Mistake;
+
+#[cfg(test)]
+mod tests;
+
+/// A larger file is not a configuration, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+/// The whole file. Fields that are not given have their defaults.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "dormouse.toml")]
+pub struct Config {
+    /// Who the assistant with this key is. Who another assistant of the folder is, its own log says.
+    pub assistant: AssistantSection,
+    /// What bounds it.
+    pub limits: LimitsSection,
+    /// How many actions a tick may take.
+    #[serde(deserialize_with = "sections::execution")]
+    pub execution: ExecutionSection,
+    /// What the assistant does with a message; the rules are in the docs of dormouse-classify.
+    pub classify: ClassifySection,
+    /// Which model answers. Keys are not settings, only the place of one; see "The provider".
+    pub provider: ProviderSection,
+    /// How its memory recalls, and what it tells. Keys are not settings: they stay in the environment.
+    pub memory: MemorySection,
+    /// How far messages and notes are believed; see trust.md.
+    pub trust: TrustSection,
+    /// Prices of models that the program does not know.
+    #[serde(deserialize_with = "prices::prices")]
+    #[schemars(with = "Vec<prices::PriceSection>")]
+    pub prices: Vec<PriceEntry>,
+    /// The values that somebody gave, by the name of the setting.
+    #[serde(skip)]
+    given: BTreeMap<String, Given>,
+}
+
+/// The configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigFileError {
+    /// The file could not be read.
+    #[error("the configuration {} could not be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The file is larger than any configuration.
+    #[error("{} is too large; expected a configuration of at most {LIMIT} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something in the file is wrong.
+    #[error("{}:{mistake}", path.display())]
+    Mistake {
+        /// The file.
+        path: PathBuf,
+        /// Where, and what.
+        mistake: Mistake,
+    },
+    /// A variable of the environment is wrong.
+    #[error("{variable}: {problem}")]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Values of several places contradict each other.
+    #[error("{0}")]
+    Together(String),
+}
+
+/// The source of a configuration.
+#[derive(Clone, Debug)]
+pub enum ConfigSource {
+    /// No file; everything has its default.
+    Defaults,
+    /// This file.
+    File(PathBuf),
+}
+
+impl Config {
+    /// Reads the requested file, or the default one if it exists, and takes what it does not give from the variables.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigFileError`], with the file, and with line and column if a setting is wrong; or with the variable.
+    pub fn load(
+        asked: Option<&Path>,
+        default: &Path,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<(Self, ConfigSource), ConfigFileError> {
+        let (mut config, source) = Self::load_file(asked, default)?;
+        config.take_variables(variables)?;
+        Ok((config, source))
+    }
+
+    fn load_file(
+        asked: Option<&Path>,
+        default: &Path,
+    ) -> Result<(Self, ConfigSource), ConfigFileError> {
+        let path = asked.unwrap_or(default);
+        match read(path) {
+            Err(ConfigFileError::Read { source, .. }) if asked.is_none() && is_absent(&source) => {
+                Ok((Self::default(), ConfigSource::Defaults))
+            }
+            Err(error) => Err(error),
+            Ok(bytes) => {
+                let config =
+                    parse_bytes(path, &bytes).map_err(|mistake| ConfigFileError::Mistake {
+                        path: path.into(),
+                        mistake,
+                    })?;
+                Ok((config, ConfigSource::File(path.into())))
+            }
+        }
+    }
+}
+
+/// Whether there is no such file. Other errors of the folder are reported where the folder is used.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ConfigFileError> {
+    let failed = |source| ConfigFileError::Read {
+        path: path.into(),
+        source,
+    };
+    // A pipe or a device has no length, and may be endless.
+    let mut bytes = Vec::new();
+    let mut file = fs::File::open(path).map_err(failed)?.take(LIMIT + 1);
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(ConfigFileError::TooLarge { path: path.into() });
+    }
+    Ok(bytes)
+}
+
+fn parse_bytes(file: &Path, bytes: &[u8]) -> Result<Config, Mistake> {
+    match str::from_utf8(bytes) {
+        Ok(text) => parse(Some(file), text),
+        Err(error) => {
+            let intact = dormouse_contracts::invariant!(
+                bytes.get(..error.valid_up_to()),
+                "the valid part is a part"
+            );
+            let text = String::from_utf8_lossy(intact);
+            let problem = "the text is not UTF-8".to_owned();
+            Err(Mistake::at(&text, text.len(), problem))
+        }
+    }
+}
+
+/// Reads a configuration from its text. The name of the file is for errors that are found later, and says where values come
+/// from.
+fn parse(file: Option<&Path>, text: &str) -> Result<Config, Mistake> {
+    let read = |text: &str| toml::from_str::<Config>(text);
+    let mut config = read(text).map_err(|error| Mistake::from_toml(text, &error, read))?;
+    if let Some((base_url, error)) = config.provider.wrong_base_url() {
+        return Err(base_url.mistake(text, &error.to_string()));
+    }
+    let Some(file) = file else {
+        return Ok(config);
+    };
+    config.note_file(file, text);
+    let file = &file.display().to_string();
+    let ProviderSection {
+        key_from,
+        certificates,
+        ..
+    } = &mut config.provider;
+    if let Some(key_from) = key_from {
+        key_from.locate(file, text);
+    }
+    if let Some(certificates) = certificates {
+        certificates.locate(file, text);
+    }
+    Ok(config)
+}

@@ -1,0 +1,311 @@
+//! Where values come from: the file, the environment, and changes by operators.
+
+use std::{ffi::OsString, fmt, path::Path};
+
+use dormouse_contracts::{Seq, Timestamp};
+use dormouse_engine::ChangedSettings;
+use serde_json::Value;
+
+use super::{
+    Config, ConfigFileError, position,
+    section::Section,
+    table::{Applies, PREFIX, Setting, find, nearest, settings},
+    values::{inline, of_text},
+};
+
+/// A value that somebody gave, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The value.
+    pub value: Value,
+    /// Where it was given.
+    pub origin: ValueOrigin,
+}
+
+/// Where a value was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueOrigin {
+    /// In the file.
+    File {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// By an environment variable.
+    Variable(String),
+    /// By an operator, while the program ran.
+    Changed {
+        /// The event.
+        seq: Seq,
+        /// Who.
+        by: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// By a flag of the command line.
+    Flag(&'static str),
+    /// The assistant's own log says who it is.
+    Log,
+}
+
+impl fmt::Display for ValueOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Variable(name) => f.write_str(name),
+            Self::Changed { seq, by, at } => write!(f, "event {seq} by {by} at {at}"),
+            Self::Flag(flag) => f.write_str(flag),
+            Self::Log => f.write_str("the assistant's log"),
+        }
+    }
+}
+
+/// A value that a setting cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidValue(String);
+
+impl Setting {
+    /// The value that a text gives, as somebody writes it at a command line or into the environment: TOML, without the quotes
+    /// around a text.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidValue`], which says what was expected.
+    pub fn read(&self, text: &str) -> Result<Value, InvalidValue> {
+        let value = of_text(text, self.is_text());
+        self.alone(&value)?;
+        Ok(value)
+    }
+
+    /// Whether an operator can change it for an assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidValue`] if it is read when the program starts.
+    pub fn may_be_changed(&self) -> Result<(), InvalidValue> {
+        match self.applies {
+            Applies::Waking => Ok(()),
+            Applies::Start => Err(InvalidValue(format!(
+                "{} is read when the program starts, so it is not changed while it runs; set it in the file, or with {}",
+                self.name,
+                self.variable()
+            ))),
+        }
+    }
+
+    /// A configuration with this value alone.
+    fn alone(&self, value: &Value) -> Result<Config, InvalidValue> {
+        let (section, name) = self.place();
+        let text = match section {
+            "" => format!("{name} = {}\n", inline(value)),
+            _ => format!("[{section}]\n{name} = {}\n", inline(value)),
+        };
+        super::parse(None, &text).map_err(|mistake| InvalidValue(mistake.problem().to_owned()))
+    }
+}
+
+impl Config {
+    /// The value that somebody gave for a setting, and where; `None` if it has its default.
+    #[must_use]
+    pub fn given(&self, setting: &Setting) -> Option<&Given> {
+        self.given.get(&setting.name)
+    }
+
+    /// Notes which values the file gives, and in which lines.
+    pub(super) fn note_file(&mut self, file: &Path, text: &str) {
+        let Ok(values) = toml::from_str::<toml::Table>(text) else {
+            return;
+        };
+        let Ok(places) = toml::de::DeTable::parse(text) else {
+            return;
+        };
+        for setting in settings() {
+            let (section, name) = setting.place();
+            let (value, line) = match section {
+                "" => (values.get(name), places.get_ref().get_key_value(name)),
+                _ => (
+                    values.get(section).and_then(|section| section.get(name)),
+                    places
+                        .get_ref()
+                        .get(section)
+                        .and_then(|section| section.get_ref().as_table()?.get_key_value(name)),
+                ),
+            };
+            let (Some(value), Some((key, _))) = (value, line) else {
+                continue;
+            };
+            let (line, _) = position::of(text, key.span().start);
+            let file = file.display().to_string();
+            let origin = ValueOrigin::File { file, line };
+            if let Ok(value) = serde_json::to_value(value) {
+                self.given
+                    .insert(setting.name.clone(), Given { value, origin });
+            }
+        }
+    }
+
+    /// Takes the values of environment variables such as `DORMOUSE_LIMITS__TICK_RATE`. The file has priority.
+    pub(super) fn take_variables(
+        &mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<(), ConfigFileError> {
+        let mut variables: Vec<_> = variables
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| {
+                name.strip_prefix(PREFIX)
+                    .is_some_and(|rest| rest.contains("__"))
+            })
+            .collect();
+        // The order of the environment is no order, and the first error is reported.
+        variables.sort();
+        for (variable, value) in variables {
+            let failed = |problem: String| ConfigFileError::Variable {
+                variable: variable.clone(),
+                problem,
+            };
+            let Some(setting) = settings()
+                .iter()
+                .find(|setting| setting.variable() == variable)
+            else {
+                let name = variable
+                    .trim_start_matches(PREFIX)
+                    .replace("__", ".")
+                    .to_lowercase();
+                let near: Vec<_> = nearest(&name)
+                    .iter()
+                    .filter_map(|name| find(name).ok())
+                    .map(Setting::variable)
+                    .collect();
+                return Err(failed(match near.is_empty() {
+                    true => {
+                        "it names no setting; `dormouse config list` prints all of them".to_owned()
+                    }
+                    false => format!("it names no setting; did you mean {}?", near.join(" or ")),
+                }));
+            };
+            let text = value.into_string();
+            let text = text.map_err(|_lossy| failed("its value is not UTF-8 text".to_owned()))?;
+            let value = of_text(&text, setting.is_text());
+            let alone = setting.alone(&value);
+            let mut alone = alone.map_err(|error| failed(error.to_string()))?;
+            if self.given.contains_key(&setting.name) {
+                continue;
+            }
+            alone.locate(&format!("the environment variable {variable}"));
+            let origin = ValueOrigin::Variable(variable);
+            self.take(setting, alone);
+            let name = setting.name.clone();
+            self.given.insert(name, Given { value, origin });
+        }
+        let agree = self.execution.check();
+        agree.map_err(|problem| ConfigFileError::Together(problem.to_string()))
+    }
+
+    /// The same configuration with what operators changed for one assistant, and a warning for each change that cannot be
+    /// used any more.
+    #[must_use]
+    pub fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
+        let (mut config, mut warnings) = (self.clone(), Vec::new());
+        for (name, changed) in changes.iter() {
+            let origin = ValueOrigin::Changed {
+                seq: changed.seq,
+                by: changed.by.clone(),
+                at: changed.at,
+            };
+            let value = changed.value.clone();
+            match config.changed(name, &value) {
+                Ok(with) => {
+                    config = with;
+                    let name = name.to_owned();
+                    config.given.insert(name, Given { value, origin });
+                }
+                Err(problem) => warnings.push(format!(
+                    "the change of {name} in event {} by {} is ignored: {problem}",
+                    changed.seq, changed.by
+                )),
+            }
+        }
+        (config, warnings)
+    }
+
+    /// The same configuration with another value for one setting of an assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidValue`] if the setting cannot have the value, contradicts another one, or cannot be changed while the
+    /// program runs.
+    pub fn changed(&self, name: &str, value: &Value) -> Result<Self, InvalidValue> {
+        let setting = find(name).map_err(|error| InvalidValue(error.to_string()))?;
+        setting.may_be_changed()?;
+        let alone = setting.alone(value)?;
+        let mut config = self.clone();
+        config.take(setting, alone);
+        let agree = config.execution.check();
+        agree.map_err(|problem| InvalidValue(problem.to_string()))?;
+        Ok(config)
+    }
+
+    /// Takes the value that a flag gives, so that it is shown. The reader of the flags has checked it.
+    pub fn take_flag(&mut self, setting: &Setting, value: Value, flag: &'static str) {
+        let origin = ValueOrigin::Flag(flag);
+        self.given
+            .insert(setting.name.clone(), Given { value, origin });
+    }
+
+    /// Takes out who the configured assistant is: somebody else is configured.
+    pub(crate) fn forget_assistant(&mut self) {
+        self.assistant = super::AssistantSection::default();
+        self.given.retain(|name, _| !name.starts_with("assistant."));
+    }
+
+    /// Notes that the assistant's own log says who it is.
+    pub(crate) fn note_log(&mut self) {
+        let section = &self.assistant;
+        let texts = [
+            ("persona", section.persona.as_ref()),
+            ("apology", Some(&section.apology)),
+            ("broken_off", Some(&section.broken_off)),
+            ("outage_notice", Some(&section.outage_notice)),
+            ("wait_notice", Some(&section.wait_notice)),
+            ("name", section.name.as_ref()),
+        ];
+        let texts = texts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, Value::from(text?.clone()))));
+        let enabled = ("enabled", Value::from(section.enabled));
+        let given: Vec<_> = texts.chain([enabled]).collect();
+        for (name, value) in given {
+            let origin = ValueOrigin::Log;
+            self.given
+                .insert(format!("assistant.{name}"), Given { value, origin });
+        }
+    }
+
+    fn take(&mut self, setting: &Setting, from: Self) {
+        let (section, name) = setting.place();
+        match section {
+            "assistant" => self.assistant.take(name, from.assistant),
+            "limits" => self.limits.take(name, from.limits),
+            "execution" => self.execution.take(name, from.execution),
+            "classify" => self.classify.take(name, from.classify),
+            "provider" => self.provider.take(name, from.provider),
+            "memory" => self.memory.take(name, from.memory),
+            "trust" => self.trust.take(name, from.trust),
+            _ => self.prices = from.prices,
+        }
+    }
+
+    /// Says of each value that is only checked when it is used where it was given.
+    fn locate(&mut self, place: &str) {
+        let provider = &mut self.provider;
+        if let Some(key_from) = &mut provider.key_from {
+            key_from.name_place(place);
+        }
+        if let Some(certificates) = &mut provider.certificates {
+            certificates.name_place(place);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Numbers that are checked while they are read, so that an error knows its line.
+//!
+//! The bounds and defaults of limits are the engine's own: [`Limits`] checks each number.
+
+use std::{borrow::Cow, fmt::Display, ops::RangeInclusive, time::Duration};
+
+use dormouse_contracts::Trust;
+use dormouse_engine::{Limits, OutOfRange};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+macro_rules! limit {
+    ($($name:ident: $type:ty = $with:ident, $default:expr, $unit:literal;)+) => {$(
+        /// One of the engine's limits.
+        #[derive(Clone, Copy, Debug, Serialize)]
+        pub struct $name($type);
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self($default(Limits::default()))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                // The engine's refusal of a number that is too large names both bounds.
+                let refused = Limits::default().$with(<$type>::MAX).err();
+                let (low, high) = refused.map_or((0, 0), |error| (error.low(), error.high()));
+                whole(low, high, $unit)
+            }
+        }
+
+        impl $name {
+            /// The limits with this one set.
+            pub(super) fn set(self, limits: Limits) -> Result<Limits, OutOfRange> {
+                limits.$with(self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let number = Self(<$type>::deserialize(deserializer)?);
+                number.set(Limits::default()).map_err(|error| {
+                    Error::custom(format_args!("expected {} to {}", error.low(), error.high()))
+                })?;
+                Ok(number)
+            }
+        }
+    )+};
+}
+
+limit! {
+    TickRate: u64 = with_tick_rate_seconds, |limits: Limits| limits.tick_rate().as_secs(), "seconds";
+    MaxIterations: u32 = with_max_iterations, |limits: Limits| limits.max_iterations(), "";
+    MaxContextTokens: u32 = with_max_context_tokens, |limits: Limits| limits.max_context_tokens(), "";
+    MaxHistory: usize = with_max_history, |limits: Limits| limits.max_history(), "";
+    MaxConsecutiveErrors: u32 = with_max_consecutive_errors, |limits: Limits| limits.max_consecutive_errors(), "";
+    MaxParts: usize = with_max_parts, |limits: Limits| limits.max_parts(), "";
+    GiveUpAfter: u64 = with_give_up_after_seconds,
+        |limits: Limits| limits.give_up_after().map_or(0, |after| after.as_secs()), "seconds";
+}
+
+/// A whole number within these bounds.
+fn whole(low: u64, high: u64, unit: &str) -> Schema {
+    let mut schema = json_schema!({"type": "integer", "minimum": low, "maximum": high});
+    if !unit.is_empty() {
+        schema.insert("x-unit".to_owned(), unit.into());
+    }
+    schema
+}
+
+/// A sampling temperature.
+pub(super) type Temperature = UpTo<2>;
+/// Nucleus sampling.
+pub(super) type TopP = UpTo<1>;
+/// The most tokens of one reply.
+pub(super) type MaxTokens = Whole<1, 1_000_000>;
+/// How much a provider allows in a minute.
+pub(super) type AMinute = Whole<1, 1_000_000_000>;
+/// How many requests may be under way at the same time.
+pub(super) type AtOnce = Whole<1, 1_000>;
+/// How many tokens of a prompt recollections may take.
+pub(super) type RecallTokens = Whole<0, 100_000>;
+/// For how many days what was said is kept; 0: for ever.
+pub(super) type KeptDays = Whole<0, 36_500>;
+/// A number of tokens.
+pub(super) type TokenCount = Whole<1, 1_000_000_000>;
+/// How long a turn waits for its recollections.
+pub(super) type RecallTimeout = Seconds<60>;
+
+/// A whole number within bounds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Whole<const LEAST: u32, const MOST: u32>(pub u32);
+
+/// A price in dollars for a million tokens.
+#[derive(Clone, Copy, Debug, JsonSchema)]
+#[schemars(inline, extend("minimum" = 0, "maximum" = 10_000))]
+pub(super) struct Dollars(pub f64);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(
+            deserializer,
+            0.0..=10_000.0,
+            " dollars for a million tokens",
+        )
+        .map(Self)
+    }
+}
+
+/// A number from zero to `MOST`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct UpTo<const MOST: u8>(pub f32);
+
+/// A duration of 1 to `MOST` whole seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds<const MOST: u64 = 3_600>(pub Duration);
+
+impl<const MOST: u64> Serialize for Seconds<MOST> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_secs().serialize(serializer)
+    }
+}
+
+impl<const MOST: u64> JsonSchema for Seconds<MOST> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("SecondsUpTo{MOST}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        whole(1, MOST, "seconds")
+    }
+}
+
+impl<const LEAST: u32, const MOST: u32> JsonSchema for Whole<LEAST, MOST> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("From{LEAST}To{MOST}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        whole(LEAST.into(), MOST.into(), "")
+    }
+}
+
+impl<const MOST: u8> JsonSchema for UpTo<MOST> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("UpTo{MOST}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "number", "minimum": 0, "maximum": MOST})
+    }
+}
+
+impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Whole<LEAST, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, LEAST..=MOST, "").map(Self)
+    }
+}
+
+impl<'de, const MOST: u8> Deserialize<'de> for UpTo<MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 0.0..=f32::from(MOST), "").map(Self)
+    }
+}
+
+impl<'de, const MOST: u64> Deserialize<'de> for Seconds<MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 1..=MOST, " seconds")
+            .map(|seconds| Self(Duration::from_secs(seconds)))
+    }
+}
+
+/// Reads a trust score.
+pub(super) fn trust<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Trust, D::Error> {
+    let score = bounded(deserializer, 0.0..=1.0, "")?;
+    Trust::try_new(score).map_err(Error::custom)
+}
+
+/// Reads a number within `range`. The error does not name the setting or the number: both are added to it.
+fn bounded<'de, D, N>(deserializer: D, range: RangeInclusive<N>, unit: &str) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Deserialize<'de> + PartialOrd + Display,
+{
+    let number = N::deserialize(deserializer)?;
+    if range.contains(&number) {
+        return Ok(number);
+    }
+    let (least, most) = range.into_inner();
+    Err(Error::custom(format_args!(
+        "expected {least} to {most}{unit}"
+    )))
+}

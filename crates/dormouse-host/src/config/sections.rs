@@ -1,0 +1,300 @@
+//! The sections about the assistant itself.
+
+use dormouse_classify::ClassifyConfig;
+use dormouse_contracts::{AssistantId, ChannelId, EntityId, Trust, invariant};
+use dormouse_engine::{AssistantConfig, ExecutionPattern, Limits, OutOfRange};
+use serde::{Deserialize, Deserializer, de::Error};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    numbers::{
+        GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxParts,
+        Seconds, TickRate,
+    },
+    section::section,
+    words, world,
+};
+
+/// The key of an assistant without a configured key.
+pub const DEFAULT_KEY: &str = "dormouse";
+
+/// What the engine does if the operator says nothing.
+pub(super) fn engine() -> AssistantConfig {
+    AssistantConfig::new(default_key())
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the name is a constant, and a test makes it"
+)]
+fn default_key() -> AssistantId {
+    AssistantId::try_new(DEFAULT_KEY).expect("an assistant key")
+}
+
+section! {
+    /// `[assistant]`: who it is.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct AssistantSection {
+        /// Its name in the log, and the word that an @mention must match
+        #[serde(deserialize_with = "key")]
+        #[schemars(with = "String", extend("default" = DEFAULT_KEY, "x-alias" = "assistant_key", "x-when" = "start"))]
+        key: Key = Key(None),
+        /// Its name in the world
+        #[serde(deserialize_with = "world::name")]
+        #[schemars(with = "String", extend(
+            "x-unset" = "the key with a first capital letter, and \"-\" in place of \".\"",
+            "x-example" = "Dormouse", "x-when" = "start",
+        ))]
+        name: Option<String> = None,
+        /// Who it is and how it behaves
+        #[schemars(with = "String", extend(
+            "x-alias" = "system_prompt", "x-unset" = "a friendly resident of the name of the key",
+            "x-example" = "You are Dormouse, who keeps the tea-house. Be kind, brief and truthful.",
+        ))]
+        persona: Option<String> = None,
+        /// Said to the sender of a message that gets no answer; empty: nothing
+        apology: String = engine().apology,
+        /// Said if the world refuses part of a long answer after the first; empty: nothing
+        broken_off: String = engine().broken_off,
+        /// Said once to the sender if the answer takes longer than slow_after; empty: nothing
+        wait_notice: String = engine().wait_notice,
+        /// Said once to each waiting sender in a long outage; empty: nothing
+        outage_notice: String = engine().outage_notice,
+        /// False: messages are accepted and kept, but not answered until it is true again
+        #[schemars(extend("x-alias" = "enabled"))]
+        enabled: bool = true,
+    }
+}
+
+/// The configured key, if there is one.
+#[derive(Clone, Debug, Default)]
+pub struct Key(Option<AssistantId>);
+
+fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+    AssistantId::deserialize(deserializer).map(|key| Key(Some(key)))
+}
+
+impl AssistantSection {
+    /// The assistant's key: the configured one, or `dormouse`.
+    pub fn key(&self) -> AssistantId {
+        self.key.0.clone().unwrap_or_else(default_key)
+    }
+
+    /// The same configuration for another assistant of the folder.
+    pub fn set_key(&mut self, key: AssistantId) {
+        self.key = Key(Some(key));
+    }
+
+    /// The assistant's name in the world: the configured one, or its key with a capital letter.
+    pub fn name(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        character_name(&self.key())
+    }
+}
+
+/// The name of an assistant without a configured one: its key with a capital letter. Names cannot contain full stops, so
+/// hyphens replace them.
+pub(crate) fn character_name(key: &AssistantId) -> String {
+    let key = key.as_str().replace('.', "-");
+    let mut letters = key.chars();
+    let first = invariant!(letters.next(), "a key is not empty");
+    first.to_ascii_uppercase().to_string() + letters.as_str()
+}
+
+section! {
+    /// `[limits]`: what bounds it.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct LimitsSection {
+        /// Time between two ticks
+        #[schemars(extend("x-alias" = "tick_rate"))]
+        tick_rate: TickRate = TickRate::default(),
+        /// Replies of the model (steps) and its actions in one tick; in the last step the model can only speak
+        #[schemars(extend("x-alias" = "max_iterations_per_tick"))]
+        max_iterations_per_tick: MaxIterations = MaxIterations::default(),
+        /// The model's context window, in tokens
+        #[schemars(with = "MaxContextTokens", extend(
+            "x-alias" = "max_context_tokens", "x-unset" = "the model's own if it is known, else 32768",
+            "x-example" = 32768,
+        ))]
+        max_context_tokens: Option<MaxContextTokens> = None,
+        /// Earlier turns that a prompt may show
+        #[schemars(extend("x-alias" = "max_history"))]
+        max_history: MaxHistory = MaxHistory::default(),
+        /// After this many errors in a row a message is given up, or the assistant stops (see below)
+        #[schemars(extend("x-alias" = "max_consecutive_errors"))]
+        max_consecutive_errors: MaxConsecutiveErrors = MaxConsecutiveErrors::default(),
+        /// How often one reply may speak; a long answer is divided at the ends of sentences
+        max_parts_per_answer: MaxParts = MaxParts::default(),
+        /// Time until a message is given up if it is the only one that fails (see below); 0: never
+        give_up_after: GiveUpAfter = GiveUpAfter::default(),
+        /// Time until `play` prints that the answer takes longer
+        slow_after: Seconds = Seconds(engine().slow_after),
+    }
+}
+
+impl LimitsSection {
+    /// The engine's limits with the configured values. `window` is the context window if none is configured.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] if the window is not within the bounds of a window.
+    pub fn limits(&self, window: Option<u32>) -> Result<Limits, OutOfRange> {
+        let mut limits = Limits::default();
+        if let Some(tokens) = window {
+            limits = limits.with_max_context_tokens(tokens)?;
+        }
+        if let Some(number) = self.max_context_tokens {
+            limits = number.set(limits)?;
+        }
+        limits = self.tick_rate.set(limits)?;
+        limits = self.max_iterations_per_tick.set(limits)?;
+        limits = self.max_history.set(limits)?;
+        limits = self.max_consecutive_errors.set(limits)?;
+        limits = self.max_parts_per_answer.set(limits)?;
+        self.give_up_after.set(limits)
+    }
+}
+
+section! {
+    /// `[execution]`: how many actions a tick may take.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct ExecutionSection {
+        /// True: ReAct loop; false: a single action in each tick
+        #[schemars(with = "bool", extend("x-alias" = "multi_action_enabled", "x-unset" = "true", "x-example" = true))]
+        multi_action_enabled: Option<bool> = None,
+        /// Sets the same as multi_action_enabled. If both are set, they must agree
+        #[schemars(schema_with = "words::mode", extend(
+            "x-alias" = "execution_config", "x-unset" = "react_loop", "x-example" = "react_loop",
+        ))]
+        mode: Option<ExecutionMode> = None,
+    }
+}
+
+/// A mode that contradicts the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "execution: mode = {mode:?} contradicts multi_action_enabled = {switch}: remove one of the two"
+)]
+pub(super) struct Contradiction {
+    mode: &'static str,
+    switch: bool,
+}
+
+impl ExecutionSection {
+    /// The pattern.
+    pub fn pattern(&self) -> ExecutionPattern {
+        match (self.mode, self.multi_action_enabled) {
+            (Some(ExecutionMode(pattern)), _) => pattern,
+            (None, Some(true)) => ExecutionPattern::ReactLoop,
+            (None, Some(false)) => ExecutionPattern::SingleAction,
+            (None, None) => ExecutionPattern::default(),
+        }
+    }
+
+    /// Whether its two settings agree.
+    pub(super) fn check(&self) -> Result<(), Contradiction> {
+        let (mode, switch) = match (self.mode, self.multi_action_enabled) {
+            (Some(ExecutionMode(ExecutionPattern::ReactLoop)), Some(false)) => {
+                ("react_loop", false)
+            }
+            (Some(ExecutionMode(ExecutionPattern::SingleAction)), Some(true)) => {
+                ("single_action", true)
+            }
+            _ => return Ok(()),
+        };
+        Err(Contradiction { mode, switch })
+    }
+}
+
+/// Reads `[execution]`, whose two settings must agree.
+pub(super) fn execution<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ExecutionSection, D::Error> {
+    let section = ExecutionSection::deserialize(deserializer)?;
+    section.check().map_err(Error::custom)?;
+    Ok(section)
+}
+
+/// A mode by name.
+#[derive(Clone, Copy, Debug)]
+pub struct ExecutionMode(ExecutionPattern);
+
+impl<'de> Deserialize<'de> for ExecutionMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match name.as_str() {
+            "react_loop" => Ok(Self(ExecutionPattern::ReactLoop)),
+            "single_action" => Ok(Self(ExecutionPattern::SingleAction)),
+            "plan_execute" => Err(Error::custom(
+                "expected react_loop or single_action; plan_execute is reserved and does not exist yet",
+            )),
+            _ => Err(Error::custom("expected react_loop or single_action")),
+        }
+    }
+}
+
+section! {
+    /// `[classify]`: what messages are to it.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct ClassifySection {
+        /// False: every message is ignored (rule 0)
+        #[schemars(extend("x-alias" = "interaction_enabled"))]
+        interaction_enabled: bool = ClassifyConfig::default().interaction_enabled,
+        /// True: a message that addresses the assistant triggers an answer (rule 2)
+        #[schemars(extend("x-alias" = "enable_addressing"))]
+        enable_addressing: bool = ClassifyConfig::default().enable_addressing,
+        /// Speech and poses in rooms (rule 6)
+        #[schemars(schema_with = "words::rooms")]
+        rooms: dormouse_classify::RoomPolicy = dormouse_classify::RoomPolicy::default(),
+        /// People whose every message triggers an answer (rule 5)
+        #[schemars(with = "BTreeSet<String>", extend(
+            "x-alias" = "trigger_permissions", "x-example" = ["player:alice"],
+        ))]
+        trigger_permissions: BTreeSet<EntityId> = BTreeSet::new(),
+        /// What a message on each channel is (rule 6): "trigger", "context" or "ignore", and how far it is believed
+        #[serde(deserialize_with = "world::channels")]
+        #[schemars(schema_with = "words::channels", extend("default" = {}, "x-example" = {"public": {"action": "context", "trust": 0.5}}))]
+        channels: BTreeMap<ChannelId, dormouse_classify::ChannelConfig> = BTreeMap::new(),
+        /// Trust of people's messages, 0 to 1, in place of the trust of the source
+        #[schemars(schema_with = "words::trusts", extend("default" = {}, "x-example" = {"player:bob": 0.2}))]
+        trust_overrides: BTreeMap<EntityId, Trust> = BTreeMap::new(),
+    }
+}
+
+impl ClassifySection {
+    /// The same as classification takes it.
+    pub fn config(&self) -> ClassifyConfig {
+        ClassifyConfig {
+            interaction_enabled: self.interaction_enabled,
+            enable_addressing: self.enable_addressing,
+            trigger_permissions: self.trigger_permissions.clone(),
+            channels: self.channels.clone(),
+            rooms: self.rooms,
+            trust_overrides: self.trust_overrides.clone(),
+        }
+    }
+}
+
+section! {
+    /// `[trust]`: what moves the trust of messages and notes.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct TrustSection {
+        /// False: a message gets the trust of its source, for every sender
+        sender_history: bool = engine().sender_history,
+        /// How many people who did not hear each other make a claim 0.5 credible; 0: nobody does
+        #[serde(deserialize_with = "accounts")]
+        #[schemars(schema_with = "words::accounts")]
+        independent_accounts: u32 = engine().independent_accounts,
+    }
+}
+
+/// One account is no corroboration.
+fn accounts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(deserializer)?;
+    match number {
+        0 | 2..=100 => Ok(number),
+        _ => Err(D::Error::custom("expected 0, or 2 to 100")),
+    }
+}

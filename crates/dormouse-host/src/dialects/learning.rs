@@ -1,0 +1,80 @@
+//! Learning from replies while the assistant runs.
+
+use dormouse_contracts::Timestamp;
+use dormouse_dialects::{CallingChange, ToolCalling};
+use dormouse_engine::Replied;
+
+use super::{book::Dialects, file::DialectsError};
+
+/// Learns from the replies of models. The way in which tools are offered is fixed while an assistant is awake, because
+/// its prompts depend on it. What is learnt applies from the next start.
+#[derive(Debug)]
+pub struct Learning {
+    book: Dialects,
+    /// How tools are offered, to every model.
+    offered: ToolCalling,
+    /// The user's choice of how they are offered, if there is one.
+    configured: Option<ToolCalling>,
+    trouble: Option<DialectsError>,
+}
+
+impl Learning {
+    /// Learning for the book, while tools are offered in this way. `trouble` is why the book is not the one in the file.
+    pub fn new(
+        book: Dialects,
+        offered: ToolCalling,
+        configured: Option<ToolCalling>,
+        trouble: Option<DialectsError>,
+    ) -> Self {
+        Self {
+            book,
+            offered,
+            configured,
+            trouble,
+        }
+    }
+
+    /// What is to be reported at the start.
+    pub fn begun(&mut self) -> Vec<LearningNotice> {
+        self.trouble
+            .take()
+            .map(LearningNotice::File)
+            .into_iter()
+            .collect()
+    }
+
+    /// Learns from a reply, saves what changed, and returns what is to be reported about it.
+    pub fn heard(&mut self, replied: &Replied, at: Timestamp) -> Vec<LearningNotice> {
+        // Names the engine did not parse as a tool call are not counted.
+        let was_called = |name: &str| replied.calls.iter().any(|call| call.name == name);
+        let change = self
+            .book
+            .observe(&replied.reply, self.offered, was_called, at);
+        let Some(change) = change else {
+            return Vec::new();
+        };
+        let configured = self.configured;
+        let mut notices = vec![LearningNotice::Changed { change, configured }];
+        notices.extend(self.book.save().err().map(LearningNotice::File));
+        notices
+    }
+
+    /// Saves observations that have changed nothing so far.
+    pub fn ended(&mut self) -> Option<LearningNotice> {
+        self.book.save().err().map(LearningNotice::File)
+    }
+}
+
+/// Something about learning that is to be reported to people.
+#[derive(Debug)]
+pub enum LearningNotice {
+    /// Something was learnt.
+    Changed {
+        /// What.
+        change: CallingChange,
+        /// The user's choice of how tools are offered, which goes before what was learnt.
+        configured: Option<ToolCalling>,
+    },
+    /// The file cannot be read or written.
+    File(DialectsError),
+}

@@ -1,0 +1,148 @@
+//! The data folder and what is in it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use dormouse_contracts::AssistantId;
+use dormouse_memory::Memory;
+
+/// The folder that holds everything the program keeps.
+#[derive(Clone, Debug)]
+pub struct DataFolder(PathBuf);
+
+/// The data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The path is not a folder.
+    #[error("{} is not a folder; expected the folder of the data", path.display())]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file could not be removed.
+    #[error("{} could not be removed", file.display())]
+    Remove {
+        /// The file.
+        file: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// It could not be created.
+    #[error("the data folder {} could not be created", path.display())]
+    Create {
+        /// The folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
+
+impl DataFolder {
+    /// The folder at this path. It may be missing, but a file is refused. Creates nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::NotAFolder`].
+    pub fn at(path: impl Into<PathBuf>) -> Result<Self, DataError> {
+        let path = path.into();
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_dir() => Err(DataError::NotAFolder { path }),
+            Ok(_) | Err(_) => Ok(Self(path)),
+        }
+    }
+
+    /// Creates the folder if it is missing, readable only by its owner.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError`]; nothing was created.
+    pub fn create(&self) -> Result<(), DataError> {
+        let path = || self.0.clone();
+        match fs::metadata(&self.0) {
+            Ok(found) if found.is_dir() => return Ok(()),
+            Ok(_) => return Err(DataError::NotAFolder { path: path() }),
+            Err(_) => {}
+        }
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(&self.0).map_err(|source| DataError::Create {
+            path: path(),
+            source,
+        })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The event log.
+    pub fn log(&self) -> PathBuf {
+        self.0.join("log.redb")
+    }
+
+    /// The memory of this assistant, rebuilt from the log if it is missing. The assistants of a folder share its log and its
+    /// world; each has its own memory.
+    pub fn memory(&self, key: &AssistantId) -> PathBuf {
+        self.0.join(format!("memory-{key}.redb"))
+    }
+
+    /// The memory of this assistant while it is made again, next to the one that is there. It stays if that is interrupted.
+    pub fn memory_being_made(&self, key: &AssistantId) -> PathBuf {
+        self.0.join(format!("memory-{key}.redb.again"))
+    }
+
+    /// Removes what an interrupted making of this memory left: it may hold what was erased since. Call it only while the log
+    /// is open for writing, which keeps others from making the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Remove`].
+    pub fn remove_memory_being_made(&self, key: &AssistantId) -> Result<(), DataError> {
+        remove_memory(&self.memory_being_made(key))
+    }
+
+    /// The world.
+    pub fn world(&self) -> PathBuf {
+        self.0.join("world.redb")
+    }
+
+    /// What was learnt about models.
+    pub fn dialects(&self) -> PathBuf {
+        self.0.join("dialects.json")
+    }
+
+    /// The history of typed lines.
+    pub fn history(&self) -> PathBuf {
+        self.0.join("history.txt")
+    }
+
+    /// The configuration, unless another one is named.
+    pub fn config(&self) -> PathBuf {
+        self.0.join("dormouse.toml")
+    }
+}
+
+/// Removes the memory in this file with what is derived from it, if it is there.
+///
+/// # Errors
+///
+/// [`DataError::Remove`]; some files may be gone.
+pub fn remove_memory(memory: &Path) -> Result<(), DataError> {
+    for file in Memory::files(memory) {
+        match fs::remove_file(&file) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(DataError::Remove { file, source });
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}

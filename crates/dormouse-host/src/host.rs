@@ -1,0 +1,370 @@
+//! Many assistants in one process: one log, one world, one set of models.
+
+mod error;
+mod new_files;
+mod residency;
+mod roster;
+mod running;
+mod woken;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use dormouse_classify::ClassifyConfig;
+use dormouse_contracts::{AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp};
+use dormouse_engine::{Replied, ToolCalling};
+use dormouse_providers::{Accounts, CachedCounter, Environment, GuardedModel, ModelSwitch, warm};
+use dormouse_resilience::RetryBudget;
+use dormouse_sandbox::Sandbox;
+use dormouse_store::RedbLog;
+
+use crate::{
+    config::{Config, unmatched},
+    dialects::{Dialects, Learning, LearningNotice},
+    folder::DataFolder,
+    format::check_format,
+    provider::{ModelSelection, Models, ProviderError, assemble, network, select},
+    recall::Recall,
+    system::{SystemClock, SystemRandom},
+};
+pub use error::{HostError, Mismatch, check_follows};
+use new_files::{NewFiles, is_missing};
+use residency::Residency;
+pub use residency::{Resident, Summary};
+pub use running::{EndedError, Running};
+pub use woken::Woken;
+
+/// For how long an assistant is at rest before it is put away by itself, unless the settings say otherwise.
+const PUT_AWAY_AFTER: Duration = Duration::from_secs(60);
+
+/// What a host is made of.
+pub struct HostSettings {
+    /// What the operator decided.
+    pub config: Config,
+    /// The variables of the environment that hold addresses and keys.
+    pub environment: Environment,
+    /// The models of all assistants, with their limits and accounts.
+    pub models: Models,
+    /// How tools are offered, if that is not to be learnt.
+    pub tool_calling: Option<ToolCalling>,
+    /// Whether something is learnt from what models reply.
+    pub learns: bool,
+    /// Called with what was learnt about models, and with errors of the file that it is kept in.
+    pub on_learnt: Box<dyn Fn(LearningNotice) + Send + Sync>,
+    /// For how long an assistant is at rest before it is put away.
+    pub put_away_after: Duration,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Spreads the retries of calls to models.
+    pub random: Arc<dyn Random>,
+}
+
+impl fmt::Debug for HostSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostSettings")
+            .field("config", &self.config)
+            .field("put_away_after", &self.put_away_after)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HostSettings {
+    /// The settings for this configuration: the models that it and the environment name, the system's clock, and learning
+    /// that reports to the log of the program.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError`] if no model can be used.
+    pub fn of(config: Config, environment: Environment) -> Result<Self, ProviderError> {
+        let section = &config.provider;
+        let chosen = select(&ModelSelection::default(), section, &environment)?;
+        let switched =
+            |switch: &ModelSwitch| tracing::info!(?switch, "another model answers from now on");
+        let models = assemble(
+            &chosen,
+            section,
+            &config.prices,
+            &network(section)?,
+            switched,
+        )?;
+        Ok(Self::with_models(config, environment, models))
+    }
+
+    /// The same with these models.
+    #[must_use]
+    pub fn with_models(config: Config, environment: Environment, models: Models) -> Self {
+        Self {
+            config,
+            environment,
+            models,
+            tool_calling: None,
+            learns: true,
+            on_learnt: Box::new(|notice| tracing::info!(?notice, "learnt about a model")),
+            put_away_after: PUT_AWAY_AFTER,
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom::default()),
+        }
+    }
+}
+
+/// Assistants that live in one data folder and one world: the [`Sandbox`] of the folder, or another [`Habitat`]. A clone is
+/// another handle to the same host. Dropping the last one is a crash for those who are awake: nothing accepted is lost, and
+/// [`Host::close`] puts them away properly.
+pub struct Host<W = Sandbox> {
+    shared: Arc<Shared>,
+    residency: Arc<Residency>,
+    world: Arc<W>,
+}
+
+impl<W> Clone for Host<W> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            residency: Arc::clone(&self.residency),
+            world: Arc::clone(&self.world),
+        }
+    }
+}
+
+impl<W> fmt::Debug for Host<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("folder", &self.shared.folder)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What all assistants share.
+pub(crate) struct Shared {
+    /// Declared before the log: new files are removed while the log still keeps other processes out.
+    new_files: Mutex<NewFiles>,
+    folder: DataFolder,
+    config: Config,
+    /// What messages are to those for whom nothing else was set.
+    classify: Arc<ClassifyConfig>,
+    log: RedbLog,
+    world: Arc<dyn Habitat>,
+    models: SharedModels,
+    recall: Recall,
+    /// How tools are offered. Prompts depend on it, so it is the same until the host is closed.
+    offered: ToolCalling,
+    learning: Option<Mutex<Learning>>,
+    on_learnt: Box<dyn Fn(LearningNotice) + Send + Sync>,
+    put_away_after: Duration,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+/// The models, with one budget and one set of accounts.
+struct SharedModels {
+    model: Arc<dyn ChatModel>,
+    each: Vec<GuardedModel>,
+    accounts: Accounts,
+    counter: Arc<CachedCounter>,
+    window: Option<u32>,
+    timeout: Duration,
+    retry_budget: RetryBudget,
+}
+
+impl Host {
+    /// Opens the log and the sandbox in the folder, and creates what is missing. Nobody wakes: [`Host::take_in`] begins
+    /// that. Blocks for milliseconds while files are checked; needs a tokio runtime with time enabled.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; files that did not exist before are removed again.
+    pub async fn open(settings: HostSettings, folder: &DataFolder) -> Result<Self, HostError> {
+        let mut opened = OpenedFolder::open(folder).await?;
+        for warning in unmatched(&settings.config.classify, &settings.config.memory) {
+            tracing::warn!("{warning}");
+        }
+        (opened.new_files).add(folder.world(), is_missing(&folder.world()));
+        let world = Sandbox::open(&folder.world(), Arc::clone(&settings.clock))?;
+        opened.live_in(world, settings, folder)
+    }
+}
+
+impl<W: Habitat + 'static> Host<W> {
+    /// Opens the log in the folder, or creates it, for assistants that live in this world, as [`Host::open`] does for the
+    /// sandbox.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; files that did not exist before are removed again.
+    pub async fn open_in(
+        world: W,
+        settings: HostSettings,
+        folder: &DataFolder,
+    ) -> Result<Self, HostError> {
+        OpenedFolder::open(folder)
+            .await?
+            .live_in(world, settings, folder)
+    }
+}
+
+/// The log of a folder, and the files that are new. Declared in this order: new files are removed while the log still keeps
+/// other processes out.
+struct OpenedFolder {
+    new_files: NewFiles,
+    log: RedbLog,
+}
+
+impl OpenedFolder {
+    async fn open(folder: &DataFolder) -> Result<Self, HostError> {
+        check_format(folder).await?;
+        folder.create()?;
+        // The log is opened before the world: another process would hold it, and it must not be lost. The process that has it
+        // open owns the folder.
+        let log_was_missing = is_missing(&folder.log());
+        let log = RedbLog::open(&folder.log())?;
+        let mut new_files = NewFiles::default();
+        // Another process may have created the log just now, and used it.
+        let is_empty = log.assistants().is_ok_and(|known| known.is_empty());
+        new_files.add(folder.log(), log_was_missing && is_empty);
+        Ok(Self { new_files, log })
+    }
+
+    fn live_in<W: Habitat + 'static>(
+        self,
+        world: W,
+        settings: HostSettings,
+        folder: &DataFolder,
+    ) -> Result<Host<W>, HostError> {
+        let HostSettings {
+            config,
+            environment,
+            models,
+            tool_calling,
+            learns,
+            on_learnt,
+            put_away_after,
+            clock,
+            random,
+        } = settings;
+        // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
+        let Self { log, new_files } = self;
+        let world = Arc::new(world);
+        let (book, trouble) = Dialects::open(&folder.dialects());
+        let (provider, name) = models.model.identity();
+        let configured = tool_calling.or(config.provider.tool_calling);
+        let offered = configured.unwrap_or_else(|| book.learnt(provider, name).calling);
+        let mut learning = Learning::new(book, offered, configured, trouble);
+        let cold = Arc::clone(&models.counter);
+        // The first count loads the vocabulary; better now than with the first message.
+        drop(tokio::task::spawn_blocking(move || warm(&*cold)));
+        let recall = Recall::open(&config, &environment)?;
+        if learns {
+            learning.begun().into_iter().for_each(&on_learnt);
+        }
+        let shared = Arc::new(Shared {
+            new_files: Mutex::new(new_files),
+            folder: folder.clone(),
+            classify: Arc::new(config.classify.config()),
+            config,
+            log,
+            world: Arc::clone(&world) as _,
+            models: SharedModels {
+                model: Arc::new(models.model),
+                each: models.each,
+                accounts: models.accounts,
+                counter: models.counter,
+                window: models.window,
+                timeout: models.timeout,
+                retry_budget: models.retry_budget,
+            },
+            recall,
+            offered,
+            learning: learns.then(|| Mutex::new(learning)),
+            on_learnt,
+            put_away_after,
+            clock,
+            random,
+        });
+        Ok(Host {
+            shared,
+            residency: Arc::default(),
+            world,
+        })
+    }
+}
+
+impl<W> Host<W> {
+    /// The folder in which everything is kept.
+    #[must_use]
+    pub fn folder(&self) -> &DataFolder {
+        &self.shared.folder
+    }
+
+    /// What the operator decided.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// The world in which all of them live.
+    #[must_use]
+    pub fn world(&self) -> &W {
+        &self.world
+    }
+
+    /// The log of all of them.
+    #[must_use]
+    pub fn log(&self) -> &RedbLog {
+        &self.shared.log
+    }
+
+    /// What their models used since the host was opened.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.shared.models.accounts
+    }
+
+    /// Their models, ordered by the name of the service.
+    #[must_use]
+    pub fn models(&self) -> &[GuardedModel] {
+        &self.shared.models.each
+    }
+
+    /// The assistants in the log, with the last event of each.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Read`].
+    pub fn known(&self) -> Result<Vec<(AssistantId, Seq)>, HostError> {
+        Ok(self.shared.log.assistants()?)
+    }
+}
+
+impl Shared {
+    fn keep_files(&self) {
+        let mut files = self
+            .new_files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        files.keep();
+    }
+
+    fn learn(&self, replied: &Replied, at: Timestamp) {
+        self.with_learning(|learning| learning.heard(replied, at));
+    }
+
+    fn save_learnt(&self) {
+        self.with_learning(|learning| learning.ended().into_iter().collect());
+    }
+
+    fn with_learning(&self, work: impl FnOnce(&mut Learning) -> Vec<LearningNotice>) {
+        if let Some(learning) = &self.learning {
+            let notices = work(&mut learning.lock().unwrap_or_else(PoisonError::into_inner));
+            notices.into_iter().for_each(&self.on_learnt);
+        }
+    }
+}

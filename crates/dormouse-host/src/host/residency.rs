@@ -1,0 +1,267 @@
+//! Who lives in a host: who is awake, who is put away, and what wakes them.
+//!
+//! One task keeps all of it. An assistant that is put away is its key, the last delivery that it heard, the time at which it
+//! is due, and a place among those who wait for their world. No timer runs for it unless it is due at a moment, and then one
+//! timer is set for all of them.
+
+mod keeper;
+mod living;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use dormouse_contracts::{
+    AssistantId, EntityId, Habitat, Perception, Presence, SenseError, Timestamp,
+};
+use dormouse_engine::{Accepted, Handle, PerceiveError};
+use dormouse_memory::Memory;
+use dormouse_sandbox::Acted;
+use tokio::{
+    sync::{broadcast, mpsc, oneshot, watch},
+    task::JoinSet,
+};
+
+use super::{Host, Shared, error::HostError};
+use crate::pump::Pumped;
+use keeper::Keeper;
+
+/// The task that keeps the residents, and the way to it. Dropping it ends the task.
+#[derive(Debug, Default)]
+pub(super) struct Residency(Mutex<Doors>);
+
+#[derive(Debug, Default)]
+enum Doors {
+    /// Nobody has asked for anybody yet.
+    #[default]
+    NotYetOpen,
+    Open {
+        orders: mpsc::UnboundedSender<Order>,
+        keeper: JoinSet<()>,
+    },
+    Closed,
+}
+
+/// What the task that keeps the residents is asked for.
+enum Order {
+    TakeIn(AssistantId, oneshot::Sender<Result<(), HostError>>),
+    Wake(AssistantId, Reply),
+    PutAway(AssistantId, oneshot::Sender<()>),
+    List(oneshot::Sender<Vec<Summary>>),
+    Close,
+}
+
+/// How somebody who wakes an assistant is answered.
+type Reply = oneshot::Sender<Result<Resident, HostError>>;
+
+/// An assistant of a host at a glance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its key.
+    pub key: AssistantId,
+    /// Whether it is awake.
+    pub is_awake: bool,
+    /// When it wakes by itself, if it is put away and something is due.
+    pub due: Option<Timestamp>,
+    /// How often it was woken since the host was opened.
+    pub wakes: u64,
+}
+
+/// An assistant that is awake. It is not put away while somebody has one of these.
+#[derive(Clone)]
+pub struct Resident {
+    key: AssistantId,
+    handle: Handle,
+    memory: Memory,
+    character: EntityId,
+    name: String,
+    world: Arc<dyn Habitat>,
+    slow_after: Duration,
+    pumped: watch::Receiver<Pumped>,
+    accepted: broadcast::Sender<(Perception, Accepted)>,
+    /// Dropped with the last clone, which lets it be put away.
+    _stay: mpsc::Sender<()>,
+}
+
+impl fmt::Debug for Resident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resident")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Resident {
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> &AssistantId {
+        &self.key
+    }
+
+    /// How to talk to it.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Its memory.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Its character in the world.
+    #[must_use]
+    pub fn character(&self) -> &EntityId {
+        &self.character
+    }
+
+    /// The name of its character.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it is, and who would perceive what it says aloud there.
+    ///
+    /// # Errors
+    ///
+    /// [`SenseError`] if the world does not know.
+    pub async fn presence(&self) -> Result<Presence, SenseError> {
+        self.world.presence(&self.character).await
+    }
+
+    /// After how long a sender is notified that the answer takes longer.
+    #[must_use]
+    pub fn slow_after(&self) -> Duration {
+        self.slow_after
+    }
+
+    /// How far its perceptions were handed over.
+    #[must_use]
+    pub fn pumped(&self) -> watch::Receiver<Pumped> {
+        self.pumped.clone()
+    }
+
+    /// What it accepts from now on. A reader that falls behind by more than 256 messages misses the oldest.
+    #[must_use]
+    pub fn accepted(&self) -> broadcast::Receiver<(Perception, Accepted)> {
+        self.accepted.subscribe()
+    }
+
+    /// Waits until the assistant has taken in what it perceives of an act of the sandbox. When this returns, what it
+    /// accepted is on disk. It answers in the background; [`Handle::at_rest`] waits for that.
+    ///
+    /// # Errors
+    ///
+    /// [`PerceiveError::Gone`] if the assistant has ended before.
+    pub async fn heard(&self, acted: &Acted) -> Result<(), PerceiveError> {
+        let to_it = acted.deliveries.iter();
+        let to_it = to_it.filter(|(to, _)| *to == self.character);
+        match to_it.map(|(_, number)| *number).max() {
+            Some(last) => self.heard_up_to(last).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until the assistant has taken in what its world delivered to it up to this number, as [`Resident::heard`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`PerceiveError::Gone`] if the assistant has ended before.
+    pub async fn heard_up_to(&self, last: u64) -> Result<(), PerceiveError> {
+        let mut pumped = self.pumped.clone();
+        let reached = pumped.wait_for(|pumped| pumped.done >= last).await;
+        reached.map_or(Err(PerceiveError::Gone), |_| Ok(()))
+    }
+}
+
+impl<W> Host<W> {
+    /// Lets an assistant live here: it wakes when its world has something for it or when something is due, and is put away
+    /// when it has been at rest for a while. It is not woken if nothing waits for it.
+    ///
+    /// Reads its state from the log.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if its life cannot be read.
+    pub async fn take_in(&self, key: &AssistantId) -> Result<(), HostError> {
+        self.ask(|reply| Order::TakeIn(key.clone(), reply))
+            .await
+            .unwrap_or(Err(HostError::Closed))
+    }
+
+    /// Wakes an assistant, or joins those who keep it awake. One that the log does not know is created, with the
+    /// configuration's `[assistant]` if that has its key. It lives here from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if it cannot be woken.
+    pub async fn wake(&self, key: &AssistantId) -> Result<Resident, HostError> {
+        self.ask(|reply| Order::Wake(key.clone(), reply))
+            .await
+            .unwrap_or(Err(HostError::Closed))
+    }
+
+    /// Puts somebody away now, although others may want to keep it awake. Returns before it has ended.
+    pub(super) async fn put_away(&self, key: &AssistantId) -> Result<(), HostError> {
+        self.ask(|reply| Order::PutAway(key.clone(), reply))
+            .await
+            .ok_or(HostError::Closed)
+    }
+
+    /// Everybody who lives here, by key.
+    pub async fn residents(&self) -> Vec<Summary> {
+        self.ask(Order::List).await.unwrap_or_default()
+    }
+
+    /// Puts everybody away at once, at rest or not. Unfinished work goes on at the next start. The files are closed when
+    /// every handle and every resident is dropped.
+    pub async fn close(&self) {
+        let doors = std::mem::replace(&mut *self.residency.lock(), Doors::Closed);
+        let Doors::Open { orders, mut keeper } = doors else {
+            return;
+        };
+        // A keeper that has ended already has put everybody away.
+        drop(orders.send(Order::Close));
+        while let Some(ended) = keeper.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the residents were not put away as they should be");
+            }
+        }
+    }
+
+    async fn ask<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        let orders = self.residency.orders(&self.shared)?;
+        orders.send(order(reply)).ok()?;
+        answer.await.ok()
+    }
+}
+
+impl Residency {
+    fn lock(&self) -> MutexGuard<'_, Doors> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The way to the task, which is started if it is not yet; `None` once the host is closed.
+    fn orders(&self, shared: &Arc<Shared>) -> Option<mpsc::UnboundedSender<Order>> {
+        let mut doors = self.lock();
+        if let Doors::NotYetOpen = *doors {
+            let (orders, inbox) = mpsc::unbounded_channel();
+            let mut keeper = JoinSet::new();
+            keeper.spawn(Keeper::new(shared).run(inbox));
+            *doors = Doors::Open { orders, keeper };
+        }
+        match &*doors {
+            Doors::Open { orders, .. } => Some(orders.clone()),
+            Doors::NotYetOpen | Doors::Closed => None,
+        }
+    }
+}
+
+/// The pause before an assistant that could not be woken is tried again, at first and at most.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(600);

@@ -1,0 +1,386 @@
+//! The task that keeps the residents.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use dormouse_classify::{ClassifyConfig, MessageVerdict, classify, find_mention};
+use dormouse_contracts::{AssistantId, BoxFuture, Perception, SenseErrorKind, Timestamp};
+use dormouse_engine::{State, restore};
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::{
+    select,
+    sync::{Semaphore, mpsc, oneshot},
+    task::{Id, JoinError, JoinSet},
+    time::sleep,
+};
+
+use super::{
+    FIRST_RETRY, LONGEST_RETRY, Order, Reply, Summary,
+    living::{Left, Rested, Visit, live},
+};
+use crate::{
+    host::{Shared, error::HostError},
+    pump::pause,
+};
+
+/// How many assistants may be woken at the same time. Waking opens a file and reads a part of the log.
+const WAKING: usize = 16;
+
+/// After how many deliveries that call for no answer somebody is woken all the same, to take them in. Each is read again
+/// from the world then.
+const KEPT_IN_WORLD: u64 = 256;
+
+/// Everybody who lives in a host.
+pub(super) struct Keeper {
+    shared: Arc<Shared>,
+    residents: BTreeMap<AssistantId, Slot>,
+    /// Who is put away and wakes at a moment, the earliest first.
+    due: BTreeSet<(Timestamp, AssistantId)>,
+    /// Those who are put away wait here for their world.
+    listening: FuturesUnordered<BoxFuture<'static, Option<AssistantId>>>,
+    living: JoinSet<Left>,
+    /// Whose task it is, for one that panics.
+    tasks: HashMap<Id, AssistantId>,
+    waking: Arc<Semaphore>,
+}
+
+/// One resident.
+struct Slot {
+    place: Place,
+    wakes: u64,
+    /// How often in a row it could not be woken, or ended by itself.
+    failures: u32,
+}
+
+enum Place {
+    /// Put away.
+    Away {
+        due: Option<Timestamp>,
+        /// Dropped when it wakes, which ends its waiting for the world.
+        _listens: Option<oneshot::Sender<()>>,
+    },
+    /// Awake; its task takes visits.
+    Awake(mpsc::UnboundedSender<Visit>),
+    /// Its task takes no more visits, and has not ended yet. These come after it.
+    Leaving(Vec<Visit>),
+}
+
+impl Keeper {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            residents: BTreeMap::new(),
+            due: BTreeSet::new(),
+            listening: FuturesUnordered::new(),
+            living: JoinSet::new(),
+            tasks: HashMap::new(),
+            waking: Arc::new(Semaphore::new(WAKING)),
+        }
+    }
+
+    /// Keeps the residents until the host is closed or dropped.
+    pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Order>) {
+        loop {
+            let due = self.until(self.due.first().map(|(at, _)| *at));
+            select! {
+                order = inbox.recv() => match order {
+                    None | Some(Order::Close) => break,
+                    Some(order) => self.obey(order).await,
+                },
+                Some(left) = self.living.join_next_with_id() => self.take_back(left),
+                Some(stirred) = self.listening.next() => {
+                    if let Some(key) = stirred {
+                        self.wake(&key, None);
+                    }
+                }
+                () = due => self.wake_due(),
+            }
+        }
+        // Nobody is woken any more; an order learns now that the host is closed.
+        drop(inbox);
+        for slot in self.residents.values() {
+            if let Place::Awake(visits) = &slot.place {
+                // One that has ended by itself needs no asking.
+                drop(visits.send(Visit::End));
+            }
+        }
+        while let Some(left) = self.living.join_next().await {
+            if let Err(error) = left {
+                tracing::error!(%error, "an assistant was not put away as it should be");
+            }
+        }
+    }
+
+    async fn obey(&mut self, order: Order) {
+        match order {
+            Order::TakeIn(key, reply) => answer(reply, self.take_in(key).await),
+            Order::Wake(key, reply) => self.wake(&key, Some(reply)),
+            Order::PutAway(key, reply) => {
+                self.put_away(&key);
+                answer(reply, ());
+            }
+            Order::List(reply) => answer(reply, self.summaries()),
+            // The caller ends then.
+            Order::Close => {}
+        }
+    }
+
+    /// One who lives here already stays as it is.
+    async fn take_in(&mut self, key: AssistantId) -> Result<(), HostError> {
+        if self.residents.contains_key(&key) {
+            return Ok(());
+        }
+        let shared = &self.shared;
+        let state: State = restore(&shared.log, &key)
+            .await
+            .map_err(|source| HostError::Life {
+                assistant: key.clone(),
+                source,
+            })?;
+        if let Some(archived) = state.roster.archived {
+            return Err(HostError::Archived {
+                assistant: key,
+                archived,
+            });
+        }
+        // Its character enters the world when it wakes; before that nothing can call it.
+        if state.roster.beginning.is_some() && state.configuration.persona.is_empty() {
+            self.wake(&key, None);
+            return Ok(());
+        }
+        let rested = Rested::of(shared, &key, state);
+        self.put(key, 0, rested);
+        Ok(())
+    }
+
+    /// Has somebody who is awake put away now, although others may want to keep it awake.
+    fn put_away(&self, key: &AssistantId) {
+        if let Some(Slot { place, .. }) = self.residents.get(key)
+            && let Place::Awake(visits) = place
+        {
+            // One that is leaving already needs no asking.
+            drop(visits.send(Visit::End));
+        }
+    }
+
+    fn summaries(&self) -> Vec<Summary> {
+        let summary = |(key, slot): (&AssistantId, &Slot)| Summary {
+            key: key.clone(),
+            is_awake: !matches!(slot.place, Place::Away { .. }),
+            due: match &slot.place {
+                Place::Away { due, .. } => *due,
+                Place::Awake(_) | Place::Leaving(_) => None,
+            },
+            wakes: slot.wakes,
+        };
+        self.residents.iter().map(summary).collect()
+    }
+
+    /// Wakes somebody. `reply` is for one who wants to keep it awake.
+    fn wake(&mut self, key: &AssistantId, reply: Option<Reply>) {
+        let mut visit = reply.map(Visit::Stay);
+        let slot = self.residents.entry(key.clone()).or_insert_with(|| Slot {
+            place: Place::Away {
+                due: None,
+                _listens: None,
+            },
+            wakes: 0,
+            failures: 0,
+        });
+        match &mut slot.place {
+            Place::Awake(visits) => {
+                if let Some(visit) = visit.take()
+                    && let Err(returned) = visits.send(visit)
+                {
+                    slot.place = Place::Leaving(vec![returned.0]);
+                }
+                return;
+            }
+            Place::Leaving(late) => {
+                late.extend(visit);
+                return;
+            }
+            Place::Away { due, .. } => {
+                if let Some(due) = due {
+                    self.due.remove(&(*due, key.clone()));
+                }
+            }
+        }
+        let (visits, taken) = mpsc::unbounded_channel();
+        if let Some(visit) = visit {
+            // The receiver is here.
+            drop(visits.send(visit));
+        }
+        slot.place = Place::Awake(visits);
+        slot.wakes += 1;
+        let task = live(
+            Arc::clone(&self.shared),
+            key.clone(),
+            taken,
+            Arc::clone(&self.waking),
+        );
+        let task = self.living.spawn(task);
+        self.tasks.insert(task.id(), key.clone());
+    }
+
+    fn wake_due(&mut self) {
+        let now = self.shared.clock.now();
+        while let Some((at, key)) = self.due.first().cloned()
+            && at <= now
+        {
+            self.due.pop_first();
+            self.wake(&key, None);
+        }
+    }
+
+    /// Takes back somebody whose task has ended.
+    fn take_back(&mut self, left: Result<(Id, Left), JoinError>) {
+        let id = left.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(key) = self.tasks.remove(&id) else {
+            return;
+        };
+        let (rested, visits) = match left {
+            Ok((_, Left { rested, visits })) => (rested, visits),
+            Err(error) => {
+                tracing::error!(%error, assistant = %key, "an assistant's task has died");
+                (None, Vec::new())
+            }
+        };
+        let slot = self.residents.get_mut(&key);
+        let failures = slot.as_ref().map_or(0, |slot| slot.failures);
+        let late = match slot.map(|slot| &mut slot.place) {
+            Some(Place::Leaving(late)) => std::mem::take(late),
+            _ => Vec::new(),
+        };
+        match rested {
+            Some(Rested {
+                is_archived: true, ..
+            }) => drop(self.residents.remove(&key)),
+            Some(rested) => self.put(key.clone(), 0, rested),
+            None => self.put_failed(key.clone(), failures + 1),
+        }
+        // They came while it was being put away.
+        for visit in visits.into_iter().chain(late) {
+            match visit {
+                Visit::Stay(reply) => self.wake(&key, Some(reply)),
+                Visit::End => {}
+            }
+        }
+    }
+
+    fn put(&mut self, key: AssistantId, failures: u32, rested: Rested) {
+        let Rested {
+            heard,
+            due,
+            classify,
+            ..
+        } = rested;
+        let (listens, woken) = oneshot::channel();
+        let listen = listen(
+            Arc::clone(&self.shared),
+            key.clone(),
+            heard,
+            classify,
+            woken,
+        );
+        self.listening.push(Box::pin(listen));
+        self.settle(key, failures, due, Some(listens));
+    }
+
+    /// Puts away somebody who could not be woken, or has ended by itself. It is tried again after a pause, however much its
+    /// world has for it.
+    fn put_failed(&mut self, key: AssistantId, failures: u32) {
+        let pause = FIRST_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(16));
+        let due = self.shared.clock.now().plus(pause.min(LONGEST_RETRY));
+        self.settle(key, failures, Some(due), None);
+    }
+
+    fn settle(
+        &mut self,
+        key: AssistantId,
+        failures: u32,
+        due: Option<Timestamp>,
+        listens: Option<oneshot::Sender<()>>,
+    ) {
+        if let Some(due) = due {
+            self.due.insert((due, key.clone()));
+        }
+        let wakes = self.residents.get(&key).map_or(0, |slot| slot.wakes);
+        let place = Place::Away {
+            due,
+            _listens: listens,
+        };
+        let slot = Slot {
+            place,
+            wakes,
+            failures,
+        };
+        self.residents.insert(key, slot);
+    }
+
+    /// Waits until this moment of the host's clock.
+    fn until(&self, at: Option<Timestamp>) -> impl Future<Output = ()> + use<> {
+        let left = at.map(|at| at.since(self.shared.clock.now()));
+        async move {
+            match left {
+                // A timer of no time needs the next millisecond, and many orders could start it again before.
+                Some(Duration::ZERO) => {}
+                Some(left) => sleep(left).await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// Waits until the world has something for somebody who is put away that calls for an answer, or has kept a lot for it;
+/// `None` if somebody else woke it, or if it has never been in this world. What does not call for an answer waits in the
+/// world: otherwise each arrival would wake everybody in the room.
+async fn listen(
+    shared: Arc<Shared>,
+    key: AssistantId,
+    heard: u64,
+    classify: Arc<ClassifyConfig>,
+    mut woken: oneshot::Receiver<()>,
+) -> Option<AssistantId> {
+    let character = shared.world.character(&key).ok()?;
+    let (mut failures, mut seen) = (0, heard);
+    loop {
+        let found = select! {
+            _woken = &mut woken => return None,
+            found = shared.world.await_perceptions(&character, seen) => found,
+        };
+        match found {
+            Ok(perceived) => {
+                let last = perceived.last();
+                seen = last.map_or(seen, |last| last.attested.delivery.number);
+                let calls = |perception| calls_for_it(perception, &key, &classify);
+                if perceived.iter().any(calls) || seen.saturating_sub(heard) >= KEPT_IN_WORLD {
+                    return Some(key);
+                }
+            }
+            Err(error) if error.kind() == SenseErrorKind::NotPresent => return None,
+            Err(error) => {
+                tracing::warn!(%error, assistant = %key, "its senses could not be read; trying again");
+                let pause: Duration = pause(failures);
+                select! {
+                    _woken = &mut woken => return None,
+                    () = sleep(pause) => failures += 1,
+                }
+            }
+        }
+    }
+}
+
+/// Whether the assistant would begin a turn for it.
+fn calls_for_it(perception: &Perception, key: &AssistantId, config: &ClassifyConfig) -> bool {
+    let mention = find_mention(&perception.words, key);
+    classify(&perception.attested, mention, config).verdict == MessageVerdict::Trigger
+}
+
+/// Answers; the caller may have stopped waiting.
+fn answer<T>(reply: oneshot::Sender<T>, value: T) {
+    drop(reply.send(value));
+}

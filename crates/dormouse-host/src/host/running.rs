@@ -1,0 +1,142 @@
+//! An assistant that lives: its actor, its perceptions, and what is learnt from its models.
+
+use std::sync::Arc;
+
+use dormouse_engine::{Assistant, Event, Handle, RunError};
+use tokio::{
+    sync::watch,
+    task::{AbortHandle, JoinError, JoinSet},
+};
+
+use super::Shared;
+use crate::{
+    pump::{Pump, PumpError, Pumped},
+    tail::Tail,
+};
+
+/// The tasks of one assistant. Dropping this ends all of them at once, as a crash would.
+#[derive(Debug)]
+pub struct Running {
+    tasks: JoinSet<Ended>,
+    pump: AbortHandle,
+    pumped: watch::Receiver<Pumped>,
+    handle: Handle,
+}
+
+/// What has ended.
+#[derive(Debug)]
+enum Ended {
+    Assistant(Result<(), RunError>),
+    Pump(Result<(), PumpError>),
+    Learner,
+}
+
+/// Why an assistant does not live any more although nobody asked it to end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EndedError {
+    /// Its log does not take events any more.
+    #[error("the assistant has ended")]
+    Assistant(#[from] RunError),
+    /// What its character perceives cannot be delivered any more.
+    #[error("messages could not be handed to the assistant")]
+    Pump(#[from] PumpError),
+    /// One of its tasks panicked.
+    #[error("a part of the program has failed")]
+    Task(#[source] JoinError),
+    /// Somebody asked it to end.
+    #[error("the assistant has ended although nobody asked it to")]
+    Asked,
+}
+
+impl Running {
+    pub(super) fn start(
+        shared: &Arc<Shared>,
+        (assistant, handle): (Assistant, Handle),
+        (pump, pumped): (Pump, watch::Receiver<Pumped>),
+        events: Tail,
+    ) -> Self {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { Ended::Assistant(assistant.run().await) });
+        let pump = tasks.spawn(async { Ended::Pump(pump.run().await) });
+        let shared = Arc::clone(shared);
+        tasks.spawn(async move {
+            learn(&shared, events).await;
+            Ended::Learner
+        });
+        Self {
+            tasks,
+            pump,
+            pumped,
+            handle,
+        }
+    }
+
+    /// How far its perceptions were handed over.
+    #[must_use]
+    pub fn pumped(&self) -> watch::Receiver<Pumped> {
+        self.pumped.clone()
+    }
+
+    /// How to talk to it.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits until a task has ended that should keep running. Dropping the future has no effect.
+    pub async fn failed(&mut self) -> EndedError {
+        loop {
+            match self.tasks.join_next().await {
+                Some(Ok(Ended::Assistant(Err(error)))) => return error.into(),
+                Some(Ok(Ended::Pump(Err(error)))) => return error.into(),
+                Some(Err(error)) => return EndedError::Task(error),
+                Some(Ok(Ended::Assistant(Ok(())))) | None => return EndedError::Asked,
+                // These end when the assistant does; its own result says why.
+                Some(Ok(Ended::Pump(Ok(())) | Ended::Learner)) => {}
+            }
+        }
+    }
+
+    /// No perception is handed over from now on. What was not handed over comes again at the next start.
+    pub(super) fn stop_perceiving(&self) {
+        self.pump.abort();
+    }
+
+    /// Asks the assistant to end, and waits until it has saved its snapshot and everything of it was learnt from.
+    pub async fn end(mut self) {
+        // The pump waits for the world, which may report nothing more.
+        self.stop_perceiving();
+        self.handle.shut_down().await;
+        while let Some(ended) = self.tasks.join_next().await {
+            match ended {
+                Ok(Ended::Assistant(Err(error))) => {
+                    tracing::error!(%error, "the assistant ended with an error");
+                }
+                Err(error) if !error.is_cancelled() => {
+                    tracing::error!(%error, "a part of the program has failed");
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Learns from each reply in the log, until the assistant has ended.
+async fn learn(shared: &Shared, mut events: Tail) {
+    loop {
+        match events.next().await {
+            Ok(Some(recorded)) => {
+                if let Event::Replied(replied) = &recorded.event {
+                    shared.learn(replied, recorded.at);
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                tracing::warn!(%error, "nothing more is learnt about models until the assistant is woken again");
+                break;
+            }
+        }
+    }
+    shared.save_learnt();
+}

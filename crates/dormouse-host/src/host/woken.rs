@@ -1,0 +1,158 @@
+//! One assistant, woken with everything around it. It does not run yet.
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp};
+use dormouse_engine::{Assistant, AssistantConfig, Handle, Pauses, Ports, State};
+use dormouse_memory::Memory;
+use dormouse_providers::GuardedModel;
+
+use super::{
+    Host, Shared,
+    error::{HostError, check_follows},
+    new_files::{NewFiles, is_missing},
+    running::Running,
+};
+use crate::{
+    continuity::{WorldContinuity, check_world},
+    pump::{OnAccepted, Pump},
+    settings::assistant_config,
+    tail::Tail,
+};
+
+/// An assistant that is awake and does not run yet. Dropping it leaves the folder as it was.
+#[derive(Debug)]
+pub struct Woken {
+    /// Its key.
+    pub key: AssistantId,
+    /// Its character in the world.
+    pub character: EntityId,
+    /// The name of its character.
+    pub name: String,
+    /// Whether it has been in this world before.
+    pub continuity: WorldContinuity,
+    /// Its memory.
+    pub memory: Memory,
+    /// How to talk to it.
+    pub handle: Handle,
+    /// Its events, from now on.
+    pub events: Tail,
+    /// After how long a sender is notified that the answer takes longer.
+    pub slow_after: Duration,
+    assistant: Assistant,
+    new_files: NewFiles,
+    shared: Arc<Shared>,
+}
+
+impl Woken {
+    /// The state that it woke with.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        self.assistant.state()
+    }
+
+    /// Lets it live: it thinks and acts, perceives what its world delivers, and what its models do is learnt from.
+    /// `on_accepted` is called with each message. Files that did not exist before stay from here on.
+    #[must_use]
+    pub fn start(mut self, on_accepted: OnAccepted) -> Running {
+        self.new_files.keep();
+        self.shared.keep_files();
+        let world = &self.shared.world;
+        let state = self.assistant.state();
+        let heard = state.delivered.last(world.id()).unwrap_or_default();
+        let pump = Pump::new(world, &self.handle, &self.character, heard, on_accepted);
+        let events = self.events.again();
+        Running::start(&self.shared, (self.assistant, self.handle), pump, events)
+    }
+}
+
+impl<W> Host<W> {
+    /// Wakes an assistant with its memory, its models and its character in the world, without letting it run.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; files that did not exist before are removed again.
+    pub async fn prepare(&self, key: &AssistantId) -> Result<Woken, HostError> {
+        self.shared.prepare(key).await
+    }
+}
+
+impl Shared {
+    pub(super) async fn prepare(self: &Arc<Self>, key: &AssistantId) -> Result<Woken, HostError> {
+        let shared = self;
+        let (data, config) = (&shared.folder, &shared.config);
+        data.remove_memory_being_made(key)?;
+        let mut new_files = NewFiles::default();
+        new_files.add(data.memory(key), is_missing(&data.memory(key)));
+        let memory = shared.recall.builder(key, Arc::clone(&shared.clock));
+        let memory = memory.counter(Arc::clone(&shared.models.counter) as _);
+        let memory = memory.open(data.memory(key)).await?;
+        check_follows(data, &shared.log, &memory).await?;
+        let ports = Ports {
+            log: Arc::new(shared.log.clone()),
+            model: Arc::clone(&shared.models.model),
+            world: Arc::clone(&shared.world) as _,
+            clock: Arc::clone(&shared.clock),
+            random: Arc::clone(&shared.random),
+            counter: Arc::clone(&shared.models.counter) as _,
+            memory: memory.clone(),
+        };
+        let (mut slow_after, mut name) = (Duration::ZERO, key.to_string());
+        let configure = |state: &State| -> Result<AssistantConfig, HostError> {
+            let window = shared.models.window;
+            let settings = assistant_config(config, key, state, shared.offered, window)?;
+            slow_after = settings.slow_after;
+            name = settings.name.clone().unwrap_or_else(|| key.to_string());
+            Ok(AssistantConfig {
+                model_timeout: shared.models.timeout,
+                retry_budget: shared.models.retry_budget.clone(),
+                ..settings
+            })
+        };
+        let woken = Assistant::wake_as(key, configure, shared.world.tools(), ports);
+        let (assistant, handle) = woken.await?;
+        if let Some(archived) = &assistant.state().roster.archived {
+            return Err(HostError::Archived {
+                assistant: key.clone(),
+                archived: archived.clone(),
+            });
+        }
+        let pauses = &assistant.state().services.pauses;
+        keep_pausing(&shared.models.each, pauses, shared.clock.now());
+        let continuity = check_world(&*shared.world, key, assistant.state()).await?;
+        let character = shared.world.character(key)?;
+        admit(&*shared.world, key, &name).await?;
+        Ok(Woken {
+            key: key.clone(),
+            character,
+            name,
+            continuity,
+            memory,
+            events: Tail::of_running(&shared.log, key, &handle),
+            handle,
+            slow_after,
+            assistant,
+            new_files,
+            shared: Arc::clone(shared),
+        })
+    }
+}
+
+/// A pause also applies after a restart, so that failover skips the paused service.
+fn keep_pausing(models: &[GuardedModel], pauses: &Pauses, now: Timestamp) {
+    for pause in pauses.at(now) {
+        let asked = |model: &&GuardedModel| model.services().contains(&pause.by);
+        for model in models.iter().filter(asked) {
+            model.guard().pause(pause.until.since(now));
+        }
+    }
+}
+
+async fn admit(world: &dyn Habitat, key: &AssistantId, name: &str) -> Result<(), HostError> {
+    let admitted = world.admit(key, name).await;
+    admitted.map_err(|source| HostError::Join {
+        whose: "the assistant",
+        name: name.to_owned(),
+        source,
+    })
+}

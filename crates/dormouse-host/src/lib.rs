@@ -1,0 +1,43 @@
+//! Runs resident assistants: configuration, models, memory, world and log wired together.
+//!
+//! Layer 5, the composition root of everything but a surface: it knows no terminal, no command line and no HTTP, and
+//! reads no environment by itself: its user passes that in.
+//!
+//! Read in this order: [`DataFolder`] (what is on disk), [`config`] (what the operator decides), [`provider`] (which
+//! models answer), [`dialects`] (what was learnt about them), [`recall`] (what the memory recalls with), [`Host`] (all of
+//! it, wired, for any number of assistants), [`roster`] (who they are), [`Resident`] (one that is awake), [`Tail`] (the events of a life as they come).
+//!
+//! Stability: the Rust interface may still change. The files in the data folder are formats of other crates.
+
+pub mod config;
+mod continuity;
+pub mod dialects;
+mod encoder;
+mod folder;
+mod format;
+mod host;
+pub mod provider;
+mod pump;
+pub mod recall;
+pub mod roster;
+mod settings;
+mod system;
+mod tail;
+mod vectors;
+
+pub use continuity::{ContinuityError, WorldContinuity, check_world};
+pub use encoder::OPENER;
+pub use folder::{DataError, DataFolder, remove_memory};
+pub use format::check_format;
+pub use host::{
+    EndedError, Host, HostError, HostSettings, Mismatch, Resident, Running, Summary, Woken,
+    check_follows,
+};
+pub use pump::{OnAccepted, PATIENCE, PumpError, Pumped, pause};
+pub use system::{SystemClock, SystemRandom};
+pub use tail::Tail;
+pub use vectors::VectorsError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,347 @@
+//! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
+//! assistant's log, so nothing here needs the assistant to be awake, or a model.
+
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
+    Habitat, LoadSnapshot, ReadEvents, Seq,
+};
+use dormouse_engine::{
+    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped, Switch,
+    restore,
+};
+use dormouse_sandbox::{JoinRefusal, check_name};
+
+use crate::{
+    config::{Config, character_name},
+    continuity::{ContinuityError, WorldContinuity, check_world},
+};
+
+/// How often a change is decided again because the assistant wrote to its log meanwhile.
+const ATTEMPTS: u32 = 16;
+
+/// An assistant that is to live in the folder.
+#[derive(Clone, Debug)]
+pub struct Newcomer {
+    /// Its key.
+    pub key: AssistantId,
+    /// The name of its character; made from the key if absent.
+    pub name: Option<String>,
+    /// Who it is; for a clone, absent means the same as the other one.
+    pub persona: Option<String>,
+}
+
+/// Who changes something, and why.
+#[derive(Clone, Debug)]
+pub struct RosterDecision {
+    /// Who.
+    pub author: Author,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// An assistant of the folder, and what is wrong with it.
+#[derive(Debug)]
+pub struct LookedUp {
+    /// Its key.
+    pub key: AssistantId,
+    /// Its state at the end of the log.
+    pub state: State,
+    /// The name of its character.
+    pub name: String,
+    /// The id of its character, if that is in the world.
+    pub character: Option<EntityId>,
+    /// Why it does not live as it should; empty if all is well.
+    pub wrong: Vec<Wrong>,
+}
+
+/// Why an assistant does not live as it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Wrong {
+    /// An operator archived it.
+    #[error("archived by {} since {}: {}", .0.by, .0.at, .0.reason)]
+    Archived(Archived),
+    /// Its emergency stop is on.
+    #[error("stopped since {}", .0.at)]
+    Stopped(Stopped),
+    /// It takes no ticks.
+    #[error("switched off")]
+    SwitchedOff,
+    /// It was created and has not woken yet.
+    #[error("has not woken yet")]
+    NeverWoke,
+    /// It has woken before, and this world has never seen it.
+    #[error("its character is not in this world")]
+    NotInWorld,
+    /// The world and its log do not belong together.
+    #[error("{}", dormouse_text::error_chain(.0))]
+    World(ContinuityError),
+}
+
+/// The assistants of a folder were not changed, or could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RosterError {
+    /// The key is in use.
+    #[error("there is an assistant {key} already; choose another key")]
+    Taken {
+        /// The key.
+        key: AssistantId,
+    },
+    /// The configuration says who the assistant with this key is.
+    #[error("the configuration describes {key} already; choose another key")]
+    Configured {
+        /// The key.
+        key: AssistantId,
+    },
+    /// The log does not know it.
+    #[error("there is no assistant {key}")]
+    Unknown {
+        /// The key.
+        key: AssistantId,
+    },
+    /// Nobody can have this name.
+    #[error("{name:?} cannot be the name of an assistant")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why not.
+        source: JoinRefusal,
+    },
+    /// The life of an assistant cannot be folded.
+    #[error("the life of {key} cannot be read from the log")]
+    Life {
+        /// Whose.
+        key: AssistantId,
+        /// Why not.
+        source: ReplayError,
+    },
+    /// The log took no event.
+    #[error("the change could not be written to the log")]
+    Append(#[from] AppendError),
+    /// The event is not JSON.
+    #[error("the change could not be written to the log")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// The state of an assistant that the log knows.
+async fn known<L: ReadEvents + LoadSnapshot>(
+    log: &L,
+    key: &AssistantId,
+) -> Result<State, RosterError> {
+    let state = restore(log, key)
+        .await
+        .map_err(|source| RosterError::Life {
+            key: key.clone(),
+            source,
+        })?;
+    match state.seq {
+        Seq::ZERO => Err(RosterError::Unknown { key: key.clone() }),
+        _ => Ok(state),
+    }
+}
+
+/// Creates an assistant. It wakes for the first time when the host next takes it in.
+///
+/// # Errors
+///
+/// [`RosterError`]; nothing was written.
+pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
+    log: &L,
+    clock: &dyn Clock,
+    config: &Config,
+    newcomer: Newcomer,
+    decision: RosterDecision,
+) -> Result<(), RosterError> {
+    let Newcomer { key, name, persona } = newcomer;
+    let beginning = Beginning {
+        name: name.unwrap_or_else(|| character_name(&key)),
+        persona,
+        settings: None,
+        clone_of: None,
+    };
+    begin(log, clock, config, key, beginning, decision).await
+}
+
+/// Creates an assistant that is who another one is: its persona, its notices and its tags. What the other one remembers stays
+/// with that one. It is read from the log, so it is neither woken nor disturbed.
+///
+/// # Errors
+///
+/// [`RosterError`]. If only the tags could not be written, the clone has none.
+pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
+    log: &L,
+    clock: &dyn Clock,
+    config: &Config,
+    (from, newcomer): (&AssistantId, Newcomer),
+    decision: RosterDecision,
+) -> Result<(), RosterError> {
+    let Newcomer { key, name, persona } = newcomer;
+    let state = known(log, from).await?;
+    let (lived, began) = (&state.configuration, state.roster.beginning.as_deref());
+    let has_woken = !lived.persona.is_empty();
+    let settings = match has_woken {
+        true => Some(lived.settings.clone()),
+        false => began.and_then(|began| began.settings.clone()),
+    };
+    let same = match has_woken {
+        true => Some(lived.persona.clone()),
+        false => began.and_then(|began| began.persona.clone()),
+    };
+    let beginning = Beginning {
+        name: name.unwrap_or_else(|| character_name(&key)),
+        persona: persona.or(same),
+        settings,
+        clone_of: Some((from.clone(), state.seq)),
+    };
+    begin(log, clock, config, key.clone(), beginning, decision.clone()).await?;
+    if !state.roster.tags.is_empty() {
+        let tags = RosterChange::Tagged(state.roster.tags);
+        change(log, clock, &key, tags, decision).await?;
+    }
+    Ok(())
+}
+
+async fn begin<L: Append + ReadEvents + LoadSnapshot>(
+    log: &L,
+    clock: &dyn Clock,
+    config: &Config,
+    key: AssistantId,
+    beginning: Beginning,
+    decision: RosterDecision,
+) -> Result<(), RosterError> {
+    if config.assistant.key() == key {
+        return Err(RosterError::Configured { key });
+    }
+    if let Err(source) = check_name(&beginning.name) {
+        let name = beginning.name;
+        return Err(RosterError::Name { name, source });
+    }
+    let created = RosterChange::Created(Box::new(beginning));
+    let appended = append(log, clock, (&key, Seq::ZERO), created, decision).await;
+    match appended {
+        Err(RosterError::Append(error)) if is_conflict(&error) => Err(RosterError::Taken { key }),
+        other => other.map(drop),
+    }
+}
+
+/// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change. If the assistant is awake,
+/// `log` has to be one that it writes itself ([`Handle::append`](dormouse_engine::Handle::append)).
+///
+/// # Errors
+///
+/// [`RosterError`]; nothing was written.
+pub async fn change<L: Append + ReadEvents + LoadSnapshot>(
+    log: &L,
+    clock: &dyn Clock,
+    key: &AssistantId,
+    change: RosterChange,
+    decision: RosterDecision,
+) -> Result<Option<Seq>, RosterError> {
+    let mut attempts = 1;
+    loop {
+        let state = known(log, key).await?;
+        if !state.roster.has_effect(&change) {
+            return Ok(None);
+        }
+        let appended = append(
+            log,
+            clock,
+            (key, state.seq),
+            change.clone(),
+            decision.clone(),
+        )
+        .await;
+        match appended {
+            Err(RosterError::Append(error)) if is_conflict(&error) && attempts < ATTEMPTS => {
+                attempts += 1;
+            }
+            other => return other.map(Some),
+        }
+    }
+}
+
+fn is_conflict(error: &AppendError) -> bool {
+    matches!(error.kind(), AppendErrorKind::Conflict { .. })
+}
+
+async fn append<L: Append>(
+    log: &L,
+    clock: &dyn Clock,
+    (key, expected): (&AssistantId, Seq),
+    change: RosterChange,
+    RosterDecision { author, reason }: RosterDecision,
+) -> Result<Seq, RosterError> {
+    let event = Event::RosterChanged(RosterChanged {
+        change,
+        author,
+        reason,
+    });
+    let request = AppendRequest {
+        assistant: key.clone(),
+        expected,
+        events: vec![event.encode(clock.now())?],
+    };
+    Ok(log.append(request).await?)
+}
+
+/// Looks up an assistant with everything that is wrong with it. Only reads.
+///
+/// # Errors
+///
+/// [`RosterError::Unknown`], or [`RosterError::Life`].
+pub async fn look_up<L: ReadEvents + LoadSnapshot>(
+    log: &L,
+    world: Option<&dyn Habitat>,
+    config: &Config,
+    key: &AssistantId,
+) -> Result<LookedUp, RosterError> {
+    let state = known(log, key).await?;
+    let has_woken = !state.configuration.persona.is_empty();
+    let mut wrong = Vec::new();
+    if let Some(archived) = &state.roster.archived {
+        wrong.push(Wrong::Archived(archived.clone()));
+    }
+    if let Some(stopped) = state.stop.stopped() {
+        wrong.push(Wrong::Stopped(stopped.clone()));
+    }
+    let switch = match config.assistant.key() == *key {
+        true if config.assistant.enabled => Switch::Enabled,
+        true => Switch::Disabled,
+        false => state.configuration.settings.switch,
+    };
+    if has_woken && switch == Switch::Disabled {
+        wrong.push(Wrong::SwitchedOff);
+    }
+    if !has_woken && state.delivered.is_empty() {
+        wrong.push(Wrong::NeverWoke);
+    }
+    let mut character = None;
+    if let Some(world) = world {
+        match check_world(world, key, &state).await {
+            Ok(WorldContinuity::Acquainted) => character = world.character(key).ok(),
+            Ok(WorldContinuity::NotMet) if has_woken => wrong.push(Wrong::NotInWorld),
+            Ok(WorldContinuity::NotMet) => {}
+            Err(error) => wrong.push(Wrong::World(error)),
+        }
+    }
+    Ok(LookedUp {
+        name: name(config, key, &state),
+        key: key.clone(),
+        state,
+        character,
+        wrong,
+    })
+}
+
+/// The name of its character: as configured, as it lived, or as it was created.
+fn name(config: &Config, key: &AssistantId, state: &State) -> String {
+    if config.assistant.key() == *key {
+        return config.assistant.name();
+    }
+    let lived = state.configuration.settings.name.clone();
+    let began = state.roster.beginning.as_ref();
+    lived
+        .or_else(|| began.map(|began| began.name.clone()))
+        .unwrap_or_else(|| character_name(key))
+}

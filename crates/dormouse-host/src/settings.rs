@@ -1,0 +1,115 @@
+//! The configuration of one assistant, as the engine takes it.
+
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{AssistantConfig, OutOfRange, State, Switch, ToolCalling};
+
+use crate::config::{Config, character_name};
+
+/// The configuration of the engine for an assistant in this state: the operator's, with what was changed for this assistant.
+/// `[assistant]` says who the assistant with that key is. Who another one is, its own log says. All other sections hold for
+/// every assistant of the folder.
+pub(crate) fn assistant_config(
+    config: &Config,
+    key: &AssistantId,
+    state: &State,
+    tool_calling: ToolCalling,
+    window: Option<u32>,
+) -> Result<AssistantConfig, OutOfRange> {
+    let config = config.of(key, state);
+    let (assistant, memory, provider) = (config.assistant, config.memory, config.provider);
+    let name = assistant.name();
+    let mut settings = AssistantConfig::new(key.clone());
+    if let Some(persona) = assistant.persona {
+        settings.persona = persona;
+    }
+    Ok(AssistantConfig {
+        name: Some(name),
+        apology: assistant.apology,
+        broken_off: assistant.broken_off,
+        outage_notice: assistant.outage_notice,
+        wait_notice: assistant.wait_notice,
+        switch: match assistant.enabled {
+            true => Switch::Enabled,
+            false => Switch::Disabled,
+        },
+        classify: config.classify.config(),
+        pattern: config.execution.pattern(),
+        limits: config.limits.limits(window)?,
+        slow_after: config.limits.slow_after.0,
+        tool_calling,
+        temperature: provider.temperature.map(|number| number.0),
+        top_p: provider.top_p.map(|number| number.0),
+        max_tokens: provider.max_tokens.map(|number| number.0),
+        reasoning_effort: provider.reasoning_effort,
+        extra_params: provider.extra,
+        retry_for: provider.retry_for.0,
+        memory_tokens: memory.tokens.0,
+        recall_timeout: memory.timeout.0,
+        privacy: memory.privacy,
+        secrets_in_log: memory.secrets_in_log,
+        public_channels: memory.public_channels,
+        public_places: memory.public_places,
+        quote_trust: memory.quote_trust,
+        dangerous_trust: memory.dangerous_trust,
+        sender_history: config.trust.sender_history,
+        independent_accounts: config.trust.independent_accounts,
+        ..settings
+    })
+}
+
+impl Config {
+    /// The configuration of one assistant in this state: who it is, and what operators changed for it. A change that cannot be
+    /// used any more is ignored, with a warning.
+    #[must_use]
+    pub fn of(&self, key: &AssistantId, state: &State) -> Self {
+        let (config, warnings) = self.read_for(key, state);
+        for warning in warnings {
+            tracing::warn!(assistant = %key, "{warning}");
+        }
+        config
+    }
+
+    /// The same, with the warnings.
+    #[must_use]
+    pub fn read_for(&self, key: &AssistantId, state: &State) -> (Self, Vec<String>) {
+        match self.assistant.key() == *key {
+            true => self.with_changes(&state.changed_settings),
+            false => self
+                .of_its_log(key, state)
+                .with_changes(&state.changed_settings),
+        }
+    }
+
+    /// The configuration with who another assistant is, from its own log.
+    fn of_its_log(&self, key: &AssistantId, state: &State) -> Self {
+        let mut config = self.clone();
+        config.forget_assistant();
+        config.assistant.set_key(key.clone());
+        let lived_under = &state.configuration;
+        let section = &mut config.assistant;
+        section.name.clone_from(&lived_under.settings.name);
+        // A log without a first event `configured` says nothing of the rest, but it may say how the assistant begins.
+        let (persona, lived) = if lived_under.persona.is_empty() {
+            let Some(beginning) = state.roster.beginning.as_deref() else {
+                section.name.get_or_insert_with(|| character_name(key));
+                return config;
+            };
+            section.name = Some(beginning.name.clone());
+            (beginning.persona.as_ref(), beginning.settings.as_ref())
+        } else {
+            (Some(&lived_under.persona), Some(&lived_under.settings))
+        };
+        section.name.get_or_insert_with(|| character_name(key));
+        // What was changed comes on top again, or was taken back.
+        section.persona = persona.cloned();
+        if let Some(lived) = lived {
+            section.apology.clone_from(&lived.apology);
+            section.broken_off.clone_from(&lived.broken_off);
+            section.outage_notice.clone_from(&lived.outage_notice);
+            section.wait_notice.clone_from(&lived.wait_notice);
+            section.enabled = lived.switch == Switch::Enabled;
+        }
+        config.note_log();
+        config
+    }
+}

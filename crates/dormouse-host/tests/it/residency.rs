@@ -1,0 +1,301 @@
+//! Who is awake, who is put away, and what wakes them. Time is virtual once it is paused.
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{ModelErrorKind, ReadEvents, Senses, Seq};
+use dormouse_engine::Activity;
+use dormouse_host::{Host, Summary, Tail};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
+use serde_json::json;
+use tokio::{
+    runtime,
+    task::yield_now,
+    time::{advance, pause, resume, sleep},
+};
+
+use crate::tea_house::{Folder, admit_alice, alice, key, open, open_with, page, say};
+
+/// Lets time pass until everybody is put away.
+async fn let_a_while_pass(host: &Host) -> Vec<Summary> {
+    loop {
+        // Paused time runs ahead whenever the process waits for its disk, so it is paused only here.
+        pause();
+        advance(Duration::from_secs(1)).await;
+        resume();
+        if let Some(residents) = settled(host).await {
+            return residents;
+        }
+    }
+}
+
+/// Everybody, if all are put away and nothing on its way from the world wakes one of them.
+async fn settled(host: &Host) -> Option<Vec<Summary>> {
+    let mut residents = Vec::new();
+    for _ in 0..20 {
+        host.world().last_delivery(&alice()).await.unwrap();
+        residents = host.residents().await;
+    }
+    let is_anybody_awake = residents.iter().any(|resident| resident.is_awake);
+    (!is_anybody_awake).then_some(residents)
+}
+
+fn memories(state: &dormouse_engine::State) -> u64 {
+    state.counts.remembered
+}
+
+#[tokio::test]
+async fn two_residents_share_a_log_and_each_hears_what_is_said_to_it_although_it_was_put_away() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    for name in ["mole", "rat"] {
+        drop(host.wake(&key(name)).await.unwrap());
+    }
+    let away = let_a_while_pass(&host).await;
+    let keys: Vec<_> = away.iter().map(|resident| resident.key.as_str()).collect();
+    assert_eq!(keys, ["mole", "rat"]);
+
+    page(&host, "Rat", "remember that the boat is green").await;
+    // It wakes by itself; asking for it joins it, or wakes it before the message does.
+    let rat = host.wake(&key("rat")).await.unwrap();
+    while rat.handle().status().memories == 0 {
+        rat.handle().at_rest().await;
+        yield_now().await;
+    }
+    let found = rat
+        .memory()
+        .recall("Which colour is the boat?")
+        .await
+        .unwrap();
+    assert!(found.items[0].record.text.contains("the boat is green"));
+    let mole = host.wake(&key("mole")).await.unwrap();
+    let state = mole.handle().inspect().await.unwrap();
+    assert_eq!(memories(&state), 0, "it was not said to the mole");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_message_alone_wakes_a_resident_and_the_others_sleep_on() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    for name in ["mole", "rat"] {
+        drop(host.wake(&key(name)).await.unwrap());
+    }
+    let_a_while_pass(&host).await;
+    page(&host, "Rat", "remember that the boat is green").await;
+    loop {
+        let residents = host.residents().await;
+        let rat = residents.iter().find(|it| it.key == key("rat")).unwrap();
+        let mole = residents.iter().find(|it| it.key == key("mole")).unwrap();
+        assert_eq!((mole.is_awake, mole.wakes), (false, 1));
+        if rat.wakes == 2 {
+            break;
+        }
+        yield_now().await;
+    }
+    host.close().await;
+}
+
+#[tokio::test]
+async fn talk_in_the_room_waits_in_the_world_until_somebody_is_needed_and_is_heard_then() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    drop(host.wake(&key("rat")).await.unwrap());
+    let before = let_a_while_pass(&host).await;
+    say(&host, "The river is high today.").await;
+    assert_eq!(let_a_while_pass(&host).await, before);
+
+    let acted = page(&host, "Rat", "hello").await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    let found = rat.memory().recall("How is the river?").await.unwrap();
+    assert!(
+        found.items[0]
+            .record
+            .text
+            .contains("The river is high today.")
+    );
+    drop(rat);
+
+    // A world does not have to keep any number of them.
+    let before = let_a_while_pass(&host).await;
+    for _ in 0..256 {
+        say(&host, "Splash.").await;
+    }
+    let after = let_a_while_pass(&host).await;
+    assert_eq!(after[0].wakes, before[0].wakes + 1);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn an_idle_hour_wakes_nobody_and_no_timer() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    for name in ["mole", "rat", "toad"] {
+        drop(host.wake(&key(name)).await.unwrap());
+    }
+    let before = let_a_while_pass(&host).await;
+    pause();
+    let metrics = runtime::Handle::current().metrics();
+    // The clock moves by itself from one timer to the next, and the process wakes for each. This test's own timer is moved
+    // once for each level of tokio's wheel that it passes, and what threads of the disk still finish wakes it, too.
+    let parked = metrics.worker_park_count(0);
+    sleep(Duration::from_secs(3_600)).await;
+    let woken = metrics.worker_park_count(0) - parked;
+    assert!(
+        woken <= 20,
+        "a timer a minute would wake it 60 times: {woken}"
+    );
+    assert_eq!(host.residents().await, before);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn what_is_due_wakes_a_resident_that_was_put_away_meanwhile() {
+    let folder = Folder::new();
+    let pause_of_model = Some(Duration::from_secs(3_600));
+    let model = ScriptedModel::new([
+        ScriptedTurn::Fail(ModelErrorKind::RateLimited(pause_of_model)),
+        ScriptedTurn::call("page", json!({"to": "Alice", "message": "Here I am."})),
+    ]);
+    let host = open_with(folder.path(), Arc::new(model.clone()))
+        .await
+        .unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(&host, "Rat", "where are you?").await;
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    let activity = rat.handle().status().activity;
+    assert!(matches!(activity, Activity::Paused(_)), "{activity:?}");
+    drop(rat);
+    let away = let_a_while_pass(&host).await;
+    assert!(away[0].due.is_some(), "{away:?}");
+    assert_eq!(model.requests().len(), 1);
+
+    pause();
+    advance(Duration::from_secs(3_600)).await;
+    while model.requests().len() < 2 {
+        yield_now().await;
+    }
+    resume();
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().at_rest().await;
+    assert_eq!(rat.handle().status().unanswered, 0);
+    model.assert_finished();
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_promise_wakes_a_resident_that_was_put_away_and_is_kept_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(
+        &host,
+        "Rat",
+        "could you remind me in two hours to paint my boat?",
+    )
+    .await;
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    let said = |state: &dormouse_engine::State| {
+        let steps = state.history.turns().flat_map(|turn| &turn.steps);
+        let calls = steps.flat_map(|step| &step.calls);
+        let reminders = calls.filter(|call| {
+            call.call.name == "page" && call.call.arguments.contains("paint your boat")
+        });
+        reminders.count()
+    };
+    let promised = said(&rat.handle().inspect().await.unwrap());
+    assert_eq!(promised, 1, "it says what it promises");
+    drop(rat);
+    let away = let_a_while_pass(&host).await;
+    assert!(away[0].due.is_some(), "{away:?}");
+
+    pause();
+    advance(Duration::from_secs(2 * 3_600)).await;
+    while host.residents().await[0].wakes < 2 {
+        yield_now().await;
+    }
+    resume();
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().at_rest().await;
+    let state = rat.handle().inspect().await.unwrap();
+    assert_eq!(
+        (said(&state), state.promises.iter().len()),
+        (promised + 1, 0)
+    );
+    drop(rat);
+    let away = let_a_while_pass(&host).await;
+    assert_eq!(away[0].due, None, "{away:?}");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn what_waits_at_the_start_is_answered_and_nobody_else_is_woken() {
+    let folder = Folder::new();
+    {
+        let host = open(folder.path()).await.unwrap();
+        admit_alice(&host).await;
+        for name in ["mole", "rat"] {
+            drop(host.wake(&key(name)).await.unwrap());
+        }
+        let_a_while_pass(&host).await;
+        host.close().await;
+        // Nobody lives any more when this is said.
+        page(&host, "Rat", "remember that the boat is green").await;
+    }
+    let host = open(folder.path()).await.unwrap();
+    for (known, _) in host.known().unwrap() {
+        host.take_in(&known).await.unwrap();
+    }
+    loop {
+        let residents = host.residents().await;
+        assert_eq!(residents[0].wakes, 0, "nothing waits for the mole");
+        if residents[1].wakes == 1 {
+            break;
+        }
+        yield_now().await;
+    }
+    let rat = host.wake(&key("rat")).await.unwrap();
+    while rat.handle().status().memories == 0 {
+        rat.handle().at_rest().await;
+        yield_now().await;
+    }
+    host.close().await;
+}
+
+#[tokio::test]
+async fn the_events_of_a_life_can_be_followed_from_any_position() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(&host, "Rat", "remember that the boat is green").await;
+    rat.heard(&acted).await.unwrap();
+    let mut tail = Tail::new(host.log(), &key("rat"), rat.handle(), Seq::ZERO);
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        seen.push(tail.next().await.unwrap().unwrap().seq);
+    }
+    rat.handle().at_rest().await;
+    let mut resumed = Tail::new(host.log(), &key("rat"), rat.handle(), tail.position());
+    drop(tail);
+    host.close().await;
+    while let Some(recorded) = resumed.next().await.unwrap() {
+        seen.push(recorded.seq);
+    }
+    let all = host
+        .log()
+        .read(&key("rat"), Seq::ZERO, 10_000)
+        .await
+        .unwrap();
+    let all: Vec<_> = all.iter().map(|event| event.seq).collect();
+    assert_eq!(seen, all);
+}

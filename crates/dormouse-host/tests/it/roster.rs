@@ -1,0 +1,171 @@
+//! Creating, cloning, tagging, archiving and looking up assistants while others live.
+
+use std::collections::BTreeSet;
+
+use dormouse_contracts::Author;
+use dormouse_engine::{RosterChange, Tag};
+use dormouse_host::{
+    Host, HostError,
+    roster::{Newcomer, RosterDecision, RosterError, Wrong},
+};
+use tokio::task::yield_now;
+
+use crate::tea_house::{admit_alice, key, open, page};
+
+fn by_ada() -> RosterDecision {
+    RosterDecision {
+        author: Author::Operator("Ada".to_owned()),
+        reason: "the house grows".to_owned(),
+    }
+}
+
+fn newcomer(of: &str, persona: Option<&str>) -> Newcomer {
+    Newcomer {
+        key: key(of),
+        name: None,
+        persona: persona.map(str::to_owned),
+    }
+}
+
+fn tags<const N: usize>(tags: [&str; N]) -> BTreeSet<Tag> {
+    tags.map(|tag| Tag::try_new(tag).unwrap()).into()
+}
+
+async fn let_remember(host: &Host, of: &str, what: &str) {
+    let resident = host.wake(&key(of)).await.unwrap();
+    let acted = page(host, resident.name(), &format!("remember that {what}")).await;
+    resident.heard(&acted).await.unwrap();
+    resident.handle().at_rest().await;
+    let found = resident.memory().recall(what).await.unwrap();
+    let texts: Vec<_> = found.items.iter().map(|it| &it.record.text).collect();
+    assert!(texts.iter().any(|text| text.contains(what)), "{texts:?}");
+}
+
+async fn persona(host: &Host, of: &str) -> String {
+    let resident = host.wake(&key(of)).await.unwrap();
+    let state = resident.handle().inspect().await.unwrap();
+    state.configuration.persona
+}
+
+#[tokio::test]
+async fn a_created_assistant_is_who_it_was_to_be_and_still_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let mole = newcomer("mole", Some("You are a shy mole."));
+    host.create(mole.clone(), by_ada()).await.unwrap();
+    assert_eq!(persona(&host, "mole").await, "You are a shy mole.");
+    let_remember(&host, "mole", "the boat is green").await;
+    let taken = host.create(mole, by_ada()).await.unwrap_err();
+    assert!(matches!(
+        taken,
+        HostError::Roster(RosterError::Taken { .. })
+    ));
+    let configured = host.create(newcomer("dormouse", None), by_ada()).await;
+    assert!(matches!(
+        configured.unwrap_err(),
+        HostError::Roster(RosterError::Configured { .. })
+    ));
+    host.close().await;
+    drop(host);
+
+    let host = open(folder.path()).await.unwrap();
+    assert_eq!(persona(&host, "mole").await, "You are a shy mole.");
+    let found = host.look_up(&key("mole")).await.unwrap();
+    assert_eq!((found.name.as_str(), found.wrong.len()), ("Mole", 0));
+    assert_eq!(found.character.unwrap().as_str(), "assistant:mole");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_clone_is_who_the_other_one_is_without_its_memories_and_disturbs_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let mole = newcomer("mole", Some("You are a shy mole."));
+    host.create(mole, by_ada()).await.unwrap();
+    let kitchen = RosterChange::Tagged(tags(["Kitchen"]));
+    host.change_roster(&key("mole"), kitchen, by_ada())
+        .await
+        .unwrap();
+    let_remember(&host, "mole", "the boat is green").await;
+    // The other one is awake meanwhile, and stays so.
+    let awake = host.wake(&key("mole")).await.unwrap();
+    let before = awake.handle().status();
+    host.clone_of(&key("mole"), newcomer("rat", None), by_ada())
+        .await
+        .unwrap();
+    assert_eq!(persona(&host, "rat").await, "You are a shy mole.");
+    let rat = host.wake(&key("rat")).await.unwrap();
+    assert_eq!(rat.name(), "Rat");
+    assert!(
+        rat.memory()
+            .recall("the boat is green")
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
+    // It hears that the clone arrives, and nothing else happens to it.
+    let after = awake.handle().status();
+    assert_eq!(
+        (after.ticks, after.memories),
+        (before.ticks, before.memories)
+    );
+    let both = host
+        .tagged(&Tag::try_new("KITCHEN").unwrap())
+        .await
+        .unwrap();
+    assert_eq!(both, BTreeSet::from([key("mole"), key("rat")]));
+    drop((awake, rat));
+    host.close().await;
+}
+
+#[tokio::test]
+async fn an_archived_assistant_wakes_for_nobody_and_hears_what_was_said_once_it_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    host.create(newcomer("mole", None), by_ada()).await.unwrap();
+    let visitor = host.wake(&key("mole")).await.unwrap();
+    let archived = host
+        .change_roster(&key("mole"), RosterChange::Archived, by_ada())
+        .await;
+    assert!(archived.unwrap().is_some());
+    let again = host
+        .change_roster(&key("mole"), RosterChange::Archived, by_ada())
+        .await;
+    assert_eq!(again.unwrap(), None);
+    drop(visitor);
+    while !host.residents().await.is_empty() {
+        yield_now().await;
+    }
+    let refused = host.wake(&key("mole")).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("archived by Ada") && refused.contains("the house grows"),
+        "{refused}"
+    );
+    let found = host.look_up(&key("mole")).await.unwrap();
+    assert!(matches!(found.wrong.as_slice(), [Wrong::Archived(_)]));
+    page(&host, "Mole", "remember that the boat is green").await;
+    while !host.residents().await.is_empty() {
+        yield_now().await;
+    }
+    host.close().await;
+    drop(host);
+
+    let host = open(folder.path()).await.unwrap();
+    let moved_in = host.take_in(&key("mole")).await.unwrap_err();
+    assert!(matches!(moved_in, HostError::Archived { .. }));
+    let restored = host
+        .change_roster(&key("mole"), RosterChange::Restored, by_ada())
+        .await;
+    assert!(restored.unwrap().is_some());
+    let mole = host.wake(&key("mole")).await.unwrap();
+    while mole.handle().status().memories == 0 {
+        mole.handle().at_rest().await;
+        yield_now().await;
+    }
+    drop(mole);
+    host.close().await;
+}

@@ -1,0 +1,11 @@
+//! Everything that the model understands and says in English, as tables. They hold no rule.
+//!
+//! Another language is another set of tables.
+
+pub(crate) mod character;
+pub(crate) mod facts;
+pub(crate) mod moods;
+pub(crate) mod said;
+pub(crate) mod spelling;
+pub(crate) mod times;
+pub(crate) mod understood;
