@@ -145,7 +145,10 @@ impl Assistant {
     ) -> Result<(Self, Handle), E> {
         let restored = restore_counted(&*ports.log, key).await;
         let restored = restored.map_err(WakeError::from)?;
-        let config = configure(&restored.state)?;
+        let config = AssistantConfig {
+            key: key.clone(),
+            ..configure(&restored.state)?
+        };
         Ok(Self::wake_restored(config, restored, world_tools, ports).await?)
     }
 

@@ -74,7 +74,8 @@ pub use state::{
     Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT, Heard, History, Identities,
     LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard, Pause, Pauses, People, Phase,
     Promise, Promises, RECENT_CALLS, Roster, Service, Services, ShownLines, Spent, State, Step,
-    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Wait, Widened, Window, WorldReach,
+    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Undos, Wait, Widened, Window,
+    WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

@@ -59,8 +59,10 @@ pub(crate) fn left_out() -> String {
 
 /// Whether this is the result of a look that shows nothing any more.
 pub(crate) fn is_left_out(content: &str) -> bool {
-    let content: Option<Value> = serde_json::from_str(content).ok();
-    content.is_some_and(|content| content.get(LEFT_OUT).is_some())
+    // Most results are long and say nothing of the kind.
+    content.contains(LEFT_OUT)
+        && serde_json::from_str::<Value>(content)
+            .is_ok_and(|content| content.get(LEFT_OUT).is_some())
 }
 
 /// The records of which the beginning of a recall's result shows something.

@@ -28,6 +28,7 @@ mod stop;
 mod trigger;
 mod turn;
 mod turns;
+mod undos;
 mod window;
 
 use dormouse_contracts::{Seq, Timestamp};
@@ -56,6 +57,7 @@ pub use stop::{EmergencyStop, Stopped};
 pub use trigger::{Occasion, OccasionKind, Trigger};
 pub use turn::{Phase, Turn, TurnFailures, Wait, Widened, WorldReach};
 pub use turns::Turns;
+pub use undos::Undos;
 pub use window::{LearntLimit, Window};
 
 use crate::{
@@ -109,6 +111,9 @@ pub struct State {
     /// What is to be done for somebody at a moment that is still to come.
     #[serde(default)]
     pub promises: Promises,
+    /// What was taken back.
+    #[serde(default)]
+    pub undos: Undos,
 }
 
 impl State {
@@ -128,7 +133,8 @@ impl State {
         self.spent.apply(event);
         self.counts.apply(event);
         self.consultations.apply(seq, event);
-        self.promises.apply(seq, at, event, &self.identities);
+        self.promises
+            .apply(seq, at, event, &self.identities, &self.undos);
         // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
         if let Event::TickStarted(started) = event
             && let Some(occasion) = self.promises.take(started.trigger, &self.people)
@@ -149,6 +155,13 @@ impl State {
         self.recalled.apply(event);
         self.overheard.refresh(event, &self.turns);
         self.history.apply(event);
+        if self.undos.takes_back_an_undo(event) {
+            // What it takes out is named by an event far back. What was looked up can be looked up again.
+            self.recalled.clear();
+            self.turns.forget_looked_up();
+            self.history.forget_looked_up();
+        }
+        self.undos.apply(seq, event);
         if let Some(closed) = closed {
             self.history.take_in(closed);
         }

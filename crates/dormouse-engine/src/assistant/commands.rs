@@ -131,7 +131,7 @@ impl Assistant {
             Ok(events) => events,
             Err(error) => return refused(AppendErrorKind::Unacceptable, Some(error.into())),
         };
-        if !events.iter().all(is_by_operator) {
+        if !events.iter().all(Event::is_by_operator) {
             let why = "only the assistant itself writes such an event";
             return refused(AppendErrorKind::Unacceptable, Some(why.into()));
         }
@@ -139,20 +139,5 @@ impl Assistant {
             Saved::Yes => Ok(self.state.seq),
             Saved::No => Err(AppendError::new(AppendErrorKind::Storage, None)),
         })
-    }
-}
-
-/// Whether an operator may write the event while the assistant runs: no decision of the assistant is in it.
-fn is_by_operator(event: &Event) -> bool {
-    match event {
-        Event::MemoryChanged(_)
-        | Event::Consulted(_)
-        | Event::ConsultationFailed(_)
-        | Event::ConsolidationBegan(_)
-        | Event::ConsolidationEnded(_)
-        | Event::SettingChanged(_)
-        | Event::RosterChanged(_) => true,
-        Event::EntityChanged(changed) => !changed.is_by_call(),
-        _ => false,
     }
 }

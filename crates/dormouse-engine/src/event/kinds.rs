@@ -76,3 +76,20 @@ pub enum Event {
     /// An operator created, tagged, archived or restored the assistant.
     RosterChanged(RosterChanged),
 }
+
+impl Event {
+    /// Whether it comes of a command, so that it may come at any moment: no decision of the assistant's turns is in it.
+    pub(crate) fn is_by_operator(&self) -> bool {
+        match self {
+            Self::MemoryChanged(_)
+            | Self::Consulted(_)
+            | Self::ConsultationFailed(_)
+            | Self::ConsolidationBegan(_)
+            | Self::ConsolidationEnded(_)
+            | Self::SettingChanged(_)
+            | Self::RosterChanged(_) => true,
+            Self::EntityChanged(changed) => !changed.is_by_call(),
+            _ => false,
+        }
+    }
+}

@@ -15,6 +15,7 @@ use dormouse_contracts::{
     WorldErrorKind, each_event,
 };
 use dormouse_entities::EntityChange;
+use dormouse_memory::MemoryChange;
 use dormouse_tools::RegistryError;
 
 use crate::{
@@ -23,8 +24,8 @@ use crate::{
     consolidating::{NightAgain, NightError},
     decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
-        Configured, ConfiguredModel, Consulted, DecodeError, DelayCause, Event, StopCause,
-        ToolAnswered, Verdict,
+        Configured, ConfiguredModel, Consulted, DecodeError, DelayCause, EntityChanged, Event,
+        MemoryChanged, StopCause, ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
@@ -34,9 +35,6 @@ use crate::{
 
 /// How many events are read at a time.
 const PAGE: usize = 512;
-
-/// The kind of the events whose requests are made again.
-const CONSULTED: &str = "consulted";
 
 /// A life in which every decision was the same that could be compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,7 +160,7 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
             if lost_words(stored) && !life.gap.is_open_at(stored.seq) {
                 life.gap.until = last_forgetting(log, key, stored.seq).await?;
             }
-            life.check_request(log, stored).await?;
+            life.check_consolidation(log, stored).await?;
             life.take(stored)?;
         }
     }
@@ -267,8 +265,8 @@ struct Life<'k, F> {
 }
 
 impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
-    /// Makes the request again that led to a reply outside of a turn, and compares the hash of its prompt.
-    async fn check_request<L: ReadEvents + ?Sized>(
+    /// Makes again what a consolidation asked, and what it made of the reply, and compares them with the event.
+    async fn check_consolidation<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
         stored: &StoredEvent,
@@ -277,37 +275,61 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         let Some(rules) = &self.state.consultations.under_way else {
             return Ok(());
         };
-        if stored.kind != CONSULTED {
-            return Ok(());
-        }
-        let Event::Consulted(recorded) = Event::decode(stored)? else {
-            return Ok(());
+        let recorded = Event::decode(stored)?;
+        let night = match &mut self.night {
+            Some(night) => night,
+            none => none.insert(NightAgain::new(self.key)?),
         };
-        if self.night.is_none() {
-            self.night = Some(NightAgain::new(self.key)?);
-        }
-        let Some(night) = &self.night else {
-            return Ok(());
+        let decided = match &recorded {
+            Event::Consulted(consulted) => {
+                let asked = night.asked(log, stored.seq, rules, consulted).await?;
+                let Some((about, prompt_hash)) = asked else {
+                    return Ok(());
+                };
+                Some(Event::Consulted(Consulted {
+                    about,
+                    prompt_hash,
+                    ..consulted.clone()
+                }))
+            }
+            Event::MemoryChanged(changed) => {
+                let MemoryChange::Extracted { facts, records } = &changed.change else {
+                    return Ok(());
+                };
+                let made = night.made_of_records(log, stored.seq, rules, (facts, records));
+                made.await?.map(|change| {
+                    Event::MemoryChanged(MemoryChanged {
+                        change,
+                        ..changed.clone()
+                    })
+                })
+            }
+            Event::EntityChanged(changed) => {
+                let EntityChange::Consolidated { .. } = &changed.change else {
+                    return Ok(());
+                };
+                let made = night.made_of_person(log, stored.seq, &changed.change);
+                made.await?.map(|change| {
+                    Event::EntityChanged(EntityChanged {
+                        change,
+                        ..changed.clone()
+                    })
+                })
+            }
+            _ => return Ok(()),
         };
-        let asked = night.asked(log, stored.seq, rules, &recorded).await?;
-        let Some((about, prompt_hash)) = asked else {
-            return Ok(());
-        };
-        let decided = Consulted {
-            about,
-            prompt_hash,
-            ..recorded.clone()
-        };
-        if decided == recorded {
+        if decided.as_ref() == Some(&recorded) {
             return Ok(());
         }
         if self.gap.is_open_at(stored.seq) {
             self.gap.read_forgotten += 1;
             return Ok(());
         }
-        let decided = Box::new(Event::Consulted(decided));
-        let decided = DecidedInstead::Event(decided, stored.at);
-        Err(self.difference(stored, Event::Consulted(recorded), decided))
+        let decided = match decided {
+            Some(event) => DecidedInstead::Event(Box::new(event), stored.at),
+            None => DecidedInstead::Nothing,
+        };
+        Err(self.difference(stored, recorded, decided))
     }
 
     fn take(&mut self, stored: &StoredEvent) -> Result<(), DecideAgainError> {
@@ -359,16 +381,8 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.asked = None;
             }
             Event::TickEnded(_) => self.asked = None,
-            Event::Perceived(_)
-            | Event::MemoryChanged(_)
-            | Event::SettingChanged(_)
-            | Event::Consulted(_)
-            | Event::ConsultationFailed(_)
-            | Event::ConsolidationBegan(_)
-            | Event::ConsolidationEnded(_)
-            | Event::Forgotten(_)
-            | Event::RosterChanged(_) => {}
-            Event::EntityChanged(changed) if !changed.is_by_call() => {}
+            Event::Perceived(_) | Event::Forgotten(_) => {}
+            command if command.is_by_operator() => {}
             // The result of the call follows.
             Event::EntityChanged(_) | Event::Remembered(_) => {
                 if let Some(UnderWay::AskMemory { has_changed, .. }) = &mut self.under_way {
@@ -397,17 +411,10 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.gap.is_in_turn = self.gap.messages.contains(&started.trigger);
             }
             Event::TickEnded(_) => return std::mem::take(&mut self.gap.is_in_turn),
-            Event::Perceived(_)
-            | Event::MemoryChanged(_)
-            | Event::SettingChanged(_)
-            | Event::Consulted(_)
-            | Event::ConsultationFailed(_)
-            | Event::ConsolidationBegan(_)
-            | Event::ConsolidationEnded(_)
-            | Event::EmergencyStopCleared(_)
-            | Event::RosterChanged(_)
-            | Event::Forgotten(_) => return lost_words,
-            Event::EntityChanged(changed) if !changed.is_by_call() => return lost_words,
+            Event::Perceived(_) | Event::EmergencyStopCleared(_) | Event::Forgotten(_) => {
+                return lost_words;
+            }
+            command if command.is_by_operator() => return lost_words,
             _ => {}
         }
         lost_words || self.gap.is_in_turn
@@ -449,19 +456,11 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
     fn decide(&mut self, event: &Event, at: Timestamp) -> DecidedInstead {
         let Some(prepared) = self.prepared.take() else {
             // An operator can change the memory, or stop the assistant, before it wakes for the first time.
-            let is_command = match event {
-                Event::MemoryChanged(_)
-                | Event::SettingChanged(_)
-                | Event::Consulted(_)
-                | Event::ConsultationFailed(_)
-                | Event::ConsolidationBegan(_)
-                | Event::ConsolidationEnded(_)
-                | Event::RosterChanged(_)
-                | Event::EmergencyStopTriggered(_)
-                | Event::EmergencyStopCleared(_) => true,
-                Event::EntityChanged(changed) => !changed.is_by_call(),
-                _ => false,
-            };
+            let is_command = event.is_by_operator()
+                || matches!(
+                    event,
+                    Event::EmergencyStopTriggered(_) | Event::EmergencyStopCleared(_)
+                );
             let events = is_command.then(|| event.clone()).into_iter().collect();
             return self.first_of(events, at);
         };
@@ -596,14 +595,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
         // Commands are given while the assistant sleeps.
-        Event::MemoryChanged(_)
-        | Event::SettingChanged(_)
-        | Event::Consulted(_)
-        | Event::ConsultationFailed(_)
-        | Event::ConsolidationBegan(_)
-        | Event::ConsolidationEnded(_)
-        | Event::RosterChanged(_) => accepted(true),
-        Event::EntityChanged(changed) if !changed.is_by_call() => accepted(true),
+        command if command.is_by_operator() => accepted(true),
         _ => None,
     }
 }

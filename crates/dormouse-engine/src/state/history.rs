@@ -41,6 +41,11 @@ impl History {
         }
     }
 
+    /// No words are kept of what was looked up.
+    pub(super) fn forget_looked_up(&mut self) {
+        self.turns.iter_mut().for_each(Turn::forget_looked_up);
+    }
+
     /// Takes in a turn that was closed.
     pub(super) fn take_in(&mut self, turn: Turn) {
         if turn.phase == Phase::Over(StopReason::GivenUp) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Identities, People,
     trigger::{Occasion, OccasionKind},
+    undos::{Undos, undone},
 };
 use crate::event::Event;
 
@@ -17,6 +18,9 @@ use crate::event::Event;
 pub struct Promises {
     /// In the order of their moments; of one moment, in the order in which they were made.
     pending: Vec<Promise>,
+    /// What somebody took back, and may bring back.
+    #[serde(default)]
+    taken_back: Vec<Promise>,
 }
 
 /// Something to do for somebody, and the moment for it.
@@ -48,7 +52,11 @@ impl Promises {
         at: Timestamp,
         event: &Event,
         identities: &Identities,
+        undos: &Undos,
     ) {
+        if let Some(undone) = undone(event) {
+            self.toggle(undos.root(undone));
+        }
         let Event::EntityChanged(changed) = event else {
             return;
         };
@@ -61,19 +69,15 @@ impl Promises {
                 audience,
                 ..
             } if description.as_str() != FORGOTTEN => {
-                let place = self.pending.partition_point(|it| it.due_at <= *due_at);
-                self.pending.insert(
-                    place,
-                    Promise {
-                        seq,
-                        noted_at: at,
-                        due_at: *due_at,
-                        entity: entity.clone(),
-                        description: description.to_string(),
-                        trust: trust.unwrap_or(Trust::NONE),
-                        audience: audience.clone().unwrap_or(Audience::nobody()),
-                    },
-                );
+                self.put(Promise {
+                    seq,
+                    noted_at: at,
+                    due_at: *due_at,
+                    entity: entity.clone(),
+                    description: description.to_string(),
+                    trust: trust.unwrap_or(Trust::NONE),
+                    audience: audience.clone().unwrap_or(Audience::nobody()),
+                });
             }
             EntityChange::ActionCompleted {
                 entity,
@@ -90,10 +94,33 @@ impl Promises {
             }
             // Nobody is reminded of what was noted about somebody who is not known any more.
             EntityChange::Deleted { entity } | EntityChange::Purged { entity } => {
-                self.pending
-                    .retain(|it| identities.id_of(&it.entity) != identities.id_of(entity));
+                let is_other =
+                    |it: &Promise| identities.id_of(&it.entity) != identities.id_of(entity);
+                self.pending.retain(is_other);
+                self.taken_back.retain(is_other);
             }
             _ => {}
+        }
+    }
+
+    fn put(&mut self, promise: Promise) {
+        let place = self
+            .pending
+            .partition_point(|it| (it.due_at, it.seq) < (promise.due_at, promise.seq));
+        self.pending.insert(place, promise);
+    }
+
+    /// What this event noted is taken back, or brought back if it was.
+    fn toggle(&mut self, noted: Seq) {
+        let is_it = |it: &Promise| it.seq == noted;
+        if let Some(place) = self.pending.iter().position(is_it) {
+            if self.taken_back.len() >= Self::MOST {
+                self.taken_back.remove(0);
+            }
+            self.taken_back.push(self.pending.remove(place));
+        } else if let Some(place) = self.taken_back.iter().position(is_it) {
+            let promise = self.taken_back.remove(place);
+            self.put(promise);
         }
     }
 

@@ -54,6 +54,11 @@ impl ShownLines {
         }
     }
 
+    /// No lines are known any more.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     fn take_in(&mut self, lines: Vec<RecalledLine>) {
         self.0
             .retain(|old| lines.iter().all(|line| line.record != old.record));

@@ -207,6 +207,12 @@ impl Turn {
         }
     }
 
+    /// No words are kept of what was looked up, in the memory or about people.
+    pub(super) fn forget_looked_up(&mut self) {
+        self.forget_records(|_| true);
+        self.forget_profiles();
+    }
+
     /// The calls of this tool that found something.
     fn results_of<'a>(&'a mut self, tool: &'a str) -> impl Iterator<Item = &'a mut CallState> {
         let calls = self.steps.iter_mut().flat_map(|step| &mut step.calls);

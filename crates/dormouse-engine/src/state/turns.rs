@@ -103,6 +103,11 @@ impl Turns {
         None
     }
 
+    /// No words are kept of what was looked up.
+    pub(super) fn forget_looked_up(&mut self) {
+        self.open_mut().for_each(Turn::forget_looked_up);
+    }
+
     fn perceive(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
         // Nobody waits for an answer to words that were forgotten, and no prompt shows the turn that answered them.
         if perceived.perception.words.is_forgotten() {

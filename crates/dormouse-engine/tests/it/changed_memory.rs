@@ -195,8 +195,10 @@ async fn lived(rounds: &[(Attempt, Command)]) {
             }
             Command::Undo => {
                 if let Some((event, line)) = undoes.take().filter(|(_, line)| !erased[*line]) {
-                    changed(&home, MemoryChange::Undone { event }).await;
-                    gone[line] = false;
+                    // The next one takes this back.
+                    let undone = changed(&home, MemoryChange::Undone { event }).await;
+                    undoes = Some((undone, line));
+                    gone[line] = !gone[line];
                 }
             }
             Command::Withdraw(_) | Command::Erase(_) | Command::Nothing => {}
@@ -224,4 +226,30 @@ fn a_line_that_is_erased_after_the_server_failed_is_not_sent_when_it_is_asked_ag
             in_virtual_time(lived(&[(attempt, command)]));
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_undo_of_an_undo_takes_out_is_in_no_earlier_result_either() {
+    let home = Home::with_all_shared(ScriptedModel::new([
+        ScriptedTurn::call("recall_memories", json!({"query": "the lantern"})),
+        ScriptedTurn::call("noop", json!({})),
+        ScriptedTurn::call("noop", json!({})),
+    ]));
+    let records = remember(&home).await;
+    let record = records[0];
+    let withdrawn = changed(&home, MemoryChange::Withdrawn { record }).await;
+    let event = changed(&home, MemoryChange::Undone { event: withdrawn }).await;
+    let ask = async |number, words: &str| {
+        let life = home.wake().await;
+        let message = Perceive::whisper("Alice", words).number(number).build();
+        life.accept(message).await;
+        life.handle.at_rest().await;
+        life.end().await.unwrap();
+    };
+    ask(1, "what do you know of the lantern?").await;
+    assert!(home.last_shown().contains(&word(0)), "it is back");
+    changed(&home, MemoryChange::Undone { event }).await;
+    ask(2, "and of the teapot?").await;
+    let later = home.last_shown();
+    assert!(!later.contains(&word(0)), "{later}");
 }

@@ -468,24 +468,35 @@ fn weatherly() -> ScriptedModel {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_another_configuration_would_make_is_found_by_deciding_again() {
+async fn what_follows_from_other_settings_or_another_reply_is_found_by_deciding_again() {
     let home = full().await;
     run(&home, &consolidator(&home, diligent(&Arc::default())))
         .await
         .unwrap();
-    for (kind, from, to) in [
+    for (kind, from, to, differs) in [
         (
             "consolidation_began",
             "\"reply_tokens\":2000",
             "\"reply_tokens\":1999",
+            "consulted",
         ),
         (
             "consolidation_began",
             "\"min_observations\":5",
             "\"min_observations\":6",
+            "consulted",
         ),
-        ("memory_changed", "I sailed on day 2", "I sailed on day 7"),
-        ("entity_changed", "drank tea 2", "drank tea 7"),
+        (
+            "memory_changed",
+            "I sailed on day 2",
+            "I sailed on day 7",
+            "consulted",
+        ),
+        ("entity_changed", "drank tea 2", "drank tea 7", "consulted"),
+        ("consulted", "boat0x0", "boat0x9", "memory_changed"),
+        ("memory_changed", "boat0x0", "boat0x9", "memory_changed"),
+        ("consulted", "\\\"tea\\\"", "\\\"mead\\\"", "entity_changed"),
+        ("entity_changed", "\"tea\"", "\"mead\"", "entity_changed"),
     ] {
         let log = dormouse_testing::MemoryLog::new();
         for (seq, event) in (0..).zip(home.log.events(&key())) {
@@ -510,9 +521,6 @@ async fn a_request_that_another_configuration_would_make_is_found_by_deciding_ag
         let Err(DecideAgainError::Different(first)) = again else {
             panic!("{from}: {again:?}");
         };
-        assert!(
-            matches!(first.recorded, Event::Consulted(_)),
-            "{from}: {first}"
-        );
+        assert_eq!(first.recorded.kind(), differs, "{kind} {from}: {first}");
     }
 }

@@ -1,11 +1,12 @@
 //! What it means to do for somebody at a moment: done once when the moment comes, for the one who asked.
 
-use dormouse_contracts::{Audience, EntityId, Sender, Seq};
+use dormouse_contracts::{Audience, Author, EntityId, Sender, Seq};
 use dormouse_engine::{Event, Rest, Selection, replay};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::{
+    consolidating::logged,
     forgetting::without,
     home::{Home, key, minutes, shown},
 };
@@ -247,4 +248,29 @@ async fn what_was_forgotten_is_not_done_when_its_moment_comes() {
         (home.deeds().len(), home.model.requests().len()),
         (0, asked)
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_operator_takes_back_is_not_done_and_what_is_brought_back_is() {
+    for undos in 1..=4 {
+        let home = Home::with(keeper()).where_one_can_page();
+        asked(&home).await;
+        let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();
+        let mut last = state.promises.iter().next().unwrap().seq;
+        for _ in 0..undos {
+            let author = Author::Operator("florian".to_owned());
+            let undone = logged(&home).await.undo(last, author, "in a test").await;
+            last = undone.unwrap().unwrap();
+        }
+        home.set_clock(2);
+        let life = home.wake().await;
+        life.handle.at_rest().await;
+        life.end().await.unwrap();
+        let expected: &[&str] = match undos % 2 {
+            0 => &["page feed the cat"],
+            _ => &[],
+        };
+        assert_eq!(home.deeds(), expected, "after {undos} undos");
+        home.no_protocol_was_broken();
+    }
 }

@@ -70,6 +70,15 @@ impl Memory {
     }
 }
 
+impl ExtractedFacts {
+    /// The facts as notes: those of the change that [`ExtractionPlan::into_change`] makes, whatever is decided about each.
+    #[must_use]
+    pub fn into_notes(self) -> Vec<Note> {
+        let notes = self.facts.into_iter().map(note);
+        notes.filter(|note| note.check().is_ok()).collect()
+    }
+}
+
 impl ExtractionPlan {
     /// The request about the facts whose decision the rule is not sure of; `None` if it is sure of all.
     #[must_use]

@@ -1,0 +1,44 @@
+//! Changes of the memory that were taken back.
+
+use std::collections::BTreeMap;
+
+use dormouse_contracts::Seq;
+use dormouse_memory::MemoryChange;
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+
+/// Which change each undo is about in the end: an undo of an undo is about what that took back. Grows by one entry for each
+/// undo, which is a person's command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undos(BTreeMap<Seq, Seq>);
+
+impl Undos {
+    pub(super) fn apply(&mut self, seq: Seq, event: &Event) {
+        if let Some(undone) = undone(event) {
+            self.0.insert(seq, self.root(undone));
+        }
+    }
+
+    /// The change at the beginning of a chain of undos; the event itself if it is no undo.
+    pub(super) fn root(&self, event: Seq) -> Seq {
+        self.0.get(&event).copied().unwrap_or(event)
+    }
+
+    /// Whether an event takes back an undo, so that it brings back whatever that took out, or takes out whatever that brought
+    /// back.
+    pub(super) fn takes_back_an_undo(&self, event: &Event) -> bool {
+        undone(event).is_some_and(|undone| self.0.contains_key(&undone))
+    }
+}
+
+/// The event that this one takes back.
+pub(super) fn undone(event: &Event) -> Option<Seq> {
+    match event {
+        Event::MemoryChanged(changed) => match changed.change {
+            MemoryChange::Undone { event } => Some(event),
+            _ => None,
+        },
+        _ => None,
+    }
+}
