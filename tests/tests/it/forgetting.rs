@@ -404,6 +404,25 @@ fn copy(from: &Path, into: &Path) {
     }
 }
 
+/// Part of the names of the files that a forgetting writes anew.
+const NEW_FILES: &str = ".forgetting";
+/// The file that says that they are whole, and take the places of the old ones.
+const JOURNAL: &str = "forget.json";
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string());
+    names.collect::<Result<_, _>>().unwrap()
+}
+
+/// Returns once a file of this name is there, and after ten times as long as it should take in any case.
+async fn until(folder: &Path, part: &str, takes: &Duration) {
+    let began = Instant::now();
+    while began.elapsed() < *takes * 10 && !names(folder).iter().any(|name| name.contains(part)) {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
 #[tokio::test]
 async fn killed_at_any_moment_a_forgetting_leaves_all_or_nothing_and_the_next_start_finishes_it() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -421,23 +440,25 @@ async fn killed_at_any_moment_a_forgetting_leaves_all_or_nothing_and_the_next_st
     // Before it began to write, with new files that are not whole, with the journal, after it was done.
     let mut moments = [0_u32; 4];
     let kills = effort(KILLS);
-    for _ in 0..kills {
+    for kill in 0..kills {
         fs::remove_dir_all(&data).unwrap();
         copy(&base, &data);
         let child = program.start(&forget);
-        sleep(takes.mul_f64(1.05 * chance.unit())).await;
+        // How long it takes depends on what else runs, so two of four are killed once they have come that far.
+        match kill % 4 {
+            0 => until(&data, NEW_FILES, &takes).await,
+            1 => until(&data, JOURNAL, &takes).await,
+            _ => sleep(takes.mul_f64(1.05 * chance.unit())).await,
+        }
         drop(child.kill_and_read().await);
-        let names: Vec<_> = fs::read_dir(&data)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let names = names(&data);
         let has = |part: &str| names.iter().any(|name| name.contains(part));
-        let is_committed = names.iter().any(|name| name == "forget.json");
+        let is_committed = names.iter().any(|name| name == JOURNAL);
 
         // The next start, whichever command it is.
         run(&program, &["log", "verify", "--json"]).await;
         let left = hits(&data, &phrases).len();
-        let moment = match (is_committed, has(".forgetting"), left) {
+        let moment = match (is_committed, has(NEW_FILES), left) {
             (true, _, _) => 2,
             (false, true, _) => 1,
             (false, false, 0) => 3,
@@ -446,10 +467,7 @@ async fn killed_at_any_moment_a_forgetting_leaves_all_or_nothing_and_the_next_st
         moments[moment] += 1;
         let expected = if moment >= 2 { 0 } else { phrases.len() };
         assert_eq!(left, expected, "{names:?}");
-        let names: Vec<_> = fs::read_dir(&data)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let names = self::names(&data);
         assert!(
             !names
                 .iter()
