@@ -39,15 +39,17 @@ impl Performed {
         }
     }
 
-    /// Words of the actor that exactly these listeners perceive, other than the actor. Refused if somebody among them
-    /// [may not](Effect::within) hear them.
+    /// Words of the actor that exactly these listeners perceive. The speaker does not count as a listener, so
+    /// a game may name everybody in a room. Refused if a listener [may not](Effect::within) hear the words.
     #[must_use]
     pub fn said(
         effect: &Effect,
         report: &Report,
         listeners: impl IntoIterator<Item = EntityId>,
     ) -> Self {
-        let listeners: BTreeSet<EntityId> = listeners.into_iter().collect();
+        let speaker = report.sender.id().cloned();
+        let mut listeners: BTreeSet<EntityId> = listeners.into_iter().collect();
+        listeners.retain(|listener| Some(listener) != speaker.as_ref());
         let all: Audience = listeners.iter().cloned().collect();
         if effect.within.as_ref().is_some_and(|may| !may.covers(&all)) {
             let reason = "others would hear it than those whom it is for";
@@ -60,7 +62,6 @@ impl Performed {
                 reports: Vec::new(),
             };
         }
-        let speaker = report.sender.id().cloned();
         let report = Report {
             audience: Audience::of(listeners.iter().cloned().chain(speaker)),
             ..report.clone()

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
+use dormouse_bridge::{Performed, Report};
 use dormouse_contracts::{
-    EffectInquiry, Inquire, Outcome, Perform, Receipt, Rejection, Senses, WorldErrorKind,
+    Audience, Effect, EffectInquiry, Inquire, Outcome, Perform, Receipt, Rejection, Sender, Senses,
+    SourceKind, Timestamp, Words, WorldErrorKind,
 };
 use serde_json::json;
 
-use crate::place::{Answer, Place, Room, alice, key, say};
+use crate::place::{Answer, Place, Room, alice, dormouse, key, say};
 
 fn answering(answer: Answer, of_open: EffectInquiry) -> Room {
     Room {
@@ -73,4 +75,31 @@ async fn a_key_that_belongs_to_another_act_is_rejected_and_nothing_is_said() {
     assert!(matches!(other, Outcome::Rejected(_)), "{other:?}");
     assert_eq!(world.perform(&say("k", "hello")).await.unwrap(), first);
     assert_eq!(world.game().said.load(SeqCst), 1);
+}
+
+#[test]
+fn the_speaker_does_not_count_as_a_listener() {
+    let may = Audience::of([alice()]);
+    let effect = Effect {
+        within: may.clone(),
+        ..say("k", "hello")
+    };
+    let sender = Sender::Assistant {
+        id: dormouse(),
+        name: "Dormouse".to_owned(),
+    };
+    let words = Words::try_new("hello").unwrap();
+    let report = Report::new(SourceKind::Say, sender, Timestamp::EPOCH, words);
+    // A game that names everybody in the room.
+    let said = Performed::said(&effect, &report, [dormouse(), alice()]);
+    let Outcome::Done(receipt) = said.outcome else {
+        panic!("{:?}", said.outcome);
+    };
+    assert_eq!(receipt.detail, json!({ "heard_by": 1 }));
+    assert_eq!(receipt.heard_by, may);
+    let [(listener, report)] = said.reports.as_slice() else {
+        panic!("{:?}", said.reports);
+    };
+    assert_eq!(listener, &alice());
+    assert_eq!(report.audience, Audience::of([dormouse(), alice()]));
 }
