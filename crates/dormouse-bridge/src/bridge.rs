@@ -17,7 +17,7 @@ use tokio::{sync::oneshot, task::JoinSet};
 use crate::{
     file::BridgeFile,
     game::{Game, Performed},
-    queue::{DeliveryQueue, QueueErrorKind},
+    queue::DeliveryQueue,
     receipts::{Begun, Receipts},
 };
 
@@ -246,18 +246,9 @@ impl<G: Game> Habitat for Bridge<G> {
         _name: &'a str,
     ) -> BoxFuture<'a, Result<(), AdmitError>> {
         Box::pin(async move {
-            let character = self.character(assistant);
-            let character = character
-                .map_err(|error| AdmitError::Refused(Rejection::new(error.to_string())))?;
-            self.inner.queue.enter(&character).await.map_err(|error| {
-                let kind = match error.kind() {
-                    QueueErrorKind::Unknown => WorldErrorKind::Unanswered,
-                    QueueErrorKind::NotPresent | QueueErrorKind::Unavailable => {
-                        WorldErrorKind::NotReached
-                    }
-                };
-                AdmitError::World(WorldError::new(kind, Some(error.into())))
-            })
+            let character = self.character(assistant)?;
+            let entered = self.inner.queue.let_in(&character).await;
+            entered.map_err(|error| AdmitError::World(error.into()))
         })
     }
 

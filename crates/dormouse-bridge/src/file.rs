@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-use dormouse_contracts::{IdError, WorldId};
+use dormouse_contracts::{EntityId, IdError, WorldId};
 use dormouse_database::{
-    DatabaseFault, DatabaseHandle, DatabaseOpenError, FileKind, contained, unique_id,
+    DatabaseFault, DatabaseHandle, DatabaseOpenError, FileKind, catch_panic, contained, unique_id,
 };
 use redb::{ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 use tokio::task::spawn_blocking;
@@ -68,7 +68,7 @@ pub enum BridgeOpenError {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] DatabaseOpenError),
-    /// The name makes no valid id of a world.
+    /// The name does not make a valid id of a world.
     #[error("the world cannot have this name")]
     Name(#[from] IdError),
     /// The file could not be read.
@@ -78,7 +78,8 @@ pub enum BridgeOpenError {
 
 /// Whether a transaction has changed anything.
 pub(crate) enum Changed<T> {
-    Yes(T),
+    /// It is to be committed. Those who wait for deliveries to these observers are woken then.
+    Yes(T, Vec<EntityId>),
     No(T),
 }
 
@@ -93,7 +94,7 @@ struct Inner {
     world: WorldId,
     /// One writer at a time, until its result is known.
     writer: Mutex<()>,
-    /// Whether the last write failed, after which the database has to be opened again.
+    /// Whether the last read or write failed, after which the database has to be opened again.
     has_failed: AtomicBool,
     feeds: Mutex<Feeds>,
 }
@@ -108,6 +109,10 @@ impl BridgeFile {
     pub fn open(path: &Path, name: &str) -> Result<Self, BridgeOpenError> {
         let new = WorldId::try_new(format!("{name}-{}", unique_id()))?;
         let database = DatabaseHandle::open(path, &KIND, |writing| create(writing, &new))?;
+        Self::on(database)
+    }
+
+    fn on(database: DatabaseHandle) -> Result<Self, BridgeOpenError> {
         let world = read_world(&database)?;
         Ok(Self(Arc::new(Inner {
             database,
@@ -146,18 +151,11 @@ impl BridgeFile {
         work: impl FnOnce(&ReadTransaction) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let inner = Arc::clone(&self.0);
-        spawn_blocking(move || {
-            // Readers get a snapshot if the file cannot be opened for writing.
-            if let Err(error) = inner.recover() {
-                tracing::debug!(%error, "the bridge's file cannot be written");
-            }
-            work(&inner.database.begin_read()?)
-        })
-        .await?
+        spawn_blocking(move || inner.read(work)).await?
     }
 
     /// Writes, on a thread for blocking work, and returns when it is on disk. If the future is dropped, the work is done all
-    /// the same.
+    /// the same, and those who wait are woken.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<Changed<T>, StoreError> + Send + 'static,
@@ -174,28 +172,53 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Inner {
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&ReadTransaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Readers get a snapshot if the file cannot be opened for writing.
+        if self.has_failed.load(SeqCst)
+            && let Err(error) = self.recover(&lock(&self.writer))
+        {
+            tracing::debug!(%error, "the bridge's file cannot be written");
+        }
+        let read = catch_panic(|| work(&self.database.begin_read()?));
+        let read = read.unwrap_or_else(|panicked| Err(panicked.into()));
+        // A row that makes no sense is read the same again.
+        if let Err(StoreError::File(error)) = &read {
+            tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "the bridge's file could not be read"
+            );
+            self.has_failed.store(true, SeqCst);
+        }
+        read
+    }
+
     fn write<T>(
         &self,
         work: impl FnOnce(&WriteTransaction) -> Result<Changed<T>, StoreError>,
     ) -> Result<T, WriteError> {
-        self.recover().map_err(WriteError::NotWritten)?;
-        let _writer = lock(&self.writer);
+        let writer = lock(&self.writer);
+        self.recover(&writer).map_err(WriteError::NotWritten)?;
         let acknowledged = lock(&self.feeds).acknowledged();
         let mut begun = None;
         let written = self.database.write(|writing| {
-            let made = match work(&writing)? {
+            let (made, delivered_to) = match work(&writing)? {
                 Changed::No(made) => return Ok(made),
-                Changed::Yes(made) => made,
+                Changed::Yes(made, delivered_to) => (made, delivered_to),
             };
             prune(&writing, &acknowledged)?;
-            begun = Some(bump(&writing)?);
+            begun = Some((bump(&writing)?, delivered_to));
             writing.commit()?;
             Ok::<_, StoreError>(made)
         });
         match (written, begun) {
             (Ok(made), None) => Ok(made),
-            (Ok(made), Some(_)) => {
-                lock(&self.feeds).pruned(&acknowledged);
+            (Ok(made), Some((_, delivered_to))) => {
+                let mut feeds = lock(&self.feeds);
+                feeds.pruned(&acknowledged);
+                feeds.wake(&delivered_to);
                 Ok(made)
             }
             (Err(error), begun) => {
@@ -204,26 +227,30 @@ impl Inner {
                     "a write to the bridge's file failed"
                 );
                 self.has_failed.store(true, SeqCst);
-                let Some(begun) = begun else {
+                let Some((begun, delivered_to)) = begun else {
                     return Err(WriteError::NotWritten(error));
                 };
                 // Only the file shows whether the commit took effect. Reading it needs no room.
                 let reopened = self.reopen();
                 match self.revision() {
                     Ok(found) if found < begun => Err(WriteError::NotWritten(error)),
-                    _ => Err(WriteError::Unknown(reopened.err().unwrap_or(error))),
+                    _ => {
+                        // What was delivered may be there, so those who wait look again.
+                        lock(&self.feeds).wake(&delivered_to);
+                        Err(WriteError::Unknown(reopened.err().unwrap_or(error)))
+                    }
                 }
             }
         }
     }
 
-    /// Opens the database again after a failure.
-    fn recover(&self) -> Result<(), StoreError> {
-        if !self.has_failed.load(SeqCst) {
-            return Ok(());
+    /// Opens the database again after a failure. The caller holds the writer's lock, so that nobody else writes or reopens
+    /// it meanwhile.
+    fn recover(&self, _writer: &MutexGuard<'_, ()>) -> Result<(), StoreError> {
+        match self.has_failed.load(SeqCst) {
+            true => self.reopen(),
+            false => Ok(()),
         }
-        let _writer = lock(&self.writer);
-        self.reopen()
     }
 
     fn reopen(&self) -> Result<(), StoreError> {
@@ -243,7 +270,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Without this write the deliveries that were acknowledged last would be delivered again.
         let has_acknowledged = !lock(&self.feeds).acknowledged().is_empty();
-        if has_acknowledged && let Err(error) = self.write(|_| Ok(Changed::Yes(()))) {
+        if has_acknowledged && let Err(error) = self.write(|_| Ok(Changed::Yes((), Vec::new()))) {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 "what was acknowledged last will be delivered again"
@@ -284,3 +311,6 @@ fn read_world(database: &DatabaseHandle) -> Result<String, DatabaseFault> {
             .unwrap_or_default())
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use dormouse_contracts::{
     BoxError, BoxFuture, Delivery, EntityId, PERCEPTIONS_PAGE, Perception, PortError, Presence,
     SenseError, SenseErrorKind, Senses, WorldId,
 };
-use redb::{ReadableTable, WriteTransaction};
+use redb::{ReadTransaction, ReadableTable, WriteTransaction};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
@@ -48,8 +48,8 @@ pub struct DeliveryQueue {
 /// The readers of feeds, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Feeds {
-    /// The last number of each feed that somebody waits for.
-    heads: BTreeMap<EntityId, watch::Sender<u64>>,
+    /// The feeds that somebody waits for.
+    followed: BTreeMap<EntityId, watch::Sender<()>>,
     /// The acknowledged number of each observer. Its entries are removed from the file with the next write.
     acknowledged: BTreeMap<EntityId, u64>,
 }
@@ -69,16 +69,17 @@ impl Feeds {
         self.acknowledged.get(observer).copied().unwrap_or_default()
     }
 
-    fn follow(&mut self, observer: &EntityId) -> watch::Receiver<u64> {
-        let head = self.heads.entry(observer.clone());
-        head.or_insert_with(|| watch::Sender::new(0)).subscribe()
+    pub(crate) fn follow(&mut self, observer: &EntityId) -> watch::Receiver<()> {
+        let followed = self.followed.entry(observer.clone());
+        followed.or_default().subscribe()
     }
 
-    pub(crate) fn publish(&mut self, observer: &EntityId, number: u64) {
-        if let Some(head) = self.heads.get(observer) {
-            head.send_replace(number);
-            if head.is_closed() {
-                self.heads.remove(observer);
+    /// Wakes those who wait for deliveries to these observers.
+    pub(crate) fn wake(&mut self, observers: &[EntityId]) {
+        for observer in observers {
+            let is_left = |followed: &watch::Sender<()>| followed.send(()).is_err();
+            if self.followed.get(observer).is_some_and(is_left) {
+                self.followed.remove(observer);
             }
         }
     }
@@ -95,6 +96,10 @@ impl DeliveryQueue {
     ///
     /// [`QueueErrorKind::Unavailable`] and [`QueueErrorKind::Unknown`].
     pub async fn enter(&self, observer: &EntityId) -> Result<(), QueueError> {
+        self.let_in(observer).await.map_err(queue_error)
+    }
+
+    pub(crate) async fn let_in(&self, observer: &EntityId) -> Result<(), WriteError> {
         let observer = observer.clone();
         let entered = self.file.write(move |writing| {
             let mut observers = writing.open_table(OBSERVERS)?;
@@ -102,13 +107,14 @@ impl DeliveryQueue {
                 return Ok(Changed::No(()));
             }
             observers.insert(observer.as_str(), (0, 0))?;
-            Ok(Changed::Yes(()))
+            Ok(Changed::Yes((), Vec::new()))
         });
-        entered.await.map_err(queue_error)
+        entered.await
     }
 
     /// Stores a report as the observer's next delivery, and returns that. On disk when this returns. If the future is dropped,
-    /// the report may be stored or not.
+    /// the report may be stored or not. Those who [wait](Senses::await_perceptions) for it are woken in each case in which it
+    /// may be stored.
     ///
     /// # Errors
     ///
@@ -153,25 +159,24 @@ impl DeliveryQueue {
             if let Some(digest) = &digest {
                 remember(writing, &to, delivery.number, digest)?;
             }
-            Ok(Changed::Yes(Some(delivery)))
+            Ok(Changed::Yes(Some(delivery), vec![to]))
         });
         let pushed = pushed.await.map_err(queue_error)?;
-        let delivery = pushed.ok_or_else(|| QueueError::new(QueueErrorKind::NotPresent, None))?;
-        self.file.feeds().publish(observer, delivery.number);
-        Ok(delivery)
+        pushed.ok_or_else(|| QueueError::new(QueueErrorKind::NotPresent, None))
     }
 
     /// The number of the last delivery to an observer that has entered.
     async fn head(&self, observer: &EntityId) -> Result<u64, SenseError> {
         let asked = observer.clone();
-        let head = self.file.read(move |reading| {
-            let observers = reading.open_table(OBSERVERS)?;
-            let row = observers.get(asked.as_str())?;
-            Ok(row.map(|row| row.value().0))
-        });
-        let head = head.await.map_err(unavailable)?;
-        head.ok_or_else(|| SenseError::new(SenseErrorKind::NotPresent, None))
+        let head = self.file.read(move |reading| head(reading, &asked));
+        head.await.map_err(unavailable)?.ok_or_else(not_present)
     }
+}
+
+/// The number of the last delivery; `None` if the observer has never entered.
+fn head(reading: &ReadTransaction, observer: &EntityId) -> Result<Option<u64>, StoreError> {
+    let row = reading.open_table(OBSERVERS)?.get(observer.as_str())?;
+    Ok(row.map(|row| row.value().0))
 }
 
 /// Writes a report as the observer's next delivery; `None` if the observer has never entered.
@@ -259,6 +264,10 @@ fn queue_error(error: WriteError) -> QueueError {
     QueueError::new(kind, Some(error.into()))
 }
 
+fn not_present() -> SenseError {
+    SenseError::new(SenseErrorKind::NotPresent, None)
+}
+
 fn unavailable(error: impl Into<BoxError>) -> SenseError {
     SenseError::new(SenseErrorKind::Unavailable, Some(error.into()))
 }
@@ -275,19 +284,22 @@ impl Senses for DeliveryQueue {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         Box::pin(async move {
-            self.head(observer).await?;
             let after = after.max(self.file.feeds().done_by(observer));
             let asked = observer.clone();
             let page = self.file.read(move |reading| {
+                if head(reading, &asked)?.is_none() {
+                    return Ok(None);
+                }
                 let (first, last) = ((asked.as_str(), after), (asked.as_str(), u64::MAX));
                 let range = (Bound::Excluded(first), Bound::Included(last));
                 (reading.open_table(DELIVERIES)?)
                     .range::<(&str, u64)>(range)?
                     .take(limit.min(PERCEPTIONS_PAGE))
                     .map(|row| Ok(serde_json::from_str(row?.1.value())?))
-                    .collect()
+                    .collect::<Result<_, StoreError>>()
+                    .map(Some)
             });
-            page.await.map_err(unavailable)
+            page.await.map_err(unavailable)?.ok_or_else(not_present)
         })
     }
 
@@ -299,15 +311,14 @@ impl Senses for DeliveryQueue {
         Box::pin(async move {
             self.head(observer).await?;
             // Followed before the feed is read, so that no delivery in between is missed.
-            let mut head = self.file.feeds().follow(observer);
+            let mut followed = self.file.feeds().follow(observer);
             loop {
-                head.borrow_and_update();
                 let perceived = self.perceptions(observer, after, PERCEPTIONS_PAGE).await?;
                 if !perceived.is_empty() {
                     return Ok(perceived);
                 }
                 // The sender is kept as long as somebody follows.
-                head.changed().await.map_err(unavailable)?;
+                followed.changed().await.map_err(unavailable)?;
             }
         })
     }

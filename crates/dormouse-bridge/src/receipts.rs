@@ -58,8 +58,7 @@ impl Receipts {
         let act = digest(effect).map_err(StoreError::from)?;
         let begun = self.file.write(move |writing| {
             let mut receipts = writing.open_table(RECEIPTS)?;
-            let row = receipts.get(key.as_str())?;
-            if let Some(row) = row.map(|row| read(row.value())).transpose()? {
+            if let Some(row) = find(&receipts, &key)? {
                 return Ok(Changed::No(match row.outcome {
                     _ if row.act != act => Begun::Known(Outcome::Rejected(Rejection::new(
                         format!("the key {key} belongs to another act"),
@@ -71,7 +70,7 @@ impl Receipts {
             let row = serde_json::to_string(&Row { act, outcome: None })?;
             receipts.insert(key.as_str(), row.as_str())?;
             writing.open_table(ACTORS)?.insert(actor.as_str(), ())?;
-            Ok(Changed::Yes(Begun::New))
+            Ok(Changed::Yes(Begun::New, Vec::new()))
         });
         Ok(begun.await?)
     }
@@ -93,24 +92,22 @@ impl Receipts {
         let (key, world) = (key.clone(), self.file.world().clone());
         let written = self.file.write(move |writing| {
             let mut receipts = writing.open_table(RECEIPTS)?;
-            let row = receipts.get(key.as_str())?;
-            let row = row.map(|row| read(row.value())).transpose()?;
-            let act = match row {
+            let act = match find(&receipts, &key)? {
                 Some(Row {
                     outcome: Some(first),
                     ..
-                }) => return Ok(Changed::No((first, Vec::new()))),
+                }) => return Ok(Changed::No(first)),
                 Some(Row { act, .. }) => act,
                 None => Vec::new(),
             };
-            let (mut outcome, mut heads) = (outcome, Vec::new());
+            let (mut outcome, mut delivered_to) = (outcome, Vec::new());
             for (observer, report) in reports {
                 let is_output = report.source == SourceKind::CommandOutput
                     && report.cause.as_ref() == Some(&key);
                 let Some(delivery) = deliver(writing, &world, &observer, report)? else {
                     continue;
                 };
-                heads.push((observer, delivery.number));
+                delivered_to.push(observer);
                 if let Outcome::Done(receipt) = &mut outcome
                     && is_output
                 {
@@ -122,17 +119,12 @@ impl Receipts {
                 outcome: Some(outcome.clone()),
             };
             receipts.insert(key.as_str(), serde_json::to_string(&row)?.as_str())?;
-            Ok(Changed::Yes((outcome, heads)))
+            Ok(Changed::Yes(outcome, delivered_to))
         });
         // The act was carried out, whatever became of the write.
         let unanswered =
             |error: WriteError| WorldError::new(WorldErrorKind::Unanswered, Some(Box::new(error)));
-        let (outcome, heads) = written.await.map_err(unanswered)?;
-        let mut feeds = self.file.feeds();
-        for (observer, number) in &heads {
-            feeds.publish(observer, *number);
-        }
-        Ok(outcome)
+        written.await.map_err(unanswered)
     }
 
     /// Takes back that an act was begun, because it is certain that it was not carried out. An outcome stays.
@@ -144,13 +136,11 @@ impl Receipts {
         let key = key.clone();
         let cancelled = self.file.write(move |writing| {
             let mut receipts = writing.open_table(RECEIPTS)?;
-            let row = receipts.get(key.as_str())?;
-            let row = row.map(|row| read(row.value())).transpose()?;
-            if row.is_none_or(|row| row.outcome.is_some()) {
+            if find(&receipts, &key)?.is_none_or(|row| row.outcome.is_some()) {
                 return Ok(Changed::No(()));
             }
             receipts.remove(key.as_str())?;
-            Ok(Changed::Yes(()))
+            Ok(Changed::Yes((), Vec::new()))
         });
         Ok(cancelled.await?)
     }
@@ -171,18 +161,14 @@ impl Receipts {
 }
 
 impl Inquire for Receipts {
-    /// An act that was begun and has no outcome is one of which the receipts cannot tell.
+    /// The receipts cannot tell what became of an act that was begun and has no outcome.
     fn inquire<'a>(
         &'a self,
         key: &'a EffectKey,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         let key = key.clone();
         Box::pin(async move {
-            let found = self.file.read(move |reading| {
-                let receipts = reading.open_table(RECEIPTS)?;
-                let row = receipts.get(key.as_str())?;
-                row.map(|row| read(row.value())).transpose()
-            });
+            let found = (self.file).read(move |reading| find(&reading.open_table(RECEIPTS)?, &key));
             Ok(match found.await? {
                 Some(Row { outcome: None, .. }) => EffectInquiry::CannotTell,
                 known => known.and_then(|row| row.outcome).into(),
@@ -191,8 +177,13 @@ impl Inquire for Receipts {
     }
 }
 
-fn read(row: &str) -> Result<Row, StoreError> {
-    Ok(serde_json::from_str(row)?)
+fn find(
+    receipts: &impl ReadableTable<&'static str, &'static str>,
+    key: &EffectKey,
+) -> Result<Option<Row>, StoreError> {
+    let row = receipts.get(key.as_str())?;
+    let row = row.map(|row| serde_json::from_str(row.value()));
+    Ok(row.transpose()?)
 }
 
 fn digest(effect: &Effect) -> Result<Vec<u8>, serde_json::Error> {

@@ -123,6 +123,13 @@ pub enum AdmitError {
     World(#[source] WorldError),
 }
 
+/// An assistant whose key makes no valid id is refused.
+impl From<IdError> for AdmitError {
+    fn from(error: IdError) -> Self {
+        Self::Refused(Rejection::new(error.to_string()))
+    }
+}
+
 /// A world that assistants live in: they perceive it and act in it with its tools.
 pub trait Habitat: World + Senses {
     /// The tools that it offers to an assistant. They are the same as long as the world is open.
@@ -150,15 +157,13 @@ pub trait Habitat: World + Senses {
         name: &'a str,
     ) -> BoxFuture<'a, Result<(), AdmitError>> {
         Box::pin(async move {
-            let refused = |reason: String| AdmitError::Refused(Rejection::new(reason));
-            let character = self
-                .character(assistant)
-                .map_err(|e| refused(e.to_string()))?;
+            let character = self.character(assistant)?;
             match self.presence(&character).await {
                 Ok(_) => Ok(()),
-                Err(error) if error.kind() == SenseErrorKind::NotPresent => Err(refused(format!(
-                    "{character} ({name}) is not in this world"
-                ))),
+                Err(error) if error.kind() == SenseErrorKind::NotPresent => {
+                    let reason = format!("{character} ({name}) is not in this world");
+                    Err(AdmitError::Refused(Rejection::new(reason)))
+                }
                 Err(error) => {
                     let kind = WorldErrorKind::NotReached;
                     Err(AdmitError::World(WorldError::new(kind, Some(error.into()))))
