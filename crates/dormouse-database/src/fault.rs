@@ -35,6 +35,44 @@ impl From<redb::Error> for DatabaseFault {
     }
 }
 
+/// Converts redb's errors into a variant that holds a [`DatabaseFault`], so that `?` works on each of redb's calls.
+///
+/// ```
+/// use dormouse_database::DatabaseFault;
+/// use redb::{ReadTransaction, TableDefinition};
+///
+/// #[derive(Debug)]
+/// enum DiaryFault {
+///     File(DatabaseFault),
+/// }
+///
+/// dormouse_database::from_redb!(DiaryFault::File);
+///
+/// const DAYS: TableDefinition<'_, u64, &str> = TableDefinition::new("days");
+///
+/// fn was_written(reading: &ReadTransaction, day: u64) -> Result<bool, DiaryFault> {
+///     Ok(reading.open_table(DAYS)?.get(day)?.is_some())
+/// }
+/// ```
+#[macro_export]
+macro_rules! from_redb {
+    ($fault:ident::$variant:ident) => {
+        impl From<::redb::Error> for $fault {
+            fn from(error: ::redb::Error) -> Self {
+                Self::$variant(error.into())
+            }
+        }
+        $crate::from_redb!($fault::$variant: StorageError, TableError, TransactionError, CommitError);
+    };
+    ($fault:ident::$variant:ident: $($error:ident),*) => {$(
+        impl From<::redb::$error> for $fault {
+            fn from(error: ::redb::$error) -> Self {
+                ::redb::Error::from(error).into()
+            }
+        }
+    )*};
+}
+
 impl DatabaseFault {
     /// Whether the disk or the file system failed: the same operation may succeed later, with more space or another
     /// disk. If not, the file's content is wrong, or the caller misuses the file's tables.

@@ -53,23 +53,7 @@ pub(crate) enum StoreError {
     Record(#[from] serde_json::Error),
 }
 
-impl From<redb::Error> for StoreError {
-    fn from(error: redb::Error) -> Self {
-        Self::File(error.into())
-    }
-}
-
-macro_rules! from_redb {
-    ($($error:ident),*) => {$(
-        impl From<redb::$error> for StoreError {
-            fn from(error: redb::$error) -> Self {
-                Self::File(redb::Error::from(error).into())
-            }
-        }
-    )*};
-}
-
-from_redb!(StorageError, TableError, CommitError);
+dormouse_database::from_redb!(StoreError::File);
 
 /// The stored form of a character.
 #[derive(Debug, Serialize, Deserialize)]

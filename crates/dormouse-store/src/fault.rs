@@ -17,17 +17,7 @@ pub(crate) enum Fault {
     Unusable(#[source] ReadErrorKind),
 }
 
-macro_rules! from_redb {
-    ($($error:ident),*) => {$(
-        impl From<redb::$error> for Fault {
-            fn from(error: redb::$error) -> Self {
-                Self::Database(redb::Error::from(error).into())
-            }
-        }
-    )*};
-}
-
-from_redb!(StorageError, TableError, TransactionError, CommitError);
+dormouse_database::from_redb!(Fault::Database);
 
 impl Fault {
     /// Whether the file's content is wrong. If not, the access to it failed.

@@ -63,22 +63,7 @@ pub(crate) enum Fault {
     Copy(#[from] std::io::Error),
 }
 
-macro_rules! from_redb {
-    ($($error:ident),*) => {$(
-        impl From<redb::$error> for Fault {
-            fn from(error: redb::$error) -> Self {
-                Self::Database(redb::Error::from(error).into())
-            }
-        }
-    )*};
-}
-from_redb!(StorageError, TableError, TransactionError, CommitError);
-
-impl From<redb::Error> for Fault {
-    fn from(error: redb::Error) -> Self {
-        Self::Database(error.into())
-    }
-}
+dormouse_database::from_redb!(Fault::Database);
 
 impl Fault {
     pub(super) fn kind(&self) -> StoreErrorKind {
