@@ -58,13 +58,16 @@ fn of_the_speaker(sentence: &str, words: &[Word], speaker: &str) -> Option<Fact>
             let text = captured(sentence, words, &captures, name).unwrap_or_default();
             in_third_person(text, speaker)
         };
-        // Everything after the verb, with its article.
-        let all = text_of(sentence, words.get(2..)?).unwrap_or_default();
+        let from = |at: usize| {
+            let text = words.get(at..).and_then(|words| text_of(sentence, words));
+            in_third_person(text.unwrap_or_default(), speaker)
+        };
         let (x, y) = (part("x"), part("y"));
         let text = fact
             .replace("{x}", &x)
             .replace("{y}", &y)
-            .replace("{all}", &in_third_person(all, speaker))
+            .replace("{all}", &from(2))
+            .replace("{whole}", &from(0))
             .replace("{s's}", &possessive(speaker))
             .replace("{s}", speaker);
         Some(Fact {

@@ -1,6 +1,7 @@
 //! Plain sentences that hold a fact, and the fact in the third person.
 //!
-//! `{s}` is the speaker, `{s's}` the speaker's. What a sentence captures is put in the same place.
+//! `{s}` is the speaker, `{s's}` the speaker's. What a sentence captures is put in the same place. `{all}` is everything after
+//! the second word, and `{whole}` the whole sentence.
 
 /// What a fact is worth knowing as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +35,11 @@ pub(crate) const OF_THE_SPEAKER: &[(&str, &str, FactKind)] = &[
     ),
     ("i was born <y>", "{s} was born {y}.", Fact),
     ("my birthday is ?on <y>", "{s's} birthday is {y}.", Fact),
-    ("my <x> is/are <y>", "{s's} {x} is {y}.", Fact),
-    ("my <x> lives/works in <y>", "{s's} {x} lives in {y}.", Fact),
+    ("my <x> is/are <y>", "{whole}.", Fact),
+    ("my <x> lives/live/works/work <y>", "{whole}.", Fact),
     (
-        "my <x> likes/loves/prefers <y>",
-        "{s's} {x} likes {y}.",
+        "my <x> likes/like/loves/love/prefers/prefer <y>",
+        "{whole}.",
         Preference,
     ),
     (
@@ -74,7 +75,13 @@ pub(crate) const OF_THE_SPEAKER: &[(&str, &str, FactKind)] = &[
     ("i am married to <y>", "{s} is married to {y}.", Fact),
     ("i come from <y>", "{s} comes from {y}.", Fact),
     ("i live <y>", "{s} lives {y}.", Fact),
-    ("i work as/at/in/for <y>", "{s} works as {y}.", Fact),
+    // With its preposition: a place is not a profession.
+    (
+        "i work as/at/in/for/on/near/with/from <y>",
+        "{s} works {all}.",
+        Fact,
+    ),
+    ("i am working/living <y>", "{s} is {all}.", Fact),
     (
         "i have a/an/two/three/four/five/many <y>",
         "{s} has {all}.",
@@ -193,7 +200,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "actually",
 ];
 
-/// Words that make a sentence one about the listener, or none that lasts.
+/// Words of sentences that are about the listener, or that do not stay true.
 pub(crate) const NO_FACT: &[&str] = &[
     "you",
     "your",

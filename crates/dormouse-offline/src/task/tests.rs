@@ -178,6 +178,9 @@ fn doubtful_facts_are_ignored_supersede_or_are_linked() {
         ),
         fact("c2", "Alice likes green tea.", "Alice likes black tea."),
         fact("c3", "Alice does not like tea.", "Alice likes tea."),
+        // Where somebody works replaces where they worked, and not what they are.
+        fact("c4", "Alice works at the mill.", "Alice works at the inn."),
+        fact("c5", "Alice works at the mill.", "Alice works as a baker."),
     ];
     let verdicts = json(&Task::Judgement { facts });
     let actions: Vec<_> = verdicts
@@ -186,7 +189,10 @@ fn doubtful_facts_are_ignored_supersede_or_are_linked() {
         .iter()
         .map(|it| it["action"].as_str().unwrap())
         .collect();
-    assert_eq!(actions, ["ignore", "supersede", "link", "link"]);
+    assert_eq!(
+        actions,
+        ["ignore", "supersede", "link", "link", "supersede", "link"]
+    );
 }
 
 fn any_lines() -> impl Strategy<Value = Vec<TaskLine>> {
