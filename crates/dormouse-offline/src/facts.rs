@@ -6,7 +6,7 @@ use crate::{
         understood::ASKS,
     },
     pattern::{captured, matched, text_of},
-    words::{Word, asks, sentences, words},
+    words::{Word, asks, begins, sentences, words},
 };
 
 /// The longest sentence that holds a fact, in words, and the most facts of one text.
@@ -115,14 +115,9 @@ fn kind_of(word: &str) -> Option<FactKind> {
 fn without_before(words: &[Word]) -> &[Word] {
     let mut rest = words;
     for _ in 0..4 {
-        let phrase = BEFORE.iter().filter(|phrase| {
-            let mut expected = phrase.split(' ').zip(rest);
-            rest.len() >= phrase.split(' ').count()
-                && expected.all(|(expected, word)| word.text == expected)
-        });
-        let skipped = phrase.map(|phrase| phrase.split(' ').count()).max();
-        match skipped.and_then(|skipped| rest.get(skipped..)) {
-            Some(next) => rest = next,
+        let skipped = BEFORE.iter().map(|phrase| begins(rest, phrase)).max();
+        match skipped.filter(|skipped| *skipped > 0) {
+            Some(skipped) => rest = rest.get(skipped..).unwrap_or_default(),
             None => break,
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     },
     facts,
     pattern::{captured, matched, text_of},
-    words::{Word, asks, sentences, words},
+    words::{Word, asks, begins, sentences, words},
 };
 
 /// The most sentences of a message that are looked at.
@@ -265,8 +265,6 @@ fn place(x: &str) -> Option<String> {
 
 /// How many of the first words change nothing of what follows them.
 fn before(words: &[Word], names: &[String]) -> usize {
-    let polite = BEFORE.iter().map(|phrase| begins(words, phrase));
-    let named = names.iter().map(|name| begins(words, name));
     let greetings = [
         "hello there",
         "hi there",
@@ -275,18 +273,16 @@ fn before(words: &[Word], names: &[String]) -> usize {
         "hi",
         "greetings",
         "thanks",
-    ];
-    let greetings = greetings.iter().map(|phrase| begins(words, phrase));
-    let times = [
         "good morning",
         "good evening",
         "good afternoon",
         "good day",
         "thank you",
     ];
-    let times = times.iter().map(|phrase| begins(words, phrase));
-    let all = polite.chain(named).chain(greetings).chain(times);
-    all.max().unwrap_or(0)
+    let phrases = BEFORE.iter().copied().chain(greetings);
+    let phrases = phrases.chain(names.iter().map(String::as_str));
+    let skipped = phrases.map(|phrase| begins(words, phrase));
+    skipped.max().unwrap_or(0)
 }
 
 /// How many of the last words change nothing of what precedes them.
@@ -301,18 +297,6 @@ fn after(words: &[Word], names: &[String]) -> usize {
         .copied()
         .chain(names.iter().map(String::as_str));
     phrases.map(ends).max().unwrap_or(0)
-}
-
-/// The number of words of a phrase, if these words begin with it.
-fn begins(words: &[Word], phrase: &str) -> usize {
-    let mut count = 0;
-    for expected in phrase.split_ascii_whitespace() {
-        match words.get(count) {
-            Some(word) if word.text == expected => count += 1,
-            _ => return 0,
-        }
-    }
-    count
 }
 
 #[cfg(test)]

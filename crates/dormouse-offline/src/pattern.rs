@@ -10,6 +10,8 @@
 //!
 //! A pattern matches a whole sentence. Captures are as short as possible.
 
+use std::str::SplitAsciiWhitespace;
+
 use crate::words::Word;
 
 /// What a pattern captured: names, and the range of words of each.
@@ -17,9 +19,9 @@ pub(crate) type Captures<'p> = Vec<(&'p str, usize, usize)>;
 
 /// Matches a pattern against all words. Returns what it captured.
 pub(crate) fn matched<'p>(pattern: &'p str, words: &[Word]) -> Option<Captures<'p>> {
-    let parts: Vec<&str> = pattern.split_ascii_whitespace().collect();
+    // Hundreds of patterns are tried on each sentence and few match, so nothing is allocated until something is captured.
     let mut captures = Vec::new();
-    follow(&parts, words, 0, &mut captures).then_some(captures)
+    follow(pattern.split_ascii_whitespace(), words, 0, &mut captures).then_some(captures)
 }
 
 /// The text of a capture as it was written.
@@ -38,30 +40,36 @@ pub(crate) fn text_of<'t>(text: &'t str, words: &[Word]) -> Option<&'t str> {
     text.get(words.first()?.from..words.last()?.to)
 }
 
-fn follow<'p>(parts: &[&'p str], words: &[Word], at: usize, captures: &mut Captures<'p>) -> bool {
-    let Some((part, rest)) = parts.split_first() else {
+fn follow<'p>(
+    mut parts: SplitAsciiWhitespace<'p>,
+    words: &[Word],
+    at: usize,
+    captures: &mut Captures<'p>,
+) -> bool {
+    let Some(part) = parts.next() else {
         return at == words.len();
     };
-    if *part == "*" {
-        return rest.is_empty() || (at..=words.len()).any(|at| follow(rest, words, at, captures));
+    if part == "*" {
+        let is_last = parts.clone().next().is_none();
+        return is_last || (at..=words.len()).any(|at| follow(parts.clone(), words, at, captures));
     }
     if let Some(name) = part.strip_prefix('<').and_then(|it| it.strip_suffix('>')) {
         let before = captures.len();
         return (at + 1..=words.len()).any(|end| {
             captures.truncate(before);
             captures.push((name, at, end));
-            follow(rest, words, end, captures)
+            follow(parts.clone(), words, end, captures)
         });
     }
     let (is_optional, options) = match part.strip_prefix('?') {
         Some(options) => (true, options),
-        None => (false, *part),
+        None => (false, part),
     };
     let is_here = words
         .get(at)
         .is_some_and(|word| options.split('/').any(|option| option == word.text));
-    (is_here && follow(rest, words, at + 1, captures))
-        || (is_optional && follow(rest, words, at, captures))
+    (is_here && follow(parts.clone(), words, at + 1, captures))
+        || (is_optional && follow(parts, words, at, captures))
 }
 
 #[cfg(test)]

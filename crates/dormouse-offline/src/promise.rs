@@ -8,7 +8,7 @@ use crate::{
     english::times::{HALVES, LENGTHS, MOMENTS, NUMBERS, PARTS, UNITS},
     pattern::text_of,
     phrasing::{tame, to_you},
-    words::{Word, words},
+    words::{Word, begins, words},
 };
 
 /// The furthest moment that it is reminded of: a year.
@@ -83,12 +83,8 @@ fn length(words: &[Word], now: Timestamp) -> Option<(usize, Timestamp)> {
     let leads = usize::from(is(words, 0, &["in", "after", "within"]));
     let rest = words.get(leads..)?;
     let fixed = LENGTHS.iter().find_map(|(phrase, seconds)| {
-        let count = phrase.split(' ').count();
-        let is_it = phrase
-            .split(' ')
-            .enumerate()
-            .all(|(at, expected)| is(rest, at, &[expected]));
-        is_it.then_some((count, *seconds))
+        let count = begins(rest, phrase);
+        (count > 0).then_some((count, *seconds))
     });
     let (count, seconds) = match fixed {
         Some(fixed) => fixed,
@@ -232,9 +228,8 @@ fn past_or_to(words: &[Word]) -> Option<(usize, u64, bool)> {
 
 fn half_of_day(words: &[Word]) -> Option<(usize, bool)> {
     HALVES.iter().find_map(|(phrase, is_late)| {
-        let mut expected = phrase.split(' ').enumerate();
-        let is_here = expected.all(|(at, expected)| is(words, at, &[expected]));
-        is_here.then_some((phrase.split(' ').count(), *is_late))
+        let count = begins(words, phrase);
+        (count > 0).then_some((count, *is_late))
     })
 }
 

@@ -96,6 +96,18 @@ fn raw_words(sentence: &str) -> Vec<(usize, &str)> {
     found
 }
 
+/// The number of words of a phrase if these words begin with it, otherwise 0.
+pub(crate) fn begins(words: &[Word], phrase: &str) -> usize {
+    let mut count = 0;
+    for expected in phrase.split_ascii_whitespace() {
+        match words.get(count) {
+            Some(word) if word.text == expected => count += 1,
+            _ => return 0,
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
