@@ -6,8 +6,7 @@ use dormouse_contracts::{
     Habitat, LoadSnapshot, ReadEvents, Seq,
 };
 use dormouse_engine::{
-    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped, Switch,
-    restore,
+    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped, restore,
 };
 use dormouse_sandbox::{JoinRefusal, check_name};
 
@@ -100,7 +99,7 @@ pub enum RosterError {
         /// The key.
         key: AssistantId,
     },
-    /// Nobody can have this name.
+    /// The name is not allowed.
     #[error("{name:?} cannot be the name of an assistant")]
     Name {
         /// The name.
@@ -125,7 +124,7 @@ pub enum RosterError {
 }
 
 /// The state of an assistant that the log knows.
-async fn known<L: ReadEvents + LoadSnapshot>(
+pub(crate) async fn known<L: ReadEvents + LoadSnapshot>(
     log: &L,
     key: &AssistantId,
 ) -> Result<State, RosterError> {
@@ -285,7 +284,8 @@ async fn append<L: Append>(
     Ok(log.append(request).await?)
 }
 
-/// Looks up an assistant with everything that is wrong with it. Only reads.
+/// Looks up an assistant with everything that is wrong with it. Its name, and whether it is switched on, are those with which
+/// it would wake now: as configured, with what operators changed. Only reads.
 ///
 /// # Errors
 ///
@@ -297,6 +297,7 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
     key: &AssistantId,
 ) -> Result<LookedUp, RosterError> {
     let state = known(log, key).await?;
+    let assistant = config.read_for(key, &state).0.assistant;
     let has_woken = !state.configuration.persona.is_empty();
     let mut wrong = Vec::new();
     if let Some(archived) = &state.roster.archived {
@@ -305,12 +306,7 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
     if let Some(stopped) = state.stop.stopped() {
         wrong.push(Wrong::Stopped(stopped.clone()));
     }
-    let switch = match config.assistant.key() == *key {
-        true if config.assistant.enabled => Switch::Enabled,
-        true => Switch::Disabled,
-        false => state.configuration.settings.switch,
-    };
-    if has_woken && switch == Switch::Disabled {
+    if has_woken && !assistant.enabled {
         wrong.push(Wrong::SwitchedOff);
     }
     if !has_woken && state.delivered.is_empty() {
@@ -326,22 +322,10 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
         }
     }
     Ok(LookedUp {
-        name: name(config, key, &state),
+        name: assistant.name(),
         key: key.clone(),
         state,
         character,
         wrong,
     })
-}
-
-/// The name of its character: as configured, as it lived, or as it was created.
-fn name(config: &Config, key: &AssistantId, state: &State) -> String {
-    if config.assistant.key() == *key {
-        return config.assistant.name();
-    }
-    let lived = state.configuration.settings.name.clone();
-    let began = state.roster.beginning.as_ref();
-    lived
-        .or_else(|| began.map(|began| began.name.clone()))
-        .unwrap_or_else(|| character_name(key))
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::Author;
-use dormouse_engine::{RosterChange, Tag};
+use dormouse_contracts::{AppendRequest, Author, Timestamp};
+use dormouse_engine::{Event, RosterChange, SettingChanged, Tag};
 use dormouse_host::{
     Host, HostError,
     roster::{Newcomer, RosterDecision, RosterError, Wrong},
 };
+use serde_json::Value;
 use tokio::task::yield_now;
 
 use crate::tea_house::{admit_alice, key, open, page};
@@ -118,6 +119,46 @@ async fn a_clone_is_who_the_other_one_is_without_its_memories_and_disturbs_nobod
         .unwrap();
     assert_eq!(both, BTreeSet::from([key("mole"), key("rat")]));
     drop((awake, rat));
+    host.close().await;
+}
+
+async fn change_setting(host: &Host, of: &str, setting: &str, new: Value) {
+    let resident = host.wake(&key(of)).await.unwrap();
+    resident.handle().at_rest().await;
+    let state = resident.handle().inspect().await.unwrap();
+    let changed = Event::SettingChanged(SettingChanged {
+        setting: setting.to_owned(),
+        old: None,
+        new: Some(new),
+        by: "Ada".to_owned(),
+    });
+    let request = AppendRequest {
+        assistant: key(of),
+        expected: state.seq,
+        events: vec![changed.encode(Timestamp::EPOCH).unwrap()],
+    };
+    resident.handle().append(request).await.unwrap();
+}
+
+#[tokio::test]
+async fn looking_somebody_up_shows_the_settings_that_operators_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    host.create(newcomer("mole", None), by_ada()).await.unwrap();
+    for of in ["dormouse", "mole"] {
+        let resident = host.wake(&key(of)).await.unwrap();
+        resident.handle().at_rest().await;
+        drop(resident);
+        let found = host.look_up(&key(of)).await.unwrap();
+        assert!(found.wrong.is_empty(), "{of}: {:?}", found.wrong);
+        change_setting(&host, of, "assistant.enabled", false.into()).await;
+        let found = host.look_up(&key(of)).await.unwrap();
+        assert!(
+            matches!(found.wrong.as_slice(), [Wrong::SwitchedOff]),
+            "{of}: {:?}",
+            found.wrong
+        );
+    }
     host.close().await;
 }
 
