@@ -50,7 +50,7 @@ impl<W: Habitat + 'static> Host<W> {
     ///
     /// # Errors
     ///
-    /// [`HostError::Roster`] if there is one with this key, or nobody can have this name.
+    /// [`HostError::Roster`] if the key is in use, or the name is not allowed.
     pub async fn create(
         &self,
         newcomer: Newcomer,
@@ -92,8 +92,8 @@ impl<W: Habitat + 'static> Host<W> {
         self.take_in(&key).await
     }
 
-    /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change. One that is archived
-    /// is put away at once, and wakes for nobody until it is restored.
+    /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change, and then nobody wakes.
+    /// One that is archived is put away at once, and wakes for nobody until it is restored.
     ///
     /// # Errors
     ///
@@ -109,11 +109,13 @@ impl<W: Habitat + 'static> Host<W> {
             change == RosterChange::Archived,
             change == RosterChange::Restored,
         );
-        let is_archived = self.look_up(key).await?.state.roster.archived.is_some();
-        let changed = match is_archived {
+        let before = roster::known(log, key).await?.roster;
+        let changed = match (before.has_effect(&change), &before.archived) {
+            // Nobody is woken for nothing.
+            (false, _) => None,
             // It cannot wake meanwhile, so nobody else writes its log.
-            true => roster::change(log, clock, key, change, decision).await?,
-            false => {
+            (true, Some(_)) => roster::change(log, clock, key, change, decision).await?,
+            (true, None) => {
                 let resident = &self.wake(key).await?;
                 let log = WrittenByIt { log, resident };
                 roster::change(&log, clock, key, change, decision).await?
@@ -132,7 +134,7 @@ impl<W: Habitat + 'static> Host<W> {
     ///
     /// # Errors
     ///
-    /// [`HostError::Roster`] if there is none, or its life cannot be read.
+    /// [`HostError::Roster`] if the key is unknown, or its life cannot be read.
     pub async fn look_up(&self, key: &AssistantId) -> Result<LookedUp, HostError> {
         let shared = &self.shared;
         let world = Some(&*shared.world);
@@ -147,7 +149,8 @@ impl<W: Habitat + 'static> Host<W> {
     pub async fn tagged(&self, tag: &Tag) -> Result<BTreeSet<AssistantId>, HostError> {
         let mut tagged = BTreeSet::new();
         for (key, _) in self.known()? {
-            if self.look_up(&key).await?.state.roster.tags.contains(tag) {
+            let state = roster::known(&self.shared.log, &key).await?;
+            if state.roster.tags.contains(tag) {
                 tagged.insert(key);
             }
         }

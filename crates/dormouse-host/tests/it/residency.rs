@@ -1,10 +1,10 @@
 //! Who is awake, who is put away, and what wakes them. Time is virtual once it is paused.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use dormouse_contracts::{ModelErrorKind, ReadEvents, Senses, Seq};
-use dormouse_engine::Activity;
-use dormouse_host::{Host, Summary, Tail};
+use dormouse_contracts::{Author, ModelErrorKind, ReadEvents, Senses, Seq};
+use dormouse_engine::{Activity, RosterChange};
+use dormouse_host::{Host, Summary, Tail, roster::RosterDecision};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::{
@@ -71,6 +71,30 @@ async fn two_residents_share_a_log_and_each_hears_what_is_said_to_it_although_it
     let mole = host.wake(&key("mole")).await.unwrap();
     let state = mole.handle().inspect().await.unwrap();
     assert_eq!(memories(&state), 0, "it was not said to the mole");
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_change_that_changes_nothing_wakes_nobody_and_writes_nothing() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    drop(host.wake(&key("mole")).await.unwrap());
+    let_a_while_pass(&host).await;
+    let before = host.known().unwrap();
+    for change in [
+        RosterChange::Tagged(BTreeSet::new()),
+        RosterChange::Restored,
+    ] {
+        let by_ada = RosterDecision {
+            author: Author::Operator("Ada".to_owned()),
+            reason: "for nothing".to_owned(),
+        };
+        let changed = host.change_roster(&key("mole"), change, by_ada).await;
+        assert_eq!(changed.unwrap(), None);
+        assert!(host.residents().await.iter().all(|it| !it.is_awake));
+        assert_eq!(host.known().unwrap(), before);
+    }
     host.close().await;
 }
 
