@@ -10,7 +10,7 @@ use dormouse_host::{
     roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
 };
 use dormouse_sandbox::Sandbox;
-use dormouse_store::{LogOpenError, RedbLog};
+use dormouse_store::{LogOpenError, LogView, RedbLog};
 use serde::Serialize;
 
 use crate::{
@@ -182,7 +182,8 @@ impl Folder {
                     None => true,
                 };
                 let is_listed = |it: &LookedUp| archived || it.state.roster.archived.is_none();
-                let all = self.all(json.printing(), None).await?;
+                let log = view_log(&self.data.log(), json.printing())?;
+                let all = self.look_up_all(&log, None).await?;
                 let listed = all.iter().filter(|it| has_tag(it) && is_listed(it));
                 self.print(listed, json.printing()).await
             }
@@ -258,15 +259,18 @@ impl Folder {
         let log = view_log(&self.data.log(), Printing::Text)?;
         let it = roster::look_up(&log, None, &self.config, key).await?;
         drop(log);
-        let mut tags = it.state.roster.tags;
+        let before = it.state.roster.tags;
+        let mut tags = before.clone();
         tags.extend(add);
         tags.retain(|tag| !remove.contains(tag));
         let text = match tags.is_empty() {
             true => format!("{key} has no tags"),
             false => format!("{key}: {}", listed_tags(&tags)),
         };
-        let reason = decision("tagged").reason;
-        self.change(key, RosterChange::Tagged(tags), reason).await?;
+        if tags != before {
+            let reason = decision("tagged").reason;
+            self.change(key, RosterChange::Tagged(tags), reason).await?;
+        }
         say(&text)?;
         Ok(Exit::Success)
     }
@@ -293,15 +297,14 @@ impl Folder {
     }
 
     /// Everybody, by key.
-    async fn all(
+    async fn look_up_all(
         &self,
-        printing: Printing,
+        log: &LogView,
         world: Option<&dyn Habitat>,
     ) -> Result<Vec<LookedUp>, CommandError> {
-        let log = view_log(&self.data.log(), printing)?;
         let mut all = Vec::new();
         for (key, _) in log.assistants()? {
-            all.push(roster::look_up(&log, world, &self.config, &key).await?);
+            all.push(roster::look_up(log, world, &self.config, &key).await?);
         }
         Ok(all)
     }
@@ -309,26 +312,24 @@ impl Folder {
     async fn show(&self, who: &str, printing: Printing) -> Result<Exit, CommandError> {
         let world = self.world();
         let habitat = world.as_ref().map(|world| world as &dyn Habitat);
-        let all = self.all(printing, habitat).await?;
-        let tag = Tag::try_new(who).ok();
-        let has_key = |it: &&LookedUp| it.key.as_str() == who;
-        let has_tag = |it: &&LookedUp| {
-            tag.as_ref()
-                .is_some_and(|tag| it.state.roster.tags.contains(tag))
-        };
-        // A key comes before a tag of the same name.
-        let mut found: Vec<_> = all.iter().filter(has_key).collect();
-        if found.is_empty() {
-            found = all.iter().filter(has_tag).collect();
+        let log = view_log(&self.data.log(), printing)?;
+        let mut found = Vec::new();
+        // A key comes before a tag of the same name, and then the lives of others are not read.
+        let known = log.assistants()?;
+        if let Some((key, _)) = known.iter().find(|(key, _)| key.as_str() == who) {
+            found.push(roster::look_up(&log, habitat, &self.config, key).await?);
+        } else if let Ok(tag) = Tag::try_new(who) {
+            found = self.look_up_all(&log, habitat).await?;
+            found.retain(|it| it.state.roster.tags.contains(&tag));
         }
         if found.is_empty() {
             let who = who.to_owned();
             return Err(Nobody { who }.into());
         }
-        self.print(found.into_iter(), printing).await
+        self.print(found.iter(), printing).await
     }
 
-    /// The world, unless there is none or somebody else has it open.
+    /// The world; `None` if its file is missing or somebody else has it open.
     fn world(&self) -> Option<Sandbox> {
         if let Some(host) = callers_host() {
             return Some(host.world().clone());

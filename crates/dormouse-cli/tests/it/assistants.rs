@@ -1,5 +1,8 @@
 //! `dormouse assistant`: the assistants of a folder.
 
+use dormouse_contracts::{Append, AppendRequest, AssistantId, Author, NewEvent, Timestamp};
+use dormouse_engine::{Event, RosterChange, RosterChanged};
+use dormouse_store::RedbLog;
 use serde_json::Value;
 
 use crate::program::{Home, Run};
@@ -77,6 +80,64 @@ fn assistants_are_created_found_tagged_cloned_archived_and_restored_without_a_mo
     assert_eq!(nobody.code, Some(2), "{}", nobody.err);
     for key in ["mole", "rat"] {
         ok(home.run(&["log", "replay", "--decide", "--assistant", key], ""));
+    }
+}
+
+#[test]
+fn tags_that_do_not_change_are_shown_without_writing() {
+    let home = Home::new();
+    ok(home.run(&["assistant", "create", "mole", "--tag", "River"], ""));
+    // Nobody else can open the log for writing now.
+    let log = RedbLog::open_existing(&home.file("log.redb")).unwrap();
+    for change in [&[][..], &["--add", "river"], &["--remove", "boat"]] {
+        let args = [&["assistant", "tag", "mole"], change].concat();
+        assert_eq!(ok(home.run(&args, "")).out, "mole: river\n");
+    }
+    let refused = home.run(&["assistant", "tag", "mole", "--add", "boat"], "");
+    assert_ne!(refused.code, Some(0), "{}", refused.out);
+    drop(log);
+}
+
+#[tokio::test]
+async fn one_assistant_is_shown_although_the_life_of_another_is_damaged() {
+    let home = Home::new();
+    for key in ["mole", "rat"] {
+        ok(home.run(&["assistant", "create", key, "--tag", "river"], ""));
+    }
+    let rat = AssistantId::try_new("rat").unwrap();
+    {
+        let log = RedbLog::open_existing(&home.file("log.redb")).unwrap();
+        let known = log.assistants().unwrap();
+        let (_, last) = known.into_iter().find(|(key, _)| *key == rat).unwrap();
+        let archived = Event::RosterChanged(RosterChanged {
+            change: RosterChange::Archived,
+            author: Author::Operator("Ada".to_owned()),
+            reason: "it left".to_owned(),
+        });
+        let damaged = NewEvent {
+            payload: b"not JSON".to_vec(),
+            ..archived.encode(Timestamp::EPOCH).unwrap()
+        };
+        let request = AppendRequest {
+            assistant: rat,
+            expected: last,
+            events: vec![damaged],
+        };
+        log.append(request).await.unwrap();
+    }
+    home.leave_its_log();
+    let shown = ok(home.run(&["assistant", "show", "mole"], ""));
+    assert!(shown.out.starts_with("mole (Mole)"), "{}", shown.out);
+    for who in ["rat", "river"] {
+        let damaged = home.run(&["assistant", "show", who], "");
+        assert_eq!(
+            damaged.code,
+            Some(4),
+            "{who}: {}{}",
+            damaged.out,
+            damaged.err
+        );
+        assert!(damaged.err.contains("the life of rat"), "{}", damaged.err);
     }
 }
 
