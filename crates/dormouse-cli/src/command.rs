@@ -3,7 +3,6 @@
 mod again;
 mod arguments;
 mod caller;
-mod command_log;
 mod error;
 mod invocation;
 mod log_file;
@@ -18,7 +17,6 @@ pub(crate) use caller::{
     Caller, CallerOutput, CommandStdout, carry_out_for, host as callers_host, path as callers_path,
     stdout,
 };
-pub(crate) use command_log::CommandLog;
 pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };

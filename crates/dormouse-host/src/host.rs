@@ -2,6 +2,7 @@
 
 mod error;
 mod new_files;
+mod open_log;
 mod residency;
 mod roster;
 mod running;
@@ -32,6 +33,7 @@ use crate::{
 };
 pub use error::{HostError, Mismatch, check_follows};
 use new_files::{NewFiles, is_missing};
+pub use open_log::OpenLog;
 use residency::Residency;
 pub use residency::{Resident, Summary};
 pub use running::{EndedError, Running};

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use dormouse_contracts::{Append, AppendRequest, AssistantId, Clock, Seq};
 use dormouse_engine::{Event, State, restore};
-use dormouse_host::{DataFolder, Resident, SystemClock, check_format};
+use dormouse_host::{DataFolder, OpenLog, Resident, SystemClock, check_format};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
 use super::{
     arguments::Places,
     caller::{self, resident},
-    command_log::CommandLog,
     error::{CommandError, CommandFailure},
     output::{Printing, ViewOf, label_view},
     runtime::block_on,
@@ -55,7 +54,7 @@ fn list(known: &[AssistantId]) -> String {
 
 /// The log of one assistant, open for writing, and the state it folds to.
 pub(crate) struct AssistantLog {
-    log: CommandLog,
+    log: OpenLog,
     pub(crate) key: AssistantId,
     pub(crate) state: State,
 }
@@ -78,13 +77,13 @@ impl AssistantLog {
             Some(state) => state,
             None => block_on(restore(&log, &key))??,
         };
-        let log = CommandLog { log, resident };
+        let log = OpenLog::new(log, resident);
         Ok(Self { log, key, state })
     }
 
     /// The assistant, if it runs in this process. It writes its log itself.
     pub(crate) fn resident(&self) -> Option<&Resident> {
-        self.log.resident.as_ref()
+        self.log.resident()
     }
 
     /// Appends one event, unless another process has appended one since the log was opened.

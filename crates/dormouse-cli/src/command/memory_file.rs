@@ -4,7 +4,7 @@ use std::{ops::Deref, path::PathBuf, sync::Arc};
 
 use dormouse_contracts::{AssistantId, Embedder, ReadEvents};
 use dormouse_engine::{LoggedMemory, catch_up};
-use dormouse_host::{self as host, DataFolder, Resident, SystemClock, check_format};
+use dormouse_host::{self as host, DataFolder, OpenLog, Resident, SystemClock, check_format};
 use dormouse_memory::{Memory, MemoryBuilder, Progress};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
@@ -12,7 +12,6 @@ use super::{
     again::{Consent, make_memory_again, replace_memory},
     arguments::{ByEncoder, Places},
     caller::{self, resident},
-    command_log::CommandLog,
     error::{CommandError, CommandFailure},
     invocation::rebuild_command,
     output::{self, Printing, ViewOf, label_view, remark},
@@ -190,13 +189,10 @@ impl MemoryFile {
     pub(crate) async fn open_to_change(
         &self,
         missing: Missing,
-    ) -> Result<LoggedMemory<CommandLog>, CommandError> {
+    ) -> Result<LoggedMemory<OpenLog>, CommandError> {
         if let (Some(host), Some(resident)) = (caller::host(), resident(&self.key()).await?) {
             let memory = resident.memory().clone();
-            let log = CommandLog {
-                log: host.log().clone(),
-                resident: Some(resident),
-            };
+            let log = OpenLog::new(host.log().clone(), Some(resident));
             return Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?);
         }
         let (log_path, path) = (self.data.log(), self.path());
@@ -215,10 +211,7 @@ impl MemoryFile {
         let memory = self.builder().open(&path).await?;
         let follows = check_follows(&self.data, &log, &memory).await;
         follows.map_err(|mismatch| *mismatch)?;
-        let log = CommandLog {
-            log,
-            resident: None,
-        };
+        let log = OpenLog::new(log, None);
         Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?)
     }
 

@@ -3,10 +3,11 @@
 use dormouse_contracts::EntityId;
 use dormouse_engine::LoggedMemory;
 use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
+use dormouse_host::OpenLog;
 
 use super::args::Set;
 use crate::{
-    command::{CommandError, CommandFailure, CommandLog, Printing, author, print_change, reason},
+    command::{CommandError, CommandFailure, Printing, author, print_change, reason},
     exit::Exit,
 };
 
@@ -29,7 +30,7 @@ const RESTORE_HINT: &str = "expected the id of an earlier `dormouse entity delet
 
 /// Makes one change and prints its event.
 pub(super) async fn change(
-    memory: &mut LoggedMemory<CommandLog>,
+    memory: &mut LoggedMemory<OpenLog>,
     change: EntityChange,
     printing: Printing,
     what: &str,
@@ -51,7 +52,7 @@ pub(super) async fn change(
 
 /// Makes every change that was asked for. Each can be undone separately.
 pub(super) async fn set(
-    memory: &mut LoggedMemory<CommandLog>,
+    memory: &mut LoggedMemory<OpenLog>,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {

@@ -2,48 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, BoxFuture, Habitat, LoadSnapshot, ReadError,
-    ReadEvents, Seq, Snapshot, StoredEvent,
-};
+use dormouse_contracts::{AssistantId, Habitat, Seq};
 use dormouse_engine::{RosterChange, Tag};
-use dormouse_store::RedbLog;
 
-use super::{Host, error::HostError, residency::Resident};
+use super::{Host, error::HostError, open_log::OpenLog};
 use crate::roster::{self, LookedUp, Newcomer, RosterDecision};
-
-/// The log of an assistant that is awake: it writes it itself, others read it.
-struct WrittenByIt<'a> {
-    log: &'a RedbLog,
-    resident: &'a Resident,
-}
-
-impl Append for WrittenByIt<'_> {
-    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
-        Box::pin(self.resident.handle().append(request))
-    }
-}
-
-impl ReadEvents for WrittenByIt<'_> {
-    fn read<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        after: Seq,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
-        self.log.read(assistant, after, limit)
-    }
-}
-
-impl LoadSnapshot for WrittenByIt<'_> {
-    fn load_snapshot<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        up_to: Seq,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
-        self.log.load_snapshot(assistant, up_to)
-    }
-}
 
 impl<W: Habitat + 'static> Host<W> {
     /// Creates an assistant, which lives here from then on.
@@ -110,16 +73,18 @@ impl<W: Habitat + 'static> Host<W> {
             change == RosterChange::Restored,
         );
         let before = roster::known(log, key).await?.roster;
-        let changed = match (before.has_effect(&change), &before.archived) {
-            // Nobody is woken for nothing.
-            (false, _) => None,
-            // It cannot wake meanwhile, so nobody else writes its log.
-            (true, Some(_)) => roster::change(log, clock, key, change, decision).await?,
-            (true, None) => {
-                let resident = &self.wake(key).await?;
-                let log = WrittenByIt { log, resident };
+        let changed = match before.has_effect(&change) {
+            true => {
+                // One that is archived cannot wake meanwhile, so nobody else writes its log.
+                let resident = match before.archived {
+                    Some(_) => None,
+                    None => Some(self.wake(key).await?),
+                };
+                let log = OpenLog::new(log.clone(), resident);
                 roster::change(&log, clock, key, change, decision).await?
             }
+            // Nobody is woken for nothing.
+            false => None,
         };
         if archives {
             self.put_away(key).await?;

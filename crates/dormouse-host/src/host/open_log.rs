@@ -1,20 +1,36 @@
-//! The log that a command writes: its own, or that of an assistant that runs.
+//! A log that is open for writing, also while an assistant runs that writes it.
 
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, LoadSnapshot, ReadError,
     ReadEvents, Seq, Snapshot, StoredEvent,
 };
-use dormouse_host::Resident;
 use dormouse_store::RedbLog;
 
-/// A log that is open for writing. Nobody but the assistant writes the log of one that runs, so it does that for the command.
+use super::residency::Resident;
+
+/// A log that is open for writing, for changes to one assistant. Nobody but the assistant writes the log of one that is awake,
+/// so that one appends the events itself.
 #[derive(Debug)]
-pub(crate) struct CommandLog {
-    pub(super) log: RedbLog,
-    pub(super) resident: Option<Resident>,
+pub struct OpenLog {
+    log: RedbLog,
+    resident: Option<Resident>,
 }
 
-impl Append for CommandLog {
+impl OpenLog {
+    /// The log, with the assistant if that is awake.
+    #[must_use]
+    pub fn new(log: RedbLog, resident: Option<Resident>) -> Self {
+        Self { log, resident }
+    }
+
+    /// The assistant, if it is awake.
+    #[must_use]
+    pub fn resident(&self) -> Option<&Resident> {
+        self.resident.as_ref()
+    }
+}
+
+impl Append for OpenLog {
     fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
         match &self.resident {
             Some(resident) => Box::pin(resident.handle().append(request)),
@@ -23,7 +39,7 @@ impl Append for CommandLog {
     }
 }
 
-impl ReadEvents for CommandLog {
+impl ReadEvents for OpenLog {
     fn read<'a>(
         &'a self,
         assistant: &'a AssistantId,
@@ -34,7 +50,7 @@ impl ReadEvents for CommandLog {
     }
 }
 
-impl LoadSnapshot for CommandLog {
+impl LoadSnapshot for OpenLog {
     fn load_snapshot<'a>(
         &'a self,
         assistant: &'a AssistantId,
