@@ -13,6 +13,8 @@ pub(super) struct SettingLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
     from: From,
+    #[serde(skip)]
+    origin: Option<ValueOrigin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Value>,
     /// What happens if there is no value and no default.
@@ -22,12 +24,12 @@ pub(super) struct SettingLine {
     expects: String,
     aliases: Vec<String>,
     variable: String,
-    applies: &'static str,
+    applies: Applies,
     /// Whether it has a value that is not printed, because it may hold a key.
     hidden: bool,
 }
 
-/// Where a value comes from.
+/// Where a value comes from, as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum From {
@@ -46,6 +48,7 @@ fn can_be_shown(setting: &Setting, value: &Value) -> bool {
 impl SettingLine {
     pub(super) fn of(setting: &Setting, config: &Config) -> Self {
         let given = config.given(setting);
+        let origin = given.map(|given| given.origin.clone());
         let value = given.map(|given| &given.value);
         let hidden = value.is_some_and(|value| !can_be_shown(setting, value));
         let value = value.or(setting.default.as_ref());
@@ -53,7 +56,7 @@ impl SettingLine {
             r#type: "setting",
             name: setting.name.clone(),
             value: value.filter(|_| !hidden).cloned(),
-            from: match given.map(|given| given.origin.clone()) {
+            from: match origin.clone() {
                 None => From::Default,
                 Some(ValueOrigin::File { file, line }) => From::File { file, line },
                 Some(ValueOrigin::Variable(name)) => From::Variable(name),
@@ -65,16 +68,14 @@ impl SettingLine {
                 Some(ValueOrigin::Flag(flag)) => From::Flag(flag),
                 Some(ValueOrigin::Log) => From::Log,
             },
+            origin,
             default: setting.default.clone(),
             unset: setting.unset.clone(),
             about: setting.sentence.clone(),
             expects: setting.expects(),
             aliases: setting.aliases.clone(),
             variable: setting.variable(),
-            applies: match setting.applies {
-                Applies::Waking => "waking",
-                Applies::Start => "start",
-            },
+            applies: setting.applies,
             hidden,
         }
     }
@@ -85,7 +86,7 @@ impl SettingLine {
             [alias] if !self.name.ends_with(&format!(".{alias}")) => format!(" ({alias})"),
             _ => String::new(),
         };
-        let from = match self.from() {
+        let from = match &self.origin {
             Some(from) => format!("  # {from}"),
             None => String::new(),
         };
@@ -94,7 +95,8 @@ impl SettingLine {
 
     /// Everything that can be said of it, over several lines.
     pub(super) fn in_full(&self) -> Vec<String> {
-        let from = self.from().unwrap_or_else(|| "the default".to_owned());
+        let origin = self.origin.as_ref().map(ToString::to_string);
+        let from = origin.unwrap_or_else(|| "the default".to_owned());
         let default = match (&self.default, &self.unset) {
             (Some(default), _) => format!("; default: {}", inline(default)),
             (None, Some(unset)) => format!("; default: {unset}"),
@@ -105,10 +107,10 @@ impl SettingLine {
             aliases => format!("; in the documents: {}", aliases.join(", ")),
         };
         let applies = match self.applies {
-            "waking" => {
+            Applies::Waking => {
                 "`dormouse config set` changes it; a change applies when the assistant wakes next"
             }
-            _ => "it is read when the program starts",
+            Applies::Start => "it is read when the program starts",
         };
         vec![
             format!("{} = {}", self.name, self.value()),
@@ -127,17 +129,5 @@ impl SettingLine {
             (None, Some(unset)) => format!("({unset})"),
             (None, None) => "(nothing)".to_owned(),
         }
-    }
-
-    /// `None` for the default.
-    fn from(&self) -> Option<String> {
-        Some(match &self.from {
-            From::Default => return None,
-            From::File { file, line } => format!("{file}:{line}"),
-            From::Variable(name) => name.clone(),
-            From::Event { event, by, at } => format!("event {event} by {by} at {at}"),
-            From::Flag(flag) => (*flag).to_owned(),
-            From::Log => "the assistant's log".to_owned(),
-        })
     }
 }

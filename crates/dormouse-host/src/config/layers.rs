@@ -207,7 +207,7 @@ impl Config {
     /// The same configuration with what operators changed for one assistant, and a warning for each change that cannot be
     /// used any more.
     #[must_use]
-    pub fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
+    pub(crate) fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
         let (mut config, mut warnings) = (self.clone(), Vec::new());
         for (name, changed) in changes.iter() {
             let origin = ValueOrigin::Changed {

@@ -6,6 +6,7 @@ use dormouse_contracts::invariant;
 use dormouse_redact::{RedactionProfile, scan};
 use dormouse_tools::closest;
 use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Config, section::Section, sections, values::inline};
@@ -43,7 +44,8 @@ pub enum MayHoldAKey {
 }
 
 /// When a value applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Applies {
     /// From the assistant's next waking on. It can be changed while the program runs.
     Waking,
