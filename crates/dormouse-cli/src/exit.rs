@@ -54,7 +54,7 @@ impl Exit {
 }
 
 impl Exit {
-    /// The code of this number; [`Exit::Failure`] if there is none.
+    /// The code with this number; [`Exit::Failure`] for any other number.
     pub(crate) fn of_number(number: u8) -> Self {
         let all = [
             Self::Success,

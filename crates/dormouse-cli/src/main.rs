@@ -179,7 +179,7 @@ fn reader_has_left(error: &(dyn Error + 'static)) -> bool {
 #[derive(Debug)]
 struct Failure {
     exit: Exit,
-    /// Why, for standard error; `None` if that is no failure.
+    /// Why, for standard error; `None` if it does not count as a failure.
     report: Option<String>,
 }
 

@@ -81,8 +81,8 @@ impl fmt::Debug for Consolidator {
     }
 }
 
-/// A memory could not be consolidated to the end. What was done before is an event, and stays. A failure of the model is no
-/// error, but [`ConsolidationEnd::ModelFailed`].
+/// A memory could not be consolidated to the end. What was done before is an event, and stays. A failure of the model is not
+/// an error: it is reported as [`ConsolidationEnd::ModelFailed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsolidateError {

@@ -210,8 +210,8 @@ impl MessageTurn<'_> {
     }
 
     /// Whether another assistant is answered: questions only, and so many in a row. Politeness between two assistants
-    /// would never end, and the words of another assistant are no request. What asks back in the words of this model is no
-    /// question either.
+    /// would never end, and another assistant cannot make requests. A question in the words of this model does not count
+    /// either: it asks back.
     fn answers_an_assistant(&self, intent: &Intent) -> bool {
         let is_question = matches!(intent, Intent::Ask(_) | Intent::Look | Intent::Time);
         let earlier = self.steps.context.earlier.iter().rev();

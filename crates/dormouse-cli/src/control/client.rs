@@ -157,7 +157,7 @@ impl ReachError {
     }
 }
 
-/// Has the program that runs the assistants of this folder carry out the command, if there is one.
+/// Has the program that runs the assistants of this folder carry out the command, if it is running.
 pub(crate) fn reach(
     data: &DataFolder,
     CommandLine { command, .. }: &CommandLine,
@@ -324,7 +324,7 @@ fn visit(
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
     match result {
-        // As without a running program: a reader that has left is no failure.
+        // As without a running program: a reader that has left does not count as a failure.
         Err(ReachError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(Exit::Success)
         }

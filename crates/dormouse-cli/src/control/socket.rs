@@ -98,7 +98,7 @@ pub(super) fn bind(data: &DataFolder) -> Result<ControlSocket, SocketError> {
     Ok(socket)
 }
 
-/// Connects to the program that runs the assistants of this folder; `None` if there is none.
+/// Connects to the program that runs the assistants of this folder; `None` if no program does.
 pub(super) fn connect(data: &DataFolder) -> Option<UnixStream> {
     let path = check(data).ok()?;
     // In a folder that others may write, one of them could listen for commands.

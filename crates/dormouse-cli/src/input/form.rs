@@ -16,7 +16,7 @@ use super::{Input, InputError};
 const COMPASS: [&str; 8] = ["north", "south", "east", "west", "up", "down", "in", "out"];
 const WITH_INITIAL: usize = 6;
 
-/// The commands that speak privately, and the form to suggest. `tell` is one in many worlds, and none here.
+/// The commands that speak privately, and the form to suggest. Many worlds have `tell`; here it is not a command.
 const PRIVATE: [(&str, Form); 3] = [
     ("whisper", Form::Whisper),
     ("page", Form::Page),

@@ -23,7 +23,7 @@ struct Account<'a> {
     at: Seq,
     /// When its world saw it. A text that was delivered late can still have been heard first.
     said_at: Option<Timestamp>,
-    /// Whose account it is, if it is one that may count.
+    /// Whose account it is, if it may count.
     who: Option<&'a EntityId>,
     /// Who could perceive it; `None` if that is not known.
     audience: Option<Audience>,

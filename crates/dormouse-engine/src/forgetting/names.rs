@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{people::KnownPeople, selection::Selection};
 use crate::event::{EffectIntended, Event};
 
-/// What stands in place of a name that several people had. It is nobody's name, as the name was no one person's.
+/// Replaces a name that several people had. It names nobody, because the name did not belong to one person alone.
 const UNCLEAR: &str = "[forgotten], or another of that name";
 
 /// The names of a person, in lower case.

@@ -334,7 +334,7 @@ fn in_real_time<F: Future>(future: F) -> F::Output {
     runtime.block_on(future)
 }
 
-/// Runs a future to its end with a clock that goes as fast as it can, for tests that are no async functions.
+/// Runs a future to its end with a clock that goes as fast as it can, for tests that are not async functions.
 pub(crate) fn in_virtual_time<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

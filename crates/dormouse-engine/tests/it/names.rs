@@ -1,4 +1,4 @@
-//! What a character or a place is called is no claim that anybody believes.
+//! The name of a character or a place is not a claim that anybody believes.
 
 use dormouse_contracts::{EntityId, Sender};
 use dormouse_engine::{Event, Verdict};

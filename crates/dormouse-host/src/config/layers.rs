@@ -159,7 +159,7 @@ impl Config {
                     .is_some_and(|rest| rest.contains("__"))
             })
             .collect();
-        // The order of the environment is no order, and the first error is reported.
+        // The environment has no fixed order, and the error that is reported must not depend on it.
         variables.sort();
         for (variable, value) in variables {
             let failed = |problem: String| ConfigFileError::Variable {

@@ -16,7 +16,7 @@ pub(super) trait Section: Sized {
 ///   program starts.
 /// - `x-alias`: its names in the documents of the assistant for Evennia.
 /// - `x-unset`: what happens if there is no value and no default.
-/// - `x-example`: a value for the commented example, if the default is none.
+/// - `x-example`: a value for the commented example, if there is no default.
 /// - `x-may-hold-a-key`: `always` if its value is never printed, `in an address` if only an address without a user's name or a
 ///   query is.
 macro_rules! section {

@@ -290,7 +290,7 @@ section! {
     }
 }
 
-/// One account is no corroboration.
+/// A single account corroborates nothing, so 1 is not accepted.
 fn accounts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let number = u32::deserialize(deserializer)?;
     match number {

@@ -51,7 +51,7 @@ pub(crate) enum Meaning {
     Acknowledgement,
     /// Good day.
     Greeting,
-    /// A question that is none of these, and is answered from memory.
+    /// Any other question. It is answered from memory.
     Ask,
 }
 
@@ -520,7 +520,7 @@ pub(crate) const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
-/// What is no place to go to.
+/// What follows "go" without being a place.
 pub(crate) const NO_PLACES: &[&str] = &[
     "ahead", "on", "away", "me", "us", "it", "that", "this", "sleep", "bed", "hell", "fishing",
     "shopping", "first", "and", "be",

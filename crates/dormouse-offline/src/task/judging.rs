@@ -62,7 +62,7 @@ pub(super) fn relationship(name: &str, lines: &[TaskLine]) -> Value {
                 .unwrap_or_default();
             let is_negated = before.iter().any(|it| NEGATIONS.contains(&it.as_str()));
             kind += i32::from(is_kind && !is_negated);
-            // "Not stupid" is no insult, and no praise.
+            // "Not stupid" is neither an insult nor praise.
             hostile += i32::from((is_hostile && !is_negated) || (is_kind && is_negated));
         }
     }
