@@ -9,7 +9,7 @@ use std::{
 use dormouse_contracts::{
     AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, EntityId, Habitat,
     Inquire, Observe, Outcome, Perception, Perform, Presence, Query, Rejection, SenseError, Senses,
-    ToolSpec, WorldError, WorldErrorKind, WorldId,
+    ToolSource, ToolSpec, WorldError, WorldErrorKind, WorldId,
 };
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinSet};
@@ -165,13 +165,13 @@ impl<G: Game> Inquire for Bridge<G> {
     /// Waits for the act if it is under way.
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
-            let held = self.inner.key(key);
+            let held = self.inner.key(&effect.key);
             let _alone = held.lock().await;
-            match self.inner.receipts.inquire(key).await? {
-                EffectInquiry::CannotTell => self.inner.settle(key).await,
+            match self.inner.receipts.inquire(effect).await? {
+                EffectInquiry::CannotTell => self.inner.settle(&effect.key).await,
                 known => Ok(known),
             }
         })
@@ -235,11 +235,13 @@ impl<G: Game> Senses for Bridge<G> {
     }
 }
 
-impl<G: Game> Habitat for Bridge<G> {
-    fn tools(&self) -> Vec<ToolSpec> {
+impl<G: Game> ToolSource for Bridge<G> {
+    fn specs(&self) -> Vec<ToolSpec> {
         self.tools.clone()
     }
+}
 
+impl<G: Game> Habitat for Bridge<G> {
     fn admit<'a>(
         &'a self,
         assistant: &'a AssistantId,

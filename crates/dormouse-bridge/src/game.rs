@@ -149,5 +149,7 @@ pub fn say_tool() -> Result<ToolSpec, IdError> {
             words: "message".to_owned(),
             to: None,
         }),
+        required_trust: None,
+        cache: None,
     })
 }

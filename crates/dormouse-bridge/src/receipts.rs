@@ -164,9 +164,9 @@ impl Inquire for Receipts {
     /// The receipts cannot tell what became of an act that was begun and has no outcome.
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        let key = key.clone();
+        let key = effect.key.clone();
         Box::pin(async move {
             let found = (self.file).read(move |reading| find(&reading.open_table(RECEIPTS)?, &key));
             Ok(match found.await? {

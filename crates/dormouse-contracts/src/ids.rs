@@ -78,6 +78,10 @@ fn is_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
+fn is_word(c: char) -> bool {
+    is_key(c) && c != '.'
+}
+
 fn is_opaque(c: char) -> bool {
     !c.is_control()
 }
@@ -165,6 +169,10 @@ id!(
 id!(
     /// The name of a tool, as a model calls it.
     ToolName, "a tool name", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
+);
+id!(
+    /// The name of a source of tools. Where two tools have one name, they are told apart by it.
+    ToolSourceName, "the name of a tool source", 32, is_word, "letters, digits, '_' and '-' are allowed"
 );
 id!(
     /// The id that ties a tool's result to the call it answers.

@@ -36,7 +36,7 @@ pub use forgotten::FORGOTTEN;
 pub use future::{BoxError, BoxFuture, BoxStream};
 pub use ids::{
     AssistantId, CallId, ChannelId, CollectionName, EffectKey, EntityId, IdError, ModelName,
-    PlaceId, ProviderId, ServiceName, ToolName, WorldId,
+    PlaceId, ProviderId, ServiceName, ToolName, ToolSourceName, WorldId,
 };
 pub use invariant::{MaybeMissing, broken_invariants, count_broken_invariant};
 pub use log::{
@@ -58,14 +58,16 @@ pub use senses::{
 };
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};
-pub use tool::{Arguments, Speech, SpeechKind, ToolCategory, ToolReach, ToolSpec};
+pub use tool::{
+    Arguments, CachePolicy, CacheScope, Speech, SpeechKind, ToolCategory, ToolReach, ToolSpec,
+};
 pub use trust::{Trust, TrustError};
 pub use vectors::{
     Hit, Point, PointFilter, PointPayload, Retention, VectorError, VectorErrorKind, VectorIndex,
 };
 pub use world::{
-    Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query, Receipt, Rejection, World,
-    WorldError, WorldErrorKind,
+    Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query, Receipt, Rejection,
+    ToolSource, World, WorldError, WorldErrorKind,
 };
 
 #[cfg(doctest)]

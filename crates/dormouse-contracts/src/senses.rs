@@ -8,8 +8,7 @@ use crate::{
     ids::{AssistantId, EntityId, IdError, WorldId},
     perception::Perception,
     port_error::PortError,
-    tool::ToolSpec,
-    world::{Rejection, World, WorldError, WorldErrorKind},
+    world::{Rejection, ToolSource, WorldError, WorldErrorKind},
 };
 
 /// Where an observer is, and who is there.
@@ -131,10 +130,7 @@ impl From<IdError> for AdmitError {
 }
 
 /// A world that assistants live in: they perceive it and act in it with its tools.
-pub trait Habitat: World + Senses {
-    /// The tools that it offers to an assistant. They are the same as long as the world is open.
-    fn tools(&self) -> Vec<ToolSpec>;
-
+pub trait Habitat: ToolSource + Senses {
     /// The id of an assistant's character in this world, which stays the same.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ids::ToolName, perception::Words};
+use crate::{ids::ToolName, perception::Words, trust::Trust};
 
 /// The arguments of a tool call: a JSON object.
 pub type Arguments = Map<String, Value>;
@@ -64,6 +64,28 @@ pub struct Speech {
     pub to: Option<String>,
 }
 
+/// For how long the result of a query may be used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CacheScope {
+    /// Until the tick ends.
+    Tick,
+    /// Until the assistant wakes the next time.
+    Session,
+}
+
+/// How the results of a query are used again, when the same assistant asks the same with the same arguments. They never
+/// outlast an effect of the assistant, which may change what would be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachePolicy {
+    /// Within what.
+    pub scope: CacheScope,
+    /// For how long at most, from the answer on; absent if only the scope counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Duration>,
+}
+
 /// A tool as it is offered to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
@@ -82,6 +104,13 @@ pub struct ToolSpec {
     /// How it speaks; absent if nobody hears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speech: Option<Speech>,
+    /// The lowest trust of what the model is shown that a call may be decided on; absent if any will do. A
+    /// [dangerous](ToolCategory::Dangerous) call needs at least what the assistant's settings say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required_trust: Option<Trust>,
+    /// Whether its results may be used again, if it is a [query](ToolReach::Query).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CachePolicy>,
 }
 
 impl ToolSpec {

@@ -1,4 +1,4 @@
-//! The ports to a world: perform an effect, observe something, inquire about an effect.
+//! The ports to a world and to other sources of tools: perform an effect, observe something, inquire about an effect.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     ids::{AssistantId, EffectKey, ToolName},
     perception::Delivery,
     port_error::PortError,
-    tool::Arguments,
+    tool::{Arguments, ToolSpec},
 };
 
 /// An act of an assistant in a world, with the key that keeps it from happening twice.
@@ -174,14 +174,14 @@ pub trait Observe: Send + Sync {
 
 /// Answers questions about the outcome of effects.
 pub trait Inquire: Send + Sync {
-    /// The outcome of the effect with this key. Asking changes nothing.
+    /// The outcome of the effect with the key of this one. Its tool says who has to know. Asking changes nothing.
     ///
     /// # Errors
     ///
     /// [`WorldError`] if the world could not be asked.
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>>;
 }
 
@@ -189,3 +189,16 @@ pub trait Inquire: Send + Sync {
 pub trait World: Perform + Observe + Inquire {}
 
 impl<T: Perform + Observe + Inquire + ?Sized> World for T {}
+
+/// Tools that assistants may use, and what carries out their calls. A world is one; an assistant may have tools of several.
+///
+/// Each call names a tool of this source by [its name](ToolSpec::name) there. A call of a tool that it does not have, of a
+/// query as an effect, of an effect as a query, or with arguments that do not fit, is rejected and changes nothing.
+///
+/// Effects happen at most once for their key, as [`Perform`] says. A source that remembers no keys over a restart answers
+/// [`EffectInquiry::CannotTell`] to keys that it does not know, and never [`EffectInquiry::NeverSeen`].
+pub trait ToolSource: World {
+    /// Its tools, in the order in which they are offered: [effects](crate::ToolReach::Effect) and
+    /// [queries](crate::ToolReach::Query). They are the same as long as the source exists.
+    fn specs(&self) -> Vec<ToolSpec>;
+}

@@ -15,12 +15,15 @@ use std::{
 };
 
 use dormouse_classify::ClassifyConfig;
-use dormouse_contracts::{AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp};
-use dormouse_engine::{Replied, ToolCalling};
+use dormouse_contracts::{
+    AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp, ToolSource, ToolSourceName,
+};
+use dormouse_engine::{Replied, ToolCalling, builtin_tools};
 use dormouse_providers::{Accounts, CachedCounter, Environment, GuardedModel, ModelSwitch, warm};
 use dormouse_resilience::RetryBudget;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
+use dormouse_tools::{NamedToolSource, RoutedTool, ToolRouter};
 
 use crate::{
     config::{Config, unmatched},
@@ -58,6 +61,8 @@ pub struct HostSettings {
     pub on_learnt: Box<dyn Fn(LearningNotice) + Send + Sync>,
     /// For how long an assistant is at rest before it is put away.
     pub put_away_after: Duration,
+    /// Tools in addition to those of the world, for all assistants.
+    pub tool_sources: Vec<NamedToolSource>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Spreads the retries of calls to models.
@@ -69,6 +74,7 @@ impl fmt::Debug for HostSettings {
         f.debug_struct("HostSettings")
             .field("config", &self.config)
             .field("put_away_after", &self.put_away_after)
+            .field("tool_sources", &self.tool_sources)
             .finish_non_exhaustive()
     }
 }
@@ -106,6 +112,7 @@ impl HostSettings {
             learns: true,
             on_learnt: Box::new(|notice| tracing::info!(?notice, "learnt about a model")),
             put_away_after: PUT_AWAY_AFTER,
+            tool_sources: Vec::new(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom::default()),
         }
@@ -149,6 +156,8 @@ pub(crate) struct Shared {
     classify: Arc<ClassifyConfig>,
     log: RedbLog,
     world: Arc<dyn Habitat>,
+    /// The tools of the world and of the other sources.
+    tools: Arc<ToolRouter>,
     models: SharedModels,
     recall: Recall,
     /// How tools are offered. Prompts depend on it, so it is the same until the host is closed.
@@ -249,12 +258,14 @@ impl OpenedFolder {
             learns,
             on_learnt,
             put_away_after,
+            tool_sources,
             clock,
             random,
         } = settings;
         // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
         let Self { log, new_files } = self;
         let world = Arc::new(world);
+        let tools = router(Arc::clone(&world) as _, tool_sources)?;
         let (book, trouble) = Dialects::open(&folder.dialects());
         let (provider, name) = models.model.identity();
         let configured = tool_calling.or(config.provider.tool_calling);
@@ -274,6 +285,7 @@ impl OpenedFolder {
             config,
             log,
             world: Arc::clone(&world) as _,
+            tools: Arc::new(tools),
             models: SharedModels {
                 model: Arc::new(models.model),
                 each: models.each,
@@ -299,6 +311,23 @@ impl OpenedFolder {
     }
 }
 
+/// The tools of a world and of further sources. What has another name here than in its source is logged.
+fn router(
+    world: Arc<dyn ToolSource>,
+    others: Vec<NamedToolSource>,
+) -> Result<ToolRouter, HostError> {
+    let own: Vec<_> = builtin_tools()?.into_iter().map(|tool| tool.name).collect();
+    let router = ToolRouter::try_new(world, others, &own)?;
+    for tool in router.tools().iter().filter(|tool| tool.is_renamed()) {
+        let (name, own_name, source) = (&tool.spec.name, &tool.own_name, tool.source.as_ref());
+        tracing::warn!(
+            "the tool \"{own_name}\" of the source \"{}\" is offered as \"{name}\", because another tool has its name",
+            source.map_or("", ToolSourceName::as_str)
+        );
+    }
+    Ok(router)
+}
+
 impl<W> Host<W> {
     /// The folder in which everything is kept.
     #[must_use]
@@ -316,6 +345,12 @@ impl<W> Host<W> {
     #[must_use]
     pub fn world(&self) -> &W {
         &self.world
+    }
+
+    /// The tools of the world and of the other sources, as they are offered. The engine's own tools are not among them.
+    #[must_use]
+    pub fn tools(&self) -> &[RoutedTool] {
+        self.shared.tools.tools()
     }
 
     /// The log of all of them.

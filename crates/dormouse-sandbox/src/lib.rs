@@ -46,6 +46,7 @@ pub use rewrite::{RewriteWorld, WorldRewriteError, count_changed, rewrite_world}
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;
 pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};
+pub use tools::sandbox_tools;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{
     AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, Habitat, Inquire,
-    Observe, Outcome, Perform, Query, Rejection, Timestamp, ToolSpec, WorldError,
+    Observe, Outcome, Perform, Query, Rejection, Timestamp, ToolSource, ToolSpec, WorldError,
 };
 use redb::ReadableTable;
 use serde_json::Value;
@@ -75,24 +75,26 @@ impl Inquire for Sandbox {
     /// This world always knows: the answer is never `CannotTell`.
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
-            let found = self.performed(key).await?;
+            let found = self.performed(&effect.key).await?;
             Ok(found.map(|found| found.outcome).into())
         })
     }
 }
 
-impl Habitat for Sandbox {
+impl ToolSource for Sandbox {
     /// say, whisper, page, channel, pose, inspect_location and move.
     ///
     /// Speaking (say, whisper, page, channel) is terminal, because it is the other party's turn then. A pose accompanies speech,
     /// and a move often precedes looking or speaking and can be undone; both may be followed by another call.
-    fn tools(&self) -> Vec<ToolSpec> {
+    fn specs(&self) -> Vec<ToolSpec> {
         self.tool_specs().to_vec()
     }
+}
 
+impl Habitat for Sandbox {
     /// As [`Sandbox::join`] of this character.
     fn admit<'a>(
         &'a self,

@@ -82,7 +82,7 @@ impl Sandbox {
         database: DatabaseHandle,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SandboxOpenError> {
-        let tools = tools::specs()?;
+        let tools = tools::sandbox_tools()?;
         let residents = Roster::try_new()?;
         let world = World::load(&database, residents.clone()).map_err(|error| {
             SandboxOpenError::Damaged {

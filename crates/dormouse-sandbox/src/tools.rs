@@ -164,7 +164,11 @@ fn object(properties: &Value, required: &[&str]) -> Value {
 ///
 /// Speaking makes it the others' turn, so say, whisper, page and channel end the loop. A pose accompanies speech ("smiles", then
 /// speaks). A move often precedes looking or speaking, and can be undone. Both may be followed by another call.
-pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
+///
+/// # Errors
+///
+/// Never, in practice: the names are constants.
+pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
     use {ToolCategory::*, ToolReach::*};
     let message = || text("What to say.", MESSAGE_LIMIT);
     let to = |where_| text(where_, 64);
@@ -250,6 +254,8 @@ pub(crate) fn specs() -> Result<Vec<ToolSpec>, IdError> {
                 reach,
                 timeout: ToolSpec::DEFAULT_TIMEOUT,
                 speech: speech(name),
+                required_trust: None,
+                cache: None,
             })
         })
         .collect()

@@ -69,7 +69,7 @@ async fn act(world: &FakeWorld, call: &ToolCall) -> Result<String, Box<dyn Error
         Ok(outcome) => format!("{outcome:?}"),
         Err(error) => {
             println!("world: {error}");
-            match world.inquire(&effect.key).await? {
+            match world.inquire(&effect).await? {
                 EffectInquiry::Done(receipt) => receipt.detail.to_string(),
                 other => format!("{other:?}"),
             }

@@ -18,6 +18,7 @@ mod chat_model;
 mod embedder;
 mod event_log;
 mod senses;
+mod tool_source;
 mod vector_index;
 mod world;
 
@@ -27,5 +28,6 @@ pub use chat_model::{
 pub use embedder::embedder;
 pub use event_log::{event_log, event_log_reopened};
 pub use senses::{SensesFixture, SensesLeft, senses, senses_reopened};
+pub use tool_source::{tool_source, tool_source_reopened};
 pub use vector_index::{Exactness, vector_index, vector_index_reopened};
 pub use world::{FeedFixture, ListenerFixture, WorldFixture, world, world_reopened};

@@ -12,7 +12,7 @@ use std::{
 
 use dormouse_contracts::{
     Audience, BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perception,
-    Perform, Query, Receipt, Rejection, ToolSpec, WorldError, WorldErrorKind,
+    Perform, Query, Receipt, Rejection, ToolSource, ToolSpec, WorldError, WorldErrorKind,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ use crate::{fault::Fault, perception::Perceive};
 ///     within: None,
 /// };
 /// assert!(world.perform(&effect).await.is_err());
-/// assert!(matches!(world.inquire(&effect.key).await?, EffectInquiry::Done(_)));
+/// assert!(matches!(world.inquire(&effect).await?, EffectInquiry::Done(_)));
 /// assert_eq!(world.performed(), [effect]);
 /// # Ok(()) }
 /// ```
@@ -252,9 +252,16 @@ impl Observe for FakeWorld {
 impl Inquire for FakeWorld {
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        Box::pin(async move { self.state().tell(key).map_err(failed) })
+        Box::pin(async move { self.state().tell(&effect.key).map_err(failed) })
+    }
+}
+
+impl ToolSource for FakeWorld {
+    /// As [`FakeWorld::tools`].
+    fn specs(&self) -> Vec<ToolSpec> {
+        Self::tools()
     }
 }
 

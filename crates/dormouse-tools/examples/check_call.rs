@@ -53,5 +53,7 @@ fn tool(name: &str, category: ToolCategory, parameters: Value) -> Result<ToolSpe
         reach: ToolReach::Effect,
         timeout: ToolSpec::DEFAULT_TIMEOUT,
         speech: None,
+        required_trust: None,
+        cache: None,
     })
 }

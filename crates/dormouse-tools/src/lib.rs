@@ -1,9 +1,13 @@
-//! The registry of an assistant's tools, the check of a model's tool calls, and the effect of a call on the loop.
+//! The tools of an assistant: their registry, the check of a model's calls, the effect of a call on the loop, tools of one's
+//! own, and several sources of tools as one.
 //!
 //! A model's tool call is unchecked text. [`Registry::check`] turns it into a [`CheckedCall`], whose arguments fit the
 //! tool's schema, or into a [`ToolCallError`], whose text helps the model to correct the call.
 //!
-//! This crate calls no tool, does no I/O and fetches no schema.
+//! A [`Tool`] is a tool of one's own, and a [`Toolbox`] a source of such tools. A [`ToolRouter`] makes one source of a world
+//! and further sources.
+//!
+//! This crate does no I/O and fetches no schema. It calls no tool but those that its user puts into a toolbox.
 //!
 //! Stability: the types are stable. [`ToolCallError`] and [`RegistryError`] may get new variants, and the wording of
 //! their texts may change.
@@ -16,7 +20,10 @@ mod kind;
 mod parse;
 mod problem;
 mod registry;
+mod router;
 mod schema;
+mod tool;
+mod toolbox;
 
 pub use call::{CheckedCall, ToolCallError};
 pub use category::{LoopEffect, after};
@@ -25,6 +32,12 @@ pub use excerpt::Excerpt;
 pub use kind::JsonKind;
 pub use problem::Problem;
 pub use registry::{Registry, RegistryError};
+pub use router::{NamedToolSource, RoutedTool, RouterError, ToolRouter};
+pub use tool::{Tool, ToolInfo};
+pub use toolbox::{Toolbox, ToolboxError};
+
+/// The crate that derives the schemas of arguments, so that a [`Tool`] can be written without naming its version.
+pub use schemars;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -16,12 +16,12 @@ use crate::{
 /// The tools of an assistant with their compiled schemas, in the order they are offered.
 #[derive(Clone)]
 pub struct Registry {
-    tools: Vec<Tool>,
+    tools: Vec<RegisteredTool>,
     places: BTreeMap<Box<str>, usize>,
 }
 
 #[derive(Clone)]
-struct Tool {
+struct RegisteredTool {
     spec: ToolSpec,
     schema: Schema,
 }
@@ -132,7 +132,7 @@ impl Registry {
         }
         let schema = compile(&spec)?;
         self.places.insert(name.as_str().into(), self.tools.len());
-        self.tools.push(Tool { spec, schema });
+        self.tools.push(RegisteredTool { spec, schema });
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl Registry {
         self.find(name).map(|tool| &tool.spec)
     }
 
-    fn find(&self, name: &str) -> Option<&Tool> {
+    fn find(&self, name: &str) -> Option<&RegisteredTool> {
         self.places.get(name).and_then(|at| self.tools.get(*at))
     }
 

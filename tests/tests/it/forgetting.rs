@@ -12,8 +12,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Author, ChatModel, ChatRequest, Clock, EntityId, Habitat, Message, Origin, Random, ReadEvents,
-    Sender, Senses, Seq, Timestamp, Words,
+    Author, ChatModel, ChatRequest, Clock, EntityId, Message, Origin, Random, ReadEvents, Sender,
+    Senses, Seq, Timestamp, ToolSource, Words,
 };
 use dormouse_engine::{
     AssistantConfig, ConsolidationSettings, Consolidator, Event, LoggedMemory, Ports, Privacy,
@@ -156,7 +156,7 @@ async fn a_month(folder: &Path) {
         };
         let mut config = AssistantConfig::new(key(assistant));
         config.privacy = Privacy::Shared;
-        let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+        let resident = Resident::wake(config, host.sandbox.specs(), ports).await;
         residents.push((body, name, resident, 0));
     }
     for number in 0..DAYS * MESSAGES {

@@ -10,8 +10,8 @@ use std::{
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, Habitat,
-    LoadSnapshot, ReadError, ReadEvents, SaveSnapshot, Senses, Seq, Snapshot, StoredEvent,
+    Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, LoadSnapshot,
+    ReadError, ReadEvents, SaveSnapshot, Senses, Seq, Snapshot, StoredEvent, ToolSource,
 };
 use dormouse_engine::{Accepted, AssistantConfig, Rest};
 use dormouse_offline::OfflineModel;
@@ -104,7 +104,7 @@ async fn pair(
         appends: Arc::clone(appends),
     });
     let config = AssistantConfig::new(key.clone());
-    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+    let resident = Resident::wake(config, host.sandbox.specs(), ports).await;
     Pair {
         key,
         body,

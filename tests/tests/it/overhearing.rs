@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, thread};
 
-use dormouse_contracts::{AssistantId, ChatRequest, EntityId, Habitat, Message, Senses, Words};
+use dormouse_contracts::{AssistantId, ChatRequest, EntityId, Message, Senses, ToolSource, Words};
 use dormouse_engine::AssistantConfig;
 use dormouse_sandbox::{Act, Character, CharacterKind, Sandbox};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -76,7 +76,7 @@ impl Room {
         ]);
         let ports = host.ports(&assistant, Arc::new(model));
         let config = AssistantConfig::new(assistant.clone());
-        let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+        let resident = Resident::wake(config, host.sandbox.specs(), ports).await;
         let perceived = host.sandbox.last_delivery(&body).await.unwrap();
         Self {
             host,

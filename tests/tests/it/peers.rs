@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use dormouse_contracts::{Habitat, ModelName, Outcome, ProviderId};
+use dormouse_contracts::{ModelName, Outcome, ProviderId, ToolSource};
 use dormouse_engine::{AssistantConfig, Event, Rest, StopReason, ToolCalling};
 use dormouse_providers::{OpenAiConfig, OpenAiModel};
 use dormouse_sandbox::CharacterKind;
@@ -55,7 +55,7 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
     config.temperature = Some(0.0);
     config.max_tokens = Some(400);
     let ports = host.ports(&key, Arc::new(model(&server)));
-    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+    let resident = Resident::wake(config, host.sandbox.specs(), ports).await;
 
     let number = host
         .whisper(&alice, (&me, "Dormouse"), question(form))

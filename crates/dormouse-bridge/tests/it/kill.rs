@@ -12,7 +12,7 @@ use dormouse_bridge::Bridge;
 use dormouse_contracts::{EffectInquiry, EntityId, Inquire, Outcome, Perform, Random, Senses};
 use dormouse_testing::SeededRandom;
 
-use crate::place::{Place, Room, alice, dormouse, key, open, page, say};
+use crate::place::{Place, Room, alice, dormouse, open, page, say};
 
 const PATH: &str = "DORMOUSE_BRIDGE_KILLED";
 const ROUND: &str = "DORMOUSE_BRIDGE_ROUND";
@@ -146,7 +146,7 @@ async fn a_killed_bridge_has_all_that_it_answered_and_each_once() {
                 queue.push_once(&dormouse(), text, again).await.unwrap();
                 continue;
             }
-            let told = world.inquire(&key(text)).await.unwrap();
+            let told = world.inquire(&say(text, text)).await.unwrap();
             assert!(matches!(told, EffectInquiry::Done(_)), "{text}: {told:?}");
             world.perform(&say(text, text)).await.unwrap();
         }
@@ -193,7 +193,7 @@ async fn an_act_that_a_kill_cut_off_is_never_repeated_by_a_game_that_cannot_tell
             assert!(once.contains(text.as_str()), "{text} was lost");
         }
         for text in &once {
-            let asked = world.inquire(&key(text)).await.unwrap();
+            let asked = world.inquire(&say(text, text)).await.unwrap();
             let outcome = world.perform(&say(text, text)).await;
             match asked {
                 EffectInquiry::Done(receipt) => {

@@ -27,7 +27,7 @@ async fn an_act_whose_answer_was_lost_is_never_repeated_if_the_game_cannot_tell(
     for _ in 0..3 {
         let failed = world.perform(&say("k", "hello")).await.unwrap_err();
         assert_eq!(failed.kind(), WorldErrorKind::Unanswered);
-        let asked = world.inquire(&key("k")).await.unwrap();
+        let asked = world.inquire(&say("k", "hello")).await.unwrap();
         assert_eq!(asked, EffectInquiry::CannotTell);
     }
     assert_eq!(world.game().said.load(SeqCst), 1);
@@ -41,11 +41,11 @@ async fn an_act_whose_answer_was_lost_has_the_outcome_that_the_game_remembers() 
         let place = Place::new();
         let world = place.open(answering(Answer::Lost, told.clone())).await;
         world.perform(&say("k", "hello")).await.unwrap_err();
-        assert_eq!(world.inquire(&key("k")).await.unwrap(), told);
+        assert_eq!(world.inquire(&say("k", "hello")).await.unwrap(), told);
         drop(world);
         // It is stored, so the game is not asked again.
         let world = place.open(Room::default()).await;
-        assert_eq!(world.inquire(&key("k")).await.unwrap(), told);
+        assert_eq!(world.inquire(&say("k", "hello")).await.unwrap(), told);
     }
 }
 
@@ -56,7 +56,7 @@ async fn an_act_that_did_not_reach_the_game_may_be_asked_for_again() {
     let world = place.open(away).await;
     let failed = world.perform(&say("k", "hello")).await.unwrap_err();
     assert_eq!(failed.kind(), WorldErrorKind::NotReached);
-    let asked = world.inquire(&key("k")).await.unwrap();
+    let asked = world.inquire(&say("k", "hello")).await.unwrap();
     assert_eq!(asked, EffectInquiry::NeverSeen);
     drop(world);
     let world = place.open(Room::default()).await;

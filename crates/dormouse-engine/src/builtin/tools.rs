@@ -76,6 +76,8 @@ impl Offered {
             reach: ToolReach::Builtin,
             timeout: ToolSpec::DEFAULT_TIMEOUT,
             speech: None,
+            required_trust: None,
+            cache: None,
         })
     }
 }

@@ -46,6 +46,8 @@ fn tools() -> [ToolSpec; 2] {
             words: "message".to_owned(),
             to: to.map(str::to_owned),
         }),
+        required_trust: None,
+        cache: None,
     };
     [
         tool("say", SpeechKind::Aloud, None),

@@ -131,7 +131,7 @@ async fn find_out(
     effect: &Effect,
     limit: Duration,
 ) -> Result<Outcome, WorldFailure> {
-    let inquire = || world.inquire(&effect.key);
+    let inquire = || world.inquire(effect);
     let inquiry = try_world(random, limit, Repeat::Harmless, inquire).await;
     match inquiry.map_err(WorldFailure::of_a_question)? {
         EffectInquiry::Done(receipt) => Ok(Outcome::Done(receipt)),

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    BoxFuture, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform, Query,
-    Rejection, WorldError,
+    BoxFuture, Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query, Rejection,
+    WorldError,
 };
 use dormouse_engine::{Assistant, Event, Ports, Rest};
 use dormouse_testing::{FakeWorld, Gate, Perceive, ScriptedTurn, effort};
@@ -106,9 +106,9 @@ impl Observe for Witness {
 impl Inquire for Witness {
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        self.0.world.inquire(key)
+        self.0.world.inquire(effect)
     }
 }
 

@@ -7,6 +7,7 @@ use dormouse_engine::{
     Archived, CatchUpError, DecodeError, OutOfRange, ReplayError, RunError, WakeError, check_log,
 };
 use dormouse_memory::Memory;
+use dormouse_tools::RouterError;
 
 use crate::{
     continuity::ContinuityError,
@@ -41,6 +42,9 @@ pub enum HostError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::SandboxOpenError),
+    /// The tools of the world and of the other sources cannot be offered together.
+    #[error(transparent)]
+    Tools(#[from] RouterError),
     /// Log and world do not belong together.
     #[error(transparent)]
     Continuity(#[from] ContinuityError),

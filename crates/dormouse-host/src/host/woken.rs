@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp};
+use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp, ToolSource};
 use dormouse_engine::{Assistant, AssistantConfig, Handle, Pauses, Ports, State};
 use dormouse_memory::Memory;
 use dormouse_providers::GuardedModel;
@@ -91,7 +91,7 @@ impl Shared {
         let ports = Ports {
             log: Arc::new(shared.log.clone()),
             model: Arc::clone(&shared.models.model),
-            world: Arc::clone(&shared.world) as _,
+            world: Arc::clone(&shared.tools) as _,
             clock: Arc::clone(&shared.clock),
             random: Arc::clone(&shared.random),
             counter: Arc::clone(&shared.models.counter) as _,
@@ -109,7 +109,7 @@ impl Shared {
                 ..settings
             })
         };
-        let woken = Assistant::wake_as(key, configure, shared.world.tools(), ports);
+        let woken = Assistant::wake_as(key, configure, shared.tools.specs(), ports);
         let (assistant, handle) = woken.await?;
         if let Some(archived) = &assistant.state().roster.archived {
             return Err(HostError::Archived {

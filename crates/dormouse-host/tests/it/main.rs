@@ -5,3 +5,4 @@ mod one_resident;
 mod residency;
 mod roster;
 mod tea_house;
+mod tools;

@@ -9,6 +9,7 @@ use dormouse_offline::OfflineModel;
 use dormouse_providers::{Environment, token_counter_for};
 use dormouse_sandbox::{Act, Acted, Character, CharacterKind};
 use dormouse_store::LogView;
+use dormouse_tools::NamedToolSource;
 use tokio::{runtime::Builder, time::Instant};
 
 /// A folder for a host. Each life in its log is decided again at the end of the test.
@@ -71,10 +72,19 @@ pub(crate) async fn open(folder: &Path) -> Result<Host, HostError> {
 }
 
 pub(crate) async fn open_with(folder: &Path, model: Arc<dyn ChatModel>) -> Result<Host, HostError> {
+    open_with_tools(folder, model, Vec::new()).await
+}
+
+pub(crate) async fn open_with_tools(
+    folder: &Path,
+    model: Arc<dyn ChatModel>,
+    tool_sources: Vec<NamedToolSource>,
+) -> Result<Host, HostError> {
     let environment = Environment::of(|_| None);
     let models = Models::of(model);
     let mut settings = HostSettings::with_models(Config::default(), environment, models);
     settings.clock = Arc::new(RunningClock(Instant::now()));
+    settings.tool_sources = tool_sources;
     Host::open(settings, &DataFolder::at(folder).unwrap()).await
 }
 

@@ -202,7 +202,7 @@ async fn fail_at_every_operation(fail: fn(&Disk, u64)) -> (u32, u32) {
         let first = world.perform(&effect).await;
         disk.mend();
 
-        let told = world.inquire(&effect.key).await.unwrap();
+        let told = world.inquire(&effect).await.unwrap();
         let done = match first {
             Ok(Outcome::Done(receipt)) => {
                 assert_eq!(told, EffectInquiry::Done(receipt));
@@ -368,7 +368,7 @@ async fn keep_failing(errno: i32, said: &str) {
         disk.fail_after(operations);
         let first = world.perform(&effect).await;
         // The disk still fails: looking needs no writing.
-        let told = world.inquire(&effect.key).await.unwrap();
+        let told = world.inquire(&effect).await.unwrap();
         let feed = world.perceptions(&id("Alice"), 0, 100).await.unwrap();
         match &first {
             Ok(_) => return,

@@ -12,7 +12,7 @@ fn arguments(value: &Value) -> Arguments {
 
 #[test]
 fn every_tool_says_how_far_it_reaches_and_what_it_does_to_the_loop() {
-    let listed: Vec<_> = (specs().unwrap().into_iter())
+    let listed: Vec<_> = (sandbox_tools().unwrap().into_iter())
         .map(|spec| (spec.name.to_string(), spec.category, spec.reach))
         .collect();
     let expected = [
@@ -34,7 +34,7 @@ fn every_tool_says_how_far_it_reaches_and_what_it_does_to_the_loop() {
 
 #[test]
 fn every_schema_is_closed_and_every_text_in_it_is_bounded() {
-    for spec in specs().unwrap() {
+    for spec in sandbox_tools().unwrap() {
         let schema = &spec.parameters;
         assert_eq!(schema["type"], "object", "{}", spec.name);
         assert_eq!(schema["additionalProperties"], false, "{}", spec.name);

@@ -8,9 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use dormouse_contracts::{
-    Effect, EffectInquiry, EffectKey, Inquire, Outcome, Perform, Random, Senses,
-};
+use dormouse_contracts::{Effect, EffectInquiry, Inquire, Outcome, Perform, Random, Senses};
 use dormouse_sandbox::{Sandbox, SandboxOpenError};
 use dormouse_testing::SeededRandom;
 use serde_json::json;
@@ -155,10 +153,7 @@ async fn a_killed_world_has_done_every_effect_it_answered_and_each_once() {
         }
         let heard = heard(&world).await;
         for key in &answered {
-            let told = world
-                .inquire(&EffectKey::try_new(key.as_str()).unwrap())
-                .await
-                .unwrap();
+            let told = world.inquire(&say(key)).await.unwrap();
             assert!(matches!(told, EffectInquiry::Done(_)), "{key}: {told:?}");
             assert_eq!(heard.get(key), Some(&1), "{key}");
             let again = world.perform(&say(key)).await.unwrap();

@@ -67,9 +67,9 @@ fn fixture(world: Option<&Sandbox>) -> WorldFixture {
 async fn it_keeps_the_promises_of_a_world_also_when_opened_again() {
     let place = Place::new();
     let world = place.settled().await;
-    conformance::world(&world, fixture(Some(&world))).await;
+    conformance::tool_source(&world, fixture(Some(&world))).await;
     drop(world);
-    conformance::world_reopened(&place.open(), fixture(None)).await;
+    conformance::tool_source_reopened(&place.open(), fixture(None)).await;
 }
 
 fn all(names: &[&str]) -> Option<Audience> {
@@ -168,7 +168,7 @@ async fn somebody_who_comes_in_while_an_act_waits_keeps_it_from_being_heard() {
     assert_eq!(rejection.heard_by, all(&["Alice", "Bob", "Vole", "Carol"]));
     assert!(rejection.reason.contains("Carol"), "{}", rejection.reason);
     assert_eq!(heard_by_alice(&world).await, [""; 0]);
-    let told = world.inquire(&secret.key).await.unwrap();
+    let told = world.inquire(&secret).await.unwrap();
     assert_eq!(told, EffectInquiry::Rejected(rejection));
 }
 
@@ -288,7 +288,7 @@ async fn every_kind_of_nonsense_is_a_recorded_refusal_with_a_reason() {
             (1..2_000).contains(&rejection.reason.len()),
             "{tool}: {rejection:?}"
         );
-        let told = world.inquire(&effect.key).await.unwrap();
+        let told = world.inquire(&effect).await.unwrap();
         assert_eq!(told, EffectInquiry::Rejected(rejection));
     }
     assert_eq!(heard_by_alice(&world).await, Vec::<String>::new());

@@ -60,7 +60,7 @@ impl fmt::Debug for WorldFixture {
 /// At the first broken promise.
 pub async fn world(world: &dyn World, fixture: WorldFixture) {
     queries_change_nothing(world, &fixture).await;
-    asking_does_not_carry_out(world).await;
+    asking_does_not_carry_out(world, &fixture).await;
     effects_happen_once_for_their_key(world, &fixture).await;
     another_key_is_another_effect(world, &fixture).await;
     racing_calls_have_one_outcome(world, &fixture).await;
@@ -82,7 +82,7 @@ pub async fn world(world: &dyn World, fixture: WorldFixture) {
 pub async fn world_reopened(world: &dyn World, fixture: WorldFixture) {
     let effect = (fixture.effect)(key(ONCE));
     let before = look(world, &fixture).await;
-    let answer = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect).await;
     assert!(
         matches!(answer, EffectInquiry::Done(_) | EffectInquiry::CannotTell),
         "a performed effect is remembered: {answer:?}"
@@ -100,7 +100,7 @@ const RACE: &str = "conformance/race";
 const DROPPED: &str = "conformance/dropped";
 const NEVER: &str = "conformance/never";
 
-fn key(text: &str) -> EffectKey {
+pub(super) fn key(text: &str) -> EffectKey {
     EffectKey::try_new(text).unwrap()
 }
 
@@ -110,9 +110,10 @@ async fn queries_change_nothing(world: &dyn World, fixture: &WorldFixture) {
     assert_eq!(first, second, "a query changes nothing that a query shows");
 }
 
-async fn asking_does_not_carry_out(world: &dyn World) {
+async fn asking_does_not_carry_out(world: &dyn World, fixture: &WorldFixture) {
+    let never = (fixture.effect)(key(NEVER));
     for _ in 0..2 {
-        let answer = inquire(world, &key(NEVER)).await;
+        let answer = inquire(world, &never).await;
         assert!(
             matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
             "this effect was never requested: {answer:?}"
@@ -127,7 +128,7 @@ async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFix
         key(ONCE),
         "the fixture uses the key it is given"
     );
-    let answer = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect).await;
     assert!(
         matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
         "the suite needs a world that has not seen the effect: {answer:?}"
@@ -136,7 +137,7 @@ async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFix
     let after = look(world, fixture).await;
     for _ in 0..3 {
         repeat_done(world, &effect, &receipt).await;
-        let answer = inquire(world, &effect.key).await;
+        let answer = inquire(world, &effect).await;
         assert!(
             answer == EffectInquiry::Done(receipt.clone()) || answer == EffectInquiry::CannotTell,
             "an inquiry returns the outcome of the effect: {answer:?}"
@@ -148,7 +149,7 @@ async fn effects_happen_once_for_their_key(world: &dyn World, fixture: &WorldFix
 
 async fn another_key_is_another_effect(world: &dyn World, fixture: &WorldFixture) {
     let another = (fixture.effect)(key(ANOTHER));
-    let answer = inquire(world, &another.key).await;
+    let answer = inquire(world, &another).await;
     assert!(
         matches!(answer, EffectInquiry::NeverSeen | EffectInquiry::CannotTell),
         "the same act under another key is another effect: {answer:?}"
@@ -182,7 +183,7 @@ async fn dropped_calls_can_be_asked_after(world: &dyn World, fixture: &WorldFixt
     let effect = (fixture.effect)(key(DROPPED));
     // The call is polled once, so that the effect may have started, and then dropped.
     drop(world.perform(&effect).now_or_never());
-    let answer = inquire(world, &effect.key).await;
+    let answer = inquire(world, &effect).await;
     assert!(
         !matches!(answer, EffectInquiry::Rejected(_)),
         "it was not refused: {answer:?}"
@@ -199,7 +200,7 @@ async fn refusals_are_final(world: &dyn World, fixture: &WorldFixture) {
     for _ in 0..3 {
         let again = refuse(world, refused).await;
         assert_eq!(again, rejection, "a refusal is the same every time");
-        let answer = inquire(world, &refused.key).await;
+        let answer = inquire(world, refused).await;
         assert!(
             answer == EffectInquiry::Rejected(rejection.clone())
                 || answer == EffectInquiry::CannotTell,
@@ -214,12 +215,12 @@ async fn refusals_are_final(world: &dyn World, fixture: &WorldFixture) {
     assert_eq!(after, before, "what is refused does not happen");
 }
 
-async fn look(world: &dyn World, fixture: &WorldFixture) -> Result<Value, Rejection> {
+pub(super) async fn look(world: &dyn World, fixture: &WorldFixture) -> Result<Value, Rejection> {
     world.observe(&fixture.query).await.unwrap()
 }
 
-async fn inquire(world: &dyn World, key: &EffectKey) -> EffectInquiry {
-    world.inquire(key).await.unwrap()
+pub(super) async fn inquire(world: &dyn World, effect: &Effect) -> EffectInquiry {
+    world.inquire(effect).await.unwrap()
 }
 
 #[expect(

@@ -34,7 +34,7 @@ async fn perform(world: &FakeWorld, key: &str) -> Result<Outcome, WorldErrorKind
 }
 
 async fn inquire(world: &FakeWorld, key: &str) -> EffectInquiry {
-    world.inquire(&effect(key).key).await.unwrap()
+    world.inquire(&effect(key)).await.unwrap()
 }
 
 #[tokio::test]
@@ -109,8 +109,7 @@ async fn a_world_without_an_account_cannot_tell() {
     assert_eq!(inquire(&world, "1").await, EffectInquiry::CannotTell);
     assert_eq!(inquire(&world, "2").await, EffectInquiry::CannotTell);
     world.fail_next_inquiries(1, WorldErrorKind::NotReached);
-    let key = effect("1").key;
-    let error = world.inquire(&key).await.unwrap_err();
+    let error = world.inquire(&effect("1")).await.unwrap_err();
     assert_eq!(error.kind(), WorldErrorKind::NotReached);
     world.cannot_tell(false);
     assert_eq!(inquire(&world, "1").await, EffectInquiry::Done(done()));
@@ -203,7 +202,7 @@ proptest! {
         for key in keys {
             let effect = effect(&key.to_string());
             let answer = world.perform(&effect).now_or_never();
-            let inquired = world.inquire(&effect.key).now_or_never();
+            let inquired = world.inquire(&effect).now_or_never();
             let inquired = inquired.expect("an inquiry is answered at once").unwrap();
             let count = usize::from(matches!(inquired, EffectInquiry::Done(_)));
             prop_assert_eq!(world.count(&effect.key), count);

@@ -59,6 +59,8 @@ fn spec(
         reach,
         timeout: ToolSpec::DEFAULT_TIMEOUT,
         speech: speech(name),
+        required_trust: None,
+        cache: None,
     }
 }
 

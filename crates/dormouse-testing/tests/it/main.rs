@@ -9,6 +9,7 @@ mod adapters;
 mod logs;
 mod models;
 mod senses;
+mod tool_sources;
 mod worlds;
 
 use std::panic::AssertUnwindSafe;

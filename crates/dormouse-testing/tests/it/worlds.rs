@@ -212,10 +212,10 @@ impl Observe for Misperceived {
 impl Inquire for Misperceived {
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
-            Ok(match self.inner.inquire(key).await? {
+            Ok(match self.inner.inquire(effect).await? {
                 EffectInquiry::Done(receipt) if self.defect == FeedDefect::MarkForgotten => {
                     EffectInquiry::Done(Receipt::new(receipt.detail))
                 }
@@ -398,14 +398,14 @@ impl Observe for Overhearing {
 impl Inquire for Overhearing {
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
-            let is_for_some = key.as_str().starts_with("conformance/for_");
+            let is_for_some = effect.key.as_str().starts_with("conformance/for_");
             if is_for_some && self.defect == ListenerDefect::SaysThemAndRejects {
                 return Ok(EffectInquiry::CannotTell);
             }
-            Ok(match self.inner.inquire(key).await? {
+            Ok(match self.inner.inquire(effect).await? {
                 EffectInquiry::Rejected(rejection)
                     if self.defect == ListenerDefect::ForgetsTheRejection
                         && rejection.heard_by.is_some() =>
@@ -572,28 +572,32 @@ impl Observe for Broken {
 impl Inquire for Broken {
     fn inquire<'a>(
         &'a self,
-        key: &'a EffectKey,
+        effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
         Box::pin(async move {
             match self.defect {
                 Defect::CannotTell | Defect::RepeatsEffects => Ok(EffectInquiry::CannotTell),
                 Defect::InquiryForgets => Ok(EffectInquiry::NeverSeen),
                 Defect::InquiryCarriesOut => {
-                    self.inner.perform(&effect("say", key.clone())).await?;
-                    self.inner.inquire(key).await
+                    self.inner.perform(effect).await?;
+                    self.inner.inquire(effect).await
                 }
                 Defect::TakesActsForKeys => {
                     let key = EffectKey::try_new("say").unwrap();
-                    self.inner.inquire(&key).await
+                    let effect = Effect {
+                        key,
+                        ..effect.clone()
+                    };
+                    self.inner.inquire(&effect).await
                 }
                 Defect::LooksAwayBeforeActing => {
-                    let known = self.outcomes.lock().unwrap().get(key).cloned();
+                    let known = self.outcomes.lock().unwrap().get(&effect.key).cloned();
                     match known {
                         Some(Outcome::Done(receipt)) => Ok(EffectInquiry::Done(receipt)),
-                        _ => self.inner.inquire(key).await,
+                        _ => self.inner.inquire(effect).await,
                     }
                 }
-                _ => self.inner.inquire(key).await,
+                _ => self.inner.inquire(effect).await,
             }
         })
     }

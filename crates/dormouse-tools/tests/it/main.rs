@@ -4,6 +4,8 @@
 mod calls;
 mod hostile;
 mod registry;
+mod router;
+mod toolbox;
 mod wording;
 
 use std::time::Duration;
@@ -21,6 +23,8 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         reach: ToolReach::Query,
         timeout: Duration::from_secs(1),
         speech: None,
+        required_trust: None,
+        cache: None,
     }
 }
 

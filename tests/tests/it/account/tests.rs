@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Append, AppendRequest, CallId, Effect, EffectKey, Habitat, Perform, Timestamp, ToolCategory,
-    ToolName,
+    Append, AppendRequest, CallId, Effect, EffectKey, Perform, Timestamp, ToolCategory, ToolName,
+    ToolSource,
 };
 use dormouse_engine::{AssistantConfig, EffectIntended, EffectSettled};
 use dormouse_offline::OfflineModel;
@@ -26,7 +26,7 @@ async fn a_life() -> (TempDir, Host, AssistantId) {
     host.join(&alice, "Alice", CharacterKind::Player).await;
     let ports = host.ports(&key, Arc::new(OfflineModel::new()));
     let config = AssistantConfig::new(key.clone());
-    let resident = Resident::wake(config, host.sandbox.tools(), ports).await;
+    let resident = Resident::wake(config, host.sandbox.specs(), ports).await;
     host.whisper(&alice, (&me, "Dormouse"), "hello").await;
     for perception in host.perceived(&me, 0).await {
         resident.hear(perception).await;

@@ -68,7 +68,7 @@ pub(super) async fn words_reach_only_whom_they_may(world: &dyn World, listener: 
         all = Some(heard_by);
         let repeated = refuse(world, &effect).await;
         assert_eq!(repeated, rejection, "the rejection is final");
-        let told = inquire(world, &effect.key).await;
+        let told = inquire(world, &effect).await;
         let is_remembered = told == EffectInquiry::Rejected(rejection);
         assert!(
             is_remembered || told == EffectInquiry::CannotTell,
