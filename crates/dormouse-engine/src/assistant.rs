@@ -434,7 +434,10 @@ impl Assistant {
             // The sender of the next message has not waited before it.
             None => {
                 let is_due = self.state.promises.due(now).is_some();
-                self.progress.woke = (!self.state.turns.is_empty() || is_due).then_some(now);
+                // Results of the session before must not be used again.
+                let is_cached = !self.state.cached.is_empty();
+                let is_needed = !self.state.turns.is_empty() || is_due || is_cached;
+                self.progress.woke = is_needed.then_some(now);
             }
         }
     }

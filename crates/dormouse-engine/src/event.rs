@@ -25,7 +25,8 @@ pub use consulted::{
     Consultation, ConsultationFailed, ConsultationFailure, Consulted,
 };
 pub use delayed::{DelayCause, Delayed};
-pub use effect::{EffectIntended, EffectSettled, WorldFailed};
+pub(crate) use effect::SpokenWords;
+pub use effect::{ActSpeech, EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;
 pub use forgotten::{Forgotten, Selected};
 pub use kinds::Event;

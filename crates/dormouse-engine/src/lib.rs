@@ -43,15 +43,16 @@ pub use consolidating::{
     Consolidator, NightError,
 };
 pub use event::{
-    Beginning, Call, Configured, ConfiguredModel, ConsolidationBegan, ConsolidationEndCause,
-    ConsolidationEnded, ConsolidationRules, Consultation, ConsultationFailed, ConsultationFailure,
-    Consulted, ContextLimit, ContextType, DecodeError, DelayCause, Delayed, EffectIntended,
-    EffectSettled, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, Forgotten,
-    MemoryChanged, ModelFailed, MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived,
-    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart,
-    Recollected, Remembered, Replied, RetryRequested, RosterChange, RosterChanged, Selected,
-    SettingChanged, StopCause, StopReason, Tag, TagError, TickEnded, TickStarted, ToolAnswered,
-    Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
+    ActSpeech, Beginning, Call, Configured, ConfiguredModel, ConsolidationBegan,
+    ConsolidationEndCause, ConsolidationEnded, ConsolidationRules, Consultation,
+    ConsultationFailed, ConsultationFailure, Consulted, ContextLimit, ContextType, DecodeError,
+    DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
+    EmergencyStopTriggered, EntityChanged, Event, Forgotten, MemoryChanged, ModelFailed,
+    MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived, RecallFailure, RecallMode,
+    RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied,
+    RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause, StopReason,
+    Tag, TagError, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict,
+    Woke, WorldFailed,
 };
 pub use forgetting::{
     ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Person, Selection, WhoError,
@@ -70,12 +71,12 @@ pub use replay::{
 };
 pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
-    Archived, CallState, ChangedSetting, ChangedSettings, Configuration, Consultations, Counts,
-    Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT, Heard, History, Identities,
-    LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard, Pause, Pauses, People, Phase,
-    Promise, Promises, RECENT_CALLS, Roster, Service, Services, ShownLines, Spent, State, Step,
-    StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Undos, Wait, Widened, Window,
-    WorldReach,
+    Archived, CachedResults, CallState, ChangedSetting, ChangedSettings, Configuration,
+    Consultations, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT,
+    Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard,
+    Pause, Pauses, People, Phase, Promise, Promises, RECENT_CALLS, Roster, Service, Services,
+    ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Undos,
+    Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

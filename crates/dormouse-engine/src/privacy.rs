@@ -1,12 +1,11 @@
 //! What a prompt may show, by who hears the answer.
 
-use dormouse_contracts::{Arguments, Audience};
-use serde_json::Value;
+use dormouse_contracts::Audience;
 
 use crate::{
     builtin,
     config::Privacy,
-    event::Verdict,
+    event::{SpokenWords, Verdict},
     state::{CallState, Heard, State, Trigger, Turn},
 };
 
@@ -116,10 +115,11 @@ pub(crate) fn audience_of_notes(state: &State, turn: &Turn) -> Option<Audience> 
 pub(crate) fn audience_of_act(
     state: &State,
     turn: &Turn,
-    arguments: &Arguments,
+    said: Option<SpokenWords<'_>>,
 ) -> Option<Audience> {
     let known_to = audience_of_notes(state, turn)?;
-    let Some(to) = arguments.get("to").and_then(Value::as_str) else {
+    let private = said.filter(SpokenWords::is_private);
+    let Some(to) = private.and_then(|said| said.to) else {
         return Some(known_to);
     };
     let by_name = state.people.attribution(to);

@@ -12,4 +12,4 @@ mod reading;
 
 pub use catch_up::{CatchUpError, CaughtUp, catch_up, check_log};
 pub use logged::{LoggedChangeError, LoggedMemory};
-pub(crate) use mapping::{is_for_memory, words_of};
+pub(crate) use mapping::is_for_memory;

@@ -6,6 +6,7 @@
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
+mod cached_results;
 mod changed_settings;
 mod configuration;
 mod consultations;
@@ -35,6 +36,8 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub(crate) use cached_results::CachedResult;
+pub use cached_results::CachedResults;
 pub use changed_settings::{ChangedSetting, ChangedSettings};
 pub use configuration::Configuration;
 pub use consultations::Consultations;
@@ -93,6 +96,9 @@ pub struct State {
     pub history: History,
     /// Remembered lines that were shown lately.
     pub recalled: ShownLines,
+    /// Results of queries that may be used again.
+    #[serde(default)]
+    pub cached: CachedResults,
     /// What went wrong lately.
     pub errors: ErrorRecord,
     /// The emergency stop.
@@ -145,6 +151,8 @@ impl State {
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
         self.window.apply(event, &self.turns);
+        let tools = &self.configuration.tools;
+        self.cached.apply(at, event, tools, &self.turns);
         let answering = &self.configuration.services;
         self.services.apply(at, event, answering, &self.turns);
         let privacy = self.configuration.settings.privacy;

@@ -1,7 +1,7 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, Trust, invariant,
+    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, ToolSpec, Trust, invariant,
 };
 use dormouse_text::beginning;
 use dormouse_tools::CheckedCall;
@@ -15,11 +15,10 @@ use super::{
 };
 use crate::{
     builtin::{self, BuiltinOutcome},
-    event::{EffectIntended, Event, NOOP, ToolAnswered, Verdict},
+    event::{ActSpeech, EffectIntended, Event, NOOP, ToolAnswered, Verdict},
     privacy::{audience_of_act, within},
-    remembering::words_of,
     results::bounded,
-    state::{CallState, Step, Turn},
+    state::{CachedResult, CallState, Step, Turn},
 };
 
 const NOT_OFFERED: &str = "not done: this was the last step, in which only speaking was possible";
@@ -42,32 +41,23 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     if may_only_speak && spec.speech.is_none() && spec.name.as_str() != NOOP {
         return skip(view, call, NOT_OFFERED).into();
     }
-    if spec.category == ToolCategory::Dangerous
-        && let Some(refused) = of_low_trust(view, turn, call, &checked.arguments)
-    {
+    if let Some(refused) = of_low_trust(view, turn, call, &checked) {
         return refused.into();
     }
     match spec.reach {
-        ToolReach::Query => Action::Call(OutsideCall::Observe(
-            call.id().clone(),
-            Query {
-                actor: view.key.clone(),
-                tool: spec.name.clone(),
-                arguments: checked.arguments,
-            },
-        )),
+        ToolReach::Query => match view.state.cached.find(spec, &checked.arguments, view.now) {
+            Some(known) => used_again(view, call, known).into(),
+            None => Action::Call(OutsideCall::Observe(
+                call.id().clone(),
+                Query {
+                    actor: view.key.clone(),
+                    tool: spec.name.clone(),
+                    arguments: checked.arguments,
+                },
+            )),
+        },
         ToolReach::Effect => match effect_key(view) {
-            Some(key) => Event::EffectIntended(EffectIntended {
-                key,
-                call: call.id().clone(),
-                tool: spec.name.clone(),
-                category: spec.category,
-                trust: words_of(&checked.arguments).and(turn.steps.last().map(|step| step.trust)),
-                audience: audience_of_act(view.state, turn, &checked.arguments),
-                within: within(view.state, turn, is_answer(view, turn, call, &checked)),
-                arguments: checked.arguments,
-            })
-            .into(),
+            Some(key) => intended(view, turn, call, key, checked).into(),
             None => failed("the act could not be named"),
         },
         _ => match builtin::decide(
@@ -89,6 +79,29 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     }
 }
 
+/// The event that an act is intended.
+fn intended(
+    view: View<'_>,
+    turn: &Turn,
+    call: &CallState,
+    key: EffectKey,
+    checked: CheckedCall<'_>,
+) -> Event {
+    let speech = ActSpeech::of(checked.spec.speech.as_ref());
+    let said = speech.said(&checked.arguments);
+    Event::EffectIntended(EffectIntended {
+        key,
+        call: call.id().clone(),
+        tool: checked.spec.name.clone(),
+        category: checked.spec.category,
+        trust: said.and(turn.steps.last().map(|step| step.trust)),
+        audience: audience_of_act(view.state, turn, said),
+        within: within(view.state, turn, is_answer(view, turn, call, &checked)),
+        speech,
+        arguments: checked.arguments,
+    })
+}
+
 fn is_answer(view: View<'_>, turn: &Turn, call: &CallState, act: &CheckedCall<'_>) -> bool {
     let (Some(message), Some(speech)) = (turn.message(), &act.spec.speech) else {
         return false;
@@ -101,32 +114,46 @@ fn is_answer(view: View<'_>, turn: &Turn, call: &CallState, act: &CheckedCall<'_
     )
 }
 
-/// What a dangerous call comes to if text of low trust was shown when it was decided. The first time the model is asked
+/// The trust that everything needs which was shown when a call was decided, if it needs any.
+fn needed_trust(view: View<'_>, spec: &ToolSpec) -> Option<Trust> {
+    let of_dangerous = view.config().dangerous_trust;
+    match (spec.category, spec.required_trust) {
+        (ToolCategory::Dangerous, Some(of_tool)) if of_tool > of_dangerous => Some(of_tool),
+        (ToolCategory::Dangerous, _) => Some(of_dangerous),
+        (_, of_tool) => of_tool,
+    }
+}
+
+/// What a call that needs trust comes to if text of low trust was shown when it was decided. The first time the model is asked
 /// again without that text, so that what was shown and not used does not decide. If what it answers, or what it looked
 /// at since, is itself of low trust, the call is not made.
 fn of_low_trust(
     view: View<'_>,
     turn: &Turn,
     call: &CallState,
-    arguments: &Arguments,
+    checked: &CheckedCall<'_>,
 ) -> Option<Event> {
+    let needed = needed_trust(view, checked.spec)?;
+    let why = match checked.spec.category {
+        ToolCategory::Dangerous => "it is dangerous",
+        _ => "it needs trust",
+    };
     let least = turn
         .steps
         .last()
         .map_or(Trust::NONE, |step| step.least_shown);
-    let needed = view.config().dangerous_trust;
     let is_of_names = |trust| trust < needed && !turn.is_careful();
-    if least >= needed && !is_of_names(trust_in_names(view, turn, call, arguments)) {
+    if least >= needed && !is_of_names(trust_in_names(view, turn, call, &checked.arguments)) {
         return None;
     }
     if turn.is_careful() || turn.trigger.trust() < needed {
         let why = format!(
-            "not done: it is dangerous, and was decided on text of trust {least}; {needed} is needed"
+            "not done: {why}, and was decided on text of trust {least}; {needed} is needed"
         );
         return Some(answer(view, call, Verdict::Failure, failure(&why)));
     }
-    let why = "not done yet: it is dangerous, and text of low trust was shown";
-    Some(answer(view, call, Verdict::Deferred, failure(why)))
+    let why = format!("not done yet: {why}, and text of low trust was shown");
+    Some(answer(view, call, Verdict::Deferred, failure(&why)))
 }
 
 /// The lowest trust of the names that alone say a word of this call. Without what the memory and others add, only the
@@ -185,9 +212,19 @@ pub(crate) fn answer_with(
     content: String,
     trust: Option<Trust>,
 ) -> Event {
+    Event::ToolAnswered(answered(view, call, verdict, content, trust))
+}
+
+fn answered(
+    view: View<'_>,
+    call: &CallState,
+    verdict: Verdict,
+    content: String,
+    trust: Option<Trust>,
+) -> ToolAnswered {
     let spec = view.tools.get(&call.call.name);
     let (content, tokens) = with_advice(view, content);
-    Event::ToolAnswered(ToolAnswered {
+    ToolAnswered {
         call: call.id().clone(),
         tool: beginning(&call.call.name, 64).to_owned(),
         category: spec.map(|spec| spec.category),
@@ -195,6 +232,15 @@ pub(crate) fn answer_with(
         content,
         tokens,
         trust,
+        cached: None,
+    }
+}
+
+/// The event that a call has the result of an earlier one.
+fn used_again(view: View<'_>, call: &CallState, known: &CachedResult) -> Event {
+    Event::ToolAnswered(ToolAnswered {
+        cached: Some(known.at),
+        ..answered(view, call, Verdict::Success, known.content.clone(), None)
     })
 }
 

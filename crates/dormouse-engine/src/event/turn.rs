@@ -167,6 +167,9 @@ pub struct ToolAnswered {
     /// The lowest trust of the remembered lines in it, if it holds any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// When the result was obtained, if it is that of an earlier call and was used again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<Timestamp>,
 }
 
 /// Why a tick's loop came to its end.

@@ -101,7 +101,8 @@ impl<'s> Addressees<'s> {
 
     /// What stands in place of the name to which an act says something, if that may be the person.
     pub(super) fn mark_of(&self, intended: &EffectIntended) -> Option<&'static str> {
-        let to = intended.arguments.get("to").and_then(Value::as_str)?;
+        let to = intended.arguments.get(intended.speech.listener_argument());
+        let to = to.and_then(Value::as_str)?;
         let ids = self.ids.filter(|_| self.names.has(to))?;
         let trigger = self.trigger.and_then(|trigger| self.heard.get(&trigger));
         if let Some((sender, name)) = trigger

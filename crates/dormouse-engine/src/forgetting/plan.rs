@@ -406,7 +406,11 @@ fn example(stored: &StoredEvent) -> String {
         "/arguments/message",
         "/change/observation/content",
     ];
-    let text = text.iter().find_map(|path| event.pointer(path)?.as_str());
+    let said = event
+        .pointer("/speech/speaks/words")
+        .and_then(Value::as_str);
+    let said = said.and_then(|words| event.get("arguments")?.get(words)?.as_str());
+    let text = said.or_else(|| text.iter().find_map(|path| event.pointer(path)?.as_str()));
     let text: String = match text {
         Some(text) => text.chars().take(EXAMPLE).collect(),
         None => stored.kind.clone(),

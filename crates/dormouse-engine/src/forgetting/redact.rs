@@ -14,7 +14,10 @@ use super::{
     selection::{Selection, holds},
     words::TellingWords,
 };
-use crate::{event::Event, secrets::mask_payload};
+use crate::{
+    event::{ActSpeech, Event},
+    secrets::mask_payload,
+};
 
 /// How the payload of an event begins that lost words. No other event begins so.
 const MARK: &[u8] = br#"{"forgotten":true"#;
@@ -297,7 +300,7 @@ impl Redactor<'_> {
         // The name is looked up when the act is remembered, and must still mean the same person.
         if kind == "effect_intended"
             && let Some(mark) = self.taken.addressed.get(&seq)
-            && let Some(to @ Value::String(_)) = event.pointer_mut("/arguments/to")
+            && let Some(to @ Value::String(_)) = listener_of(event)
         {
             *to = (*mark).into();
         }
@@ -572,6 +575,14 @@ fn blank_strings(value: &mut Value) {
         }
         _ => {}
     }
+}
+
+/// The argument in which an act names somebody.
+fn listener_of(intended: &mut Value) -> Option<&mut Value> {
+    let speech = intended.get("speech").cloned().unwrap_or_default();
+    let speech: ActSpeech = serde_json::from_value(speech).unwrap_or_default();
+    let arguments = intended.get_mut("arguments")?;
+    arguments.get_mut(speech.listener_argument())
 }
 
 /// Removes the arguments of calls, which stay calls.

@@ -4,20 +4,21 @@ use std::collections::BTreeMap;
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{
-    Arguments, Attribution, Audience, Author, ChannelId, EntityId, Origin, Outcome, Place, Sender,
-    Seq, SourceKind, Timestamp, Trust,
+    Attribution, Audience, Author, ChannelId, EntityId, Origin, Outcome, Place, Sender, Seq,
+    SourceKind, SpeechKind, Timestamp, Trust,
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
 use dormouse_text::beginning;
-use serde_json::Value;
 
 use super::{
     context::{Context, Read, Trigger},
     place,
     reading::Triggers,
 };
-use crate::event::{EffectIntended, EntityChanged, Event, MemoryChanged, Perceived, Remembered};
+use crate::event::{
+    EffectIntended, EntityChanged, Event, MemoryChanged, Perceived, Remembered, SpokenWords,
+};
 
 /// The longest name of a speaker that is kept, in characters.
 const NAME_LIMIT: usize = 64;
@@ -270,10 +271,11 @@ impl Mapping<'_> {
         intended: &EffectIntended,
         trigger: Option<&Trigger>,
     ) -> bool {
-        let Some(words) = words_of(&intended.arguments) else {
+        let Some(said) = intended.speech.said(&intended.arguments) else {
             return true;
         };
-        let listener = match trigger.map(|trigger| spoken_to(intended, trigger)) {
+        let words = said.words;
+        let listener = match trigger.map(|trigger| spoken_to(said, trigger)) {
             None | Some(Listener::Nobody) => None,
             Some(Listener::Id(id)) => Some(id),
             Some(Listener::Named(_)) if !self.items.is_empty() => return false,
@@ -286,11 +288,11 @@ impl Mapping<'_> {
             .derivation(Derivation::Heard)
             .at(at)
             .from(Attribution::Myself)
-            .heard_as(said_as(intended))
+            .heard_as(said_as(said))
             .trusted(intended.trust.unwrap_or(UNKNOWN_PROVENANCE))
             .known_to(known_to(intended.audience.as_ref()));
         if let Some(trigger) = trigger {
-            note = note.in_thread(said_in(intended, trigger, listener.as_ref()));
+            note = note.in_thread(said_in(said, trigger, listener.as_ref()));
         }
         self.note((seq, at), note);
         if let Some(listener) = listener {
@@ -342,12 +344,6 @@ fn known_to(audience: Option<&Audience>) -> Audience {
     audience.cloned().unwrap_or(Audience::nobody())
 }
 
-/// The words that an effect says to somebody, if it says anything.
-pub(crate) fn words_of(arguments: &Arguments) -> Option<&str> {
-    let words = arguments.get("message")?.as_str()?;
-    (!words.trim().is_empty()).then_some(words)
-}
-
 /// To whom something is said.
 enum Listener {
     Nobody,
@@ -356,38 +352,34 @@ enum Listener {
     Named(String),
 }
 
-/// The person who is named in the arguments, or else the sender of the message.
-fn spoken_to(intended: &EffectIntended, trigger: &Trigger) -> Listener {
+/// The person to whom it is said, or else the sender of the message. Nobody in particular on a channel.
+fn spoken_to(said: SpokenWords<'_>, trigger: &Trigger) -> Listener {
     let sender = &trigger.attested.sender;
     let id = sender.id().cloned().map_or(Listener::Nobody, Listener::Id);
-    match intended.arguments.get("to").and_then(Value::as_str) {
+    match said.to {
+        _ if said.kind == SpeechKind::Channel => Listener::Nobody,
         Some(to) if to.to_lowercase() == sender.name().to_lowercase() => id,
         Some(to) => Listener::Named(to.to_owned()),
-        None if intended.arguments.contains_key("channel") => Listener::Nobody,
         None => id,
     }
 }
 
 /// How the assistant said something.
-fn said_as(intended: &EffectIntended) -> SourceKind {
-    let channel = intended.arguments.get("channel").and_then(Value::as_str);
-    let channel = channel.and_then(|channel| ChannelId::try_new(channel).ok());
-    match (channel, intended.tool.as_str()) {
-        (Some(channel), _) => SourceKind::Channel(channel),
-        (None, "page") => SourceKind::Page,
-        (None, _) if intended.arguments.contains_key("to") => SourceKind::Whisper,
-        (None, _) => SourceKind::Say,
+fn said_as(said: SpokenWords<'_>) -> SourceKind {
+    let channel = || ChannelId::try_new(said.to?).ok();
+    match said.kind {
+        SpeechKind::Whisper => SourceKind::Whisper,
+        SpeechKind::Page => SourceKind::Page,
+        SpeechKind::Channel => channel().map_or(SourceKind::Say, SourceKind::Channel),
+        _ => SourceKind::Say,
     }
 }
 
-fn said_in(intended: &EffectIntended, trigger: &Trigger, listener: Option<&EntityId>) -> String {
+fn said_in(said: SpokenWords<'_>, trigger: &Trigger, listener: Option<&EntityId>) -> String {
     let world = &trigger.attested.delivery.world;
-    let channel = intended.arguments.get("channel").and_then(Value::as_str);
-    match (channel, listener) {
-        (Some(channel), _) => place::on_channel(world, channel),
-        (None, Some(listener)) if intended.arguments.contains_key("to") => {
-            place::with(world, listener)
-        }
+    match (said.kind, said.to, listener) {
+        (SpeechKind::Channel, Some(channel), _) => place::on_channel(world, channel),
+        (SpeechKind::Whisper | SpeechKind::Page, _, Some(listener)) => place::with(world, listener),
         _ => place::around(world),
     }
 }

@@ -5,7 +5,7 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Call, DelayCause, Omitted, Verdict};
+use crate::event::{ActSpeech, Call, DelayCause, Omitted, SpokenWords, Verdict};
 
 /// One reply of the model and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,9 @@ pub struct EffectState {
     pub tool: ToolName,
     /// Its arguments.
     pub arguments: Arguments,
+    /// How it speaks.
+    #[serde(default)]
+    pub speech: ActSpeech,
     /// Who may learn what it says, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
@@ -92,6 +95,13 @@ pub struct EffectState {
     pub settled: Option<Seq>,
     /// What the world printed while the act was under way.
     pub captured: String,
+}
+
+impl EffectState {
+    /// What it says, if it says anything.
+    pub(crate) fn said(&self) -> Option<SpokenWords<'_>> {
+        self.speech.said(&self.arguments)
+    }
 }
 
 impl Step {

@@ -447,6 +447,7 @@ impl Turn {
                 key: intended.key.clone(),
                 tool: intended.tool.clone(),
                 arguments: intended.arguments.clone(),
+                speech: intended.speech.clone(),
                 audience: intended.audience.clone(),
                 within: intended.within.clone(),
                 outcome: None,
@@ -479,7 +480,7 @@ impl Turn {
                 ..
             }) = &settled.outcome
                 && !self.trigger.is_for_one()
-                && !effect.arguments.contains_key("to")
+                && !effect.said().is_some_and(|said| said.is_private())
             {
                 self.widened = Some(Widened {
                     listeners: reached.union(heard_by),

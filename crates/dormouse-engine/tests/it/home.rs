@@ -10,7 +10,7 @@ use std::{
 
 use dormouse_contracts::{
     AssistantId, Audience, ChatRequest, Clock, EntityId, Message, Perception, Seq, SpeechKind,
-    Timestamp, ToolCategory, ToolName, ToolSpec,
+    Timestamp, ToolCategory, ToolName, ToolSource, ToolSpec,
 };
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Privacy, Rest,
@@ -20,6 +20,7 @@ use dormouse_memory::Memory;
 use dormouse_testing::{
     CountTokens, FakeWorld, FixedRandom, MemoryLog, ScriptedModel, ScriptedTurn,
 };
+use dormouse_tools::{NamedToolSource, ToolRouter};
 use tokio::{task::JoinSet, time::Instant};
 
 /// A clock that goes with tokio's, which a test may pause, and that somebody may set.
@@ -53,6 +54,8 @@ pub(crate) struct Home {
     pub(crate) world: FakeWorld,
     /// What its world offers.
     tools: Vec<ToolSpec>,
+    /// Tools of its own, beside those of its world.
+    own: Option<Arc<ToolRouter>>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) memory: Memory,
     pub(crate) clock: Arc<TokioClock>,
@@ -84,6 +87,7 @@ impl Home {
             log: MemoryLog::new(),
             world: FakeWorld::new(),
             tools: FakeWorld::tools(),
+            own: None,
             model: Arc::new(model),
             clock,
         }
@@ -137,11 +141,24 @@ impl Home {
         self
     }
 
+    /// With these tools in addition to those of a fake world.
+    pub(crate) fn with_tools(mut self, source: NamedToolSource) -> Self {
+        let world = Arc::new(self.world.clone());
+        let router = ToolRouter::try_new(world, vec![source], &[]).unwrap();
+        self.tools = router.specs();
+        self.own = Some(Arc::new(router));
+        self
+    }
+
     pub(crate) fn ports(&self) -> Ports {
+        let own = self.own.as_ref();
         Ports {
             log: Arc::new(self.log.clone()),
             model: self.model.clone(),
-            world: Arc::new(self.world.clone()),
+            world: own.map_or_else(
+                || Arc::new(self.world.clone()) as _,
+                |own| Arc::clone(own) as _,
+            ),
             clock: self.clock.clone(),
             random: Arc::new(FixedRandom::new(0.5)),
             counter: Arc::new(CountTokens),

@@ -33,6 +33,7 @@ mod one_message;
 mod operating;
 mod outages;
 mod overhearing;
+mod own_tools;
 mod pattern;
 mod people;
 mod privacy;

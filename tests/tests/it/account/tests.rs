@@ -6,7 +6,7 @@ use dormouse_contracts::{
     Append, AppendRequest, CallId, Effect, EffectKey, Perform, Timestamp, ToolCategory, ToolName,
     ToolSource,
 };
-use dormouse_engine::{AssistantConfig, EffectIntended, EffectSettled};
+use dormouse_engine::{ActSpeech, AssistantConfig, EffectIntended, EffectSettled};
 use dormouse_offline::OfflineModel;
 use dormouse_sandbox::CharacterKind;
 use dormouse_tests::Resident;
@@ -121,6 +121,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         tool,
         category: ToolCategory::Terminal,
         arguments,
+        speech: ActSpeech::Nothing,
         trust: None,
         audience: None,
         within: None,

@@ -1,0 +1,192 @@
+//! Results of queries that are used again.
+
+use std::collections::VecDeque;
+
+use dormouse_contracts::{Arguments, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::turns::Turns;
+use crate::{
+    decide::without_advice,
+    event::{Event, ToolAnswered, Verdict},
+};
+
+/// How many results are kept, and how many bytes of them, so that they don't make snapshots large.
+const KEPT: usize = 16;
+const BYTES_KEPT: usize = 64 * 1024;
+
+/// Results of queries whose tools allow to use them again, the latest last. An act of the assistant removes all of them,
+/// since it may change what would be answered. They are part of the state, so a replay uses the same ones again.
+///
+/// They are results for this assistant alone, and are shown in a turn like those of a fresh query.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CachedResults(VecDeque<CachedResult>);
+
+/// A result that may be used again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CachedResult {
+    tool: String,
+    arguments: Arguments,
+    /// The result as the model saw it, without advice.
+    pub(crate) content: String,
+    /// When it was obtained.
+    pub(crate) at: Timestamp,
+    policy: CachePolicy,
+}
+
+impl CachedResult {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        let is_young = |ttl| now.since(self.at) < ttl;
+        // Somebody may have set the clock back.
+        now >= self.at && self.policy.ttl.is_none_or(is_young)
+    }
+}
+
+impl CachedResults {
+    /// The result of the same query that may be used at `now`, if there is one.
+    pub(crate) fn find(
+        &self,
+        tool: &ToolSpec,
+        arguments: &Arguments,
+        now: Timestamp,
+    ) -> Option<&CachedResult> {
+        let mut known = self.0.iter();
+        known.find(|known| {
+            known.tool == tool.name.as_str()
+                && known.arguments == *arguments
+                && tool.cache == Some(known.policy)
+                && known.is_fresh(now)
+        })
+    }
+
+    /// Whether there is nothing to use again.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Folds one event in. `turns` are those before the event.
+    pub(super) fn apply(
+        &mut self,
+        at: Timestamp,
+        event: &Event,
+        tools: &[ToolSpec],
+        turns: &Turns,
+    ) {
+        match event {
+            Event::ToolAnswered(answered) => {
+                if let Some(result) = result(at, answered, tools, turns) {
+                    self.take_in(result);
+                }
+            }
+            Event::TickStarted(_) | Event::TickEnded(_) => {
+                self.0
+                    .retain(|known| known.policy.scope != CacheScope::Tick);
+            }
+            // A session begins, an act may change the world, or somebody is forgotten.
+            Event::Configured(_)
+            | Event::Woke(_)
+            | Event::EffectIntended(_)
+            | Event::EffectSettled(_)
+            | Event::Forgotten(_) => self.0.clear(),
+            _ => {}
+        }
+    }
+
+    fn take_in(&mut self, result: CachedResult) {
+        self.0
+            .retain(|old| old.tool != result.tool || old.arguments != result.arguments);
+        self.0.push_back(result);
+        let bytes = |all: &VecDeque<CachedResult>| -> usize {
+            all.iter().map(|known| known.content.len()).sum()
+        };
+        while self.0.len() > KEPT || bytes(&self.0) > BYTES_KEPT {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// The result of a query, if it may be used again.
+fn result(
+    at: Timestamp,
+    answered: &ToolAnswered,
+    tools: &[ToolSpec],
+    turns: &Turns,
+) -> Option<CachedResult> {
+    let is_new = answered.verdict == Verdict::Success && answered.cached.is_none();
+    if !is_new || answered.content.contains(FORGOTTEN) {
+        return None;
+    }
+    let tool = tools
+        .iter()
+        .find(|tool| tool.name.as_str() == answered.tool)?;
+    let policy = tool.cache?;
+    let call = turns.current()?.open_call()?;
+    if call.call.id != answered.call {
+        return None;
+    }
+    Some(CachedResult {
+        tool: answered.tool.clone(),
+        arguments: object(&call.call.arguments)?,
+        content: without_advice(&answered.content),
+        at,
+        policy,
+    })
+}
+
+/// The arguments in the form in which the check of the call reads them.
+fn object(arguments: &str) -> Option<Arguments> {
+    if arguments.trim().is_empty() {
+        return Some(Arguments::new());
+    }
+    match serde_json::from_str(arguments).ok()? {
+        Value::Object(object) => Some(object),
+        Value::String(inner) => serde_json::from_str(&inner).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::Timestamp;
+
+    use super::*;
+
+    fn result(number: usize, bytes: usize) -> CachedResult {
+        let mut arguments = Arguments::new();
+        arguments.insert("number".to_owned(), number.into());
+        CachedResult {
+            tool: "weather".to_owned(),
+            arguments,
+            content: "x".repeat(bytes),
+            at: Timestamp::EPOCH,
+            policy: CachePolicy {
+                scope: CacheScope::Session,
+                ttl: None,
+            },
+        }
+    }
+
+    #[test]
+    fn the_last_results_are_kept_within_both_bounds() {
+        for (bytes, kept) in [(10, KEPT), (BYTES_KEPT / 4, 4), (BYTES_KEPT + 1, 0)] {
+            let mut cached = CachedResults::default();
+            for number in 0..40 {
+                cached.take_in(result(number, bytes));
+                cached.take_in(result(number, bytes));
+            }
+            let expected: VecDeque<_> = (40 - kept..40).map(|n| result(n, bytes)).collect();
+            assert_eq!(cached.0, expected, "{bytes} bytes each");
+        }
+    }
+
+    #[test]
+    fn a_result_from_the_future_is_not_used() {
+        let mut known = result(1, 1);
+        known.at = Timestamp::from_micros(5);
+        assert!(known.is_fresh(Timestamp::from_micros(5)));
+        assert!(!known.is_fresh(Timestamp::from_micros(4)));
+    }
+}
