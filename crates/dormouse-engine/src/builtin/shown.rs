@@ -6,7 +6,7 @@ use dormouse_contracts::{Attribution, EntityId, FORGOTTEN, Origin, SourceKind, S
 use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
-use super::tools::{RECALL_MEMORIES, is_own};
+use super::{RECALL_MEMORIES, is_own};
 use crate::{
     event::{Call, Omitted, RecalledLine, Verdict},
     privacy::Shareable,

@@ -1,0 +1,113 @@
+//! The table of the engine's own tools.
+
+use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec};
+use serde_json::{Value, json};
+
+use super::{
+    BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_pending_action, call::Call,
+    complete_pending_action, get_entity_profile, noop, recall_memories, store_memory,
+    update_entity_profile, update_relationship,
+};
+
+/// A tool of the engine's own. All of them affect only the assistant.
+pub(super) struct Builtin {
+    pub(super) name: &'static str,
+    /// What it does, for the model to read.
+    pub(super) description: &'static str,
+    pub(super) parameters: fn() -> Value,
+    pub(super) category: ToolCategory,
+    /// Whether it is called to look something up, so that an answer can only follow the result.
+    pub(super) is_look_up: bool,
+    /// Whether it is offered even if the context window has little room.
+    pub(super) is_indispensable: bool,
+    /// Decides a call whose arguments fit.
+    pub(super) decide: fn(&Call<'_>) -> Result<BuiltinOutcome, NotShown>,
+}
+
+/// All of them, in the order in which they are offered.
+static TABLE: [&Builtin; 9] = [
+    &store_memory::TOOL,
+    &recall_memories::TOOL,
+    &get_entity_profile::TOOL,
+    &add_entity_observation::TOOL,
+    &update_entity_profile::TOOL,
+    &update_relationship::TOOL,
+    &add_pending_action::TOOL,
+    &complete_pending_action::TOOL,
+    &noop::TOOL,
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Builtin> {
+    TABLE.into_iter().find(|tool| tool.name == name)
+}
+
+/// Whether the results of this tool hold no text from outside, or record themselves where it comes from.
+pub(crate) fn is_own(tool: &str) -> bool {
+    find(tool).is_some()
+}
+
+/// Whether a tool is called to look something up, so that an answer can only follow its result.
+pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
+    let own = find(tool.name.as_str()).filter(|_| tool.reach == ToolReach::Builtin);
+    tool.reach == ToolReach::Query || own.is_some_and(|own| own.is_look_up)
+}
+
+/// The tools every assistant has, whatever its world.
+///
+/// # Errors
+///
+/// Never, in practice: the names are constants.
+pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
+    TABLE.into_iter().map(spec).collect()
+}
+
+/// The tools that no assistant can do without: its memory, and doing nothing.
+pub(crate) fn barest_tools() -> Result<Vec<ToolSpec>, IdError> {
+    let barest = TABLE.into_iter().filter(|tool| tool.is_indispensable);
+    barest.map(spec).collect()
+}
+
+fn spec(tool: &Builtin) -> Result<ToolSpec, IdError> {
+    Ok(ToolSpec {
+        name: ToolName::try_new(tool.name)?,
+        description: tool.description.to_owned(),
+        parameters: (tool.parameters)(),
+        category: tool.category,
+        reach: ToolReach::Builtin,
+        timeout: ToolSpec::DEFAULT_TIMEOUT,
+        speech: None,
+        required_trust: None,
+        cache: None,
+    })
+}
+
+/// The longest line that is remembered or looked for, in characters.
+pub(super) const LINE_LIMIT: usize = 2_000;
+
+pub(super) fn object(required: &[&str], properties: &Value) -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": required,
+        "properties": properties,
+    })
+}
+
+pub(super) fn text(longest: usize) -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": longest})
+}
+
+/// The parameter by which a note names what it was made from.
+pub(super) fn sources() -> Value {
+    json!({
+        "type": "array",
+        "maxItems": MOST_SOURCES,
+        "items": {"type": "string", "maxLength": 24},
+        "description": "The ids (#12) of what it comes from. Without it: what you are answering.",
+    })
+}
+
+/// The parameter that says whom something is about.
+pub(super) fn entity() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 128, "description": "A name or an id."})
+}
