@@ -16,6 +16,7 @@ use crate::{
     memory::Memory,
     provider::{ProviderFlags, command::Provider},
     settings::Settings,
+    tools::Tools,
 };
 
 /// Runs a resident assistant that you can talk to, and inspects its log.
@@ -54,6 +55,9 @@ pub(crate) enum Command {
     /// List, check and change the settings
     #[command(subcommand, after_help = exit::HELP)]
     Config(Settings),
+    /// List the tools of assistants, and show one
+    #[command(subcommand, after_help = exit::HELP)]
+    Tools(Tools),
     /// Write a configuration file with every setting, commented out; an existing file is never overwritten
     Init,
     /// Show, trigger or clear the emergency stop

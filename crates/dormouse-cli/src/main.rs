@@ -4,7 +4,7 @@
 //! else.
 //!
 //! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
-//! [`provider`] inspect; [`memory`], [`entity`], [`settings`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
+//! [`provider`] and [`tools`] inspect; [`memory`], [`entity`], [`settings`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -42,6 +42,7 @@ mod run;
 mod screen;
 mod settings;
 mod signals;
+mod tools;
 
 use std::{
     error::Error,
@@ -114,6 +115,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         }
         Command::Assistant(command) => assistant::run(places, command),
         Command::Config(command) => settings::run(places, command),
+        Command::Tools(command) => tools::run(places, command),
         Command::Init => settings::init(places),
         Command::Emergency(command) => emergency::run(places, command),
         Command::Memory(command) => memory::run(places, command),

@@ -9,7 +9,7 @@ use dormouse_contracts::{
 };
 use serde_json::json;
 
-use crate::place::{Answer, Place, Room, alice, dormouse, key, say};
+use crate::place::{Answer, Place, Room, alice, dormouse, say};
 
 fn answering(answer: Answer, of_open: EffectInquiry) -> Room {
     Room {

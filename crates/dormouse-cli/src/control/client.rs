@@ -81,7 +81,7 @@ pub(super) fn way(command: &Command) -> Way {
             | Settings::Set { .. }
             | Settings::Unset { .. },
         ) => Way::There,
-        Command::Config(_) | Command::Init => Way::Here,
+        Command::Config(_) | Command::Init | Command::Tools(_) => Way::Here,
         Command::Play(_)
         | Command::Assistant(_)
         | Command::Log(_)

@@ -35,5 +35,6 @@ mod session;
 mod settings;
 mod signals;
 mod stopped_terminal;
+mod tools;
 mod vectors;
 mod waiting;

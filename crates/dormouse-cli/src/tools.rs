@@ -1,0 +1,216 @@
+//! `dormouse tools`: what assistants can do here.
+
+use clap::Subcommand;
+use dormouse_contracts::{IdError, ToolCategory, ToolReach, ToolSpec, Trust};
+use dormouse_engine::builtin_tools;
+use dormouse_sandbox::sandbox_tools;
+use dormouse_tools::closest;
+use serde::Serialize;
+
+use crate::{
+    command::{CommandError, CommandFailure, JsonFlag, Places, Printing},
+    exit::Exit,
+};
+
+/// Seeing to tools.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tools {
+    /// Print the tools by category, with their sources
+    List {
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Print one tool with all that a model and the engine know of it
+    Show {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+/// Why tools cannot be printed.
+#[derive(Debug, thiserror::Error)]
+enum ToolsFailure {
+    #[error("there is no tool {name:?}{}", or(.closest))]
+    Unknown { name: String, closest: Vec<String> },
+    #[error("a tool has a name that is not valid")]
+    Name(#[from] IdError),
+}
+
+impl CommandFailure for ToolsFailure {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unknown { .. } => Exit::Usage,
+            Self::Name(_) => Exit::Failure,
+        }
+    }
+}
+
+/// What to try instead.
+fn or(closest: &[String]) -> String {
+    match closest {
+        [] => "; `dormouse tools list` prints all of them".to_owned(),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    }
+}
+
+/// A tool as it is printed.
+#[derive(Serialize)]
+struct ToolLine {
+    r#type: &'static str,
+    source: &'static str,
+    /// The trust that all that the model was shown needs; `null` if any will do.
+    trust: Option<Trust>,
+    #[serde(flatten)]
+    spec: ToolSpec,
+}
+
+/// How many tools there are.
+#[derive(Serialize)]
+struct CountLine {
+    r#type: &'static str,
+    category: ToolCategory,
+    tools: usize,
+}
+
+/// The categories, in the order in which they are printed.
+const CATEGORIES: [(ToolCategory, &str, &str); 4] = [
+    (
+        ToolCategory::SafeChain,
+        "SAFE_CHAIN",
+        "another call may follow in the same tick",
+    ),
+    (
+        ToolCategory::AsyncRequired,
+        "ASYNC_REQUIRED",
+        "waits for an outside result; another call may follow",
+    ),
+    (
+        ToolCategory::Terminal,
+        "TERMINAL",
+        "ends the turn: the others answer now",
+    ),
+    (
+        ToolCategory::Dangerous,
+        "DANGEROUS",
+        "one in a tick, which it ends, and only on trusted text",
+    ),
+];
+
+/// Prints tools.
+pub(crate) fn run(places: &Places, command: Tools) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (config, _) = places.configuration(&data)?;
+    let tools = tools(config.memory.dangerous_trust)?;
+    match command {
+        Tools::List { json } => list(&tools, json.printing())?,
+        Tools::Show { name, json } => {
+            let found = tools.iter().find(|tool| tool.spec.name.as_str() == name);
+            let tool = found.ok_or_else(|| {
+                let names = tools.iter().map(|tool| tool.spec.name.as_str());
+                let closest = closest(&name, names).into_iter().map(str::to_owned);
+                ToolsFailure::Unknown {
+                    closest: closest.collect(),
+                    name: name.clone(),
+                }
+            })?;
+            json.printing().print(tool, || in_full(tool))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The tools of an assistant in this folder: those of its world, and the engine's own.
+fn tools(dangerous_trust: Trust) -> Result<Vec<ToolLine>, ToolsFailure> {
+    let line = |source, spec: ToolSpec| {
+        let is_dangerous = spec.category == ToolCategory::Dangerous;
+        let floors = [spec.required_trust, is_dangerous.then_some(dangerous_trust)];
+        let highest = |one: Trust, other| if other > one { other } else { one };
+        ToolLine {
+            r#type: "tool",
+            source,
+            trust: floors.into_iter().flatten().reduce(highest),
+            spec,
+        }
+    };
+    let world = sandbox_tools()?.into_iter();
+    let own = builtin_tools()?.into_iter();
+    Ok(world
+        .map(|spec| line("world", spec))
+        .chain(own.map(|spec| line("engine", spec)))
+        .collect())
+}
+
+fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {
+    for (category, name, meaning) in CATEGORIES {
+        let here = || tools.iter().filter(|tool| tool.spec.category == category);
+        if printing == Printing::Json {
+            for tool in here() {
+                printing.print(tool, String::new)?;
+            }
+        }
+        let count = here().count();
+        let line = CountLine {
+            r#type: "tools",
+            category,
+            tools: count,
+        };
+        printing.print(&line, || {
+            let heading = match count {
+                1 => format!("{name}: 1 tool ({meaning})"),
+                _ => format!("{name}: {count} tools ({meaning})"),
+            };
+            let lines = here().map(|tool| {
+                let ToolLine { source, spec, .. } = tool;
+                format!("{} ({source}): {}", spec.name, spec.description)
+            });
+            [heading].into_iter().chain(lines).collect::<Vec<_>>()
+        })?;
+    }
+    Ok(())
+}
+
+/// Everything that can be said of a tool, over several lines.
+fn in_full(tool: &ToolLine) -> Vec<String> {
+    let ToolLine {
+        source,
+        trust,
+        spec,
+        ..
+    } = tool;
+    let category = CATEGORIES.iter().find(|(it, ..)| *it == spec.category);
+    let category = category.map_or_else(String::new, |(_, name, meaning)| {
+        format!("{name}: {meaning}")
+    });
+    let reach = match spec.reach {
+        ToolReach::Effect => "changes the world; done at most once",
+        ToolReach::Query => "only looks",
+        _ => "affects only the assistant",
+    };
+    let trust = match trust {
+        Some(trust) => format!("{trust} of everything that the model was shown"),
+        None => "none".to_owned(),
+    };
+    let mut lines = vec![
+        format!("{} ({source})", spec.name),
+        spec.description.clone(),
+        category,
+        format!("{reach}; may take {:?}", spec.timeout),
+        format!("trust needed: {trust}"),
+    ];
+    if let Some(speech) = &spec.speech {
+        let kind = format!("{:?}", speech.kind).to_lowercase();
+        let to = speech.to.as_ref();
+        let to = to.map_or_else(String::new, |to| format!(", to {to:?}"));
+        lines.push(format!("says what is in {:?}{to} ({kind})", speech.words));
+    }
+    if let Some(cache) = spec.cache {
+        let scope = format!("{:?}", cache.scope).to_lowercase();
+        let ttl = cache.ttl.map(|ttl| format!(", for {ttl:?} at most"));
+        let ttl = ttl.unwrap_or_default();
+        lines.push(format!("its results are used again within a {scope}{ttl}"));
+    }
+    lines.push(format!("arguments: {}", spec.parameters));
+    lines
+}
