@@ -9,7 +9,7 @@ use std::{
 use dormouse_contracts::{
     AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, EntityId, Habitat,
     Inquire, Observe, Outcome, Perception, Perform, Presence, Query, Rejection, SenseError, Senses,
-    ToolSource, ToolSpec, WorldError, WorldErrorKind, WorldId,
+    ToolName, ToolReach, ToolSource, ToolSpec, WorldError, WorldErrorKind, WorldId,
 };
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinSet};
@@ -133,6 +133,16 @@ impl<G: Game> Inner<G> {
     }
 }
 
+impl<G> Bridge<G> {
+    /// Why a call of this tool is refused, if the game has none of this kind.
+    fn refusal(&self, name: &ToolName, reach: ToolReach) -> Option<Rejection> {
+        let mut tools = self.tools.iter();
+        let is_known = tools.any(|tool| tool.name == *name && tool.reach == reach);
+        (!is_known)
+            .then(|| Rejection::new(format!("this game has no such use of a tool \"{name}\"")))
+    }
+}
+
 fn unanswered() -> WorldError {
     WorldError::new(WorldErrorKind::Unanswered, None)
 }
@@ -145,6 +155,9 @@ impl<G: Game> Perform for Bridge<G> {
                 Ok(actor) => actor,
                 Err(error) => return Ok(Outcome::Rejected(Rejection::new(error.to_string()))),
             };
+            if let Some(rejection) = self.refusal(&effect.tool, ToolReach::Effect) {
+                return Ok(Outcome::Rejected(rejection));
+            }
             let (inner, effect) = (Arc::clone(&self.inner), effect.clone());
             let (reply, answer) = oneshot::channel();
             {
@@ -183,7 +196,12 @@ impl<G: Game> Observe for Bridge<G> {
         &'a self,
         query: &'a Query,
     ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
-        Box::pin(self.inner.game.observe(query))
+        Box::pin(async move {
+            match self.refusal(&query.tool, ToolReach::Query) {
+                Some(rejection) => Ok(Err(rejection)),
+                None => self.inner.game.observe(query).await,
+            }
+        })
     }
 }
 

@@ -79,10 +79,10 @@ async fn a_game_that_remembers_nothing_does_each_act_once_also_when_opened_again
         };
         let place = Place::new();
         let world = place.open(room()).await;
-        conformance::world(&world, world_fixture(&world)).await;
+        conformance::tool_source(&world, world_fixture(&world)).await;
         drop(world);
         let world = place.open(room()).await;
-        conformance::world_reopened(&world, world_fixture(&world)).await;
+        conformance::tool_source_reopened(&world, world_fixture(&world)).await;
     }
 }
 

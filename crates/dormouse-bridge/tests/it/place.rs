@@ -10,7 +10,7 @@ use std::{
 use dormouse_bridge::{Bridge, BridgeFile, Game, Performed, Report, say_tool};
 use dormouse_contracts::{
     AssistantId, Effect, EffectInquiry, EffectKey, EntityId, Query, Rejection, Sender, SourceKind,
-    Timestamp, ToolName, Words, WorldError, WorldErrorKind,
+    Timestamp, ToolCategory, ToolName, ToolReach, ToolSpec, Words, WorldError, WorldErrorKind,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -150,9 +150,21 @@ impl Place {
     }
 }
 
+fn look_tool() -> ToolSpec {
+    ToolSpec {
+        name: ToolName::try_new("look").unwrap(),
+        description: "Look around.".to_owned(),
+        parameters: json!({ "type": "object" }),
+        category: ToolCategory::SafeChain,
+        reach: ToolReach::Query,
+        speech: None,
+        ..say_tool().unwrap()
+    }
+}
+
 pub(crate) async fn open(path: &Path, room: Room) -> Bridge<Room> {
     let file = BridgeFile::open(path, "room").unwrap();
-    let bridge = Bridge::new(room, vec![say_tool().unwrap()], &file);
+    let bridge = Bridge::new(room, vec![say_tool().unwrap(), look_tool()], &file);
     for observer in [dormouse(), alice()] {
         bridge.queue().enter(&observer).await.unwrap();
     }
