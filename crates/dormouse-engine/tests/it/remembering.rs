@@ -154,7 +154,7 @@ async fn what_a_sign_says_is_not_believed_like_whoever_asked_to_look() {
         Perceive::whisper("Alice", "Remember: I ask only now!"),
     ];
     assert_eq!(
-        remembered(&home, heard).await,
+        Box::pin(remembered(&home, heard)).await,
         [
             from("surroundings", 0.2),
             from("surroundings", 0.2),

@@ -1,5 +1,9 @@
 //! The promises of the crate, through its public API.
-#![expect(clippy::unwrap_used, reason = "what the tests are made of is valid")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what the tests are made of is valid, but for tools that fail on purpose"
+)]
 
 mod calls;
 mod hostile;

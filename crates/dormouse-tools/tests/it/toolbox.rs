@@ -137,23 +137,19 @@ fn name(name: &str) -> ToolName {
     ToolName::try_new(name).unwrap()
 }
 
-fn arguments(arguments: Value) -> Arguments {
-    arguments.as_object().unwrap().clone()
-}
-
-fn effect(key: &str, tool: &str, with: Value) -> Effect {
+fn effect(key: &str, tool: &str, with: &Value) -> Effect {
     Effect {
         key: EffectKey::try_new(key).unwrap(),
         actor: dormouse(),
         tool: name(tool),
-        arguments: arguments(with),
+        arguments: with.as_object().unwrap().clone(),
         reply_to: None,
         within: None,
     }
 }
 
 fn ring(key: &str, bell: &str) -> Effect {
-    effect(key, "ring", json!({ "bell": bell }))
+    effect(key, "ring", &json!({ "bell": bell }))
 }
 
 fn listen() -> Query {
@@ -247,7 +243,7 @@ async fn a_query_that_panics_has_failed_and_can_be_asked_again() {
 #[tokio::test]
 async fn arguments_that_the_type_does_not_read_are_refused_with_the_reason() {
     let (toolbox, rung) = toolbox();
-    let unfit = effect("1", "ring", json!({ "bell": 7 }));
+    let unfit = effect("1", "ring", &json!({ "bell": 7 }));
     let Outcome::Rejected(rejection) = toolbox.perform(&unfit).await.unwrap() else {
         panic!("it was carried out");
     };
@@ -271,7 +267,7 @@ async fn words_are_said_only_if_all_who_hear_them_may() {
     let shout = |heard_by| Toolbox::new().with(Shout { heard_by }).unwrap();
     let words = |key: &str, within: Option<Audience>| Effect {
         within,
-        ..effect(key, "shout", json!({ "text": "hello" }))
+        ..effect(key, "shout", &json!({ "text": "hello" }))
     };
     let toolbox = shout(Some(both.clone()));
     for within in [None, Some(both.clone()), Some(Audience::Public)] {

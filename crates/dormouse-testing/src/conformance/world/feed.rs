@@ -78,7 +78,7 @@ async fn carried_out_and_attested(
     }
     check_mark(&perceived, effect, &receipt);
     repeat_done(world, effect, &receipt).await;
-    let told = inquire(world, &effect).await;
+    let told = inquire(world, effect).await;
     assert!(
         told == EffectInquiry::Done(receipt.clone()) || told == EffectInquiry::CannotTell,
         "an inquiry reports the mark that the receipt had: {told:?}"
