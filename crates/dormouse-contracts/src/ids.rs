@@ -171,7 +171,7 @@ id!(
     ToolName, "a tool name", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
 id!(
-    /// The name of a source of tools. Where two tools have one name, they are told apart by it.
+    /// The name of a source of tools. Where two tools have one name, it tells them apart.
     ToolSourceName, "the name of a tool source", 32, is_word, "letters, digits, '_' and '-' are allowed"
 );
 id!(

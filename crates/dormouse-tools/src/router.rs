@@ -12,7 +12,7 @@ use dormouse_contracts::{
 };
 use serde_json::Value;
 
-/// A source of tools, and the name by which its tools are told apart from others.
+/// A source of tools, and the name that tells its tools from others.
 #[derive(Clone)]
 pub struct NamedToolSource {
     /// Its name. It may be a part of the names of its tools, which are in the log, so it should stay the same.
@@ -56,7 +56,7 @@ pub enum RouterError {
         /// The shared name.
         name: ToolSourceName,
     },
-    /// Two tools would be offered under one name, although sources are told apart.
+    /// Two tools would be offered under one name, although the names of sources are in front.
     #[error(
         "two tools would be offered as \"{name}\", one of them by the tool source \"{by}\"; give that source another name"
     )]
