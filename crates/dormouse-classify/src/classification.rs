@@ -61,6 +61,10 @@ pub enum Rule {
     /// 4: the sender is another assistant. CONTEXT; otherwise two assistants would answer each other without end.
     #[serde(rename = "4")]
     CrossTalk,
+    /// 4a: another assistant addresses, whispers or pages, and as many such messages as may be were answered since a person
+    /// said something. CONTEXT. It depends on what was heard before, so [`classify`](crate::classify) never decides it.
+    #[serde(rename = "4a")]
+    ExchangeLimit,
     /// 5: the operator permits this sender to trigger the assistant from any source. TRIGGER.
     #[serde(rename = "5")]
     TriggerPermission,
@@ -74,7 +78,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order they are tried.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::InteractionDisabled,
         Self::OwnMessage,
         Self::OwnCapture,
@@ -82,6 +86,7 @@ impl Rule {
         Self::Addressing,
         Self::DirectMessage,
         Self::CrossTalk,
+        Self::ExchangeLimit,
         Self::TriggerPermission,
         Self::Configured,
         Self::Fallback,
@@ -98,6 +103,7 @@ impl Rule {
             Self::Addressing => "2",
             Self::DirectMessage => "3",
             Self::CrossTalk => "4",
+            Self::ExchangeLimit => "4a",
             Self::TriggerPermission => "5",
             Self::Configured => "6",
             Self::Fallback => "7",
@@ -126,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_displayed_and_serialised_by_its_number() {
-        let numbers = ["0", "1a", "1b", "1c", "2", "3", "4", "5", "6", "7"];
+        let numbers = ["0", "1a", "1b", "1c", "2", "3", "4", "4a", "5", "6", "7"];
         for (rule, number) in Rule::ALL.into_iter().zip(numbers) {
             assert_eq!(rule.to_string(), number);
             let json = format!("\"{number}\"");

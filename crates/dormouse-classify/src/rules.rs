@@ -31,6 +31,7 @@ use crate::{
 /// TRIGGER: not by a mention, not by permission, and where rooms trigger it is CONTEXT.
 ///
 /// Rules 2 and 3 come before rule 4, so another assistant can trigger this one by addressing, whispering or paging it.
+/// Rule 4a ([`Rule::ExchangeLimit`]) bounds how often; it counts messages, so the caller applies it.
 /// A pure function without heap allocation, in time logarithmic in the size of the configuration. The words of the
 /// message are not an argument; the crate documentation shows what that prevents.
 #[must_use]

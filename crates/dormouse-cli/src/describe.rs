@@ -1,5 +1,6 @@
 //! Events and states of an assistant in words, each on one line.
 
+use dormouse_classify::Rule;
 use dormouse_contracts::{
     Audience, ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp,
     invariant,
@@ -55,6 +56,14 @@ pub(crate) fn event(stored: &StoredEvent) -> String {
     )
 }
 
+/// Why a rule that depends on earlier messages decided.
+fn reason(rule: Rule) -> &'static str {
+    match rule == Rule::ExchangeLimit {
+        true => " (enough exchanges with other assistants until a person says something)",
+        false => "",
+    }
+}
+
 /// The trust of a message, and why it is not that of its source.
 fn trust(perceived: &Perceived) -> String {
     let Some(MovedTrust { source, by }) = perceived.moved else {
@@ -106,9 +115,10 @@ fn decoded(event: &Event) -> String {
         Event::Perceived(it) => {
             let attested = &it.perception.attested;
             format!(
-                "{} by rule {}, trust {}: {} from {}{}: {}",
+                "{} by rule {}{}, trust {}: {} from {}{}: {}",
                 it.classification.verdict,
                 it.classification.rule,
+                reason(it.classification.rule),
                 trust(it),
                 source_name(&attested.source),
                 attested.sender.name(),
@@ -479,6 +489,13 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     if status.unanswered > 0 {
         let messages = counted(status.unanswered, "message", "messages");
         text += &format!("; {messages} ended without an answer");
+    }
+    if let Some(answered) = status.exchanges {
+        let messages = counted(u64::from(answered), "message", "messages");
+        text += &format!(
+            "; answers no other assistant until a person says something ({messages} of theirs answered since; \
+             limits.max_exchanges)"
+        );
     }
     text
 }

@@ -10,7 +10,7 @@ use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::secrets::SecretsInLog;
+use crate::{secrets::SecretsInLog, state::CrossTalk};
 
 /// How many actions one tick may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +81,9 @@ pub struct Limits {
     max_parts: usize,
     /// 0 if a message is kept until it is answered.
     give_up_after_seconds: u32,
+    /// A log without it was decided without such a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_exchanges: Option<u32>,
 }
 
 /// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
@@ -96,6 +99,7 @@ impl Default for Limits {
             max_consecutive_errors: 5,
             max_parts: 8,
             give_up_after_seconds: GIVE_UP_AFTER_SECONDS,
+            max_exchanges: Some(8),
         }
     }
 }
@@ -195,6 +199,20 @@ impl Limits {
         Ok(self)
     }
 
+    /// Sets how many messages of other assistants are answered until a person says something, 0 to 1,000. Default 8.
+    ///
+    /// Further ones are overheard and not answered ([`Rule::ExchangeLimit`](dormouse_classify::Rule::ExchangeLimit)). Words of
+    /// a person that the assistant takes in, said to it or not, let it answer as many again.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_exchanges(mut self, messages: u32) -> Result<Self, OutOfRange> {
+        let messages = within("max_exchanges", messages.into(), 0, 1_000)?;
+        self.max_exchanges = Some(messages);
+        Ok(self)
+    }
+
     /// The time between two ticks.
     #[must_use]
     pub fn tick_rate(&self) -> Duration {
@@ -223,6 +241,19 @@ impl Limits {
     #[must_use]
     pub fn max_parts(&self) -> usize {
         self.max_parts
+    }
+
+    /// How many messages of other assistants are answered until a person says something. A life that is older than this limit
+    /// was lived without it.
+    #[must_use]
+    pub fn max_exchanges(&self) -> Option<u32> {
+        self.max_exchanges
+    }
+
+    /// Whether no further message of another assistant is answered.
+    pub(crate) fn ends_exchanges(&self, cross_talk: CrossTalk) -> bool {
+        self.max_exchanges
+            .is_some_and(|most| cross_talk.answered() >= most)
     }
 
     /// For how long a message may fail alone before it is given up, if it ever is.

@@ -72,11 +72,11 @@ pub use replay::{
 pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
     Archived, CachedResults, CallState, ChangedSetting, ChangedSettings, Configuration,
-    Consultations, Counts, Deliveries, EffectState, EmergencyStop, ErrorRecord, HISTORY_KEPT,
-    Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind, Overheard,
-    Pause, Pauses, People, Phase, Promise, Promises, RECENT_CALLS, Roster, Service, Services,
-    ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures, Turns, Undos,
-    Wait, Widened, Window, WorldReach,
+    Consultations, Counts, CrossTalk, Deliveries, EffectState, EmergencyStop, ErrorRecord,
+    HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind,
+    Overheard, Pause, Pauses, People, Phase, Promise, Promises, RECENT_CALLS, Roster, Service,
+    Services, ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures,
+    Turns, Undos, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, Skipped, Status};
 

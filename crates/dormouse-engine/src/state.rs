@@ -10,6 +10,7 @@ mod cached_results;
 mod changed_settings;
 mod configuration;
 mod consultations;
+mod cross_talk;
 mod deliveries;
 mod errors;
 mod heard;
@@ -41,6 +42,7 @@ pub use cached_results::CachedResults;
 pub use changed_settings::{ChangedSetting, ChangedSettings};
 pub use configuration::Configuration;
 pub use consultations::Consultations;
+pub use cross_talk::CrossTalk;
 pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use heard::Heard;
@@ -120,6 +122,9 @@ pub struct State {
     /// What was taken back.
     #[serde(default)]
     pub undos: Undos,
+    /// What other assistants said to it since a person said something.
+    #[serde(default, skip_serializing_if = "CrossTalk::is_none")]
+    pub cross_talk: CrossTalk,
 }
 
 impl State {
@@ -135,6 +140,7 @@ impl State {
         self.delivered.apply(event);
         self.people.apply(at, event);
         self.identities.apply(event);
+        self.cross_talk.apply(event);
         self.stop.apply(at, event);
         self.spent.apply(event);
         self.counts.apply(event);

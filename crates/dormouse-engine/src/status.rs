@@ -84,6 +84,9 @@ pub struct Status {
     pub waiting: usize,
     /// How many messages ended without an answer, in its whole life.
     pub unanswered: u64,
+    /// How many messages of other assistants it answered since a person said something, if these are as many as
+    /// [`Limits::max_exchanges`](crate::Limits::max_exchanges): until a person says something, it answers no further ones.
+    pub exchanges: Option<u32>,
     /// Whether its model or its world failed so often in a row that nobody should wait for them. They are still tried
     /// again.
     pub is_out: bool,

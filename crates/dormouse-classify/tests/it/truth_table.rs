@@ -92,7 +92,10 @@ fn the_first_matching_rule_decides_every_combination() {
         );
         reached.insert(decided.rule);
     }
-    assert_eq!(reached, Rule::ALL.into(), "every rule decides something");
+    let mut rules = BTreeSet::from(Rule::ALL);
+    // It depends on earlier messages, so it is applied afterwards.
+    rules.remove(&Rule::ExchangeLimit);
+    assert_eq!(reached, rules, "every rule decides something");
 }
 
 #[test]

@@ -76,6 +76,22 @@ fn a_stop_event_states_its_reason() {
 }
 
 #[test]
+fn an_assistant_that_answers_no_other_assistant_says_why() {
+    let silent = Status {
+        exchanges: Some(8),
+        ..Status::default()
+    };
+    let status = status(&silent, None);
+    assert!(
+        status.ends_with(
+            "; answers no other assistant until a person says something (8 messages of theirs answered since; \
+             limits.max_exchanges)"
+        ),
+        "{status}"
+    );
+}
+
+#[test]
 fn messages_that_end_without_an_answer_are_counted_and_explained() {
     let unanswered = Status {
         unanswered: 1,

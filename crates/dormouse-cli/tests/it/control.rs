@@ -31,7 +31,7 @@ impl Running {
         let mut err = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         err.read_line(&mut line).unwrap();
-        assert!(line.contains("lives in"), "{line}");
+        assert!(line.contains("the model is"), "{line}");
         Self { child, _err: err }
     }
 

@@ -28,6 +28,8 @@ mod qdrant;
 mod reading;
 mod rebuilding;
 mod recording;
+#[cfg(unix)]
+mod residents;
 mod secrets;
 mod senders;
 mod server;

@@ -12,7 +12,7 @@ use crate::{
     decide,
     event::{Event, Perceived},
     handle::{Accepted, Command, PerceiveError},
-    state::People,
+    state::{CrossTalk, People},
     status::Activity,
 };
 
@@ -32,6 +32,8 @@ struct Batch {
     heard: BTreeMap<WorldId, u64>,
     /// The people known before the next message, if they are others than those whom the state knows.
     people: Option<People>,
+    /// What other assistants said before the next message.
+    cross_talk: CrossTalk,
     triggers: usize,
 }
 
@@ -64,7 +66,10 @@ impl Assistant {
         self.note_waking();
         // The messages of a batch are judged by each other, so they have one time.
         let now = self.ports.clock.now();
-        let mut batch = Batch::default();
+        let mut batch = Batch {
+            cross_talk: self.state.cross_talk,
+            ..Batch::default()
+        };
         for (perception, reply) in asked {
             let perception = self.config.secrets_in_log.perception(perception);
             let delivery = perception.attested.delivery.clone();
@@ -155,7 +160,7 @@ impl Assistant {
             return (Err(PerceiveError::Behind { refused }), false);
         }
         let view = self.view(now);
-        let classification = decide::classification(view, &perception);
+        let classification = decide::classification(view, &perception, batch.cross_talk);
         let waiting =
             self.state.turns.waiting().len() + self.state.turns.aside().len() + batch.triggers;
         match classification.verdict {
@@ -187,6 +192,7 @@ impl Assistant {
         if let Some(people) = &mut batch.people {
             people.apply(now, &event);
         }
+        batch.cross_talk.apply(&event);
         batch.events.push(event);
         (
             Ok(Accepted::Logged {

@@ -131,6 +131,9 @@ impl Assistant {
             waiting_since: state.turns.since(),
             waiting: (state.turns.len() + due).max(unwritten),
             unanswered: state.counts.unanswered,
+            exchanges: (self.config.limits)
+                .ends_exchanges(state.cross_talk)
+                .then_some(state.cross_talk.answered()),
             is_out: self.is_out(),
             seq: self.written(),
             ticks: state.counts.ticks,

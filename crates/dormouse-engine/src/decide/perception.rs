@@ -3,18 +3,22 @@
 use dormouse_classify::{
     Classification, MessageVerdict, Rule, classify, find_mention, source_trust, trust_with_history,
 };
-use dormouse_contracts::{Attested, Origin, Perception, Seq, SourceKind, Trust};
+use dormouse_contracts::{Attested, Origin, Perception, Sender, Seq, SourceKind, Trust};
 use dormouse_text::is_blank;
 
 use super::View;
 use crate::{
     event::{MovedTrust, NameDoubt, Perceived},
     render,
-    state::People,
+    state::{CrossTalk, People},
 };
 
-/// What a message is to the assistant, and by which rule.
-pub(crate) fn classification(view: View<'_>, perception: &Perception) -> Classification {
+/// What a message is to the assistant, and by which rule. `cross_talk` is what other assistants said before it.
+pub(crate) fn classification(
+    view: View<'_>,
+    perception: &Perception,
+    cross_talk: CrossTalk,
+) -> Classification {
     if is_blank(perception.words.as_claimed()) {
         return Classification {
             verdict: MessageVerdict::Ignore,
@@ -22,7 +26,16 @@ pub(crate) fn classification(view: View<'_>, perception: &Perception) -> Classif
         };
     }
     let mention = find_mention(&perception.words, view.key);
-    classify(&perception.attested, mention, &view.config().classify)
+    let classification = classify(&perception.attested, mention, &view.config().classify);
+    let is_exchange = classification.verdict == MessageVerdict::Trigger
+        && matches!(perception.attested.sender, Sender::Assistant { .. });
+    if is_exchange && view.config().limits.ends_exchanges(cross_talk) {
+        return Classification {
+            verdict: MessageVerdict::Context,
+            rule: Rule::ExchangeLimit,
+        };
+    }
+    classification
 }
 
 /// The event by which a message is accepted, at this place in the log. `people` are those who were heard before it.

@@ -569,7 +569,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
     match event {
         Event::Perceived(perceived) => {
             let perception = perceived.perception.clone();
-            let classification = decide::classification(view, &perception);
+            let classification = decide::classification(view, &perception, state.cross_talk);
             let perceived = decide::perceived(
                 view,
                 state.seq.next(),

@@ -15,6 +15,7 @@ mod changed_memory;
 mod clocks;
 mod consolidating;
 mod crash;
+mod cross_talk;
 mod deciding_again;
 mod delays;
 mod effects;

@@ -60,6 +60,7 @@ limit! {
     MaxHistory: usize = with_max_history, |limits: Limits| limits.max_history(), "";
     MaxConsecutiveErrors: u32 = with_max_consecutive_errors, |limits: Limits| limits.max_consecutive_errors(), "";
     MaxParts: usize = with_max_parts, |limits: Limits| limits.max_parts(), "";
+    MaxExchanges: u32 = with_max_exchanges, |limits: Limits| limits.max_exchanges().unwrap_or_default(), "";
     GiveUpAfter: u64 = with_give_up_after_seconds,
         |limits: Limits| limits.give_up_after().map_or(0, |after| after.as_secs()), "seconds";
 }

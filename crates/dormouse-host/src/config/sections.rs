@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     numbers::{
-        GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxHistory, MaxIterations, MaxParts,
-        Seconds, TickRate,
+        GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxExchanges, MaxHistory,
+        MaxIterations, MaxParts, Seconds, TickRate,
     },
     section::section,
     words, world,
@@ -127,6 +127,8 @@ section! {
         max_consecutive_errors: MaxConsecutiveErrors = MaxConsecutiveErrors::default(),
         /// How often one reply may speak; a long answer is divided at the ends of sentences
         max_parts_per_answer: MaxParts = MaxParts::default(),
+        /// Messages of other assistants that are answered until a person says something again; 0: none
+        max_exchanges: MaxExchanges = MaxExchanges::default(),
         /// Time until a message is given up if it is the only one that fails (see below); 0: never
         give_up_after: GiveUpAfter = GiveUpAfter::default(),
         /// Time until `play` prints that the answer takes longer
@@ -153,6 +155,7 @@ impl LimitsSection {
         limits = self.max_history.set(limits)?;
         limits = self.max_consecutive_errors.set(limits)?;
         limits = self.max_parts_per_answer.set(limits)?;
+        limits = self.max_exchanges.set(limits)?;
         self.give_up_after.set(limits)
     }
 }

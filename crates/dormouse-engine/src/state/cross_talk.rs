@@ -1,0 +1,51 @@
+//! How long the assistant has talked with other assistants and no person has said anything.
+
+use dormouse_classify::MessageVerdict;
+use dormouse_contracts::{Sender, SourceKind};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Perceived};
+
+/// The messages of other assistants that called for a turn since a person last said something.
+///
+/// Two assistants that page each other would go on for ever, because each page calls for an answer. Only a person's words
+/// set the number back to zero: neither time, nor a restart, nor an arrival does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CrossTalk(u32);
+
+impl CrossTalk {
+    /// Folds one event in.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        let Event::Perceived(Perceived {
+            perception,
+            classification,
+            ..
+        }) = event
+        else {
+            return;
+        };
+        match (&perception.attested.sender, &perception.attested.source) {
+            (Sender::Assistant { .. }, _) => {
+                if classification.verdict == MessageVerdict::Trigger {
+                    self.0 = self.0.saturating_add(1);
+                }
+            }
+            // Nobody says anything by walking in or out.
+            (_, SourceKind::Movement | SourceKind::CommandOutput) => {}
+            (Sender::Entity { .. }, _) => self.0 = 0,
+            _ => {}
+        }
+    }
+
+    /// How many messages these are.
+    #[must_use]
+    pub fn answered(self) -> u32 {
+        self.0
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    pub(super) fn is_none(&self) -> bool {
+        self.0 == 0
+    }
+}
