@@ -14,7 +14,8 @@ use crate::room_view::RoomView;
 /// | `SayTo` | the listener; everyone else in the room | `Addressed`; `Say` |
 /// | `Whisper` | the listener, in the same room | `Whisper` |
 /// | `Page` | the listener, anywhere | `Page` |
-/// | `Channel` | everyone else in the world | `Channel` |
+/// | `Channel` | everyone else on the channel | `Channel` |
+/// | `JoinChannel`, `LeaveChannel` | nobody | – |
 /// | `Move` | everyone else in the room left, and in the room entered | `Movement` of the one who moves |
 /// | `Look` | nobody | – |
 ///
@@ -58,6 +59,10 @@ pub enum Act {
         /// The words.
         words: Words,
     },
+    /// Joins a channel.
+    JoinChannel(ChannelId),
+    /// Leaves a channel. Nobody can leave the channel `public`.
+    LeaveChannel(ChannelId),
     /// Leaves the room.
     Move {
         /// The direction of the exit.
@@ -76,7 +81,7 @@ impl Act {
             | Self::Whisper { words, .. }
             | Self::Page { words, .. }
             | Self::Channel { words, .. } => Some(words),
-            Self::Move { .. } | Self::Look => None,
+            Self::JoinChannel(_) | Self::LeaveChannel(_) | Self::Move { .. } | Self::Look => None,
         }
     }
 }
@@ -105,12 +110,35 @@ pub enum ActView {
     },
     /// The room the acting character is in.
     Room(RoomView),
+    /// A channel that the acting character joined or left.
+    Channel {
+        /// Its name.
+        channel: String,
+        /// Whether the acting character is on it now.
+        is_on: bool,
+        /// The names of the others on it, at most 50.
+        others: Vec<String>,
+    },
 }
 
 impl fmt::Display for ActView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, to, words) = match self {
             Self::Room(view) => return view.fmt(f),
+            Self::Channel {
+                channel,
+                is_on: true,
+                others,
+            } => {
+                return write!(
+                    f,
+                    "You are on the channel {channel}. Others on it: {}",
+                    names(others)
+                );
+            }
+            Self::Channel { channel, .. } => {
+                return write!(f, "You are not on the channel {channel} any more.");
+            }
             Self::Own { source, to, words } => (source, to, words.as_claimed()),
         };
         let to = to.as_deref().unwrap_or("everyone");
@@ -186,6 +214,18 @@ pub enum ActRefusal {
         channel: String,
         /// The existing channels.
         channels: Vec<String>,
+    },
+    /// The acting character is not on that channel.
+    #[error("you are not on the channel {channel:?}; join it first")]
+    NotOnChannel {
+        /// Its name.
+        channel: String,
+    },
+    /// Nobody can leave that channel.
+    #[error("everybody is on the channel {channel:?}; it cannot be left")]
+    EverybodyIsOn {
+        /// Its name.
+        channel: String,
     },
     /// More would perceive the words than may.
     #[error(

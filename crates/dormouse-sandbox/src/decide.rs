@@ -11,7 +11,7 @@ use crate::{
     place::Room,
     room_view::{Detail, NAMED, RoomView},
     roster::{Pick, Present, Roster, pick},
-    tea_house::CHANNELS,
+    tea_house::{CHANNELS, PUBLIC},
 };
 
 #[cfg(test)]
@@ -24,6 +24,8 @@ pub(crate) struct Decision {
     pub(crate) heard: Vec<Heard>,
     /// The room the acting character moves to.
     pub(crate) moves_to: Option<&'static Room>,
+    /// The channel that the acting character joins or leaves.
+    pub(crate) tunes: Option<Tuning>,
     /// What the acting character sees.
     pub(crate) seen: ActView,
 }
@@ -43,6 +45,13 @@ impl Decision {
             _ => Audience::Public,
         }
     }
+}
+
+/// Joining or leaving a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tuning {
+    In(&'static str),
+    Out(&'static str),
 }
 
 /// An entry for one observer's feed.
@@ -84,7 +93,7 @@ struct Scene<'a> {
 
 /// Decides the effect of `act` by `actor`.
 pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Decision, ActRefusal> {
-    let present = roster.find(actor).filter(|it| it.perceives());
+    let present = roster.find(actor).filter(|it| it.is_attending());
     let scene = Scene {
         roster,
         id: actor,
@@ -109,10 +118,13 @@ pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Dec
             Ok(scene.to_one(SourceKind::Page, listener, words))
         }
         Act::Channel { channel, words } => scene.on_channel(channel, words),
+        Act::JoinChannel(channel) => scene.tune(channel, Tuning::In),
+        Act::LeaveChannel(channel) => scene.tune(channel, Tuning::Out),
         Act::Move { direction } => scene.go(direction),
         Act::Look => Ok(Decision {
             heard: Vec::new(),
             moves_to: None,
+            tunes: None,
             seen: ActView::Room(scene.view(scene.actor.room)),
         }),
     }
@@ -124,6 +136,14 @@ pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActR
     let scene = Scene { roster, id, actor };
     let words = Words::try_new("arrives.")?;
     Ok(scene.movement(actor.room, &words))
+}
+
+/// The entries of the characters that see `id` leave the world.
+pub(crate) fn farewell(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActRefusal> {
+    let actor = roster.find(id).filter(|it| it.is_attending());
+    let actor = actor.ok_or(ActRefusal::NotJoined)?;
+    let scene = Scene { roster, id, actor };
+    Ok(scene.movement(actor.room, &Words::try_new("leaves.")?))
 }
 
 impl<'a> Scene<'a> {
@@ -149,7 +169,7 @@ impl<'a> Scene<'a> {
     /// The other characters in `room` that perceive.
     fn listeners_in(&self, room: &'a Room) -> impl Iterator<Item = &'a EntityId> {
         let others = self.roster.others_in(room, self.id);
-        let listeners = others.filter(|(_, other)| other.perceives());
+        let listeners = others.filter(|(_, other)| other.is_attending());
         listeners.map(|(id, _)| id)
     }
 
@@ -198,6 +218,7 @@ impl<'a> Scene<'a> {
         Decision {
             heard,
             moves_to: None,
+            tunes: None,
             seen: ActView::Own {
                 source: happening.source.clone(),
                 to: None,
@@ -271,30 +292,58 @@ impl<'a> Scene<'a> {
     }
 
     fn on_channel(&self, channel: &ChannelId, words: &Words) -> Result<Decision, ActRefusal> {
-        let options = CHANNELS.iter().map(|name| (*name, *name));
-        let name = match pick(channel.as_str(), options) {
-            Pick::One(name) => name,
-            Pick::Many(matches) => return Err(ambiguous(channel.as_str(), matches)),
-            Pick::None => {
-                return Err(ActRefusal::NoSuchChannel {
-                    channel: cut(channel.as_str()),
-                    channels: CHANNELS.iter().map(|&name| name.to_owned()).collect(),
-                });
-            }
-        };
-        let channel = ChannelId::try_new(name).unwrap_or_else(|_| channel.clone());
+        let name = channel_called(channel)?;
+        if !self.actor.is_on(name) {
+            return Err(ActRefusal::NotOnChannel {
+                channel: name.to_owned(),
+            });
+        }
+        let listeners = || self.on(name).map(|(id, _)| id);
         let happening = Happening {
-            source: SourceKind::Channel(channel),
+            source: SourceKind::Channel(
+                ChannelId::try_new(name).unwrap_or_else(|_| channel.clone()),
+            ),
             place: None,
-            // Everyone in the world is on every channel.
-            audience: Some(Audience::Public),
+            audience: match name {
+                // Everyone in the world is on it.
+                PUBLIC => Some(Audience::Public),
+                _ => self.with_actor(listeners()),
+            },
             words,
         };
-        let heard = (self.roster.iter())
-            .filter(|(id, other)| *id != self.id && other.perceives())
-            .map(|(id, _)| self.entry(id, &happening))
-            .collect();
+        let heard = listeners().map(|id| self.entry(id, &happening)).collect();
         Ok(self.spoken(heard, &happening))
+    }
+
+    /// The others on a channel.
+    fn on(&self, channel: &str) -> impl Iterator<Item = (&'a EntityId, &'a Present)> {
+        let others = self.roster.iter().filter(|(id, _)| *id != self.id);
+        others.filter(move |(_, other)| other.is_on(channel))
+    }
+
+    /// Joining or leaving a channel, which nobody perceives.
+    fn tune(
+        &self,
+        channel: &ChannelId,
+        tuning: fn(&'static str) -> Tuning,
+    ) -> Result<Decision, ActRefusal> {
+        let name = channel_called(channel)?;
+        let tunes = tuning(name);
+        if tunes == Tuning::Out(PUBLIC) {
+            return Err(ActRefusal::EverybodyIsOn {
+                channel: PUBLIC.to_owned(),
+            });
+        }
+        Ok(Decision {
+            heard: Vec::new(),
+            moves_to: None,
+            seen: ActView::Channel {
+                channel: name.to_owned(),
+                is_on: tunes == Tuning::In(name),
+                others: self.named(self.on(name)),
+            },
+            tunes: Some(tunes),
+        })
     }
 
     fn go(&self, direction: &str) -> Result<Decision, ActRefusal> {
@@ -334,13 +383,14 @@ impl<'a> Scene<'a> {
         Ok(Decision {
             heard,
             moves_to: Some(to),
+            tunes: None,
             seen: ActView::Room(view),
         })
     }
 
     fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {
         let room = self.actor.room;
-        let those = || self.roster.iter().filter(|(_, one)| one.room == room);
+        let those = || self.roster.here(room);
         self.listener(name, those()).map_err(|nobody| {
             nobody.unwrap_or_else(|| ActRefusal::NobodyHere {
                 name: cut(name),
@@ -381,6 +431,19 @@ impl<'a> Scene<'a> {
             .take(NAMED)
             .map(|(_, one)| one.name.clone())
             .collect()
+    }
+}
+
+/// The full name of a channel.
+fn channel_called(channel: &ChannelId) -> Result<&'static str, ActRefusal> {
+    let options = CHANNELS.iter().map(|name| (*name, *name));
+    match pick(channel.as_str(), options) {
+        Pick::One(name) => Ok(name),
+        Pick::Many(matches) => Err(ambiguous(channel.as_str(), matches)),
+        Pick::None => Err(ActRefusal::NoSuchChannel {
+            channel: cut(channel.as_str()),
+            channels: CHANNELS.iter().map(|&name| name.to_owned()).collect(),
+        }),
     }
 }
 

@@ -133,7 +133,7 @@ fn presence(view: &WorldView<'_>, observer: &EntityId) -> Presence {
     };
     let others = roster.others_in(present.room, observer);
     let others = others
-        .filter(|(_, other)| other.perceives())
+        .filter(|(_, other)| other.is_attending())
         .map(|(id, _)| id.clone());
     Presence {
         place: place(present.room),

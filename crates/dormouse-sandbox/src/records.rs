@@ -1,5 +1,7 @@
 //! The content of the file: tables, and the JSON records in them.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{Effect, Outcome, Timestamp};
 use dormouse_database::DatabaseFault;
 use redb::TableDefinition;
@@ -62,6 +64,10 @@ pub(crate) struct CharacterRecord {
     kind: CharacterKind,
     room: String,
     delivered: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_away: bool,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    channels_left: BTreeSet<String>,
 }
 
 impl CharacterRecord {
@@ -74,6 +80,8 @@ impl CharacterRecord {
                 kind: kind.clone(),
                 room: present.room.key.to_owned(),
                 delivered: present.delivered,
+                is_away: present.is_away,
+                channels_left: present.channels_left.clone(),
             }),
         }
     }
@@ -85,6 +93,8 @@ impl CharacterRecord {
             kind: Kind::Guest(self.kind),
             room: room(&self.room).unwrap_or(FIRST_ROOM),
             delivered: self.delivered,
+            is_away: self.is_away,
+            channels_left: self.channels_left,
         }
     }
 }

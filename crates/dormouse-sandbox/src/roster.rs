@@ -1,6 +1,6 @@
 //! The positions of all characters, and the resolution of names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{AssistantId, EntityId, IdError, Sender};
 use dormouse_text::NameSkeleton;
@@ -22,6 +22,10 @@ pub(crate) struct Present {
     pub(crate) room: &'static Room,
     /// The number of the last entry of its feed.
     pub(crate) delivered: u64,
+    /// Whether it left the world: nobody sees it, and only pages reach it.
+    pub(crate) is_away: bool,
+    /// The channels that it left.
+    pub(crate) channels_left: BTreeSet<String>,
 }
 
 /// Who controls a character.
@@ -55,8 +59,18 @@ impl Present {
         self.key().is_some()
     }
 
+    /// Whether it has a feed.
     pub(crate) fn perceives(&self) -> bool {
         matches!(self.kind, Kind::Guest(_))
+    }
+
+    /// Whether it perceives what happens around it.
+    pub(crate) fn is_attending(&self) -> bool {
+        self.perceives() && !self.is_away
+    }
+
+    pub(crate) fn is_on(&self, channel: &str) -> bool {
+        self.is_attending() && !self.channels_left.contains(channel)
     }
 }
 
@@ -84,6 +98,8 @@ impl Roster {
                 kind: Kind::Resident,
                 room: resident.room,
                 delivered: 0,
+                is_away: false,
+                channels_left: BTreeSet::new(),
             };
             Ok((EntityId::try_new(resident.id)?, present))
         });
@@ -112,8 +128,13 @@ impl Roster {
         room: &'a Room,
         but: &'a EntityId,
     ) -> impl Iterator<Item = (&'a EntityId, &'a Present)> {
+        self.here(room).filter(move |(id, _)| *id != but)
+    }
+
+    /// The characters in `room`, by id.
+    pub(crate) fn here(&self, room: &Room) -> impl Iterator<Item = (&EntityId, &Present)> {
         self.iter()
-            .filter(move |(id, present)| present.room == room && *id != but)
+            .filter(move |(_, present)| present.room == room && !present.is_away)
     }
 
     /// The character that an assistant controls.
@@ -125,7 +146,7 @@ impl Roster {
             .map(|(id, _)| id)
     }
 
-    /// Adds a character in the first room; a known character stays where it is.
+    /// Adds a character in the first room; a known character is where it was.
     pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
         check_name(&character.name)?;
         self.check_free(character)?;
@@ -135,11 +156,13 @@ impl Roster {
                     id: character.id.clone(),
                 });
             }
-            if present.name == character.name {
-                return Ok(Joining::AlreadyHere);
-            }
+            let is_renamed = present.name != character.name;
             present.name.clone_from(&character.name);
-            return Ok(Joining::Renamed);
+            return Ok(match (std::mem::take(&mut present.is_away), is_renamed) {
+                (true, _) => Joining::Arrived,
+                (false, true) => Joining::Renamed,
+                (false, false) => Joining::AlreadyHere,
+            });
         }
         if self.iter().filter(|(_, one)| one.perceives()).count() >= CHARACTER_LIMIT {
             return Err(JoinRefusal::Full);
@@ -149,6 +172,8 @@ impl Roster {
             kind: Kind::Guest(character.kind.clone()),
             room: FIRST_ROOM,
             delivered: 0,
+            is_away: false,
+            channels_left: BTreeSet::new(),
         };
         self.insert(character.id.clone(), present);
         Ok(Joining::Arrived)

@@ -113,8 +113,8 @@ impl Sandbox {
         &self.0.tools
     }
 
-    /// Adds a character. A new one arrives in the first room, and the characters there see it; a known one stays where
-    /// it is and gets the new name. Durable once confirmed.
+    /// Adds a character. A new one arrives in the first room, and one that had left is in its room again; the characters there
+    /// see it. A known one stays where it is and gets the new name. Durable once confirmed.
     ///
     /// If the future is dropped, the character may have joined or not.
     ///
@@ -125,6 +125,20 @@ impl Sandbox {
         let joined =
             self.change(move |transaction, clock| transaction.join(&character, clock.now()));
         Ok(joined.await.map_err(JoinError::World)??)
+    }
+
+    /// Lets a character leave the world, which the characters in the room see. Only pages reach it from then on, until it joins
+    /// again; it is in the same room then. Does nothing if it is not there. Durable once confirmed.
+    ///
+    /// If the future is dropped, the character may have left or not.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the world could not be reached.
+    pub async fn leave(&self, character: &EntityId) -> Result<(), WorldError> {
+        let id = character.clone();
+        self.change(move |transaction, clock| transaction.leave(&id, clock.now()))
+            .await
     }
 
     /// Performs an act of a character. Durable once confirmed; [`Act`] says who notices.

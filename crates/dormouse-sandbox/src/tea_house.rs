@@ -16,8 +16,11 @@ pub static ROOMS: &[&Room] = &[&COMMON_ROOM, &GARDEN, &CELLAR, &ATTIC, &LANE, &F
 /// The room in which new characters arrive.
 pub(crate) static FIRST_ROOM: &Room = &COMMON_ROOM;
 
-/// The channels, which all characters hear.
-pub static CHANNELS: &[&str] = &["public"];
+/// The channel that everybody is on.
+pub(crate) const PUBLIC: &str = "public";
+
+/// The channels. Newcomers are on all of them, and can leave all but the first, `public`.
+pub static CHANNELS: &[&str] = &[PUBLIC, "tea"];
 
 /// The permanent non-player characters.
 pub static NON_PLAYER_CHARACTERS: &[NonPlayerCharacter] = &[

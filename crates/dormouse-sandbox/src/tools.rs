@@ -132,6 +132,7 @@ pub(crate) fn receipt(
 ) -> Receipt {
     let detail = match &decision.seen {
         ActView::Room(view) => json!({ "moved_to": view.room }),
+        ActView::Channel { channel, .. } => json!({ "channel": channel }),
         ActView::Own { to: Some(name), .. } => json!({ "to": name }),
         ActView::Own { to: None, .. } => {
             let names: Vec<_> = (decision.heard.iter())

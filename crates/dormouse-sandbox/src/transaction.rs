@@ -11,7 +11,7 @@ use redb::{ReadableTable, WriteTransaction};
 use crate::{
     act::{Act, ActRefusal, Acted},
     character::{Character, JoinRefusal},
-    decide::{Decision, Heard, arrival, decide},
+    decide::{Decision, Heard, Tuning, arrival, decide, farewell},
     records::{
         ACTS, ACTS_REMEMBERED, CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord,
         FEEDS, HEARD, META, REVISION_KEY, StoreError,
@@ -87,6 +87,19 @@ impl<'a> WorldTransaction<'a> {
         }
         self.touched.insert(character.id.clone());
         Ok(Ok(()))
+    }
+
+    /// Lets a character leave the world; the characters in the room see it. Does nothing if it is not there.
+    pub(crate) fn leave(&mut self, id: &EntityId, at: Timestamp) -> Result<(), StoreError> {
+        let Ok(heard) = farewell(&self.roster, id) else {
+            return Ok(());
+        };
+        self.deliver(heard, &Circumstances::at(at))?;
+        if let Some(present) = self.roster.find_mut(id) {
+            present.is_away = true;
+            self.touched.insert(id.clone());
+        }
+        Ok(())
     }
 
     /// Performs an act of a character.
@@ -224,6 +237,13 @@ impl<'a> WorldTransaction<'a> {
     ) -> Result<CarriedOut, StoreError> {
         if let (Some(room), Some(present)) = (decision.moves_to, self.roster.find_mut(actor)) {
             present.room = room;
+            self.touched.insert(actor.clone());
+        }
+        if let (Some(tuning), Some(present)) = (decision.tunes, self.roster.find_mut(actor)) {
+            match tuning {
+                Tuning::In(channel) => present.channels_left.remove(channel),
+                Tuning::Out(channel) => present.channels_left.insert(channel.to_owned()),
+            };
             self.touched.insert(actor.clone());
         }
         let is_output = |heard: &Heard| {

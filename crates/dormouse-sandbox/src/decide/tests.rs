@@ -158,7 +158,7 @@ fn a_channel_reaches_everybody_wherever_they_are() {
         decide(&roster, &id("Alice"), &on("secret")),
         Err(ActRefusal::NoSuchChannel {
             channel: to("secret"),
-            channels: vec![to("public")],
+            channels: vec![to("public"), to("tea")],
         })
     );
 }

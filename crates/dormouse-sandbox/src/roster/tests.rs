@@ -165,6 +165,8 @@ fn the_world_takes_in_so_many_and_no_more() {
             kind: Kind::Guest(CharacterKind::Player),
             room: FIRST_ROOM,
             delivered: 0,
+            is_away: false,
+            channels_left: BTreeSet::new(),
         };
         let id = EntityId::try_new(format!("player:{number}")).unwrap();
         roster.insert(id, present);

@@ -14,3 +14,5 @@ mod life;
 mod ports;
 #[cfg(test)]
 mod senses;
+#[cfg(test)]
+mod visitors;
