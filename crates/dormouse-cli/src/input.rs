@@ -25,6 +25,7 @@ Type a line to say it to the assistant. Besides:
   pose TEXT   :TEXT      do something that is seen: :smiles
   public TEXT            say it on the channel public
   channel NAME = TEXT    say it on a channel
+  channel NAME on|off    join or leave a channel
   look   look THING      look around, or at something or somebody here
   go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:

@@ -191,11 +191,26 @@ fn act_by_form(form: Form, rest: &str, assistant: &str) -> Result<Act, InputErro
             Act::Page { to, words }
         }
         Form::Channel => {
+            if let Some((channel, word)) = rest.split_once(' ')
+                && let Some(act) = tuning(channel, word.trim())?
+            {
+                return Ok(act);
+            }
             let (channel, words) = directed()?;
             let channel = ChannelId::try_new(channel)?;
             Act::Channel { channel, words }
         }
     })
+}
+
+/// `channel NAME on` and `channel NAME off`.
+fn tuning(channel: &str, word: &str) -> Result<Option<Act>, InputError> {
+    let tunes: fn(ChannelId) -> Act = match word {
+        "on" => Act::JoinChannel,
+        "off" => Act::LeaveChannel,
+        _ => return Ok(None),
+    };
+    Ok(Some(tunes(ChannelId::try_new(channel)?)))
 }
 
 /// `look`, `look THING` and `look at THING`.

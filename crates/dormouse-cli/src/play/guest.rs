@@ -108,6 +108,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     if terminal.is_some() {
         tasks.follow_status(handle.clone(), name, screen.clone());
     }
+    let player = visited.player.id.clone();
     let session = Session::new(&visited, &screen, shown, unwritten);
     let mut session = session
         .with_pumped(resident.pumped())
@@ -180,6 +181,14 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         true => timeout(HASTE, close).await.unwrap_or(Ok(())),
         false => close.await,
     };
+    // Who is cut off, or does not wait for an answer, stays: the answer is kept for the next visit.
+    let has_left = matches!(ended, Ok(VisitEnd::Rest(_) | VisitEnd::Quit));
+    if has_left
+        && handle.status().waiting == 0
+        && let Err(error) = host.world().leave(&player).await
+    {
+        tracing::warn!(%error, "a visitor who left is still in the world");
+    }
     let ended = ended?;
     closed?;
     ended.exit()
