@@ -91,6 +91,13 @@ pub(crate) struct Play {
     /// Take the replies of models from a recording; needs no network and no key
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
+    /// Play a file of what several visitors say and when, offline and in its own time: the log is the same each time
+    /// (docs/scripts.md)
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["replay", "player", "provider", "model", "base_url", "tool_calling"],
+    )]
+    pub(crate) script: Option<PathBuf>,
 }
 
 /// Living without a visitor.
@@ -104,7 +111,7 @@ pub(crate) struct Run {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Record {
     /// The new file; an existing file is never overwritten. Keys and personal data are removed (docs/recording.md)
-    #[arg(value_name = "FILE", conflicts_with = "replay")]
+    #[arg(value_name = "FILE", conflicts_with_all = ["replay", "script"])]
     pub(crate) file: PathBuf,
     /// What the recording is about, for its readers
     #[arg(long, value_name = "TEXT")]

@@ -211,6 +211,8 @@ pub(crate) fn act_name(act: &Act) -> &'static str {
         Act::Page { .. } => "page",
         Act::Pose(_) => "pose",
         Act::Channel { .. } => "channel",
+        Act::JoinChannel(_) => "join_channel",
+        Act::LeaveChannel(_) => "leave_channel",
         Act::Move { .. } => "move",
         Act::Look => "look",
         _ => "other",
@@ -220,6 +222,9 @@ pub(crate) fn act_name(act: &Act) -> &'static str {
 /// What the player perceived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Sight {
+    /// Who perceived it, in a script with several visitors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) observer: Option<String>,
     pub(crate) at: String,
     pub(crate) by: Option<String>,
     pub(crate) kind: &'static str,
@@ -251,6 +256,7 @@ impl From<&Perception> for Sight {
             _ => None,
         };
         Self {
+            observer: None,
             at: attested.at.to_string(),
             by: sender_name(&attested.sender),
             kind: source_name(&attested.source),

@@ -134,7 +134,10 @@ fn welcome(ready: &Ready) -> String {
 }
 
 fn perceived(sight: &Sight) -> String {
-    let text = in_words(sight);
+    let mut text = in_words(sight);
+    if let Some(observer) = &sight.observer {
+        text = format!("({observer}) {text}");
+    }
     match sight.earlier {
         // No other text precedes the name, so nobody can fake this.
         true => format!("(earlier, {}) {text}", sight.at),

@@ -42,6 +42,7 @@ mod guest;
 mod memory_notices;
 mod operator;
 mod piped;
+mod script;
 mod session;
 mod tasks;
 mod terminal;
@@ -75,6 +76,9 @@ pub(crate) fn run(
     play: &Play,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
+    if let Some(file) = &play.script {
+        return script::run(places, file, play.json);
+    }
     let data = crate::data::locate(places.data.as_deref())?;
     let (config, _) = places.configuration(&data)?;
     let Some(file) = &play.replay else {

@@ -6,6 +6,7 @@ mod open_log;
 mod residency;
 mod roster;
 mod running;
+mod stepping;
 mod woken;
 
 use std::{

@@ -78,7 +78,7 @@ impl Pump {
     /// [`PumpError`] if the world does not answer any more.
     pub(crate) async fn run(self) -> Result<(), PumpError> {
         loop {
-            for perception in self.perceived().await? {
+            for perception in self.perceived(Wanted::More).await? {
                 if self.hand_over(perception).await.is_err() {
                     return Ok(());
                 }
@@ -86,11 +86,29 @@ impl Pump {
         }
     }
 
-    async fn perceived(&self) -> Result<Vec<Perception>, PumpError> {
+    /// Hands over the next perception that the world holds, and returns whether there was one. If the assistant has ended,
+    /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`PumpError`] if the world does not answer.
+    pub(crate) async fn hand_over_next(&self) -> Result<bool, PumpError> {
+        let next = self.perceived(Wanted::Next).await?.pop();
+        Ok(match next {
+            Some(perception) => self.hand_over(perception).await.is_ok(),
+            None => false,
+        })
+    }
+
+    async fn perceived(&self, wanted: Wanted) -> Result<Vec<Perception>, PumpError> {
         let mut failures = 0;
         loop {
             let after = self.progress.borrow().done;
-            match self.world.await_perceptions(&self.observer, after).await {
+            let perceived = match wanted {
+                Wanted::More => self.world.await_perceptions(&self.observer, after),
+                Wanted::Next => self.world.perceptions(&self.observer, after, 1),
+            };
+            match perceived.await {
                 Ok(perceived) => return Ok(perceived),
                 Err(error) if failures >= PATIENCE => return Err(PumpError(error)),
                 Err(error) => {
@@ -143,6 +161,15 @@ impl Pump {
             failures += 1;
         }
     }
+}
+
+/// What is asked of the world.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// Everything, once there is something.
+    More,
+    /// The next perception, if there is one now.
+    Next,
 }
 
 /// The assistant has ended.

@@ -58,6 +58,7 @@ pub(super) fn way(command: &Command) -> Way {
         Command::Play(play) if play.replay.is_some() => {
             Way::Alone("a replay answers with the models of a recording")
         }
+        Command::Play(play) if play.script.is_some() => Way::Alone("a script has its own time"),
         Command::Play(play) if !play.provider.is_default() => {
             Way::Alone("the running assistants have their models already")
         }

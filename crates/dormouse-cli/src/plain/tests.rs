@@ -4,6 +4,7 @@ use super::*;
 
 fn sight(kind: &'static str, text: &str) -> Item {
     Item::World(World::Perceived(Sight {
+        observer: None,
         at: "2026-11-21T00:00:00Z".to_owned(),
         by: Some("Dormouse".to_owned()),
         kind,

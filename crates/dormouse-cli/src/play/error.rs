@@ -29,6 +29,8 @@ pub(crate) enum PlayError {
     #[error(transparent)]
     Tape(#[from] TapeError),
     #[error(transparent)]
+    Script(#[from] super::script::ScriptError),
+    #[error(transparent)]
     Compose(#[from] HostError),
     #[error(transparent)]
     Mismatch(Box<command::Mismatch>),
@@ -63,7 +65,7 @@ impl PlayError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Provider(_) => Exit::Usage,
+            Self::Config(_) | Self::Provider(_) | Self::Script(_) => Exit::Usage,
             Self::Data(error) => error.exit(),
             #[cfg(unix)]
             Self::Socket(error) => error.exit(),

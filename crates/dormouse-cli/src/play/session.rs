@@ -19,7 +19,9 @@ use crate::{
     screen::Screen,
 };
 
-mod surroundings;
+pub(super) mod surroundings;
+
+use surroundings::{Meaning, meaning, refusal};
 
 /// Whether a command may act now: it never overtakes a line that is about to reach the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,16 +199,19 @@ impl Session {
         };
         match input::parse(&text, &self.resident.name) {
             Ok(Input::Command(command)) => self.operator.carry_out(command).await,
-            Ok(Input::Act(act)) => self.act(number, act).await,
-            Ok(Input::Go { way, speech }) => {
-                let act = self.go_or_say(way, speech).await;
-                self.act(number, act).await
+            Ok(input) => {
+                let (world, id) = (&self.sandbox, &self.player.id);
+                match meaning(world, id, &self.resident.name, input).await {
+                    Ok(Meaning::Act(act)) => self.act(number, act).await,
+                    Ok(Meaning::Sight(name, seen)) => {
+                        let by = &self.player.name;
+                        self.show(OwnAct::look_at(SystemClock.now(), by, name, seen))
+                            .await;
+                        Flow::Go
+                    }
+                    Err(reason) => self.reject(number, reason).await,
+                }
             }
-            Ok(Input::GoNowhere) => {
-                let reason = self.where_to().await;
-                self.reject(number, reason).await
-            }
-            Ok(Input::LookAt { thing, speech }) => self.look_or_say(number, &thing, speech).await,
             Err(error) => self.reject(number, error.to_string()).await,
         }
     }
@@ -374,12 +379,5 @@ impl Session {
     async fn nothing_after(&self, done: u64) -> bool {
         let more = self.sandbox.perceptions(&self.resident.id, done, 1).await;
         more.map_or(true, |more| more.is_empty())
-    }
-}
-
-fn refusal(error: &ActError) -> String {
-    match error {
-        ActError::Refused(refusal) => refusal.to_string(),
-        error => Report(error).to_string(),
     }
 }

@@ -72,7 +72,7 @@ impl Visited {
 }
 
 /// Lets somebody of this name into the world.
-async fn admit(world: &Sandbox, player: &str) -> Result<Character, HostError> {
+pub(super) async fn admit(world: &Sandbox, player: &str) -> Result<Character, HostError> {
     let player = Character {
         id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,
         name: player.to_owned(),

@@ -30,6 +30,7 @@ mod rebuilding;
 mod recording;
 #[cfg(unix)]
 mod residents;
+mod scripts;
 mod secrets;
 mod senders;
 mod server;

@@ -27,6 +27,7 @@ use tokio::{
 use super::{Host, Shared, error::HostError};
 use crate::pump::Pumped;
 use keeper::Keeper;
+pub(super) use living::due;
 
 /// The task that keeps the residents, and the way to it. Dropping it ends the task.
 #[derive(Debug, Default)]

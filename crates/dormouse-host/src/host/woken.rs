@@ -6,6 +6,7 @@ use dormouse_contracts::{AssistantId, ChatModel, EntityId, Habitat, Timestamp, T
 use dormouse_engine::{Assistant, AssistantConfig, Handle, Pauses, Ports, State};
 use dormouse_memory::Memory;
 use dormouse_providers::GuardedModel;
+use tokio::sync::watch;
 
 use super::{
     Host, Shared,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     continuity::{WorldContinuity, check_world},
-    pump::{OnAccepted, Pump},
+    pump::{OnAccepted, Pump, Pumped},
     settings::assistant_config,
     tail::Tail,
 };
@@ -54,15 +55,25 @@ impl Woken {
     /// Lets it live: it thinks and acts, perceives what its world delivers, and what its models do is learnt from.
     /// `on_accepted` is called with each message. Files that did not exist before stay from here on.
     #[must_use]
-    pub fn start(mut self, on_accepted: OnAccepted) -> Running {
+    pub fn start(self, on_accepted: OnAccepted) -> Running {
+        let (shared, handle) = (Arc::clone(&self.shared), self.handle.clone());
+        let events = self.events.again();
+        let (assistant, pump) = self.into_parts(on_accepted);
+        Running::start(&shared, (assistant, handle), pump, events)
+    }
+
+    /// The assistant, and what hands it its perceptions. Files that did not exist before stay from here on.
+    pub(super) fn into_parts(
+        mut self,
+        on_accepted: OnAccepted,
+    ) -> (Assistant, (Pump, watch::Receiver<Pumped>)) {
         self.new_files.keep();
         self.shared.keep_files();
         let world = &self.shared.world;
         let state = self.assistant.state();
         let heard = state.delivered.last(world.id()).unwrap_or_default();
         let pump = Pump::new(world, &self.handle, &self.character, heard, on_accepted);
-        let events = self.events.again();
-        Running::start(&self.shared, (self.assistant, self.handle), pump, events)
+        (self.assistant, pump)
     }
 }
 

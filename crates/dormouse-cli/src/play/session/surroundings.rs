@@ -1,62 +1,72 @@
 //! Lines whose meaning depends on the player's surroundings.
 
-use dormouse_contracts::{Clock, Words};
-use dormouse_host::SystemClock;
-use dormouse_sandbox::{Act, ActView, OtherView, RoomView};
+use dormouse_contracts::EntityId;
+use dormouse_sandbox::{Act, ActError, ActView, OtherView, RoomView, Sandbox};
 
-use super::{Session, refusal};
-use crate::play::operator::Flow;
-use crate::{input, item::OwnAct};
+use crate::{
+    exit::Report,
+    input::{self, Input},
+};
 
-impl Session {
-    /// The room the player is in, or why it cannot be seen.
-    async fn here(&self) -> Result<RoomView, String> {
-        match self.sandbox.act(&self.player.id, Act::Look).await {
-            Ok(acted) => match acted.seen {
-                ActView::Room(view) => Ok(view),
-                other => Err(other.to_string()),
-            },
-            Err(error) => Err(refusal(&error)),
-        }
-    }
+/// What a line means for somebody where they are.
+#[derive(Debug)]
+pub(crate) enum Meaning {
+    /// An act.
+    Act(Act),
+    /// Looking at a thing or person: its name, and what there is to see.
+    Sight(String, String),
+}
 
-    /// Going, if that way leads out of here; otherwise the line is speech.
-    pub(super) async fn go_or_say(&self, way: String, speech: Words) -> Act {
-        match self.here().await {
+/// What a line means for this player, or why it means nothing. `assistant` is the name of the assistant that plain speech goes
+/// to.
+pub(crate) async fn meaning(
+    world: &Sandbox,
+    player: &EntityId,
+    assistant: &str,
+    input: Input,
+) -> Result<Meaning, String> {
+    let here = async || match world.act(player, Act::Look).await {
+        Ok(acted) => match acted.seen {
+            ActView::Room(view) => Ok(view),
+            other => Err(other.to_string()),
+        },
+        Err(error) => Err(refusal(&error)),
+    };
+    let act = match input {
+        Input::Act(act) => act,
+        Input::Go { way, speech } => match here().await {
             Ok(view) if !view.exits.iter().any(|exit| is_way(&way, &exit.direction)) => {
-                input::speak_to(&self.resident.name, speech)
+                input::speak_to(assistant, speech)
             }
             // If the room cannot be seen, the act that follows reports the problem with the world.
             Ok(_) | Err(_) => Act::Move { direction: way },
-        }
-    }
-
-    /// The reply to a player who goes without saying where.
-    pub(super) async fn where_to(&self) -> String {
-        match self.here().await {
-            Ok(view) => {
-                let exits: Vec<_> = (view.exits.iter())
-                    .map(|exit| exit.direction.as_str())
-                    .collect();
-                format!("go WAY is how that is written; exits: {}", exits.join(", "))
+        },
+        Input::GoNowhere => return Err(where_to(&here().await?)),
+        Input::LookAt { thing, speech } => {
+            match here().await.ok().and_then(|view| find(&view, &thing)) {
+                Some((name, seen)) => return Ok(Meaning::Sight(name, seen)),
+                None => input::speak_to(assistant, speech),
             }
-            Err(reason) => reason,
         }
-    }
+        Input::Command(_) => return Err("that is a command to the program".to_owned()),
+    };
+    Ok(Meaning::Act(act))
+}
 
-    /// Looking at a thing or person, if it is here; otherwise the line is speech.
-    pub(super) async fn look_or_say(&mut self, number: u64, thing: &str, speech: Words) -> Flow {
-        let seen = self.here().await.ok().and_then(|view| find(&view, thing));
-        let Some((name, seen)) = seen else {
-            return self
-                .act(number, input::speak_to(&self.resident.name, speech))
-                .await;
-        };
-        let by = &self.player.name;
-        self.show(OwnAct::look_at(SystemClock.now(), by, name, seen))
-            .await;
-        Flow::Go
+/// Why an act was not carried out.
+pub(crate) fn refusal(error: &ActError) -> String {
+    match error {
+        ActError::Refused(refusal) => refusal.to_string(),
+        error => Report(error).to_string(),
     }
+}
+
+/// The reply to a player who goes without saying where.
+fn where_to(view: &RoomView) -> String {
+    let exits: Vec<_> = (view.exits.iter())
+        .map(|exit| exit.direction.as_str())
+        .collect();
+    format!("go WAY is how that is written; exits: {}", exits.join(", "))
 }
 
 /// Whether `way` means the exit `direction`: it is the word itself, or its first letter.

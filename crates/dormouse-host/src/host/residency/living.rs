@@ -73,7 +73,7 @@ pub(super) struct Left {
 }
 
 /// When a put-away assistant in this state has to be woken, if nothing else wakes it.
-fn due(state: &State, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn due(state: &State, now: Timestamp) -> Option<Timestamp> {
     match gate(state, now) {
         Ok(_) => Some(now),
         Err(skip) => next_reason(state, skip, now),

@@ -1,0 +1,71 @@
+//! Living in steps, for somebody who decides what time it is.
+
+use dormouse_contracts::{AssistantId, Habitat, Timestamp};
+use dormouse_engine::{Activity, Handle};
+use tokio::task::JoinSet;
+
+use super::{Host, HostError, residency::due};
+
+impl<W: Habitat + 'static> Host<W> {
+    /// Wakes an assistant, lets it deal with what is due and with everything that the world holds for it, and puts it away.
+    /// Returns when it wakes by itself next, if it does; `None` also if it is archived.
+    ///
+    /// It hears one perception after the other, each once it has come to rest after the one before. Call this for one
+    /// assistant at a time, and for none that [lives here](Host::take_in). Then a clock that stands still meanwhile and a model that
+    /// depends on nothing but its request make every step the same each time. Dropping the future is a crash of the
+    /// assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; what was accepted is in the log.
+    pub async fn live_through(&self, key: &AssistantId) -> Result<Option<Timestamp>, HostError> {
+        let woken = match self.prepare(key).await {
+            Err(HostError::Archived { .. }) => return Ok(None),
+            woken => woken?,
+        };
+        let (memory, handle) = (woken.memory.clone(), woken.handle.clone());
+        let (assistant, (pump, _)) = woken.into_parts(Box::new(|_, _| Box::pin(async {})));
+        let mut life = JoinSet::new();
+        life.spawn(assistant.run());
+        let lived = async {
+            rest(&handle).await;
+            while pump.hand_over_next().await? {
+                rest(&handle).await;
+            }
+            Ok::<_, HostError>(handle.inspect().await)
+        };
+        let state = lived.await?;
+        handle.shut_down().await;
+        drop((handle, pump));
+        if let Some(Ok(ended)) = life.join_next().await {
+            ended?;
+        }
+        // The next step opens its file again.
+        memory.close().await;
+        Ok(state.and_then(|state| due(&state, self.shared.clock.now())))
+    }
+}
+
+/// Waits until nothing is under way. An assistant that waits for a moment is at rest: time does not go on by itself.
+async fn rest(handle: &Handle) {
+    let mut handle = handle.clone();
+    loop {
+        // Once it answers, it has begun with everything that it was asked for before.
+        if handle.inspect().await.is_none() {
+            return;
+        }
+        let status = handle.status();
+        let is_at_rest = match status.activity {
+            Activity::Idle => status.waiting == 0,
+            Activity::Disabled
+            | Activity::Stopped(_)
+            | Activity::Waiting(_)
+            | Activity::WorldUnreachable { .. }
+            | Activity::Paused(_) => true,
+            _ => false,
+        };
+        if is_at_rest || handle.status_changed().await.is_none() {
+            return;
+        }
+    }
+}
