@@ -323,7 +323,7 @@ impl Stage {
         }
     }
 
-    /// As text, several people's acts in one output are told apart by their names.
+    /// As text, the acts of several people are distinguished by their names.
     fn of_somebody(&self, mut own: OwnAct) -> OwnAct {
         if let Format::Text(_) = self.format {
             own.seen = format!("({}) {}", own.by, own.seen);

@@ -333,7 +333,9 @@ fn interrupted(home: &Home, with: Signal) -> Vec<Run> {
             let reading = std::thread::spawn(move || {
                 let mut all = String::new();
                 while out.read_line(&mut all).unwrap() > 0 {
-                    if all.contains("\"effect_settled\"") {
+                    // Once the second line of this visitor is under way, the first one was confirmed.
+                    let own = all.matches("\"act\":\"say_to\"").count();
+                    if own > 1 && all.contains("\"effect_settled\"") {
                         answered.send(()).ok();
                     }
                 }

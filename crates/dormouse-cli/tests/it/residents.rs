@@ -9,7 +9,7 @@ use crate::{
     server::{Request, Server, calls},
 };
 
-/// A model that pages the other assistant, whatever it is asked.
+/// A model that pages the other assistant with each reply.
 fn chatterbox() -> Server {
     Server::scripted(|request: &Request| {
         let is_mole = request.body.to_string().contains("You are Mole.");
@@ -29,15 +29,16 @@ fn life(home: &Home, key: &str) -> Vec<Value> {
 
 fn turns(home: &Home, key: &str) -> usize {
     let events = life(home, key);
-    let begun = |event: &&Value| event["kind"] == "tick_started";
+    let begun = |event: &&Value| event.get("kind").is_some_and(|kind| kind == "tick_started");
     events.iter().filter(begun).count()
 }
 
 /// How many messages were not answered because no person says anything.
 fn held_back(home: &Home, key: &str) -> usize {
     let events = life(home, key);
-    let rule = |event: &&Value| event["data"]["classification"]["rule"] == "4a";
-    events.iter().filter(rule).count()
+    let rule = |event: &&Value| event.pointer("/data/classification/rule").cloned();
+    let held_back = events.iter().filter_map(|event| rule(&event));
+    held_back.filter(|rule| rule == "4a").count()
 }
 
 fn visit(home: &Home, input: &str) -> Run {
@@ -48,12 +49,8 @@ fn visit(home: &Home, input: &str) -> Run {
 
 /// Waits until Mole has been held back so often. Each look is a command of its own.
 fn until_held_back(home: &Home, times: usize) {
-    for _ in 0..1_000 {
-        if held_back(home, "mole") >= times {
-            return;
-        }
-    }
-    panic!("they talk without end");
+    let is_over = (0..1_000).any(|_| held_back(home, "mole") >= times);
+    assert!(is_over, "they talk without end");
 }
 
 #[test]

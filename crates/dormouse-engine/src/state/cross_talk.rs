@@ -25,12 +25,9 @@ impl CrossTalk {
         else {
             return;
         };
+        let calls_for_a_turn = classification.verdict == MessageVerdict::Trigger;
         match (&perception.attested.sender, &perception.attested.source) {
-            (Sender::Assistant { .. }, _) => {
-                if classification.verdict == MessageVerdict::Trigger {
-                    self.0 = self.0.saturating_add(1);
-                }
-            }
+            (Sender::Assistant { .. }, _) if calls_for_a_turn => self.0 = self.0.saturating_add(1),
             // Nobody says anything by walking in or out.
             (_, SourceKind::Movement | SourceKind::CommandOutput) => {}
             (Sender::Entity { .. }, _) => self.0 = 0,
