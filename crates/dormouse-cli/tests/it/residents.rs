@@ -1,4 +1,7 @@
-//! Two assistants with a model that always answers, in one `dormouse run`, and what ends their conversation.
+//! Several in one `dormouse run`: assistants with a model that always answers, and what ends their conversation; visitors who
+//! perceive each other.
+
+use std::io::{BufRead, BufReader};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -47,10 +50,18 @@ fn visit(home: &Home, input: &str) -> Run {
     run
 }
 
+/// Waits until Mole has moved in, which is after the program says that it lives.
+fn until_mole_is_there(home: &Home) {
+    let configured = |event: &Value| event.get("kind").is_some_and(|kind| kind == "configured");
+    let is_there = (0..1_000).any(|_| life(home, "mole").iter().any(configured));
+    assert!(is_there, "Mole does not move in");
+}
+
 /// Waits until Mole has been held back so often. Each look is a command of its own.
 fn until_held_back(home: &Home, times: usize) {
     let is_over = (0..1_000).any(|_| held_back(home, "mole") >= times);
-    assert!(is_over, "they talk without end");
+    let of = |key| home.run(&["log", "show", "--assistant", key], "").out;
+    assert!(is_over, "{}\n{}", of("dormouse"), of("mole"));
 }
 
 #[test]
@@ -68,6 +79,7 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
     assert_eq!(home.run(&mole, "").code, Some(0));
 
     let running = Running::start(&home);
+    until_mole_is_there(&home);
     visit(&home, "What does Mole think?\n");
     until_held_back(&home, 1);
     assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (3, 2));
@@ -99,4 +111,52 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
         "{}",
         shown.out
     );
+}
+
+#[test]
+fn visitors_see_each_other_come_hear_each_other_and_see_each_other_leave() {
+    let home = Home::new();
+    let running = Running::start(&home);
+    let mut bob = home.spawn(&["play", "--json", "--as", "Bob"]);
+    let input = bob.stdin.take().unwrap();
+    let mut out = BufReader::new(bob.stdout.take().unwrap());
+    let mut seen = Vec::new();
+    let mut until = |text: &str| loop {
+        let mut line = String::new();
+        assert!(out.read_line(&mut line).unwrap() > 0, "{text}: {seen:?}");
+        let item: Value = serde_json::from_str(&line).unwrap();
+        let is_it = line.contains(text);
+        if let (Some("Alice"), Some(kind), Some(text)) = (
+            item.get("by").and_then(Value::as_str),
+            item.get("kind").and_then(Value::as_str),
+            item.get("text").and_then(Value::as_str),
+        ) {
+            seen.push(format!("{kind}: {text}"));
+        }
+        if is_it {
+            return;
+        }
+    };
+    until("\"type\":\"ready\"");
+    let words = "say Hello, Bob.\nwhisper Bob = Psst.\n:waves.\npublic Anybody?\nchannel tea = Tea?\npage Bob = Bye.\n";
+    let alice = home.run(&["play", "--json", "--as", "Alice"], words);
+    assert_eq!(alice.code, Some(0), "{}{}", alice.out, alice.err);
+    assert!(!alice.out.contains("rejected"), "{}", alice.out);
+    until("\"leaves.\"");
+    assert_eq!(
+        seen,
+        [
+            "movement: arrives.",
+            "say: Hello, Bob.",
+            "whisper: Psst.",
+            "pose: waves.",
+            "channel: Anybody?",
+            "channel: Tea?",
+            "page: Bye.",
+            "movement: leaves.",
+        ]
+    );
+    drop((input, out));
+    assert!(bob.wait().unwrap().success());
+    running.end(Signal::SIGTERM);
 }
