@@ -178,8 +178,9 @@ impl Home {
     }
 
     pub(crate) async fn wake(&self) -> Life {
-        let woken = Assistant::wake(self.config.clone(), self.tools.clone(), self.ports()).await;
-        let (assistant, handle) = woken.expect("the assistant wakes");
+        let woken = Assistant::wake(self.config.clone(), self.tools.clone(), self.ports());
+        // An assistant with its state is large, and many futures of tests wait for one.
+        let (assistant, handle) = Box::pin(woken).await.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());
         let log = self.log.clone();
