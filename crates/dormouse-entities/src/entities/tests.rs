@@ -153,6 +153,23 @@ fn purging_leaves_nothing_of_an_entity_and_those_merged_into_it() {
 }
 
 #[test]
+fn what_was_noted_again_on_better_authority_is_believed_as_before_once_that_is_undone() {
+    let mut known = known(&["bob"]);
+    known
+        .apply(&observed("bob", "likes rain", 0.3), at(1))
+        .unwrap();
+    let (before, again) = (known.clone(), observed("bob", "likes rain", 0.9));
+    known.apply(&again, at(2)).unwrap();
+    let believed = |known: &Entities| known.profile(&id("bob")).unwrap().observations[0].trust;
+    assert!(believed(&known).score() > 0.8);
+    let Undoing::Reverted(undo) = known.undoing(&again, at(2), &before).unwrap() else {
+        panic!("it is taken back by its effect");
+    };
+    known.apply(&undo, at(3)).unwrap();
+    assert_eq!(believed(&known), believed(&before));
+}
+
+#[test]
 fn an_alias_of_two_answers_both_whatever_its_case() {
     let mut entities = known(&["#1", "#2"]);
     for entity in ["#1", "#2"] {

@@ -95,7 +95,8 @@ fn profile(before: &Profile, after: &Profile, now: &Profile) -> Profile {
     own
 }
 
-/// Like any list, by number. Observations of the other entity that were confirmed since stay, too.
+/// Like any list, by number; one that was noted again by the change is believed as before. Observations of the other entity
+/// that were confirmed since stay, too.
 fn observations(
     before: &[Observation],
     after: &[Observation],
@@ -103,6 +104,17 @@ fn observations(
 ) -> Vec<Observation> {
     let same = |a: &Observation, b: &Observation| a.number == b.number;
     let mut own = back_list(before, after, now, same);
+    for own in &mut own {
+        let find = |list: &[Observation]| list.iter().find(|item| same(item, own)).cloned();
+        if let (Some(was), Some(then)) = (find(before), find(after)) {
+            // What was made of it is taken back elsewhere, and is not made again.
+            let stage = own.stage;
+            *own = Observation {
+                stage,
+                ..back(&was, &then, own)
+            };
+        }
+    }
     let has = |list: &[Observation], item: &Observation| list.iter().any(|o| same(o, item));
     let noted_again = now.iter().filter(|item| {
         let then = after.iter().find(|o| same(o, item));
