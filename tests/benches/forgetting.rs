@@ -183,7 +183,7 @@ async fn a_year(clock: &ManualClock) -> Vec<NewEvent> {
             counter: Arc::new(Estimate::default()),
             memory: memory.clone(),
         };
-        let resident =
+        let mut resident =
             Resident::wake(AssistantConfig::new(key(0)), FakeWorld::tools(), ports).await;
         for message in 0..MESSAGES {
             number += 1;
@@ -208,7 +208,7 @@ async fn a_year(clock: &ManualClock) -> Vec<NewEvent> {
                 .await;
             resident.rest().await;
         }
-        resident.end().await;
+        resident.put_away().await;
         clock.advance(DAY - Duration::from_secs(60 * MESSAGES));
     }
     let stored = log.events(&key(0));

@@ -82,14 +82,24 @@ impl Resident {
     ///
     /// If a decision of its life is different when it is made again, or if it does not end well within [`LIMIT`].
     pub async fn end(mut self) {
+        self.put_away().await;
+        let counter = |_: &_| self.counter.clone();
+        let again = decide_again(&*self.log, &self.key, Seq(u64::MAX), counter).await;
+        again.expect("every decision follows from the log");
+    }
+
+    /// Lets it end and save its snapshot. What it did is not compared with anything: after each visit of a long life, that
+    /// would read the life from its beginning again.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end well within [`LIMIT`].
+    pub async fn put_away(&mut self) {
         self.handle.shut_down().await;
         let ended = timeout(LIMIT, self.run.join_next()).await;
         let ended = ended.expect("the assistant ends").expect("it was running");
         ended
             .expect("its task is not cancelled")
             .expect("the assistant ends well");
-        let counter = |_: &_| self.counter.clone();
-        let again = decide_again(&*self.log, &self.key, Seq(u64::MAX), counter).await;
-        again.expect("every decision follows from the log");
     }
 }
