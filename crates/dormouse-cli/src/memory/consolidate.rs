@@ -1,6 +1,6 @@
 //! `dormouse memory consolidate`: facts from what was heard, and traits from what was noticed, made by a model.
 
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
 use dormouse_engine::{
     Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings, Consolidator,
@@ -156,12 +156,25 @@ fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
         events,
         end,
     } = line.came_of_it;
-    let mut lines = vec![format!(
-        "{} read: {} added ({superseded} superseded a record, {linked} linked with one), {ignored} not kept, {unusable} \
-         unusable",
+    let is_idle = (records, requests, resumed) == (&0, &0, &0) && skipped.is_empty();
+    if is_idle && *end == ConsolidationEnd::Done {
+        return vec!["there is nothing new to consolidate; no model was asked".to_owned()];
+    }
+    let of_facts = [
+        (superseded, "in place of a record"),
+        (linked, "linked with one"),
+        (ignored, "not kept"),
+        (unusable, "unusable"),
+    ];
+    let mut read = format!(
+        "{} read: {} added",
         counted(*records, "record", "records"),
         counted(*added, "fact", "facts"),
-    )];
+    );
+    for (number, what) in of_facts.into_iter().filter(|(number, _)| **number > 0) {
+        let _written = write!(read, ", {number} {what}");
+    }
+    let mut lines = vec![read];
     if !people.is_empty() {
         let people: Vec<_> = people.iter().map(ToString::to_string).collect();
         lines.push(format!("observations consolidated: {}", people.join(", ")));

@@ -100,6 +100,25 @@ fn commands_reach_the_assistants_that_run_and_change_what_these_remember() {
 }
 
 #[test]
+fn a_memory_is_consolidated_while_its_assistant_lives() {
+    let home = Home::new();
+    let running = Running::start(&home);
+    ok(home.play("remember that I live in Berlin"));
+    let first = ok(home.run(&["memory", "consolidate"], ""));
+    assert!(first.out.contains(" added"), "{}", first.out);
+    let again = ok(home.run(&["memory", "consolidate"], ""));
+    assert!(!again.out.contains(" added"), "{}", again.out);
+    let asked = ok(home.play("where do I live?"));
+    assert!(
+        asked.answers().last().unwrap().contains("Berlin"),
+        "{}",
+        asked.out
+    );
+    assert_eq!(running.end(Signal::SIGTERM), Some(143));
+    ok(home.run(&["log", "replay", "--decide"], ""));
+}
+
+#[test]
 fn an_emergency_stop_holds_a_running_assistant_until_it_is_cleared() {
     let home = Home::new();
     let running = Running::start(&home);
