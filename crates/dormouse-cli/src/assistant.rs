@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::{
     command::{
         CommandError, CommandFailure, JsonFlag, Places, Printing, author, block_on, callers_host,
-        say, view_log,
+        roster_exit, say, view_log,
     },
     config::Config,
     data,
@@ -122,18 +122,6 @@ pub(crate) struct Who {
 impl CommandFailure for RosterError {
     fn exit(&self) -> Exit {
         roster_exit(self)
-    }
-}
-
-/// The exit code for a change of the folder's assistants that was not made.
-pub(crate) fn roster_exit(error: &RosterError) -> Exit {
-    match error {
-        RosterError::Taken { .. }
-        | RosterError::Configured { .. }
-        | RosterError::Unknown { .. }
-        | RosterError::Name { .. } => Exit::Usage,
-        RosterError::Life { .. } => Exit::Damaged,
-        _ => Exit::Failure,
     }
 }
 

@@ -4,6 +4,7 @@ mod again;
 mod arguments;
 mod caller;
 mod error;
+mod host_exit;
 mod invocation;
 mod log_file;
 mod memory_file;
@@ -20,6 +21,7 @@ pub(crate) use caller::{
 pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
+pub(crate) use host_exit::{continuity_exit, host_exit, roster_exit, world_exit};
 pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
 pub(crate) use log_file::{
     AssistantLog, chosen, open_log_view, open_view, view_log, view_state, view_states,

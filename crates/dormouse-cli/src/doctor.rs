@@ -14,13 +14,12 @@ use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
     args::Doctor,
-    command::{Places, callers_host, log_open_exit},
+    command::{Places, callers_host, log_open_exit, world_exit},
     config::{Config, ConfigSource, privacy, unmatched},
     data::LocateError,
     exit::{Exit, Report},
     finding::{self, Finding},
     grammar::counted,
-    play::world_exit,
 };
 
 mod files;

@@ -50,7 +50,7 @@ mod visit_end;
 mod visited;
 mod waiting;
 
-pub(crate) use error::{PlayError, continuity_exit, host_exit, world_exit};
+pub(crate) use error::PlayError;
 pub(crate) use guest::{Guest, attend as attend_guest};
 pub(crate) use terminal::Terminal;
 

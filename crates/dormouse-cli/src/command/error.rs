@@ -10,11 +10,11 @@ use dormouse_host::{DataError, HostError};
 use dormouse_memory::{MemoryError, MemoryOpenError, StoreErrorKind};
 use dormouse_store::LogOpenError;
 
+use super::host_exit::host_exit;
 use crate::{
     config::ConfigFileError,
     data::{LocateError, data_exit},
     exit::{Exit, Report},
-    play::host_exit,
     provider::ProviderError,
     recall::RecallError,
 };

@@ -8,13 +8,12 @@ use dormouse_store::RedbLog;
 
 use super::Finding;
 use crate::{
-    command::{CommandError, block_on, clear_command, retry_command},
+    command::{CommandError, block_on, clear_command, continuity_exit, retry_command},
     config::{Config, find, privacy, unmatched},
     describe,
     exit::{Exit, Report},
     forget::describe_request,
     grammar::counted,
-    play::continuity_exit,
 };
 
 /// The findings about every assistant in the log; empty if all is well.

@@ -17,9 +17,8 @@ use super::{
     other_files::OtherFiles,
 };
 use crate::{
-    command::{CommandError, CommandFailure, MemoryFile, block_on, memory_open_exit},
+    command::{CommandError, CommandFailure, MemoryFile, block_on, memory_open_exit, world_exit},
     exit::Exit,
-    play::world_exit,
     recall,
 };
 

@@ -5,13 +5,12 @@ use std::io;
 use dormouse_contracts::BoxError;
 
 use super::feed::WatchError;
-use dormouse_host::{ContinuityError, DataFolder, EndedError, HostError};
+use dormouse_host::{DataFolder, EndedError, HostError};
 
 use crate::{
-    assistant::roster_exit,
-    command,
+    command::{self, host_exit},
     config::ConfigFileError,
-    data::{LocateError, data_exit},
+    data::LocateError,
     exit::Exit,
     provider::ProviderError,
     record::TapeError,
@@ -74,56 +73,5 @@ impl PlayError {
             Self::Mismatch(_) => Exit::Damaged,
             _ => Exit::Failure,
         }
-    }
-}
-
-/// The exit code for a host that cannot be opened, or an assistant that cannot be woken.
-pub(crate) fn host_exit(error: &HostError) -> Exit {
-    match error {
-        HostError::Log(error) => command::log_open_exit(error),
-        HostError::World(error) => world_exit(error),
-        HostError::Memory(error) => command::memory_open_exit(error),
-        HostError::Recall(_) => Exit::Usage,
-        HostError::Continuity(error) => continuity_exit(error),
-        HostError::Wake(_)
-        | HostError::Mismatch(_)
-        | HostError::Format(_)
-        | HostError::Read(_)
-        | HostError::Life { .. } => Exit::Damaged,
-        HostError::Join {
-            source: dormouse_contracts::AdmitError::World(_),
-            ..
-        } => Exit::Failure,
-        HostError::Join { .. }
-        | HostError::Id(_)
-        | HostError::Limits(_)
-        | HostError::Archived { .. } => Exit::Usage,
-        HostError::Roster(error) => roster_exit(error),
-        HostError::Data(error) => data_exit(error),
-        _ => Exit::Failure,
-    }
-}
-
-/// The exit code for a world and a log that cannot be used together.
-pub(crate) fn continuity_exit(error: &ContinuityError) -> Exit {
-    match error {
-        ContinuityError::OldWorld { .. } | ContinuityError::OtherLog { .. } => Exit::Damaged,
-        ContinuityError::Id(_) => Exit::Usage,
-        _ => Exit::Failure,
-    }
-}
-
-/// The exit code for a world that cannot be opened.
-pub(crate) fn world_exit(error: &dormouse_sandbox::SandboxOpenError) -> Exit {
-    use dormouse_sandbox::SandboxOpenError;
-    match error {
-        SandboxOpenError::InUse { .. } => Exit::InUse,
-        SandboxOpenError::Empty { .. }
-        | SandboxOpenError::Foreign { .. }
-        | SandboxOpenError::NewerFormat { .. }
-        | SandboxOpenError::OlderFormat { .. }
-        | SandboxOpenError::Damaged { .. }
-        | SandboxOpenError::Repaired { .. } => Exit::Damaged,
-        _ => Exit::Failure,
     }
 }
