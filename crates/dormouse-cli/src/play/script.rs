@@ -8,7 +8,7 @@ use std::{
     path::Path,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicI64, Ordering},
     },
     time::Duration,
 };
@@ -62,19 +62,13 @@ impl Clock for ScriptClock {
     }
 }
 
-/// The same random numbers in every run (SplitMix64). They spread retries, and the offline model needs none.
-#[derive(Debug, Default)]
-struct SeededRandom(AtomicU64);
+/// In place of random numbers, which would spread retries: the offline model never has to be asked again.
+#[derive(Debug)]
+struct Middle;
 
-impl Random for SeededRandom {
+impl Random for Middle {
     fn unit(&self) -> f64 {
-        let step = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut mixed = self.0.fetch_add(step, Ordering::Relaxed).wrapping_add(step);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        // The upper half fits into a float without rounding up to one.
-        f64::from(u32::try_from(mixed >> 32).unwrap_or(0)) / (f64::from(u32::MAX) + 1.0)
+        0.5
     }
 }
 
@@ -120,7 +114,7 @@ fn settings(config: &Config, clock: &Arc<ScriptClock>) -> Result<HostSettings, P
     let mut settings = HostSettings::with_models(config.clone(), environment, models);
     settings.learns = false;
     settings.clock = Arc::clone(clock) as _;
-    settings.random = Arc::new(SeededRandom::default());
+    settings.random = Arc::new(Middle);
     Ok(settings)
 }
 
