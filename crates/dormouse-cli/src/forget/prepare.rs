@@ -78,7 +78,10 @@ impl FoundFiles {
     ) -> Result<Self, CommandError> {
         let data = file.data();
         let others = OtherFiles::in_folder(data, plans)?;
-        let world = is_whole_folder && data.world().exists() && changes_world(data, plans)?;
+        // The free pages of a world's file may still have what was delivered and is in none of its records any more.
+        let world = is_whole_folder
+            && data.world().exists()
+            && (!ends(plans).is_empty() || changes_world(data, plans)?);
         Ok(Self { world, others })
     }
 

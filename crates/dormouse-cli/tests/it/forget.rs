@@ -105,6 +105,24 @@ fn records_of(home: &Home, key: &str, id: &str) -> Vec<String> {
 }
 
 #[test]
+fn no_free_page_of_the_world_holds_what_was_delivered_and_then_forgotten() {
+    let home = Home::new();
+    let look = ["look".to_owned()];
+    play(&home, "Bob", &look);
+    let said = [
+        "say my aunt Zenobia hoards marzipanic periwinkles under the stairs",
+        "say good night everybody here",
+    ];
+    play(&home, "Alice", &said.map(str::to_owned));
+    play(&home, "Bob", &look);
+    let words = ["Zenobia", "periwinkles"];
+    assert_eq!(hits(home.path(), &words).len(), words.len());
+    let run = forget(&home, &["--person", "Alice", "--yes", "--everything"]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert_eq!(hits(home.path(), &words), BTreeMap::new());
+}
+
+#[test]
 fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
     let home = lived();
     // What is left behind by other commands.

@@ -219,6 +219,9 @@ fn a_log_that_keeps_secrets_is_counted_by_kind_and_never_printed() {
     let run = home.run(&["play", "--json", "--provider", "offline"], lines);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(holds(&home, "log.redb", SAID[0].1));
+    for (_, secret) in SAID {
+        assert!(!holds(&home, "memory-dormouse.redb", secret), "{secret}");
+    }
     let doctor = home.run(&["doctor"], "");
     assert_eq!(doctor.code, Some(0), "{}", doctor.out);
     for kind in ["password", "api key", "token", "card number"] {

@@ -9,6 +9,7 @@ use dormouse_contracts::{
 };
 use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
+use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning;
 
 use super::{
@@ -231,7 +232,8 @@ impl Mapping<'_> {
         words: &str,
         event: (Seq, Timestamp),
     ) {
-        if let Some(content) = Passage::shortened(words) {
+        // The log may keep secrets; the memory never does.
+        if let Some(content) = Passage::shortened(&mask(words, RedactionProfile::Memory)) {
             let entity = entity.clone();
             let added = EntityChange::MessageAdded {
                 entity,
