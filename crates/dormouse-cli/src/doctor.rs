@@ -67,6 +67,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
         findings.extend(unmatched.map(Finding::Doubtful));
         findings.push(Finding::Fine(privacy(&config.memory)));
         findings.push(memory::finding(&data, log.as_ref(), config));
+        findings.extend(memory::of_others(&data, log.as_ref(), config));
         findings.extend(memory::leftover(&data, config));
         findings.extend(vectors::finding(&data, config));
     }

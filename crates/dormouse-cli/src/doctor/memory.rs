@@ -44,6 +44,22 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
     }
 }
 
+/// What is wrong with the memories of the other assistants of the log.
+pub(super) fn of_others(data: &DataFolder, log: Option<&RedbLog>, config: &Config) -> Vec<Finding> {
+    let known = log.and_then(|log| log.assistants().ok());
+    let others = known.into_iter().flatten().map(|(key, _)| key);
+    let others = others.filter(|key| *key != config.assistant.key() && data.memory(key).exists());
+    let wrong = others.filter_map(|key| {
+        let mut its = config.clone();
+        its.assistant.set_key(key.clone());
+        match finding(data, log, &its) {
+            Finding::Wrong(text, exit) => Some(Finding::Wrong(format!("{key}: {text}"), exit)),
+            _ => None,
+        }
+    });
+    wrong.collect()
+}
+
 fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
     format!(
         "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup. Or \

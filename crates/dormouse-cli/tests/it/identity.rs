@@ -188,3 +188,18 @@ fn what_commands_changed_comes_out_of_the_log_when_the_memory_is_removed() {
     assert_eq!(list(&["entity", "list", "--json"]), people);
     assert!(people.contains("Marta"), "{people}");
 }
+
+#[test]
+fn doctor_finds_the_memory_of_another_one_in_the_place_of_each_assistant() {
+    let home = Home::new();
+    said(&home, "hello\n");
+    runs_as(&home, "vole");
+    said(&home, "hello\n");
+    fs::remove_file(home.file("dormouse.toml")).unwrap();
+    done(&home, &["doctor"]);
+
+    fs::copy(memory_of(&home, "dormouse"), memory_of(&home, "vole")).unwrap();
+    let doctor = home.run(&["doctor"], "");
+    assert_eq!(doctor.code, Some(4), "{}", doctor.out);
+    assert!(doctor.out.contains("fail  vole: "), "{}", doctor.out);
+}
