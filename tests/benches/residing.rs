@@ -1,4 +1,15 @@
-//! Many residents in one process: what one that is put away holds in memory, and how fast a message wakes it.
+//! Many residents in one process: what one that is put away holds in memory, what an idle hour costs, and how fast a message
+//! wakes one of them. `cargo xtask bench residents --count N`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a failed measurement ends in a panic, and its result is a table for people"
+)]
+
+mod clock;
+#[expect(dead_code, reason = "other measurements make several rounds")]
+mod table;
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
@@ -13,69 +24,108 @@ use dormouse_sandbox::{Act, Character, CharacterKind};
 use tokio::{
     runtime::Handle,
     sync::mpsc,
-    time::{Instant, sleep},
+    time::{Instant, pause, resume, sleep},
 };
 
-use crate::table::{Row, Table};
+use table::{Row, Table};
 
-/// How many residents, unless the variable says otherwise. All of them live in one room, and each arrival there wakes everybody
-/// who was put away, so making them takes the square of their number.
+/// How many residents, unless `--residents` says otherwise. All of them live in one room.
 const RESIDENTS: usize = 100;
-const RESIDENTS_VARIABLE: &str = "DORMOUSE_BENCH_RESIDENTS";
 /// How many of them are woken by a message, one after the other.
 const WOKEN: usize = 200;
 /// How many are awake at the same time while they are made.
 const AT_ONCE: usize = 8;
-/// For how long nothing happens while wake-ups are counted.
-const IDLE: Duration = Duration::from_secs(20);
+/// For how long nothing happens while wake-ups are counted, in virtual time.
+const IDLE: Duration = Duration::from_secs(3_600);
 
-pub(crate) async fn measure(table: &mut Table) {
+fn main() {
+    let Some((runtime, mut table)) = Table::begin_benchmark() else {
+        return;
+    };
+    let residents = residents();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let residents = std::env::var(RESIDENTS_VARIABLE).map_or(RESIDENTS, |it| it.parse().unwrap());
     let keys: Vec<_> = (0..residents)
         .map(|number| AssistantId::try_new(format!("resident-{number}")).unwrap())
         .collect();
-    make(folder.path(), &keys).await;
-    let (model, mut asked) = Watched::new();
-    let empty = resident_bytes();
-    let host = open(folder.path(), Arc::new(model)).await;
+    let started = clock::now();
+    runtime.block_on(make(folder.path(), &keys));
+    println!(
+        "{residents} lived once within {:.1} s",
+        started.elapsed().as_secs_f64()
+    );
+    let (empty, _) = runtime.block_on(idle_hour());
+    let (model, asked) = Watched::new();
+    let host = runtime.block_on(open(folder.path(), Arc::new(model)));
+    runtime.block_on(putting_away(&mut table, &host, &keys));
+    runtime.block_on(idling(&mut table, &host, empty));
+    runtime.block_on(waking(&mut table, &host, &keys, asked));
+    runtime.block_on(host.close());
+}
+
+/// The number after `--residents`.
+fn residents() -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--residents");
+    (arguments.nth(1)).map_or(RESIDENTS, |number| number.parse().expect("a number"))
+}
+
+/// What those who are put away hold, from `take_in` on. Several threads take part, so the whole process is looked at; of few
+/// residents it is mostly pages that all of them share.
+async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) {
     let opened = resident_bytes();
-    let started = Instant::now();
-    for key in &keys {
+    let started = clock::now();
+    for key in keys {
         host.take_in(key).await.unwrap();
     }
     // Everybody waits for the world when it has answered a question that comes after theirs.
-    all_away(&host).await;
+    all_away(host).await;
     let took = started.elapsed();
-    let bytes = resident_bytes().saturating_sub(opened);
     table.add(&Row {
-        what: &format!("a resident put away, of {residents}"),
-        measured: bytes as f64 / residents as f64,
+        what: &format!("a resident put away, of {}", keys.len()),
+        measured: resident_bytes().saturating_sub(opened) as f64 / keys.len() as f64,
         unit: "bytes",
         baseline: "its key, its state's two numbers and a time",
         baseline_measured: 64.0,
-        note: format!(
-            "all move in within {:.0} ms; log, world and models hold {:.1} MB",
-            took.as_secs_f64() * 1e3,
-            opened.saturating_sub(empty) as f64 / 1e6
-        ),
+        note: format!("all moved in within {:.0} ms", took.as_secs_f64() * 1e3),
     });
+}
+
+/// How often the process wakes in an hour in which nothing happens, and the processor time that it takes. Time is virtual, so it
+/// goes on from one timer to the next.
+async fn idle_hour() -> (u64, Duration) {
     let metrics = Handle::current().metrics();
-    let parked = metrics.worker_park_count(0);
+    let (parked, busy) = (metrics.worker_park_count(0), processor_time());
+    pause();
     sleep(IDLE).await;
+    resume();
     let woken = metrics.worker_park_count(0) - parked;
+    (woken, processor_time() - busy)
+}
+
+async fn idling(table: &mut Table, host: &Host, empty: u64) {
+    let before = host.residents().await;
+    let (woken, busy) = idle_hour().await;
+    assert_eq!(host.residents().await, before, "somebody was woken");
     table.add(&Row {
-        what: "wake-ups while nothing happens",
+        what: "wake-ups in an idle hour",
         measured: woken as f64,
         unit: "times",
-        baseline: "the measurement's own timer",
-        baseline_measured: 1.0,
-        note: format!("in {} s", IDLE.as_secs()),
+        baseline: "the same before the host was opened: the measurement's own timer",
+        baseline_measured: empty as f64,
+        note: format!("{:.1} ms of processor time", busy.as_secs_f64() * 1e3),
     });
+}
+
+/// How long it takes from a message until the model is asked, for somebody who was put away.
+async fn waking(
+    table: &mut Table,
+    host: &Host,
+    keys: &[AssistantId],
+    mut asked: mpsc::UnboundedReceiver<()>,
+) {
     let mut latencies = Vec::new();
     for key in keys.iter().take(WOKEN) {
         let started = Instant::now();
-        page(&host, key).await;
+        page(host, key).await;
         asked.recv().await.unwrap();
         latencies.push(started.elapsed());
     }
@@ -92,7 +142,6 @@ pub(crate) async fn measure(table: &mut Table) {
         baseline_measured: at(99),
         note: format!("of {} residents that were put away", latencies.len()),
     });
-    host.close().await;
 }
 
 /// Lets everybody live once.
@@ -112,7 +161,7 @@ async fn open(folder: &Path, model: Arc<dyn ChatModel>) -> Host {
     let environment = Environment::of(|_| None);
     let models = Models::of(model);
     let mut settings = HostSettings::with_models(Config::default(), environment, models);
-    settings.put_away_after = Duration::from_millis(20);
+    settings.put_away_after = Duration::from_millis(200);
     let folder = DataFolder::at(folder).unwrap();
     Host::open(settings, &folder).await.unwrap()
 }
@@ -183,4 +232,24 @@ fn resident_bytes() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kilobytes.map_or(0, |number| 1_024 * number.trim().parse::<u64>().unwrap())
+}
+
+/// The processor time that this process has used; zero where that cannot be known.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    use nix::sys::{
+        resource::{UsageWho, getrusage},
+        time::TimeVal,
+    };
+    let used = getrusage(UsageWho::RUSAGE_SELF).unwrap();
+    let part = |time: TimeVal| {
+        let micros = time.tv_sec() * 1_000_000 + time.tv_usec();
+        Duration::from_micros(micros.unsigned_abs())
+    };
+    part(used.user_time()) + part(used.system_time())
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    Duration::ZERO
 }

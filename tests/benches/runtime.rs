@@ -17,7 +17,6 @@ mod living;
 mod rate;
 mod redacting;
 mod replaying;
-mod residing;
 mod table;
 mod ticking;
 
@@ -32,7 +31,6 @@ fn main() {
     runtime.block_on(appending::measure(&mut table));
     runtime.block_on(living::measure(&mut table));
     runtime.block_on(replaying::measure(&mut table));
-    runtime.block_on(residing::measure(&mut table));
     ticking::measure(&runtime, &mut table);
     println!("all of it took {:.0} s", table.elapsed().as_secs_f64());
 }

@@ -56,6 +56,8 @@ impl Program {
             .arg(&self.data)
             .env_clear()
             .envs(env::var_os("PATH").map(|path| ("PATH", path)))
+            // The models of the peers have no embeddings.
+            .env("DORMOUSE_MEMORY__EMBEDDER", "none")
             .stderr(Stdio::from(errors));
         Child::spawn(command)
     }

@@ -7,7 +7,17 @@ use crate::workspace::Result;
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(
         sh,
-        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench providers --bench recall"
+        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench residing --bench providers --bench recall"
+    )
+    .run()?;
+    Ok(())
+}
+
+/// `cargo xtask bench residents`: so many residents in one process.
+pub(crate) fn residents(sh: &Shell, count: &str) -> Result {
+    cmd!(
+        sh,
+        "cargo bench --package dormouse-tests --bench residing -- --residents {count}"
     )
     .run()?;
     Ok(())

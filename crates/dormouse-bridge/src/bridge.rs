@@ -8,8 +8,9 @@ use std::{
 
 use dormouse_contracts::{
     AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, EntityId, Habitat,
-    Inquire, Observe, Outcome, Perception, Perform, Presence, Query, Rejection, SenseError, Senses,
-    ToolName, ToolReach, ToolSource, ToolSpec, WorldError, WorldErrorKind, WorldId,
+    Inquire, Landmarks, Observe, Outcome, Perception, Perform, Presence, Query, Rejection,
+    SenseError, Senses, ToolName, ToolReach, ToolSource, ToolSpec, WorldError, WorldErrorKind,
+    WorldId,
 };
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinSet};
@@ -270,6 +271,10 @@ impl<G: Game> Habitat for Bridge<G> {
             let entered = self.inner.queue.let_in(&character).await;
             entered.map_err(|error| AdmitError::World(error.into()))
         })
+    }
+
+    fn landmarks(&self) -> Landmarks {
+        self.inner.game.landmarks()
     }
 
     fn has_acted<'a>(

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, future::ready};
 
 use dormouse_contracts::{
-    Audience, Effect, EffectInquiry, EffectKey, EntityId, IdError, Outcome, Presence, Query,
-    Receipt, Rejection, Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec,
+    Audience, Effect, EffectInquiry, EffectKey, EntityId, IdError, Landmarks, Outcome, Presence,
+    Query, Receipt, Rejection, Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec,
     WorldError,
 };
 use serde_json::{Value, json};
@@ -118,6 +118,11 @@ pub trait Game: Send + Sync + 'static {
         _query: &Query,
     ) -> impl Future<Output = Result<Result<Value, Rejection>, WorldError>> + Send {
         ready(Ok(Err(Rejection::new("there is nothing to see"))))
+    }
+
+    /// What settings can name in this game, so that a name that is wrong is reported. By default the game lists nothing.
+    fn landmarks(&self) -> Landmarks {
+        Landmarks::default()
     }
 
     /// Where somebody is, and who is there. By default the game does not know.

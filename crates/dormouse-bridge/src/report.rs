@@ -1,8 +1,8 @@
 //! Something that a game reports, before it has a number.
 
 use dormouse_contracts::{
-    Attested, Audience, Delivery, EffectKey, Perception, Place, Sender, SourceKind, Timestamp,
-    Words,
+    Attested, Audience, Delivery, EffectKey, Movement, Perception, Place, Sender, SourceKind,
+    Timestamp, Words,
 };
 
 /// Something that a game reports to an observer. The optional facts mean what they mean in [`Attested`]: set one only if the
@@ -25,6 +25,8 @@ pub struct Report {
     pub cause: Option<EffectKey>,
     /// The earlier delivery to the same observer that it answers.
     pub reply_to: Option<Delivery>,
+    /// Whether its sender came or left.
+    pub movement: Option<Movement>,
 }
 
 impl Report {
@@ -40,6 +42,7 @@ impl Report {
             audience: None,
             cause: None,
             reply_to: None,
+            movement: None,
         }
     }
 
@@ -50,6 +53,7 @@ impl Report {
                 audience: self.audience,
                 cause: self.cause,
                 reply_to: self.reply_to,
+                movement: self.movement,
                 ..Attested::new(delivery, self.source, self.sender, self.at)
             },
             words: self.words,

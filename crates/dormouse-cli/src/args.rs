@@ -5,15 +5,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
+    approvals::{AnswerApproval, ListApprovals},
     assistant::Assistant,
+    budget::Budget,
     command::Places,
+    commitment::Commitment,
     emergency::Emergency,
     entity::Entity,
+    exec::Exec,
     exit,
     export::Export,
     forget::Forget,
+    goal::GoalCommand,
+    history::History,
     log::Log,
     memory::Memory,
+    prompt::Prompt,
     provider::{ProviderFlags, command::Provider},
     settings::Settings,
     tools::Tools,
@@ -55,6 +62,12 @@ pub(crate) enum Command {
     /// List, check and change the settings
     #[command(subcommand, after_help = exit::HELP)]
     Config(Settings),
+    /// Show how far the ticks of an assistant may go, and why
+    #[command(subcommand, after_help = exit::HELP)]
+    Exec(Exec),
+    /// Show what its model is shown, part by part, and see to templates
+    #[command(after_help = exit::HELP)]
+    Prompt(Prompt),
     /// List the tools of assistants, and show one
     #[command(subcommand, after_help = exit::HELP)]
     Tools(Tools),
@@ -63,6 +76,20 @@ pub(crate) enum Command {
     /// Show, trigger or clear the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
+    /// Set, change and inspect what the assistant means to reach
+    #[command(subcommand, after_help = exit::HELP)]
+    Goal(Box<GoalCommand>),
+    /// List the dangerous acts of the assistant that wait for a person who confirms them
+    Approvals(ListApprovals),
+    /// Confirm an act: the assistant may do it once, exactly as it is listed
+    Approve(AnswerApproval),
+    /// Refuse an act
+    Deny(AnswerApproval),
+    /// Show what the assistant may spend on its model, and what is left of that
+    Budget(Budget),
+    /// Reset what prompts show of earlier turns
+    #[command(subcommand)]
+    History(History),
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
@@ -75,6 +102,9 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
+    /// List what the assistant means to do for people, and what became of it
+    #[command(subcommand)]
+    Commitment(Commitment),
 }
 
 /// Visiting.

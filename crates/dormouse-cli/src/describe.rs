@@ -3,18 +3,23 @@
 use dormouse_classify::Rule;
 use dormouse_contracts::{
     Audience, ModelName, Outcome, ProviderId, Purpose, Sender, SourceKind, StoredEvent, Timestamp,
-    invariant,
+    Usd, invariant,
 };
 use dormouse_engine::{
-    Activity, Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event,
-    ModelFailed, MovedTrust, NameDoubt, Pause, Perceived, RosterChange, Selected, State, Status,
-    StopCause, UnansweredCause, Verdict,
+    Activity, ApprovalAnswer, AssessmentOutcome, BudgetKind, BudgetSpan, BudgetStatus, Compacted,
+    Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event, FactsBefore,
+    GoalMoment, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived, Pursuit,
+    RosterChange, SafetyCounters, Selected, State, Status, StopCause, SummaryFailure, TaskAssessed,
+    ToolFailures, UnansweredCause, Verdict, WindowLevel,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
 use dormouse_text::{escape_id, shortened};
 
-use crate::grammar::{attributed, counted};
+use crate::{
+    commitment,
+    grammar::{attributed, counted},
+};
 
 /// A sentence that says that another model answers than before.
 pub(crate) fn switch(switch: &ModelSwitch) -> String {
@@ -126,7 +131,11 @@ fn decoded(event: &Event) -> String {
                 excerpt(it.perception.words.as_claimed())
             )
         }
-        Event::TickStarted(it) => format!("tick {} on event {}", it.tick, it.trigger),
+        Event::TickStarted(it) => {
+            let context = it.context.row().name;
+            format!("tick {} ({context}) on event {}", it.tick, it.trigger)
+        }
+        Event::TaskAssessed(it) => task_assessed(it),
         Event::Replied(it) => {
             let calls: Vec<_> = it.calls.iter().map(|call| call.name.as_str()).collect();
             let said = if calls.is_empty() {
@@ -221,9 +230,28 @@ fn decoded(event: &Event) -> String {
             format!("{}: {cause}", it.about.purpose())
         }
         Event::ConsolidationBegan(it) => format!("by {}", it.author),
+        Event::Compacted(it) => compacted(it),
+        Event::HistorySummarized(it) => format!(
+            "{} for events {} to {}: {}",
+            it.model,
+            it.span.from,
+            it.span.to,
+            excerpt(&it.text)
+        ),
+        Event::SummaryFailed(it) => format!(
+            "of what begins with event {}: {}",
+            it.from,
+            match it.cause {
+                SummaryFailure::Model(kind) => kind.to_string(),
+                SummaryFailure::Empty => "the reply holds no words".to_owned(),
+                _ => "nothing of it is kept in prompts".to_owned(),
+            }
+        ),
         Event::ConsolidationEnded(it) => match it.cause {
             ConsolidationEndCause::Done => "done".to_owned(),
             ConsolidationEndCause::MaxRequests => "as many requests as allowed".to_owned(),
+            ConsolidationEndCause::Stopped => "the emergency stop is on".to_owned(),
+            ConsolidationEndCause::BudgetSpent => "the budget is spent for now".to_owned(),
             ConsolidationEndCause::ModelFailed(kind) => format!("the model failed: {kind}"),
             _ => String::new(),
         },
@@ -231,11 +259,7 @@ fn decoded(event: &Event) -> String {
             let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
             format!("{} {}", it.tool, excerpt(&arguments))
         }
-        Event::EffectSettled(it) => match &it.outcome {
-            Outcome::Done(_) => "done".to_owned(),
-            Outcome::Rejected(rejection) => format!("rejected: {}", excerpt(&rejection.reason)),
-            Outcome::Unknown => "unknown whether it happened".to_owned(),
-        },
+        Event::EffectSettled(it) => outcome(&it.outcome),
         Event::WorldFailed(it) => world_failure(it.reason.as_deref()),
         Event::Unanswered(it) => format!(
             "the message of {} (event {}): {}{}",
@@ -251,6 +275,7 @@ fn decoded(event: &Event) -> String {
         Event::Delayed(it) => {
             let what = match it.cause {
                 DelayCause::Outage => "informed that the model gives no answers",
+                DelayCause::Budget => "informed that the budget is spent for now",
                 _ => "asked to wait",
             };
             format!("the sender of event {} is {what}", it.trigger)
@@ -259,8 +284,37 @@ fn decoded(event: &Event) -> String {
             Some(at) => format!("{}; goes on at {at}", it.reason.code()),
             None => it.reason.code().to_owned(),
         },
-        Event::EmergencyStopTriggered(it) => stop_cause(&it.cause),
+        Event::EmergencyStopTriggered(it) => stop_reason(&it.cause, it.reason.as_deref()),
+        Event::StopNoticeIntended(it) => {
+            let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
+            format!("{} {}", it.tool, excerpt(&arguments))
+        }
+        Event::StopNoticeSettled(it) => outcome(&it.outcome),
+        Event::HistoryReset(it) => format!("by {}", it.reset_by),
         Event::EmergencyStopCleared(it) => format!("by {}", it.cleared_by),
+        Event::ApprovalRequested(it) => {
+            let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
+            format!(
+                "{} {}, until {}",
+                it.tool,
+                excerpt(&arguments),
+                it.expires_at
+            )
+        }
+        Event::ApprovalAnswered(it) => {
+            let answer = match it.answer {
+                ApprovalAnswer::Allowed => "confirmed",
+                ApprovalAnswer::Denied => "refused",
+            };
+            let reason = it.reason.as_deref().map(excerpt);
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{answer} event {} by {}{reason}", it.approval, it.by)
+        }
+        Event::CallReserved(it) => {
+            let cost = it.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
+            let tokens = counted(it.tokens, "token", "tokens");
+            format!("{tokens}{cost}, at most")
+        }
         Event::RetryRequested(it) => format!("by {}", it.requested_by),
         Event::SettingChanged(it) => {
             let value = |value: &Option<serde_json::Value>| match value {
@@ -271,7 +325,50 @@ fn decoded(event: &Event) -> String {
             format!("{}: {old} -> {new}, by {}", it.setting, it.by)
         }
         Event::RosterChanged(it) => format!("{}, by {}", roster(&it.change), it.author),
+        Event::GoalCreated(it) => {
+            let goal = excerpt(&it.description.text);
+            format!("goal {}, by {}: {goal}", it.id, it.author)
+        }
+        Event::GoalUpdated(it) => format!("goal {}{}, by {}", it.id, goal_change(it), it.author),
+        Event::GoalCompleted(it) => {
+            let outcome = it.outcome.as_ref().map(|outcome| excerpt(&outcome.text));
+            let outcome = outcome.unwrap_or_else(|| "all its parts are done".to_owned());
+            format!("goal {}, by {}: {outcome}", it.id, it.author)
+        }
+        Event::GoalPursued(it) => {
+            let what = match it.pursuit {
+                Pursuit::Progress => "brought further",
+                Pursuit::Nothing => "nothing came of it",
+                Pursuit::Failed => "given up after errors",
+            };
+            let next = it.next_at.map(|at| format!("; next at {at}"));
+            let blocked = it.blocked.map(|blocked| format!("; {blocked}"));
+            let rest = next.or(blocked).unwrap_or_default();
+            format!("goal {}: {what}{rest}", it.id)
+        }
+        Event::CommitmentEnded(it) => format!(
+            "{}: event {}, for {}",
+            commitment::status(it.outcome),
+            it.commitment,
+            it.entity
+        ),
     }
+}
+
+/// What is changed of a goal.
+fn goal_change(it: &GoalUpdated) -> String {
+    let status = it.status.as_ref().map(|status| status.to_text());
+    let priority = it.priority.map(|priority| format!("priority {priority}"));
+    let parent = it.parent_id.map(|parent| format!("part of {parent}"));
+    let moment = it.moment.map(|moment| match moment {
+        GoalMoment::Never => "due at no moment".to_owned(),
+        GoalMoment::At(at) => format!("due at {at}"),
+        GoalMoment::Repeating { first, every } => format!("due {every}, first at {first}"),
+    });
+    let note = it.note.as_ref().map(|note| excerpt(&note.text));
+    let changes = [status, priority, parent, moment, note];
+    let changes = changes.into_iter().flatten();
+    changes.map(|change| format!(", {change}")).collect()
 }
 
 /// What an operator decided about the assistant as a whole.
@@ -292,6 +389,24 @@ fn roster(change: &RosterChange) -> String {
 }
 
 /// What the assistant lives under from now on.
+fn task_assessed(it: &TaskAssessed) -> String {
+    let assessment = &it.assessment;
+    let by = match it.asked.as_ref().map(|call| &call.outcome) {
+        None => "by rules".to_owned(),
+        Some(AssessmentOutcome::Replied {
+            model, complexity, ..
+        }) => match complexity {
+            Some(_) => format!("by {model}"),
+            None => format!("by rules, since the reply of {model} cannot be read"),
+        },
+        Some(AssessmentOutcome::Failed(kind)) => format!("by rules, since the call failed: {kind}"),
+    };
+    let steps = assessment.iterations.map_or_else(String::new, |steps| {
+        format!(", {} at most", counted(steps, "step", "steps"))
+    });
+    format!("complexity {}{steps}, {by}", assessment.complexity)
+}
+
 fn configured(it: &Configured) -> String {
     let parts = [
         ("program", it.program.is_some()),
@@ -348,6 +463,9 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
             "nobody knows whether its answer was heard, and it is not repeated".to_owned()
         }
         UnansweredCause::BrokenOff => "the world took only the beginning of the answer".to_owned(),
+        UnansweredCause::RepeatedCall => {
+            "the model made the same call with the same result again and again".to_owned()
+        }
         UnansweredCause::NotHeard => {
             "something was said, but the one who asked did not hear it".to_owned()
         }
@@ -411,6 +529,24 @@ fn rounded(milliseconds: f64) -> String {
     format!("{minutes:.0} min {:.0} s", seconds - 60.0 * minutes)
 }
 
+/// What became of an act.
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Done(_) => "done".to_owned(),
+        Outcome::Rejected(rejection) => format!("rejected: {}", excerpt(&rejection.reason)),
+        Outcome::Unknown => "unknown whether it happened".to_owned(),
+    }
+}
+
+/// Why an assistant was stopped, with the reason that somebody gave.
+pub(crate) fn stop_reason(cause: &StopCause, reason: Option<&str>) -> String {
+    let cause = stop_cause(cause);
+    match reason {
+        Some(reason) => format!("{cause}: {}", excerpt(reason)),
+        None => cause,
+    }
+}
+
 /// Why an assistant was stopped.
 pub(crate) fn stop_cause(cause: &StopCause) -> String {
     match cause {
@@ -426,6 +562,26 @@ pub(crate) fn stop_cause(cause: &StopCause) -> String {
     }
 }
 
+/// How much of the history is left out of prompts from here on.
+fn compacted(it: &Compacted) -> String {
+    let dropped: usize = it.dropped.iter().map(|span| span.turns.len()).sum();
+    let facts = match it.extraction {
+        None => String::new(),
+        Some(FactsBefore::Added(facts) | FactsBefore::Partly(facts)) => {
+            format!("; {} made before", counted(facts, "fact", "facts"))
+        }
+        Some(_) => "; no facts could be made before".to_owned(),
+    };
+    format!(
+        "{} to {} of {} tokens: the results of {} are one line each, {} left out{facts}",
+        it.before,
+        it.after,
+        it.window,
+        counted(it.masked.len() as u64, "turn", "turns"),
+        counted(dropped as u64, "turn is", "turns are"),
+    )
+}
+
 /// What an assistant is doing, in a word or two.
 pub(crate) fn activity(activity: &Activity) -> String {
     match activity {
@@ -435,6 +591,9 @@ pub(crate) fn activity(activity: &Activity) -> String {
         Activity::Waiting(at) => format!("waiting until {}", second(*at)),
         Activity::WorldUnreachable { until, .. } => {
             format!("waiting for its world until {}", second(*until))
+        }
+        Activity::OverBudget { until } => {
+            format!("waiting for its budget until {}", second(*until))
         }
         Activity::Paused(it) => format!("waiting {}", pause(it)),
         Activity::Stalled { cause } => format!("waiting until its log can be written: {cause}"),
@@ -448,7 +607,10 @@ pub(crate) fn activity(activity: &Activity) -> String {
 pub(crate) fn held(name: &str, status: &Status) -> Option<String> {
     let is_held = matches!(
         status.activity,
-        Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
+        Activity::Waiting(_)
+            | Activity::OverBudget { .. }
+            | Activity::WorldUnreachable { .. }
+            | Activity::Paused(_)
     );
     let since = status.waiting_since.filter(|_| is_held)?;
     Some(format!(
@@ -474,10 +636,14 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     }
     let memories = memories.map(|count| format!("; {}", counted(count, "memory", "memories")));
     let mut text = format!(
-        "{doing}; {} of {} tokens in its last prompt; {}; {}{}; {} answered and {} failed, {} tokens in and \
+        "{doing}; {} of {} tokens in its last prompt{}; {}; {}{}; {} answered and {} failed, {} tokens in and \
          {} out",
         status.prompt_tokens,
         status.max_context_tokens,
+        match status.window_level {
+            WindowLevel::Ok => String::new(),
+            level => format!(" ({})", level.as_str()),
+        },
         counted(status.waiting as u64, "message waits", "messages wait"),
         counted(status.seq.0, "event", "events"),
         memories.unwrap_or_default(),
@@ -486,9 +652,31 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
         status.spent.prompt_tokens,
         status.spent.completion_tokens,
     );
+    if let Some(at) = status.last_compaction {
+        let times = counted(status.compactions, "time", "times");
+        text += &format!(
+            "; earlier turns left out of prompts {times}, last at {}",
+            second(at)
+        );
+    }
+    if status.summaries_skipped > 0 {
+        let spans = counted(status.summaries_skipped, "summary was", "summaries were");
+        text += &format!("; {spans} given up after three failures");
+    }
     if status.unanswered > 0 {
         let messages = counted(status.unanswered, "message", "messages");
         text += &format!("; {messages} ended without an answer");
+    }
+    if status.panics > 0 {
+        text += &format!("; {} panicked", counted(status.panics, "call", "calls"));
+    }
+    if status.approvals > 0 {
+        let acts = counted(status.approvals as u64, "act waits", "acts wait");
+        text += &format!("; {acts} to be confirmed (`dormouse approvals`)");
+    }
+    text += &safety(&status.safety);
+    for budget in &status.budgets {
+        text += &format!("; {} left {}", left_of(budget), span_of(budget));
     }
     if let Some(answered) = status.exchanges {
         let messages = counted(u64::from(answered), "message", "messages");
@@ -496,6 +684,49 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
             "; answers no other assistant until a person says something ({messages} of theirs answered since; \
              limits.max_exchanges)"
         );
+    }
+    text
+}
+
+/// How much is left of a budget.
+pub(crate) fn left_of(budget: &BudgetStatus) -> String {
+    let of = |amount: u64| match budget.kind {
+        BudgetKind::Tokens => counted(amount, "token", "tokens"),
+        BudgetKind::Money => Usd::from_picos(amount).to_string(),
+    };
+    format!("{} of {}", of(budget.left()), of(budget.limit))
+}
+
+/// The span of time that a budget is for.
+pub(crate) fn span_of(budget: &BudgetStatus) -> &'static str {
+    match budget.span {
+        BudgetSpan::Tick => "in a tick",
+        BudgetSpan::Hour => "in an hour",
+        BudgetSpan::Day => "in a day",
+        BudgetSpan::Life => "in its life",
+    }
+}
+
+/// How often it was stopped and what may stop it, behind something else; nothing if all is well.
+pub(crate) fn safety(counters: &SafetyCounters) -> String {
+    let mut text = String::new();
+    if counters.stops > 0 {
+        text += &format!("; stopped {}", counted(counters.stops, "time", "times"));
+    }
+    if counters.consecutive_errors > 0 {
+        text += &format!(
+            "; {} of {} errors in a row",
+            counters.consecutive_errors, counters.max_consecutive_errors
+        );
+    }
+    for ToolFailures {
+        tool,
+        failed,
+        calls,
+    } in &counters.failures
+    {
+        let calls = counted(*calls as u64, "call", "calls");
+        text += &format!("; {tool} failed in {failed} of its last {calls}");
     }
     text
 }

@@ -9,7 +9,7 @@ use std::{
 
 use dormouse_contracts::broken_invariants;
 use dormouse_host::{DataFolder, SystemClock};
-use dormouse_sandbox::Sandbox;
+use dormouse_sandbox::{Sandbox, landmarks};
 use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
@@ -63,9 +63,10 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     findings.push(finding);
     findings.push(configuration);
     if let Some(config) = &config {
-        let unmatched = unmatched(&config.classify, &config.memory).into_iter();
+        let landmarks = landmarks();
+        let unmatched = unmatched(&config.classify, &config.memory, &landmarks).into_iter();
         findings.extend(unmatched.map(Finding::Doubtful));
-        findings.push(Finding::Fine(privacy(&config.memory)));
+        findings.push(Finding::Fine(privacy(&config.memory, &landmarks)));
         findings.push(memory::finding(&data, log.as_ref(), config));
         findings.extend(memory::of_others(&data, log.as_ref(), config));
         findings.extend(memory::leftover(&data, config));

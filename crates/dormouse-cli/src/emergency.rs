@@ -3,7 +3,8 @@
 use clap::Subcommand;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{
-    ClearError, EmergencyStopCleared, EmergencyStopTriggered, Event, StopCause, StopError,
+    ClearError, EmergencyStopTriggered, Event, SafetyCounters, StopCause, StopError, Stopped,
+    clear_stop,
 };
 use dormouse_host::DataFolder;
 use serde::Serialize;
@@ -28,6 +29,14 @@ pub(crate) enum Emergency {
         /// Who stops the assistant, for the log [default: your user name]
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
+        /// Why, for the log and for those who look at the assistant
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
+        reason: String,
     },
     /// Show whether the assistant is stopped, since when and why; the exit code is 5 if it is
     Show {
@@ -51,9 +60,13 @@ pub(crate) fn run(places: &Places, command: Emergency) -> Result<Exit, CommandEr
     let data = crate::data::locate(places.data.as_deref())?;
     match command {
         Emergency::Show { of, json } => return show(places, &data, of, json),
-        Emergency::Stop { of, by } => {
+        Emergency::Stop { of, by, reason } => {
             let by = operator(by)?;
-            stop(&AssistantLog::open(places, &data, of.assistant)?, &by)?;
+            stop(
+                &AssistantLog::open(places, &data, of.assistant)?,
+                &by,
+                &reason,
+            )?;
         }
         Emergency::Clear { of, by } => {
             let by = operator(by)?;
@@ -64,18 +77,20 @@ pub(crate) fn run(places: &Places, command: Emergency) -> Result<Exit, CommandEr
 }
 
 /// Triggers the stop, as an event that says who did it.
-fn stop(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
+fn stop(log: &AssistantLog, by: &str, reason: &str) -> Result<(), CommandError> {
     let AssistantLog { key, state, .. } = log;
     if let Some(stopped) = state.stop.stopped() {
-        let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
+        let (at, cause) = (stopped.at, why(stopped));
         return say(&format!("{key} is already stopped, since {at}: {cause}"));
     }
     match log.resident() {
-        Some(resident) => block_on(resident.handle().stop(by))??,
+        Some(resident) => block_on(resident.handle().stop(by, reason))??,
         None => {
             let cause = StopCause::Operator(by.to_owned());
+            let reason = (!reason.trim().is_empty()).then(|| reason.to_owned());
             log.append(&Event::EmergencyStopTriggered(EmergencyStopTriggered {
                 cause,
+                reason,
             }))?;
         }
     }
@@ -88,7 +103,7 @@ fn stop(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
 /// Clears the stop, as an event that says who did it.
 fn clear(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
     let AssistantLog { key, state, .. } = log;
-    let Some(stopped) = state.stop.stopped() else {
+    let (Some(stopped), Some(cleared)) = (state.stop.stopped(), clear_stop(state, by)) else {
         return say(&format!("{key} is not stopped; there is nothing to clear"));
     };
     let answered = match log.resident() {
@@ -97,17 +112,20 @@ fn clear(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
             "messages answered now"
         }
         None => {
-            log.append(&Event::EmergencyStopCleared(EmergencyStopCleared {
-                cleared_by: by.to_owned(),
-            }))?;
+            log.append(&cleared)?;
             "messages waiting for the next start"
         }
     };
-    let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
+    let (at, cause) = (stopped.at, why(stopped));
     let waiting = describe::waiting(state);
     say(&format!(
         "{key} was stopped at {at} ({cause}); cleared by {by}; {answered}: {waiting}"
     ))
+}
+
+/// Why it was stopped.
+fn why(stopped: &Stopped) -> String {
+    describe::stop_reason(&stopped.cause, stopped.reason.as_deref())
 }
 
 impl CommandFailure for StopError {
@@ -130,7 +148,11 @@ struct StopLine<'a> {
     /// When it was triggered; `null` while the assistant is not stopped.
     stopped_at: Option<String>,
     cause: Option<&'a StopCause>,
+    /// The reason that somebody gave.
+    reason: Option<&'a str>,
     waiting: usize,
+    #[serde(flatten)]
+    counters: &'a SafetyCounters,
 }
 
 /// Shows whether the assistant is stopped, since when, why, and how many messages wait.
@@ -143,20 +165,26 @@ fn show(
     let printing = json.printing();
     let (key, state) = view_state(places, data, of.assistant, printing)?;
     let (stopped, waiting) = (state.stop.stopped(), describe::waiting(&state));
+    let counters = SafetyCounters::of(&state);
     let line = StopLine {
         r#type: "emergency",
         assistant: &key,
         stopped_at: stopped.map(|stopped| stopped.at.to_string()),
         cause: stopped.map(|stopped| &stopped.cause),
+        reason: stopped.and_then(|stopped| stopped.reason.as_deref()),
         waiting,
+        counters: &counters,
     };
+    let counts = describe::safety(&counters);
     let waits = counted(waiting as u64, "message waits", "messages wait");
     printing.print(&line, || match stopped {
-        None => format!("{key} is not stopped; {waits}"),
+        None => format!("{key} is not stopped; {waits}{counts}"),
         Some(stopped) => {
-            let (at, cause) = (stopped.at, describe::stop_cause(&stopped.cause));
+            let (at, cause) = (stopped.at, why(stopped));
             let clear = clear_command(data, &key);
-            format!("{key} has been stopped since {at}: {cause}; {waits}. `{clear}` lets it go on")
+            format!(
+                "{key} has been stopped since {at}: {cause}; {waits}{counts}. `{clear}` lets it go on"
+            )
         }
     })?;
     Ok(match stopped {

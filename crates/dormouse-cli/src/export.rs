@@ -14,7 +14,7 @@ use dormouse_contracts::{
     AssistantId, Audience, Clock, EffectKey, EntityId, Origin, Outcome, Seq, StoredEvent,
     each_event,
 };
-use dormouse_engine::{Event, KnownPeople, Person, ReplayError, WhoError};
+use dormouse_engine::{Event, GoalId, GoalNote, KnownPeople, Person, ReplayError, WhoError};
 use dormouse_entities::{Attributes, Conversation, Profile};
 use dormouse_host::{SystemClock, check_format};
 use dormouse_memory::{Derivation, Memory, Record, RecordKind};
@@ -114,6 +114,8 @@ struct Kept {
     profiles: Vec<Profile>,
     conversations: Vec<Conversation>,
     records: Vec<Value>,
+    /// What is noted about goals and was made of what the person said.
+    goals: Vec<Value>,
     /// How much about the person is left out, because it comes from what others said in private.
     withheld: u64,
 }
@@ -279,6 +281,11 @@ impl Talk {
                     self.intended.insert(it.key, answer);
                 }
             }
+            Event::GoalCreated(it) => {
+                self.goal(stored, it.id, Some(&it.description), ids, kept);
+            }
+            Event::GoalUpdated(it) => self.goal(stored, it.id, it.note.as_ref(), ids, kept),
+            Event::GoalCompleted(it) => self.goal(stored, it.id, it.outcome.as_ref(), ids, kept),
             Event::EffectSettled(settled) => {
                 if let Some((message, tool, text)) = self.intended.remove(&settled.key)
                     && matches!(settled.outcome, Outcome::Done(_))
@@ -295,6 +302,37 @@ impl Talk {
             _ => {}
         }
         Ok(())
+    }
+}
+
+impl Talk {
+    /// Keeps what is noted about a goal, if it was made of what the person said.
+    fn goal(
+        &self,
+        stored: &StoredEvent,
+        goal: GoalId,
+        note: Option<&GoalNote>,
+        ids: &BTreeSet<EntityId>,
+        kept: &mut Kept,
+    ) {
+        let is_theirs = |note: &&GoalNote| {
+            let mut sources = note.sources.as_slice().iter();
+            sources.any(|source| self.said.contains(&source.seq()))
+        };
+        let Some(note) = note.filter(is_theirs) else {
+            return;
+        };
+        match is_party(ids, &note.audience) {
+            true => kept.goals.push(json!({
+                "event": stored.seq,
+                "at": stored.at.to_string(),
+                "goal": goal,
+                "text": note.text,
+                "trust": note.trust,
+                "made_of": note.sources,
+            })),
+            false => kept.withheld += 1,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! A line is speech to the assistant unless its form says otherwise; [`form`] describes the forms.
 
 use dormouse_contracts::{IdError, Words, WordsError};
+use dormouse_engine::ApprovalAnswer;
 use dormouse_sandbox::Act;
 use dormouse_text::beginning;
 
@@ -29,11 +30,12 @@ Type a line to say it to the assistant. Besides:
   look   look THING      look around, or at something or somebody here
   go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:
-  /help   /status   /memories   /log [N]   /stop and /clear (the emergency stop)
-  /retry (call the model now, even during a pause)   /quit";
+  /help   /status   /memories   /log [N]   /stop [WHY] and /clear (the emergency stop)
+  /retry (call the model now, even during a pause)   /quit
+  /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)";
 
 /// The commands of the program, for the error that lists them.
-const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop, /clear, /retry and /quit";
+const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry and /quit";
 
 /// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -65,7 +67,7 @@ pub(crate) enum Input {
 }
 
 /// A command to the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// How to use it.
     Help,
@@ -75,10 +77,14 @@ pub(crate) enum Command {
     Memories,
     /// Its last events, this many.
     Log(usize),
-    /// Trigger the emergency stop.
-    Stop,
+    /// Trigger the emergency stop, for this reason; it may be empty.
+    Stop(String),
     /// Clear the emergency stop.
     Clear,
+    /// What waits to be confirmed.
+    Approvals,
+    /// Confirm or refuse the act with this number, for this reason; it may be empty.
+    Answer(ApprovalAnswer, u64, String),
     /// Ask the model again now.
     Retry,
     /// End.
@@ -88,10 +94,12 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it is carried out as soon as it is read, even while earlier lines wait for an answer. A command that
     /// shows the results of earlier lines keeps its place after them.
-    pub(crate) fn acts_at_once(self) -> bool {
+    pub(crate) fn acts_at_once(&self) -> bool {
         match self {
-            Self::Help | Self::Status | Self::Stop | Self::Clear | Self::Retry | Self::Quit => true,
-            Self::Memories | Self::Log(_) => false,
+            Self::Help | Self::Status | Self::Stop(_) | Self::Clear | Self::Retry | Self::Quit => {
+                true
+            }
+            Self::Approvals | Self::Answer(..) | Self::Memories | Self::Log(_) => false,
         }
     }
 }
@@ -134,6 +142,9 @@ pub(crate) enum InputError {
     /// The text after `/log` is not a number.
     #[error("/log takes a number from 1 to {LOG_LIMIT}")]
     LogCount,
+    /// The text after `/approve` or `/deny` does not begin with a number.
+    #[error("/approve and /deny take the number of an act, as /approvals prints it")]
+    ApprovalNumber,
     /// That is not a valid name of a channel.
     #[error(transparent)]
     Channel(#[from] IdError),
@@ -168,14 +179,25 @@ pub(crate) fn speak_to(assistant: &str, words: Words) -> Act {
     }
 }
 
+fn answer(answer: ApprovalAnswer, text: &str) -> Result<Command, InputError> {
+    let (number, reason) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    match number.parse() {
+        Ok(number) => Ok(Command::Answer(answer, number, reason.trim().to_owned())),
+        Err(_) => Err(InputError::ApprovalNumber),
+    }
+}
+
 fn command_of(text: &str) -> Result<Command, InputError> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     match (name, rest.trim()) {
         ("help", "") => Ok(Command::Help),
         ("status", "") => Ok(Command::Status),
         ("memories", "") => Ok(Command::Memories),
-        ("stop", "") => Ok(Command::Stop),
+        ("stop", reason) => Ok(Command::Stop(reason.to_owned())),
         ("clear", "") => Ok(Command::Clear),
+        ("approvals", "") => Ok(Command::Approvals),
+        ("approve", rest) => answer(ApprovalAnswer::Allowed, rest),
+        ("deny", rest) => answer(ApprovalAnswer::Denied, rest),
         ("retry", "") => Ok(Command::Retry),
         ("quit", "") => Ok(Command::Quit),
         ("log", "") => Ok(Command::Log(LOG_DEFAULT)),

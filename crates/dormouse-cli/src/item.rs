@@ -114,6 +114,8 @@ pub(crate) enum End {
     Paused,
     /// Its model or its world cannot be reached.
     Waiting,
+    /// Its budgets allow no further call of its model for now.
+    OverBudget,
     /// Somebody asked to end before every message was dealt with.
     Interrupted,
 }
@@ -132,6 +134,8 @@ pub(crate) struct Ready {
     pub(crate) waiting: usize,
     /// What is kept private and what is public, in one line.
     pub(crate) privacy: String,
+    /// The embedder of the provider, in one line, if it is used without being configured.
+    pub(crate) embedder: Option<String>,
     pub(crate) new_world: bool,
     pub(crate) stopped: Option<String>,
     /// The command that lets a stopped assistant go on, for people.

@@ -8,9 +8,12 @@
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
+mod approvals;
 mod args;
 mod assistant;
+mod budget;
 mod command;
+mod commitment;
 #[cfg(unix)]
 mod control;
 mod data;
@@ -20,11 +23,14 @@ mod dialects;
 mod doctor;
 mod emergency;
 mod entity;
+mod exec;
 mod exit;
 mod export;
 mod finding;
 mod forget;
+mod goal;
 mod grammar;
+mod history;
 mod input;
 mod item;
 mod json;
@@ -35,6 +41,7 @@ mod memory;
 mod neutralise;
 mod plain;
 mod play;
+mod prompt;
 mod provider;
 mod recall;
 mod record;
@@ -52,6 +59,7 @@ use std::{
 };
 
 use clap::Parser;
+use dormouse_engine::ApprovalAnswer;
 use dormouse_host::config;
 #[cfg(unix)]
 use nix::sys::signal::{SigSet, Signal};
@@ -115,13 +123,22 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         }
         Command::Assistant(command) => assistant::run(places, command),
         Command::Config(command) => settings::run(places, command),
+        Command::Exec(command) => exec::run(places, command),
+        Command::Prompt(prompt) => prompt::run(places, prompt),
         Command::Tools(command) => tools::run(places, command),
         Command::Init => settings::init(places),
         Command::Emergency(command) => emergency::run(places, command),
+        Command::Goal(command) => goal::run(places, *command),
+        Command::Approvals(command) => approvals::list(places, command),
+        Command::Approve(command) => approvals::answer(places, command, ApprovalAnswer::Allowed),
+        Command::Deny(command) => approvals::answer(places, command, ApprovalAnswer::Denied),
+        Command::Budget(command) => budget::run(places, command),
+        Command::History(command) => history::run(places, command),
         Command::Memory(command) => memory::run(places, command),
         Command::Forget(command) => forget::run(places, &command),
         Command::Export(command) => export::run(places, &command),
         Command::Entity(command) => entity::run(places, command),
+        Command::Commitment(command) => commitment::run(places, command),
         Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this command needs a terminal of its own",

@@ -3,6 +3,7 @@
 
 mod args;
 mod changes;
+mod compact;
 mod consolidate;
 mod hygiene;
 mod import_export;
@@ -48,6 +49,7 @@ async fn carry_out(file: &MemoryFile, command: Memory) -> Result<Exit, CommandEr
             hygiene::hygiene(file, apply.into(), json.printing()).await
         }
         Memory::Consolidate(asked) => consolidate::consolidate(file, &asked).await,
+        Memory::Compact(asked) => Box::pin(compact::compact(file, &asked)).await,
         Memory::Rebuild {
             by,
             from_log,

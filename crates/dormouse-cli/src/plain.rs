@@ -98,6 +98,7 @@ fn welcome(ready: &Ready) -> String {
         seq,
         waiting,
         privacy,
+        embedder,
         new_world,
         stopped,
         clear,
@@ -120,6 +121,9 @@ fn welcome(ready: &Ready) -> String {
     let mut text = format!(
         "{thinker} {past}\nYou are {player}. Data are in {data}. /help says what you can do.\n({privacy})"
     );
+    if let Some(embedder) = embedder {
+        text += &format!("\n({embedder})");
+    }
     if *new_world && *seq > 0 {
         text += &format!(
             "\nThe world was new; what {name} remembers of its life before is still there."
@@ -188,6 +192,10 @@ fn farewell(end: &EndLine) -> Option<String> {
             "Its model or its world cannot be reached.{}{}",
             kept(next_start),
             still_open(end)
+        )),
+        End::OverBudget => Some(format!(
+            "What the assistant may spend on its model is spent for now.{} `dormouse budget` shows more.",
+            kept(next_start)
         )),
         End::Interrupted => Some(match pause {
             Some(pause) => format!("Ended. {}", paused(pause, &kept("."))),

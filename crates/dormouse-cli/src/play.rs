@@ -14,7 +14,7 @@ use dormouse_host::{
     dialects::LearningNotice,
 };
 use dormouse_providers::{Accounts, ModelSwitch, ServedBy};
-use dormouse_sandbox::Sandbox;
+use dormouse_sandbox::{Sandbox, landmarks};
 use dormouse_store::RedbLog;
 use tokio::{runtime, select, sync::mpsc, time::timeout};
 
@@ -30,6 +30,7 @@ use crate::{
     lines::Lines,
     plain::Style,
     provider::{self, Chosen},
+    recall,
     record::{self, Tape},
     screen::{Format, Reader, Screen, Stdout, Surface, Writer},
     signals::Signals,
@@ -161,6 +162,10 @@ fn attend(
     let (sender, learnt) = mpsc::unbounded_channel();
     let mut settings = HostSettings::with_models(config.clone(), provider::environment(), models);
     settings.tool_calling = play.provider.tool_calling;
+    // A recording holds what models were asked, and a replay asks no server.
+    if matches!(tape, Tape::None) {
+        settings.embedder = chosen.embedder();
+    }
     // A replay teaches nothing new: it was learnt when the recording was made.
     settings.learns = play.replay.is_none();
     // The receiver may have ended already.
@@ -420,7 +425,8 @@ fn ready(
         // What it lives under from now on is in its state, but not in its log yet.
         seq: visited.handle.status().seq.0,
         waiting: describe::waiting(state),
-        privacy: privacy(&config.read_for(&visited.key, state).0.memory),
+        privacy: privacy(&config.read_for(&visited.key, state).0.memory, &landmarks()),
+        embedder: recall::by_provider(config, &visited.embedder),
         new_world: visited.continuity == WorldContinuity::NotMet,
         stopped: stopped.map(|stopped| describe::stop_cause(&stopped.cause)),
         clear: clear.to_owned(),

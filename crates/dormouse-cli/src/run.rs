@@ -7,7 +7,7 @@ use tokio::{runtime, sync::mpsc};
 use crate::control;
 use crate::{
     args::Run, command::Places, data, describe, diagnostics::Diagnostics, dialects, exit::Exit,
-    grammar::counted, lines::Lines, play::PlayError, provider, signals::Signals,
+    grammar::counted, lines::Lines, play::PlayError, provider, recall, signals::Signals,
 };
 
 /// Lets every assistant of the log live, and the configured one, until a signal ends the program.
@@ -38,6 +38,7 @@ pub(crate) fn run(
     let configured = config.assistant.key();
     let mut settings = HostSettings::with_models(config, environment, models);
     settings.tool_calling = selection.tool_calling;
+    settings.embedder = chosen.embedder();
     settings.on_learnt = Box::new(move |notice| drop(sender.send(dialects::learning(&notice))));
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
@@ -51,6 +52,7 @@ pub(crate) fn run(
         let host = Host::open(settings, &data).await.map_err(failed)?;
         let count = settle(&host, &configured).await.map_err(failed)?;
         let (provider, model) = chosen.name();
+        let embedder = recall::by_provider(host.config(), host.embedder());
         #[cfg(unix)]
         let server = {
             let file = places
@@ -69,6 +71,9 @@ pub(crate) fn run(
                 data.path().display(),
             ),
         );
+        if let Some(embedder) = embedder {
+            say(diagnostics, embedder);
+        }
         let exit = loop {
             tokio::select! {
                 exit = signals.next() => break exit,

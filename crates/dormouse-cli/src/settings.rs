@@ -15,6 +15,7 @@ use dormouse_host::{
         unmatched,
     },
 };
+use dormouse_sandbox::landmarks;
 use dormouse_store::LogOpenError;
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ use crate::{
     exit::{Exit, file_exit},
     provider::ProviderFlags,
 };
-use line::SettingLine;
+pub(crate) use line::SettingLine;
 
 /// Seeing to settings.
 #[derive(Debug, Subcommand)]
@@ -154,6 +155,35 @@ struct View {
     warnings: Vec<String>,
 }
 
+/// The selected assistant, its configuration with what its log says, and its state.
+pub(crate) fn effective(
+    places: &Places,
+    data: &DataFolder,
+    of: &Whose,
+    printing: Printing,
+) -> Result<(AssistantId, Config, State), CommandError> {
+    let (config, _) = places.configuration(data)?;
+    let (key, state) = state_of(places, data, of, &config, printing)?;
+    let (config, _) = config.read_for(&key, &state);
+    Ok((key, config, state))
+}
+
+/// The selected assistant and its state; without a log the configured one that has not lived.
+fn state_of(
+    places: &Places,
+    data: &DataFolder,
+    of: &Whose,
+    config: &Config,
+    printing: Printing,
+) -> Result<(AssistantId, State), CommandError> {
+    match view_state(places, data, of.assistant.clone(), printing) {
+        Err(CommandError::LogOpen(LogOpenError::Absent { .. })) if of.assistant.is_none() => {
+            Ok((config.assistant.key(), State::default()))
+        }
+        other => other,
+    }
+}
+
 impl View {
     /// The configuration with what the log of the selected assistant and the flags say. Without a log it is that of the
     /// configured assistant.
@@ -165,12 +195,7 @@ impl View {
         printing: Printing,
     ) -> Result<Self, CommandError> {
         let (config, _) = places.configuration(data)?;
-        let (key, state) = match view_state(places, data, of.assistant.clone(), printing) {
-            Err(CommandError::LogOpen(LogOpenError::Absent { .. })) if of.assistant.is_none() => {
-                (config.assistant.key(), State::default())
-            }
-            other => other?,
-        };
+        let (key, state) = state_of(places, data, of, &config, printing)?;
         let (mut config, warnings) = config.read_for(&key, &state);
         for (name, value, flag) in flags.settings() {
             config.take_flag(find(name)?, value.into(), flag);
@@ -210,7 +235,7 @@ fn check(
         ..places.clone()
     };
     let (config, source) = places.configuration(data)?;
-    let mut warnings = unmatched(&config.classify, &config.memory);
+    let mut warnings = unmatched(&config.classify, &config.memory, &landmarks());
     match crate::command::view_states(data, printing) {
         Ok(states) => {
             for (key, state) in states {

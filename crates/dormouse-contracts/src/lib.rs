@@ -11,6 +11,7 @@
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 
 mod audience;
+mod awaited;
 mod embed;
 mod forgotten;
 mod future;
@@ -31,6 +32,7 @@ mod vectors;
 mod world;
 
 pub use audience::{Audience, Place};
+pub use awaited::{Awaited, AwaitedKind, WordBeginnings, WordBeginningsError};
 pub use embed::{Embedder, Embedding, EncoderInfo};
 pub use forgotten::FORGOTTEN;
 pub use future::{BoxError, BoxFuture, BoxStream};
@@ -49,12 +51,15 @@ pub use model::{
     RateLimits, ReasoningEffort, ReplyInfo, RequestField, Task, TaskLine, ToolCall, ToolChoice,
     ToolDefinition, TurnCall, TurnContext, TurnStep, TurnTrigger, Usage, Usd, complete,
 };
-pub use perception::{Attested, Delivery, Perception, Sender, SourceKind, Words, WordsError};
+pub use perception::{
+    Attested, Delivery, Movement, Perception, Sender, SourceKind, Words, WordsError,
+};
 pub use port_error::PortError;
 pub use provenance::{Attribution, Author, Origin, OriginError, Sources};
 pub use random::Random;
 pub use senses::{
-    AdmitError, Habitat, PERCEPTIONS_PAGE, Presence, SenseError, SenseErrorKind, Senses,
+    AdmitError, CheckCharacter, Habitat, Landmarks, PERCEPTIONS_PAGE, Presence, SenseError,
+    SenseErrorKind, Senses,
 };
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};

@@ -49,6 +49,9 @@ pub struct Attested {
     /// nothing, the observer did not perceive what is answered, or the world does not know any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Delivery>,
+    /// Whether its sender came or left, if it is of [`SourceKind::Movement`]. Absent if the world does not know which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub movement: Option<Movement>,
     /// When the world saw it.
     pub at: Timestamp,
 }
@@ -65,6 +68,7 @@ impl Attested {
             audience: None,
             cause: None,
             reply_to: None,
+            movement: None,
             at,
         }
     }
@@ -126,6 +130,16 @@ pub enum SourceKind {
     Emit,
     /// Output of the assistant's own command.
     CommandOutput,
+}
+
+/// What somebody who moved did, as those saw it who were there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Movement {
+    /// Came to where the observer is.
+    Arrival,
+    /// Left from there.
+    Departure,
 }
 
 /// Who said it, as far as the server knows.

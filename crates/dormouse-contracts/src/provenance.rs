@@ -276,6 +276,8 @@ pub enum Author {
     Sleep(u64),
     /// The person of this name, by a command.
     Operator(String),
+    /// The assistant, before it leaves earlier turns out of its prompts: how often it did.
+    Compaction(u64),
     /// A file that the person of this name imported.
     Import(String),
 }
@@ -285,6 +287,7 @@ impl fmt::Display for Author {
         match self {
             Self::Tool(call) => write!(f, "call {call}"),
             Self::Sleep(cycle) => write!(f, "sleep {cycle}"),
+            Self::Compaction(number) => write!(f, "compaction {number}"),
             Self::Operator(name) => write!(f, "{name}"),
             Self::Import(name) => write!(f, "an import by {name}"),
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     audience::{Audience, Place},
     future::BoxFuture,
-    ids::{AssistantId, EntityId, IdError, WorldId},
+    ids::{AssistantId, ChannelId, EntityId, IdError, WorldId},
     perception::Perception,
     port_error::PortError,
     world::{Rejection, ToolSource, WorldError, WorldErrorKind},
@@ -19,6 +19,20 @@ pub struct Presence {
     /// Who would perceive something that is said aloud there now, the observer included. Absent if the world does not know,
     /// or cannot list them all.
     pub audience: Option<Audience>,
+}
+
+/// Says why no character of a world can have this id, and which id may be meant.
+pub type CheckCharacter = fn(&EntityId) -> Result<(), Rejection>;
+
+/// What a world has that settings can name. Of what is absent the world has no list, and every name may be right.
+#[derive(Clone, Debug, Default)]
+pub struct Landmarks {
+    /// All its channels.
+    pub channels: Option<Vec<ChannelId>>,
+    /// All its places.
+    pub places: Option<Vec<Place>>,
+    /// Whether a character can have an id.
+    pub check_character: Option<CheckCharacter>,
 }
 
 /// What went wrong with an observer's senses, as far as a caller can act on it.
@@ -166,6 +180,11 @@ pub trait Habitat: ToolSource + Senses {
                 }
             }
         })
+    }
+
+    /// What settings can name here, so that a name that is wrong is reported. By default the world lists nothing.
+    fn landmarks(&self) -> Landmarks {
+        Landmarks::default()
     }
 
     /// Whether the world remembers an act of this assistant. A log that does not have it is not the log of this assistant's

@@ -23,7 +23,7 @@ mod thoughts;
 
 pub use book::{BookError, CallingChange, DialectBook, Evidence, Learnt};
 pub use calling::ToolCalling;
-pub use parse::{NATIVE_CALLS_LIMIT, parse_reply};
+pub use parse::{NATIVE_CALLS_LIMIT, call_among_words, parse_reply};
 pub use probe::{ProbeVerdict, ToolProbe};
 pub use reply::{Content, ParsedCall, ParsedReply};
 pub use signs::{Anomaly, CallFormat, Signs};

@@ -54,6 +54,32 @@ pub fn parse_reply(
     }
 }
 
+/// Parses the first call among the other words of a reply, from a model that was offered its tools natively and printed a
+/// call instead; `None` without such a call, or if the reply was cut off or holds thoughts, so that the call may be a part of them.
+///
+/// Such a call may be a quotation. A caller that acts on it must know that nobody wrote it to the model.
+#[must_use]
+pub fn call_among_words(reply: &ChatReply, offered: impl Fn(&str) -> bool) -> Option<ParsedReply> {
+    let signs = parse_reply(reply, ToolCalling::Native, &offered).signs;
+    let is_whole = matches!(reply.finish, FinishReason::Stop | FinishReason::ToolCalls);
+    if !signs.has(Anomaly::QuotedCall) || signs.has(Anomaly::PrintedThoughts) || !is_whole {
+        return None;
+    }
+    let read = parse_reply(reply, ToolCalling::Fallback, &offered);
+    let is_offered = |call: &ParsedCall| offered(&call.name);
+    match &read.content {
+        Content::Calls(calls) if calls.iter().all(is_offered) => {
+            let mut read = read;
+            signs
+                .anomalies
+                .into_iter()
+                .for_each(|it| read.signs.add(it));
+            Some(read)
+        }
+        _ => None,
+    }
+}
+
 struct ReplyParser<'r> {
     reply: &'r ChatReply,
     calling: ToolCalling,

@@ -55,7 +55,8 @@ pub enum Anomaly {
     PrintedThoughts,
     /// A call in the thoughts. It is never executed.
     CallInThoughts,
-    /// A printed call among other words. From a model with native tool calling it counts as a quotation.
+    /// A printed call among other words. From a model with native tool calling [`parse_reply`](crate::parse_reply) takes it
+    /// for a quotation, and [`call_among_words`](crate::call_among_words) for a call.
     QuotedCall,
     /// A printed call of a tool that was not offered.
     NotOffered,

@@ -11,7 +11,11 @@ mod inbox;
 mod record;
 mod showing;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use dormouse_contracts::{
     AssistantId, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter, ToolSpec, WorldId,
@@ -29,7 +33,7 @@ use crate::{
     builtin::{barest_tools, builtin_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
-    event::{ConfiguredModel, Event},
+    event::{ConfiguredModel, Event, FactsBefore},
     gate::gate,
     handle::{Command, Handle},
     prompt::{PreambleTooLong, leaves_room},
@@ -37,7 +41,7 @@ use crate::{
     replay::{Restored, restore_counted},
     state::{Configuration, State},
     status::{Activity, Skipped, Status},
-    work::{self, Done, Indexing, TakenIn},
+    work::{self, Called, Done, Indexing, TakenIn},
 };
 pub use error::{RunError, WakeError};
 use record::Unwritten;
@@ -64,6 +68,8 @@ pub struct Assistant {
     ports: Ports,
     state: State,
     commands: mpsc::Receiver<Command>,
+    /// Its own mailbox, for work that asks it to write.
+    mailbox: mpsc::WeakSender<Command>,
     status: watch::Sender<Status>,
     progress: Progress,
 }
@@ -77,6 +83,8 @@ struct Progress {
     unwritten: Unwritten,
     since_snapshot: u64,
     skipped: Skipped,
+    /// How many calls to the outside panicked.
+    panics: Arc<AtomicU64>,
     activity: Activity,
     /// The time since which people who wait have seen no sign of the assistant.
     silent_since: Option<Timestamp>,
@@ -99,6 +107,8 @@ enum Busy {
     /// Its world.
     #[default]
     Acting,
+    /// Its world, to which it says that it is stopped.
+    Announcing,
 }
 
 /// Whether events are on disk.
@@ -128,7 +138,8 @@ impl Assistant {
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
         let key = config.key.clone();
-        Self::wake_as(&key, |_| Ok(config), world_tools, ports).await
+        // The state and the configuration are large, and so would be each future around this one.
+        Box::pin(Self::wake_as(&key, |_| Ok(config), world_tools, ports)).await
     }
 
     /// Wakes an assistant whose configuration depends on its own life, such as on settings that operators changed.
@@ -149,7 +160,7 @@ impl Assistant {
             key: key.clone(),
             ..configure(&restored.state)?
         };
-        Ok(Self::wake_restored(config, restored, world_tools, ports).await?)
+        Ok(Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await?)
     }
 
     async fn wake_restored(
@@ -185,6 +196,7 @@ impl Assistant {
             ports,
             state,
             commands,
+            mailbox: commands_in.downgrade(),
             status,
             progress,
         };
@@ -226,7 +238,7 @@ impl Assistant {
         let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
         loop {
-            if self.state.stop.is_on() {
+            if self.state.stop.is_on() != (self.progress.busy == Busy::Announcing) {
                 // An operator must not wait for a model. Work that was begun is resumed as after a crash.
                 work = None;
                 asked = None;
@@ -333,45 +345,103 @@ impl Assistant {
         let key = self.config.key.clone();
         let recall_limit = self.config.recall_timeout;
         self.busy_with(match call {
+            _ if self.state.stop.is_on() => Busy::Announcing,
             OutsideCall::Ask(_) => Busy::Asking,
-            OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => Busy::Remembering,
+            // The sender is asked to wait only for the answer itself.
+            OutsideCall::Recall(_)
+            | OutsideCall::AskMemory(..)
+            | OutsideCall::Assess(_)
+            | OutsideCall::ExtractFacts
+            | OutsideCall::Summarize(_) => Busy::Remembering,
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) | OutsideCall::Observe(..) => {
                 Busy::Acting
             }
         });
-        match call {
+        let (called, work): (_, BoxFuture<'static, Done>) = match call {
             OutsideCall::Ask(prompt) => {
                 let asked = Asked::of(&prompt);
                 let mut request = prompt.request;
                 request.extra.clone_from(&self.config.extra_params);
+                // With a budget, one attempt is reserved. A later tick makes the next one.
+                let reserved = self.state.ledger.of_turn();
                 let bounds = work::Bounds {
                     attempt: self.config.model_timeout,
-                    retry_for: self.config.retry_for,
+                    retry_for: reserved.map_or(self.config.retry_for, |_| Duration::ZERO),
                 };
                 let budget = self.config.retry_budget.clone();
-                Box::pin(work::ask(ports, request, asked, bounds, budget))
+                let provider = ports.model.identity().0.clone();
+                let called = Called::Model(Box::new(asked.clone()), provider);
+                let ask = work::ask(ports, request, asked, bounds, budget);
+                (called, Box::pin(ask))
+            }
+            OutsideCall::Assess(request) => {
+                let mut request = *request;
+                let asked = work::unassessed(&request, &*ports.counter);
+                // Further parameters of the provider may be secret, and are not part of what decisions know.
+                request.extra.clone_from(&self.config.extra_params);
+                // Rules assess the task if the one attempt fails.
+                let bounds = work::Bounds {
+                    attempt: self.config.model_timeout,
+                    retry_for: Duration::ZERO,
+                };
+                let budget = self.config.retry_budget.clone();
+                let called = Called::Assessment(Box::new(asked.clone()));
+                let assess = work::assess(ports, request, asked, bounds, budget);
+                (called, Box::pin(assess))
             }
             OutsideCall::Perform(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 // From here on the act may have happened: if it comes up again, the world is asked what became of it.
                 self.progress.fresh = None;
                 let taken_in = self.progress.taken_in.clone();
-                Box::pin(work::perform(ports, effect, taken_in, limit))
+                let perform = work::perform(ports, effect, taken_in, limit);
+                (Called::Act, Box::pin(perform))
             }
             OutsideCall::AskAfter(effect) => {
                 let limit = self.tool_timeout(effect.tool.as_str());
                 let taken_in = self.progress.taken_in.clone();
-                Box::pin(work::ask_after(ports, effect, taken_in, limit))
+                let ask_after = work::ask_after(ports, effect, taken_in, limit);
+                (Called::Act, Box::pin(ask_after))
             }
             OutsideCall::Observe(id, query) => {
                 let limit = self.tool_timeout(query.tool.as_str());
-                Box::pin(work::observe(ports, id, query, limit))
+                let called = Called::Query(id.clone());
+                (called, Box::pin(work::observe(ports, id, query, limit)))
             }
-            OutsideCall::Recall(ask) => Box::pin(work::recall(ports, key, *ask, recall_limit)),
+            OutsideCall::Recall(ask) => {
+                let recall = work::recall(ports, key, *ask, recall_limit);
+                (Called::Recall, Box::pin(recall))
+            }
+            OutsideCall::ExtractFacts => (Called::Extraction, self.extract_facts(ports)),
+            OutsideCall::Summarize(ask) => {
+                let called = Called::Summary(ask.clone());
+                let summarize = work::summarize(ports, ask, self.config.model_timeout);
+                (called, Box::pin(summarize))
+            }
             OutsideCall::AskMemory(id, ask) => {
-                Box::pin(work::ask_memory(ports, key, id, *ask, recall_limit))
+                let called = Called::Memory(id.clone());
+                let ask = work::ask_memory(ports, key, id, *ask, recall_limit);
+                (called, Box::pin(ask))
             }
-        }
+        };
+        work::caught(called, work, Arc::clone(&self.progress.panics))
+    }
+
+    /// Looks for facts in what was heard. What follows is appended like what an operator decides.
+    fn extract_facts(&self, ports: Ports) -> BoxFuture<'static, Done> {
+        let Some(commands) = self.mailbox.upgrade() else {
+            // Nobody is there any more whom it could answer.
+            return Box::pin(async { Done::FactsExtracted(FactsBefore::Failed) });
+        };
+        let handle = Handle {
+            commands,
+            status: self.status.subscribe(),
+        };
+        let names = self.config.name.iter().cloned();
+        let names = names.chain([self.config.key.to_string()]).collect();
+        let number = self.state.compactions.count.saturating_add(1);
+        let timeout = self.config.model_timeout;
+        Box::pin(work::extract_facts(ports, handle, names, number, timeout))
     }
 
     fn busy_with(&mut self, busy: Busy) {
@@ -380,7 +450,7 @@ impl Assistant {
         self.progress.busy = busy;
         self.progress.activity = match busy {
             Busy::Asking | Busy::Remembering => Activity::Thinking,
-            Busy::Acting => Activity::Acting,
+            Busy::Acting | Busy::Announcing => Activity::Acting,
         };
     }
 
@@ -433,7 +503,8 @@ impl Assistant {
             Some(change) => self.note(now, vec![Event::Configured(change)]),
             // The sender of the next message has not waited before it.
             None => {
-                let is_due = self.state.promises.due(now).is_some();
+                let expired = self.state.promises.expired(now);
+                let is_due = self.state.due(now).is_some() || expired.is_some();
                 // Results of the session before must not be used again.
                 let is_cached = !self.state.cached.is_empty();
                 let is_needed = !self.state.turns.is_empty() || is_due || is_cached;
@@ -460,6 +531,7 @@ impl Assistant {
                 };
                 decide::on_reply(view, reply, answered)
             }
+            Done::Assessed(call) => decide::on_assessed(view, call),
             Done::Failed {
                 error,
                 service,
@@ -491,6 +563,12 @@ impl Assistant {
             }
             Done::Recollected(found) => decide::on_recollected(view, *found),
             Done::MemoryAnswered { call, answer } => decide::on_memory_answer(view, &call, answer),
+            Done::FactsExtracted(facts) => decide::on_extracted(view, facts),
+            Done::Summarized {
+                ask,
+                outcome,
+                duration_ms,
+            } => decide::on_summary(view, &ask, outcome, duration_ms),
         };
         self.note(now, events);
     }
@@ -505,7 +583,13 @@ fn offered(
 ) -> Result<Result<Prepared, PreambleTooLong>, RegistryError> {
     let settings = config.settings();
     let tools = world.iter().cloned().chain(own);
-    let prepared = Prepared::new(&config.persona, &settings, tools, Arc::clone(counter))?;
+    let prepared = Prepared::new(
+        &config.key,
+        &config.persona,
+        &settings,
+        tools,
+        Arc::clone(counter),
+    )?;
     let room = leaves_room(&settings, prepared.preamble());
     Ok(room.map(|()| prepared))
 }

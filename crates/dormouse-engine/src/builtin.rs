@@ -12,16 +12,20 @@ mod shown;
 mod table;
 
 mod add_entity_observation;
+mod add_goal;
 mod add_pending_action;
 mod complete_pending_action;
 mod get_entity_profile;
+mod list_goals;
 mod noop;
+mod recall_history;
 mod recall_memories;
 mod store_memory;
 mod update_entity_profile;
+mod update_goal;
 mod update_relationship;
 
-use dormouse_contracts::{Arguments, Origin, Trust};
+use dormouse_contracts::{Arguments, Origin, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde_json::Value;
 
@@ -30,17 +34,27 @@ use crate::{
     state::{State, Trigger, Turn},
 };
 use call::Call;
-pub(crate) use memory_query::{Basis, Draft, MemoryAnswer, MemoryQuery};
+pub(crate) use memory_query::{AwaitedName, Basis, Draft, MemoryAnswer, MemoryQuery, NewAction};
 use provenance::{MOST_SOURCES, NotShown, Provenance};
 pub(crate) use provenance::{
     least_trusted, shown_score, sources_of_note, sources_of_reply, trust_in_names, trust_of_reply,
 };
 pub use table::builtin_tools;
-pub(crate) use table::{barest_tools, is_look_up, is_own};
+pub(crate) use table::{barest_tools, is_look_up, is_note, is_own};
 
 /// The tools whose results are changed when what they show is withdrawn or forgotten.
 pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
+pub(crate) const RECALL_HISTORY: &str = "recall_history";
 pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
+
+/// The tools that note what is to be done for somebody.
+pub(crate) const ADD_PENDING_ACTION: &str = "add_pending_action";
+pub(crate) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
+
+/// Whether the result of a tool lists remembered lines.
+pub(crate) fn lists_lines(tool: &str) -> bool {
+    matches!(tool, RECALL_MEMORIES | RECALL_HISTORY)
+}
 
 /// How much of an id that is not known is repeated, in characters.
 const SOURCE_SHOWN: usize = 40;
@@ -49,19 +63,21 @@ const SOURCE_SHOWN: usize = 40;
 pub(crate) enum BuiltinOutcome {
     /// These events and the result.
     Decided { events: Vec<Event>, result: Value },
+    /// A result that holds words of this trust.
+    Listed { result: Value, trust: Trust },
     /// A look into the memory.
     AskMemory(MemoryQuery),
     /// Nothing: an argument is invalid, for this reason.
     Refused(String),
 }
 
-/// Decides a call of a built-in tool. `arguments` fit the tool's schema.
+/// Decides a call of a built-in tool at `now`. `arguments` fit the tool's schema.
 pub(crate) fn decide(
     name: &str,
     arguments: &Arguments,
     quote_trust: Trust,
-    state: &State,
-    turn: &Turn,
+    (state, turn): (&State, &Turn),
+    now: Timestamp,
 ) -> BuiltinOutcome {
     let Some(tool) = table::find(name) else {
         return BuiltinOutcome::Refused(format!("{name} is not one of your own tools any more"));
@@ -71,6 +87,7 @@ pub(crate) fn decide(
         quote_trust,
         state,
         turn,
+        now,
     };
     (tool.decide)(&call).unwrap_or_else(|NotShown(source)| {
         let source = beginning(&source, SOURCE_SHOWN);

@@ -1,5 +1,8 @@
 //! What the operator decides about an assistant.
 
+mod budgets;
+mod goals;
+
 use std::{collections::BTreeSet, time::Duration};
 
 use dormouse_classify::ClassifyConfig;
@@ -10,7 +13,16 @@ use dormouse_resilience::RetryBudget;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{secrets::SecretsInLog, state::CrossTalk};
+pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
+pub use goals::GoalSettings;
+
+use crate::{
+    compacting::CompactionSettings,
+    execution::{ContextError, ExecutionConfig},
+    prompt::{PromptConfig, PromptConfigError},
+    secrets::SecretsInLog,
+    state::CrossTalk,
+};
 
 /// How many actions one tick may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +33,24 @@ pub enum ExecutionPattern {
     /// Thought, action and observation, until a stop reason.
     #[default]
     ReactLoop,
+}
+
+/// What a dangerous act needs, in addition to the trust of everything that was shown when it was decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalRule {
+    /// Nothing.
+    #[default]
+    Trust,
+    /// A person who confirms it.
+    Required,
+}
+
+impl ApprovalRule {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_trust(&self) -> bool {
+        *self == Self::Trust
+    }
 }
 
 /// Whom an assistant may tell what it heard.
@@ -84,6 +114,9 @@ pub struct Limits {
     /// A log without it was decided without such a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_exchanges: Option<u32>,
+    /// A log without it was decided without such a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_repeated_calls: Option<u32>,
 }
 
 /// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
@@ -95,11 +128,12 @@ impl Default for Limits {
             tick_rate_seconds: 5,
             max_iterations: 5,
             max_context_tokens: 32_768,
-            max_history: 50,
+            max_history: 200,
             max_consecutive_errors: 5,
             max_parts: 8,
             give_up_after_seconds: GIVE_UP_AFTER_SECONDS,
             max_exchanges: Some(8),
+            max_repeated_calls: Some(3),
         }
     }
 }
@@ -149,13 +183,13 @@ impl Limits {
         Ok(self)
     }
 
-    /// Sets how many earlier turns a prompt may show, 0 to 200. Default 50.
+    /// Sets how many earlier turns a prompt may show, 0 to 2,000. Default 200.
     ///
     /// # Errors
     ///
     /// [`OutOfRange`] outside these bounds.
     pub fn with_max_history(mut self, turns: usize) -> Result<Self, OutOfRange> {
-        within("max_history", turns as u64, 0, 200)?;
+        within("max_history", turns as u64, 0, 2_000)?;
         self.max_history = turns;
         Ok(self)
     }
@@ -213,6 +247,17 @@ impl Limits {
         Ok(self)
     }
 
+    /// Sets how often one message may lead to the same call with the same result before its loop ends, 2 to 100. Default 3.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`] outside these bounds.
+    pub fn with_max_repeated_calls(mut self, calls: u32) -> Result<Self, OutOfRange> {
+        let calls = within("max_repeated_calls", calls.into(), 2, 100)?;
+        self.max_repeated_calls = Some(calls);
+        Ok(self)
+    }
+
     /// The time between two ticks.
     #[must_use]
     pub fn tick_rate(&self) -> Duration {
@@ -248,6 +293,13 @@ impl Limits {
     #[must_use]
     pub fn max_exchanges(&self) -> Option<u32> {
         self.max_exchanges
+    }
+
+    /// How often one message may lead to the same call with the same result before its loop ends. A life that is older than
+    /// this limit was lived without it.
+    #[must_use]
+    pub fn max_repeated_calls(&self) -> Option<u32> {
+        self.max_repeated_calls
     }
 
     /// Whether no further message of another assistant is answered.
@@ -288,7 +340,7 @@ pub enum Switch {
 }
 
 /// A configuration with which no assistant can run.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The sampling temperature is not a number in `0.0..=2.0`.
@@ -306,6 +358,17 @@ pub enum ConfigError {
     /// The time limit of a memory search is zero.
     #[error("the time for a look into the memory is zero")]
     NoRecallTime,
+    /// A kind of tick is configured as none can be.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+    /// The parts of prompts are configured as they cannot be.
+    #[error(transparent)]
+    Prompt(#[from] PromptConfigError),
+    /// A share of the context window at which earlier turns are shown shorter is not within 10 to 80 percent.
+    #[error(
+        "compaction at {0} percent of the context window; it must be between 10 and 80 percent"
+    )]
+    CompactionShare(u32),
     /// The number of independent accounts is neither 0 nor within 2 to 100.
     #[error("independent_accounts is {0}; it must be 0 or between 2 and 100")]
     IndependentAccounts(u32),
@@ -327,6 +390,10 @@ pub struct AssistantConfig {
     pub classify: ClassifyConfig,
     /// How many actions one tick may take.
     pub pattern: ExecutionPattern,
+    /// How far a tick may go, in addition.
+    pub execution: ExecutionConfig,
+    /// The parts of its prompts.
+    pub prompt: PromptConfig,
     /// How tools are offered to its model.
     pub tool_calling: ToolCalling,
     /// Its bounds.
@@ -352,6 +419,11 @@ pub struct AssistantConfig {
     /// What the sender hears, once, if the model has given no answers for as long as a message may fail alone. If
     /// blank, the sender hears nothing. The message is kept.
     pub outage_notice: String,
+    /// What the sender hears, once, if the budgets do not allow to ask the model for now. If blank, the sender hears
+    /// nothing. The message is kept.
+    pub budget_notice: String,
+    /// What the assistant says aloud in its world, once, when the emergency stop is triggered. If blank, it says nothing.
+    pub stop_notice: String,
     /// How long one attempt of a model call may take.
     pub model_timeout: Duration,
     /// The time after which no further attempt of a model call begins; a later tick resumes the message. Default one
@@ -363,9 +435,17 @@ pub struct AssistantConfig {
     /// Limits the retries of model calls. Share one among all assistants that use the same provider, so that retries do
     /// not overload a provider in trouble. Default: one for each assistant.
     pub retry_budget: RetryBudget,
+    /// What a dangerous act needs in addition to trust.
+    pub approval: ApprovalRule,
+    /// For how many seconds an approval may be given and used, 60 to 2,592,000. Default a day.
+    pub approval_expires_seconds: u32,
+    /// What it may spend on models.
+    pub budgets: SpendingBudgets,
     /// The most tokens of remembered lines that are looked up for a message; 0 looks up nothing. Default 1,024. In a
     /// small context window they take at most a quarter of what the message leaves free.
     pub memory_tokens: u32,
+    /// When earlier turns are shown shorter, and how.
+    pub compaction: CompactionSettings,
     /// The least trust of everything that is shown when a dangerous call is decided.
     pub dangerous_trust: Trust,
     /// The least trust of what somebody said to be recalled as a quotation.
@@ -385,6 +465,8 @@ pub struct AssistantConfig {
     pub public_channels: BTreeSet<ChannelId>,
     /// What is said aloud in these places from now on is public knowledge.
     pub public_places: BTreeSet<PlaceId>,
+    /// When its goals call for turns, and how much of them is shown.
+    pub goals: GoalSettings,
 }
 
 impl AssistantConfig {
@@ -394,6 +476,8 @@ impl AssistantConfig {
     ///
     /// [`ConfigError`], which says what is wrong and what is allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
+        self.execution.check()?;
+        self.prompt.check()?;
         match (self.temperature, self.max_tokens) {
             (Some(temperature), _) if !(0.0..=2.0).contains(&temperature) => {
                 Err(ConfigError::Temperature(temperature))
@@ -410,7 +494,10 @@ impl AssistantConfig {
             _ if !matches!(self.independent_accounts, 0 | 2..=100) => {
                 Err(ConfigError::IndependentAccounts(self.independent_accounts))
             }
-            _ => Ok(()),
+            _ => match self.compaction.out_of_bounds() {
+                Some(percent) => Err(ConfigError::CompactionShare(percent)),
+                None => Ok(()),
+            },
         }
     }
 
@@ -422,6 +509,8 @@ impl AssistantConfig {
             switch: self.switch,
             classify: self.classify.clone(),
             pattern: self.pattern,
+            execution: self.execution.clone(),
+            prompt: self.prompt.clone(),
             tool_calling: self.tool_calling,
             limits: self.limits,
             temperature: self.temperature,
@@ -432,7 +521,16 @@ impl AssistantConfig {
             broken_off: self.broken_off.clone(),
             wait_notice: self.wait_notice.clone(),
             outage_notice: self.outage_notice.clone(),
+            stop_notice: self.stop_notice.clone(),
+            budget_notice: self.budget_notice.clone(),
+            budgets: self.budgets,
+            approval: self.approval,
+            approval_expires_seconds: match self.approval {
+                ApprovalRule::Trust => 0,
+                ApprovalRule::Required => self.approval_expires_seconds,
+            },
             memory_tokens: self.memory_tokens,
+            compaction: self.compaction.clone(),
             dangerous_trust: self.dangerous_trust,
             quote_trust: self.quote_trust,
             sender_history: self.sender_history,
@@ -440,6 +538,7 @@ impl AssistantConfig {
             privacy: self.privacy,
             public_channels: self.public_channels.clone(),
             public_places: self.public_places.clone(),
+            goals: self.goals,
         }
     }
 
@@ -455,6 +554,8 @@ impl AssistantConfig {
             switch: Switch::Enabled,
             classify: ClassifyConfig::default(),
             pattern: ExecutionPattern::ReactLoop,
+            execution: ExecutionConfig::default(),
+            prompt: PromptConfig::default(),
             tool_calling: ToolCalling::Native,
             limits: Limits::default(),
             temperature: None,
@@ -467,11 +568,20 @@ impl AssistantConfig {
             wait_notice: String::new(),
             outage_notice: "I cannot think at the moment. I will answer as soon as I can."
                 .to_owned(),
+            budget_notice: "I have thought enough for now. I will answer as soon as I may."
+                .to_owned(),
+            budgets: SpendingBudgets::default(),
+            approval: ApprovalRule::Trust,
+            approval_expires_seconds: 86_400,
+            stop_notice:
+                "I have been stopped for now. What you say to me is kept until I may go on."
+                    .to_owned(),
             model_timeout: Duration::from_secs(120),
             retry_for: Duration::from_secs(60),
             slow_after: Duration::from_secs(20),
             retry_budget: RetryBudget::default(),
             memory_tokens: 1_024,
+            compaction: CompactionSettings::default(),
             dangerous_trust: MIN_TRUST,
             quote_trust: MIN_QUOTE_TRUST,
             sender_history: true,
@@ -481,6 +591,7 @@ impl AssistantConfig {
             secrets_in_log: SecretsInLog::Masked,
             public_channels: BTreeSet::new(),
             public_places: BTreeSet::new(),
+            goals: GoalSettings::default(),
         }
     }
 }
@@ -498,6 +609,10 @@ pub struct Settings {
     pub switch: Switch,
     pub classify: ClassifyConfig,
     pub pattern: ExecutionPattern,
+    #[serde(default, skip_serializing_if = "ExecutionConfig::is_default")]
+    pub execution: ExecutionConfig,
+    #[serde(default, skip_serializing_if = "PromptConfig::is_default")]
+    pub prompt: PromptConfig,
     pub tool_calling: ToolCalling,
     pub limits: Limits,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -512,7 +627,23 @@ pub struct Settings {
     pub broken_off: String,
     pub wait_notice: String,
     pub outage_notice: String,
+    // A log without it was decided without it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stop_notice: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub budget_notice: String,
+    #[serde(default, skip_serializing_if = "SpendingBudgets::are_default")]
+    pub budgets: SpendingBudgets,
+    #[serde(default, skip_serializing_if = "ApprovalRule::is_trust")]
+    pub approval: ApprovalRule,
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub approval_expires_seconds: u32,
     pub memory_tokens: u32,
+    #[serde(
+        default = "CompactionSettings::of_older_logs",
+        skip_serializing_if = "CompactionSettings::is_of_older_logs"
+    )]
+    pub compaction: CompactionSettings,
     pub dangerous_trust: Trust,
     pub quote_trust: Trust,
     // A log without it was decided without it.
@@ -529,6 +660,8 @@ pub struct Settings {
     pub public_channels: BTreeSet<ChannelId>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub public_places: BTreeSet<PlaceId>,
+    #[serde(default, skip_serializing_if = "GoalSettings::is_usual")]
+    pub goals: GoalSettings,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

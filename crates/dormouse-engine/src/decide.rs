@@ -4,15 +4,23 @@
 //! result into the log, and asks again. So a program that was killed at any point resumes where it was.
 
 mod action;
+mod approvals;
+mod assessing;
 mod budget;
 mod calls;
+mod commitment;
+mod compaction;
 mod delayed;
 mod hearing;
 mod naming;
 mod outcomes;
 mod perception;
 mod prepared;
+mod pursuit;
 mod recall_query;
+mod repeats;
+mod spending;
+mod stop_notice;
 mod unanswered;
 mod view;
 mod waits;
@@ -21,7 +29,9 @@ use dormouse_contracts::Effect;
 use dormouse_tools::{LoopEffect, after};
 
 pub(crate) use action::{Action, Next, OutsideCall};
+pub(crate) use assessing::on_assessed;
 pub(crate) use calls::{answer_with, without_advice};
+pub(crate) use compaction::{Summarized, on_extracted, on_summary};
 pub(crate) use delayed::on_delay;
 pub(crate) use outcomes::{
     Answered, Asked, noted, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
@@ -29,17 +39,18 @@ pub(crate) use outcomes::{
 };
 pub(crate) use perception::{classification, perceived};
 pub(crate) use prepared::Prepared;
+pub use spending::{BudgetKind, BudgetStatus};
+pub(crate) use spending::{CallWish, each as each_budget, longest_reply, low_line};
+pub(crate) use stop_notice::is_due as stop_notice_is_due;
 pub(crate) use view::View;
 pub(crate) use waits::Failed;
 
 use crate::{
     builtin,
     config::ExecutionPattern,
-    event::{
-        ContextType, EmergencyStopTriggered, Event, NOOP, StopCause, StopReason, TickEnded,
-        TickStarted, Verdict,
-    },
-    gate::{Survey, survey},
+    context::context_of,
+    event::{Event, NOOP, StopCause, StopReason, TickEnded, TickStarted, Verdict},
+    gate::{Reason, Skip, Survey, survey},
     prompt::{self, Offer},
     state::{CallState, Heard, Phase, Step, Turn},
 };
@@ -53,17 +64,23 @@ pub(crate) fn next(view: View<'_>) -> Next {
         && !state.turns.current().is_some_and(is_ending)
         && let Some(cause) = stop_cause(view)
     {
-        let stop = EmergencyStopTriggered { cause };
-        return Next::Act(Event::EmergencyStopTriggered(stop).into());
+        return Next::Act(outcomes::stop(cause).into());
+    }
+    if let Some(notice) = stop_notice::next(view) {
+        return Next::Act(notice);
     }
     match survey(state, view.now) {
         Survey::Rest(skip) => Next::Rest(skip),
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
-        Survey::InTick(turn) => Next::Act(in_tick(view, turn)),
+        Survey::InTick(turn) => Next::Act(pursuit::with_end(view, turn, in_tick(view, turn))),
+        Survey::Begin(Reason::Expired(_)) => match commitment::expired(view) {
+            Some(ended) => Next::Act(ended.into()),
+            None => Next::Rest(Skip::Idle),
+        },
         Survey::Begin(reason) => {
             let started = TickStarted {
                 tick: state.counts.ticks.saturating_add(1),
-                context: ContextType::TickEvent,
+                context: context_of(state, reason.trigger()),
                 trigger: reason.trigger(),
             };
             Next::Act(Event::TickStarted(started).into())
@@ -109,7 +126,7 @@ fn in_tick(view: View<'_>, turn: &Turn) -> Action {
         (Some(step), None) if turn.steps_this_tick > 0 => match stop_reason(view, turn, step) {
             Some(ended) => match unanswered::silent(view, turn, &ended) {
                 Some(cause) => unanswered::end(view, turn, cause).into(),
-                None => Event::TickEnded(ended).into(),
+                None => commitment::closed(view, turn, ended).into(),
             },
             None => ask(view, turn),
         },
@@ -192,7 +209,10 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     if let Some(reason) = loop_end(view, step) {
         return closed(reason);
     }
-    match view.config().pattern {
+    match view.bounds.mode {
+        _ if step.only_speaks() && repeats::is_reached(view, turn) => {
+            closed(StopReason::RepeatedCall)
+        }
         // It was the last step. The reason depends on whether the steps or calls are used up.
         _ if step.only_speaks() && budget::has_used_up(view, turn, 0) => {
             closed(StopReason::MaxIterations)
@@ -246,6 +266,9 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Action {
+    if let Some(shorter) = compaction::before_asking(view, turn) {
+        return shorter;
+    }
     // After a refused prompt, the next prompt holds the message alone.
     if turn.is_to_be_recollected() && turn.failures.refusals == 0 {
         let question = recall_query::question(view, turn);
@@ -254,11 +277,20 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     if let Some(told) = delayed::in_outage(view, turn) {
         return told.into();
     }
-    let offer = if budget::is_last(view, turn) {
-        Offer::Speech
-    } else {
-        Offer::All
-    };
-    let prompt = prompt::build(view.state, turn, view.preamble, offer);
+    if let Some(assessed) = assessing::of(view, turn) {
+        return assessed;
+    }
+    let prompt = prompt::build(view.state, turn, view.preamble, offer_for(view, turn));
+    if let Some(before) = spending::before(view, turn, &prompt) {
+        return before;
+    }
     Action::Call(OutsideCall::Ask(Box::new(prompt)))
+}
+
+/// The tools that the prompt for the next step of a turn offers.
+pub(crate) fn offer_for(view: View<'_>, turn: &Turn) -> Offer {
+    match budget::is_last(view, turn) || repeats::is_reached(view, turn) {
+        true => Offer::Speech,
+        false => Offer::All,
+    }
 }

@@ -1,13 +1,20 @@
 //! What can happen to an assistant. Only these events change its state.
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
-//! [`service`], [`safety`] and [`roster`]. Each family has a schema number of its own, so a family that grows leaves the others as they are.
+//! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`commitment`] and [`compaction`]. Each family has a schema
+//! number of its own, so a family that grows leaves the others as they are.
 
+mod approval;
+mod assessed;
+mod budget;
+mod commitment;
+mod compaction;
 mod consulted;
 mod delayed;
 mod effect;
 mod encoding;
 mod forgotten;
+mod goal;
 mod kinds;
 mod life;
 mod memory;
@@ -20,6 +27,14 @@ mod service;
 mod turn;
 mod unanswered;
 
+pub use approval::{ApprovalAnswer, ApprovalAnswered, ApprovalRequested};
+pub use assessed::{AssessmentCall, AssessmentOutcome, TaskAssessed};
+pub use budget::{BudgetSpan, CallReserved, LowBudget, ReservedBy};
+pub use commitment::{BrokenCause, CommitmentEnded, CommitmentOutcome};
+pub use compaction::{
+    Compacted, CompactionMode, FactsBefore, HistorySpan, HistorySummarized, SummaryFailed,
+    SummaryFailure,
+};
 pub use consulted::{
     ConsolidationBegan, ConsolidationEndCause, ConsolidationEnded, ConsolidationRules,
     Consultation, ConsultationFailed, ConsultationFailure, Consulted,
@@ -29,6 +44,10 @@ pub(crate) use effect::SpokenWords;
 pub use effect::{ActSpeech, EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;
 pub use forgotten::{Forgotten, Selected};
+pub use goal::{
+    GoalBlock, GoalCompleted, GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus,
+    GoalUpdated, GoalWait, Pursuit,
+};
 pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
@@ -38,7 +57,10 @@ pub use recollected::{
     RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected,
 };
 pub use roster::{Beginning, RosterChange, RosterChanged, Tag, TagError};
-pub use safety::{EmergencyStopCleared, EmergencyStopTriggered, StopCause};
+pub use safety::{
+    EmergencyStopCleared, EmergencyStopTriggered, HistoryReset, StopCause, StopNoticeIntended,
+    StopNoticeSettled,
+};
 pub use service::{ContextLimit, ModelFailed, RetryRequested};
 pub(crate) use turn::NOOP;
 pub use turn::{

@@ -13,6 +13,8 @@ use crate::{
 
 /// Longer than anything the engine ever waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
+/// Longer than it ever waits until a budget allows a call.
+const LONGEST_BUDGET_WAIT: Duration = Duration::from_secs(25 * 3_600);
 /// A message that failed and is due again lets untried ones go first, but no longer than this.
 const LONGEST_YIELD: Duration = Duration::from_secs(5 * 60);
 
@@ -42,6 +44,8 @@ pub enum Reason {
     Waiting(Seq),
     /// A turn is open, and it is time to continue.
     OpenTurn(Seq),
+    /// It is too late for what this event noted. That is noted, and no model is asked.
+    Expired(Seq),
 }
 
 impl Reason {
@@ -49,7 +53,7 @@ impl Reason {
     #[must_use]
     pub fn trigger(self) -> Seq {
         match self {
-            Self::Waiting(seq) | Self::OpenTurn(seq) => seq,
+            Self::Waiting(seq) | Self::OpenTurn(seq) | Self::Expired(seq) => seq,
         }
     }
 }
@@ -81,10 +85,10 @@ pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
 /// When there is a reason to think again after a tick that did nothing for this reason, if nothing else happens until then.
 #[must_use]
 pub fn next_reason(state: &State, skip: Skip, now: Timestamp) -> Option<Timestamp> {
-    let promised = state.promises.next_after(now);
+    let due = state.next_due_after(now);
     match skip {
-        Skip::Idle => promised,
-        Skip::Waiting(at) => Some(promised.map_or(at, |promised| promised.min(at))),
+        Skip::Idle => due,
+        Skip::Waiting(at) => Some(due.map_or(at, |due| due.min(at))),
         Skip::Paused(at) => Some(at),
         Skip::EmergencyStop | Skip::Disabled | Skip::Collision => None,
     }
@@ -101,10 +105,11 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     }
     let begun = match state.turns.current() {
         Some(turn) if turn.is_ticking() => return Survey::InTick(turn),
+        _ if let Some(promise) = state.promises.expired(now) => Ok(Reason::Expired(promise.seq)),
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.services.pauses.of_all(services, now), turn) {
-            _ if state.turns.is_empty() && state.promises.due(now).is_none() => Err(Skip::Idle),
+            _ if state.turns.is_empty() && state.due(now).is_none() => Err(Skip::Idle),
             (Some(pause), _) => Err(Skip::Paused(pause.until)),
             (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
             (None, _) => among_all(state, services, now),
@@ -130,8 +135,7 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     });
     let fresh = next_fresh(state).map(Trigger::seq);
     // People who wait for an answer go first.
-    let due = || state.promises.due(now).map(|promise| promise.seq);
-    let fresh = fresh.or_else(due).map(Reason::Waiting);
+    let fresh = fresh.or_else(|| state.due(now)).map(Reason::Waiting);
     match (open, fresh) {
         // A message that has not failed yet shows whether the model answers other messages.
         (_, Some(fresh)) if state.services.recent.is_silent() || yields => Ok(fresh),
@@ -159,6 +163,12 @@ fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Re
         service.is_some_and(|service| !services.contains(service))
     };
     match turn.wait() {
+        Some(wait) if turn.waits_for_a_budget() && wait.until > now => {
+            match wait.until.since(now) <= LONGEST_BUDGET_WAIT {
+                true => Err(Skip::Waiting(wait.until)),
+                false => Ok(Reason::OpenTurn(turn.trigger_seq())),
+            }
+        }
         Some(wait) if !is_past(wait.until, now) && !is_for_others(wait) => {
             Err(Skip::Waiting(wait.until))
         }

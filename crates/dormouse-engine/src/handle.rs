@@ -1,11 +1,13 @@
 //! Talking to a running assistant.
 
 use dormouse_classify::Classification;
-use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, Perception, Seq, Trust};
+use dormouse_contracts::{
+    AppendError, AppendErrorKind, AppendRequest, Perception, Seq, Timestamp, Trust,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    event::StopCause,
+    event::{ApprovalAnswered, StopCause},
     state::{Pause, State},
     status::{Activity, Status},
 };
@@ -113,6 +115,41 @@ pub enum StopError {
     Gone,
 }
 
+/// An act was neither confirmed nor refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApprovalError {
+    /// Nobody is named as the one who answers.
+    #[error("say who confirms or refuses it")]
+    Unnamed,
+    /// No act with this number waits for an answer: it never did, was answered, or is too old.
+    #[error(
+        "no act {0} waits to be confirmed: it was answered, is too old, or was never asked for"
+    )]
+    NotWaiting(Seq),
+    /// The log cannot be written at the moment.
+    #[error("the log cannot be written at the moment: try again later")]
+    Storage,
+    /// The assistant is not running.
+    #[error("the assistant is not running")]
+    Gone,
+}
+
+/// The history was not reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResetError {
+    /// Nobody is named as the one who resets it.
+    #[error("say who resets the history")]
+    Unnamed,
+    /// The log cannot be written at the moment.
+    #[error("the log cannot be written at the moment: try again later")]
+    Storage,
+    /// The assistant is not running.
+    #[error("the assistant is not running")]
+    Gone,
+}
+
 /// How an assistant came to rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -125,6 +162,8 @@ pub enum Rest {
     Waiting,
     /// It is switched off; accepted messages wait in the log.
     Disabled,
+    /// Its budgets allow no further call of its model before this moment; accepted messages wait, and resume without help.
+    OverBudget(Timestamp),
     /// The services of its model asked for a pause; accepted messages wait in the log, and resume without help.
     Paused(Pause),
     /// It is not running any more.
@@ -137,7 +176,10 @@ pub(crate) enum Command {
         Box<Perception>,
         oneshot::Sender<Result<Accepted, PerceiveError>>,
     ),
-    Stop(String, oneshot::Sender<Result<(), StopError>>),
+    /// Who stops it, and why.
+    Stop(String, String, oneshot::Sender<Result<(), StopError>>),
+    AnswerApproval(ApprovalAnswered, oneshot::Sender<Result<(), ApprovalError>>),
+    ResetHistory(String, oneshot::Sender<Result<(), ResetError>>),
     ClearStop(String, oneshot::Sender<Result<(), ClearError>>),
     Retry(String, oneshot::Sender<Result<(), RetryError>>),
     Append(
@@ -180,19 +222,60 @@ impl Handle {
         answer.await.ok()
     }
 
-    /// Triggers the emergency stop in the name of `stopped_by`. When this returns, the stop is on disk and the work
-    /// under way has ended; messages are accepted and kept until somebody clears the stop.
+    /// Triggers the emergency stop in the name of `stopped_by`, for a `reason` that may be blank. When this returns, the
+    /// stop is on disk and the work under way has ended; messages are accepted and kept until somebody clears the stop.
+    /// The assistant then says once that it is stopped ([`AssistantConfig::stop_notice`]).
+    ///
+    /// [`AssistantConfig::stop_notice`]: crate::AssistantConfig::stop_notice
     ///
     /// # Errors
     ///
     /// [`StopError`]; the assistant goes on as before.
-    pub async fn stop(&self, stopped_by: impl Into<String>) -> Result<(), StopError> {
-        let stopped_by = stopped_by.into();
+    pub async fn stop(
+        &self,
+        stopped_by: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Result<(), StopError> {
+        let (stopped_by, reason) = (stopped_by.into(), reason.into());
         if stopped_by.trim().is_empty() {
             return Err(StopError::Unnamed);
         }
-        let answer = self.ask(|reply| Command::Stop(stopped_by, reply)).await;
+        let answer = self
+            .ask(|reply| Command::Stop(stopped_by, reason, reply))
+            .await;
         answer.unwrap_or(Err(StopError::Gone))
+    }
+
+    /// Confirms or refuses an act that waits for that. The assistant takes the answer up like a message.
+    ///
+    /// # Errors
+    ///
+    /// [`ApprovalError`]; the act waits as before.
+    pub async fn answer_approval(&self, answered: ApprovalAnswered) -> Result<(), ApprovalError> {
+        if answered.by.trim().is_empty() {
+            return Err(ApprovalError::Unnamed);
+        }
+        let answer = self
+            .ask(|reply| Command::AnswerApproval(answered, reply))
+            .await;
+        answer.unwrap_or(Err(ApprovalError::Gone))
+    }
+
+    /// Resets the history in the name of `reset_by`: prompts show no earlier turn, errors from before do not count, and the
+    /// emergency stop is cleared if it is on. Log and memory keep everything.
+    ///
+    /// # Errors
+    ///
+    /// [`ResetError`]; everything is as it was.
+    pub async fn reset_history(&self, reset_by: impl Into<String>) -> Result<(), ResetError> {
+        let reset_by = reset_by.into();
+        if reset_by.trim().is_empty() {
+            return Err(ResetError::Unnamed);
+        }
+        let answer = self
+            .ask(|reply| Command::ResetHistory(reset_by, reply))
+            .await;
+        answer.unwrap_or(Err(ResetError::Gone))
     }
 
     /// Clears the emergency stop in the name of `cleared_by`. Messages that waited go on at once.
@@ -258,12 +341,14 @@ impl Handle {
         Some(self.status.borrow_and_update().clone())
     }
 
-    /// Waits until every message accepted so far has been dealt with, or cannot be dealt with for now.
+    /// Waits until every message accepted so far has been dealt with, or cannot be dealt with for now. An assistant that was
+    /// stopped is at rest when it has said so in its world.
     pub async fn at_rest(&self) -> Rest {
         let mut status = self.status.clone();
         let rest = status
             .wait_for(|status| match status.activity {
-                Activity::Stopped(_) | Activity::Disabled | Activity::Paused(_) => true,
+                Activity::Stopped(_) => !status.is_announcing,
+                Activity::Disabled | Activity::Paused(_) | Activity::OverBudget { .. } => true,
                 _ => status.waiting == 0 || status.is_out,
             })
             .await;
@@ -273,6 +358,7 @@ impl Handle {
                 Activity::Stopped(cause) => Rest::Stopped(cause.clone()),
                 Activity::Disabled => Rest::Disabled,
                 Activity::Paused(pause) => Rest::Paused(pause.clone()),
+                Activity::OverBudget { until } => Rest::OverBudget(*until),
                 _ if status.waiting > 0 => Rest::Waiting,
                 _ => Rest::Settled,
             },

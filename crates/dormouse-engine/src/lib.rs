@@ -10,18 +10,26 @@
 //!
 //! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
 
+mod assessment;
 mod assistant;
 mod builtin;
+mod clearing;
+mod compacting;
 mod config;
 mod consolidating;
+mod context;
 mod decide;
 mod event;
+mod execution;
 mod forgetting;
 mod gate;
+mod goals;
 mod handle;
 mod ports;
+mod preview;
 mod privacy;
 mod prompt;
+mod recurrence;
 mod remembering;
 mod render;
 mod replay;
@@ -32,36 +40,61 @@ mod state;
 mod status;
 mod work;
 
+pub use assessment::{Assessment, ContextSignals, TaskClass};
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;
+pub use clearing::{clear_stop, reset_history};
+pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
-    AssistantConfig, ConfigError, ExecutionPattern, Limits, OutOfRange, Privacy, Settings, Switch,
-    ToolCalling,
+    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, ExecutionPattern, GoalSettings,
+    Limits, OutOfRange, Privacy, Settings, SpendingBudgets, Switch, TokenPrice, ToolCalling,
+    UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
     Consolidator, NightError,
 };
+pub use context::{CONTEXTS, ContextConfig, ContextRow, ToolFilter};
+pub use decide::{BudgetKind, BudgetStatus};
 pub use event::{
-    ActSpeech, Beginning, Call, Configured, ConfiguredModel, ConsolidationBegan,
+    ActSpeech, ApprovalAnswer, ApprovalAnswered, ApprovalRequested, AssessmentCall,
+    AssessmentOutcome, Beginning, BrokenCause, BudgetSpan, Call, CallReserved, CommitmentEnded,
+    CommitmentOutcome, Compacted, CompactionMode, Configured, ConfiguredModel, ConsolidationBegan,
     ConsolidationEndCause, ConsolidationEnded, ConsolidationRules, Consultation,
     ConsultationFailed, ConsultationFailure, Consulted, ContextLimit, ContextType, DecodeError,
     DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, Forgotten, MemoryChanged, ModelFailed,
-    MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived, RecallFailure, RecallMode,
+    EmergencyStopTriggered, EntityChanged, Event, FactsBefore, Forgotten, GoalBlock, GoalCompleted,
+    GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait,
+    HistoryReset, HistorySpan, HistorySummarized, LowBudget, MemoryChanged, ModelFailed,
+    MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived, Pursuit, RecallFailure, RecallMode,
     RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied,
-    RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause, StopReason,
-    Tag, TagError, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict,
-    Woke, WorldFailed,
+    ReservedBy, RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause,
+    StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
+    TagError, TaskAssessed, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause,
+    Verdict, Woke, WorldFailed,
+};
+pub use execution::{
+    ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
+    TickPattern, compose,
 };
 pub use forgetting::{
     ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Person, Selection, WhoError,
     forget_requests, lost_words, messages_behind, unreferred,
 };
 pub use gate::{Reason, Skip, gate, next_reason};
-pub use handle::{Accepted, ClearError, Handle, PerceiveError, Rest, RetryError, StopError};
+pub use goals::{GOAL_TEXT_LIMIT, GoalError, NewGoal, USUAL_PRIORITY};
+pub use handle::{
+    Accepted, ApprovalError, ClearError, Handle, PerceiveError, ResetError, Rest, RetryError,
+    StopError,
+};
 pub use ports::Ports;
-pub use prompt::PreambleTooLong;
+pub use preview::{PreviewError, preview_prompt, prompt_findings};
+pub use prompt::{
+    COMPONENTS, Component, ComponentConfig, ComponentRow, OmittedPart, OrderPreset, PartOrder,
+    PartRole, PreambleTooLong, PreviewOf, PreviewPart, PromptConfig, PromptConfigError,
+    PromptPreview, UnknownPlaceholder,
+};
+pub use recurrence::{Recurrence, RecurrenceError};
 pub use remembering::{
     CatchUpError, CaughtUp, LoggedChangeError, LoggedMemory, catch_up, check_log,
 };
@@ -71,14 +104,16 @@ pub use replay::{
 };
 pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
-    Archived, CachedResults, CallState, ChangedSetting, ChangedSettings, Configuration,
-    Consultations, Counts, CrossTalk, Deliveries, EffectState, EmergencyStop, ErrorRecord,
-    HISTORY_KEPT, Heard, History, Identities, LearntLimit, OVERHEARD_KEPT, Occasion, OccasionKind,
-    Overheard, Pause, Pauses, People, Phase, Promise, Promises, RECENT_CALLS, Roster, Service,
-    Services, ShownLines, Spent, State, Step, StepKind, Stopped, Trigger, Turn, TurnFailures,
-    Turns, Undos, Wait, Widened, Window, WorldReach,
+    Amount, Approval, Approvals, Archived, Awaiting, CachedResults, CallState, ChangedSetting,
+    ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Deliveries,
+    DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, Goal, GoalTurns, Goals,
+    HISTORY_KEPT, Heard, History, HistorySummary, Identities, LearntLimit, MetCondition,
+    OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause, Pauses, People, Phase,
+    Promise, Promises, RECENT_CALLS, Reservation, Roster, Service, Services, ShownLines,
+    SpendingLedger, SpendingWindow, Spent, State, Step, StepKind, StopNotice, Stopped, Trigger,
+    Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
 };
-pub use status::{Activity, Skipped, Status};
+pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 
 /// The program that decides, as the log names it.
 const PROGRAM: &str = concat!("dormouse-engine ", env!("CARGO_PKG_VERSION"));

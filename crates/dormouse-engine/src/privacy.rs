@@ -1,12 +1,14 @@
 //! What a prompt may show, by who hears the answer.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::Audience;
 
 use crate::{
     builtin,
     config::Privacy,
-    event::{SpokenWords, Verdict},
-    state::{CallState, Heard, State, Trigger, Turn},
+    event::{GoalNote, SpokenWords, Verdict},
+    state::{CallState, Goal, Heard, HistorySummary, State, Trigger, Turn, TurnView},
 };
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
@@ -26,10 +28,26 @@ pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
 /// and lines that a state keeps.
 #[derive(Debug)]
 pub(crate) struct Shareable<'a> {
-    /// Finished turns, oldest first.
+    /// Finished turns, oldest first, without those that are left out.
     pub(crate) turns: Vec<&'a Turn>,
+    /// Finished turns that are left out and that no summary replaces, oldest first.
+    pub(crate) dropped: Vec<&'a Turn>,
+    /// Summaries of turns that are left out, oldest first.
+    pub(crate) summaries: Vec<&'a HistorySummary>,
     /// Overheard lines, oldest first.
     pub(crate) overheard: Vec<&'a Heard>,
+    /// Goals, also those that were closed lately, by number.
+    pub(crate) goals: Vec<KnownGoal<'a>>,
+    /// What was noted about goals and replaced since the last reply, whose prompt may have shown it.
+    pub(crate) replaced: Vec<&'a GoalNote>,
+}
+
+/// A goal that everybody who listens was party to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownGoal<'a> {
+    pub(crate) goal: &'a Goal,
+    /// What was noted about it, if they were party to that as well.
+    pub(crate) note: Option<&'a GoalNote>,
 }
 
 impl<'a> Shareable<'a> {
@@ -40,15 +58,37 @@ impl<'a> Shareable<'a> {
             let listeners = listeners.as_ref();
             listeners.is_none_or(|all| renamed(&audience, state).covers(all))
         };
+        let knows = |note: &GoalNote| covers(note.audience.clone());
         let is_kept = listeners.is_some();
+        let is_compacted = state.configuration.settings.compaction.is_on;
         let turns = state.history.turns();
+        let turns = turns.filter(|turn| !is_kept || covers(turn.known_to()));
+        let is_shown = |turn: &&Turn| !is_compacted || turn.view != TurnView::Dropped;
+        let (turns, mut dropped): (Vec<_>, Vec<_>) = turns.partition(is_shown);
+        let summaries = state.compactions.summaries();
+        let summaries: Vec<_> = summaries
+            .filter(|made| is_compacted && (!is_kept || covers(made.audience.clone())))
+            .collect();
+        let summed_up = summaries.iter().flat_map(|made| &made.span.turns);
+        let summed_up: BTreeSet<_> = summed_up.collect();
+        dropped.retain(|turn| !summed_up.contains(&turn.trigger_seq()));
         let lines = state.overheard.shown();
         Self {
-            turns: turns
-                .filter(|turn| !is_kept || covers(turn.known_to()))
-                .collect(),
+            turns,
+            dropped,
+            summaries,
             overheard: lines
                 .filter(|line| !is_kept || covers(line.known_to()))
+                .collect(),
+            goals: (state.goals.iter())
+                .filter(|goal| knows(&goal.description))
+                .map(|goal| KnownGoal {
+                    goal,
+                    note: goal.note.as_ref().filter(|note| knows(note)),
+                })
+                .collect(),
+            replaced: (state.goals.replaced().iter())
+                .filter(|note| knows(note))
                 .collect(),
         }
     }
@@ -76,7 +116,11 @@ pub(crate) fn may_hear(
         let results = step.calls.iter().filter_map(looked_up);
         step.within.clone().into_iter().chain(results)
     });
-    let message = of_listeners(turn.trigger.is_for_one());
+    let message = match turn.trigger.goal() {
+        // Nobody may be known to listen, and it is still not for anybody else.
+        Some(goal) => Some(goal.description.audience.clone()),
+        None => of_listeners(turn.trigger.is_for_one()),
+    };
     let shown = shown.map(|known_to| known_to.unwrap_or_else(|| listeners.clone()));
     let parts = shown.chain(done).chain(message);
     let all = parts.fold(Audience::Public, |all, part| {
@@ -99,6 +143,21 @@ pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audi
     let made_from = step.within.as_ref().unwrap_or(&Audience::Public);
     let all = renamed(made_from, state).intersection(&renamed(&known_to, state));
     Some(state.identities.all_of(&all))
+}
+
+/// Who was party to all of these turns, other than the assistant. Pure.
+pub(crate) fn known_to_all<'a>(
+    state: &State,
+    turns: impl IntoIterator<Item = &'a Turn>,
+) -> Audience {
+    let known_to = turns.into_iter().map(Turn::known_to);
+    let all = known_to.fold(Audience::Public, |all, one| {
+        all.intersection(&renamed(&one, state))
+    });
+    match all {
+        Audience::Public => all,
+        _ => state.identities.all_of(&all),
+    }
 }
 
 fn renamed(audience: &Audience, state: &State) -> Audience {

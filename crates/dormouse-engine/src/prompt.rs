@@ -1,13 +1,21 @@
-//! What a model is shown: instructions, people it knows, standing orders, remembered lines, earlier turns, overheard
-//! lines, the message, and what was done about it.
+//! What a model is shown: instructions, goals, earlier turns, people it knows, standing orders, remembered lines, overheard
+//! lines, the message, and what was done about it. Each is a [component](Component); by default what changes least comes first.
 //!
 //! Every part has a hard cap in tokens. Earlier turns are left out whole and oldest first, so that a call stays with
 //! its result and a message with its answer. A message is counted once, on arrival, in the form in which it will be
 //! shown. Only a message that is too long to be shown whole is counted again.
 
+mod component;
 mod conversation;
+mod earlier;
 mod excerpt;
+mod goals;
+mod measure;
+mod parts;
+mod parts_config;
+mod placeholders;
 mod preamble;
+mod preview;
 mod remembered;
 mod room;
 mod shrink;
@@ -15,27 +23,36 @@ mod shrink;
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{
-    Audience, ChatRequest, EarlierTurn, Origin, Persona, Seq, ToolChoice, Trust, TurnCall,
-    TurnContext, TurnStep, invariant,
+    Audience, ChatRequest, EarlierTurn, Message, Origin, Persona, Seq, TokenCounter, ToolChoice,
+    Trust, TurnCall, TurnContext, TurnStep, invariant,
 };
 use sha2::{Digest, Sha256};
 
 use crate::{
     builtin,
     config::{Settings, ToolCalling},
+    decide::low_line,
     event::{NOOP, Omitted},
     privacy::{Shareable, may_hear},
     results::not_whole_in,
-    state::{CallState, Heard, State, Turn},
+    state::{CallState, State, Turn},
 };
-use conversation::Conversation;
+use earlier::Earlier;
+pub(crate) use earlier::counted_summary;
 use excerpt::Excerpt;
+pub(crate) use measure::{HistoryMeasure, MeasuredTurn, measure, measure_all};
+use parts::Sources;
 use preamble::Offered;
 use remembered::Remembered;
 use room::Room;
 
+pub use component::{COMPONENTS, Component, ComponentRow, PartRole};
+pub use parts_config::{ComponentConfig, OrderPreset, PartOrder, PromptConfig, PromptConfigError};
+pub use placeholders::UnknownPlaceholder;
 pub use preamble::PreambleTooLong;
-pub(crate) use preamble::{Offer, Preamble, leaves_room};
+pub(crate) use preamble::{Identity, Offer, Preamble, leaves_room};
+pub use preview::{OmittedPart, PreviewOf, PreviewPart, PromptPreview};
+pub(crate) use preview::{findings, preview};
 pub(crate) use remembered::{Budgets, line_tokens};
 pub(crate) use shrink::{Length, shrink};
 
@@ -94,17 +111,37 @@ pub(crate) fn hash(request: &ChatRequest) -> String {
         .collect()
 }
 
+/// How many tokens the messages of a request take, as the engine counts them.
+pub(crate) fn request_tokens(request: &ChatRequest, counter: &dyn TokenCounter) -> u32 {
+    let texts = request.messages.iter().map(|message| match message {
+        Message::System { content } | Message::User { content } => counter.count(content).tokens,
+        _ => 0,
+    });
+    texts.fold(0, u32::saturating_add)
+}
+
+/// What calls for a turn, as prompts show it.
+pub(crate) fn shown_trigger(turn: &Turn, counter: &dyn TokenCounter) -> String {
+    turn.trigger.within(u32::MAX, counter).text
+}
+
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
+    /// The most tokens of the goals.
+    goals_cap: u32,
     /// The part of the memory's answer that is shown.
     remembered: Remembered,
     /// How many of the newest overheard lines.
     lines: usize,
     /// The most tokens of one of them.
     line_cap: u32,
+    /// What is shown in place of turns that are left out.
+    earlier: Earlier,
     /// How many of the newest finished turns.
     turns: usize,
+    /// How many tokens they take, and how many there is room for.
+    turns_tokens: (u32, u32),
     /// The most tokens of one message.
     message_cap: u32,
     /// The most tokens of one result in the current turn, where they do not fit whole.
@@ -114,9 +151,10 @@ struct Choice {
     tokens: u32,
 }
 
-/// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole. Pure.
+/// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole, and no more earlier turns
+/// than leave the turn room to go on. Pure.
 pub(crate) fn tokens(state: &State, turn: &Turn, preamble: &Preamble) -> u32 {
-    let room = Room::of(state, preamble);
+    let room = Room::of(state, preamble).for_advice();
     let shareable = Shareable::of(state, turn);
     let choice = choose(state, &shareable, turn, preamble, room, 0);
     choice.tokens.saturating_add(choice.cut)
@@ -133,7 +171,7 @@ pub(crate) fn budgets(state: &State, turn: &Turn, preamble: &Preamble) -> Budget
     let shareable = Shareable::of(state, turn);
     let now = choose(state, &shareable, turn, preamble, room, u32::MAX).tokens;
     let config = &state.configuration.settings;
-    Budgets::within(room.before_the_turn(now), config)
+    Budgets::within(room.before_the_turn(now), config, preamble)
 }
 
 /// The sequence numbers of what the prompt shows anyway, whatever the memory returns within `budgets`.
@@ -176,56 +214,53 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     let earlier = shareable.turns.iter();
     let left_out = earlier.len().saturating_sub(choice.turns);
 
-    let mut conversation = Conversation::of(preamble.offered(offer).system.clone());
-    for part in choice.remembered.parts(turn) {
-        conversation.user(&part);
-    }
-    if choice.remembered.is_something_withheld {
-        conversation.user(WITHHELD);
-    }
-    for earlier in earlier.skip(left_out) {
-        conversation.user(&heard(earlier, choice, preamble));
-        conversation.steps(earlier, form, |call| result(call).to_owned());
-    }
-    if turn.is_careful() {
-        conversation.user(CAREFUL);
-    }
-    if let Some(note) = widened(turn) {
-        conversation.user(&note);
-    }
-    let overheard = overheard(&shareable.overheard, choice, preamble).unwrap_or_default();
-    conversation.user(&format!("{overheard}{}", heard(turn, choice, preamble)));
-    conversation.steps(turn, form, |call| match choice.result_cap {
-        None => result(call).to_owned(),
-        Some(cap) => Excerpt::of_result(result(call), cap, &*preamble.counter).text,
+    let goals = goals::part(
+        state,
+        &shareable,
+        turn,
+        choice.goals_cap,
+        &*preamble.counter,
+    );
+    let reserved = state.ledger.of_turn();
+    let low = reserved.and_then(low_line);
+    let low_tokens = low.as_ref().map_or(0, |line| {
+        let tokens = preamble.counter.count(line).tokens;
+        tokens.saturating_add(MESSAGE)
     });
-
     let offered = preamble.offered(offer);
-    if !offered.last_words.is_empty() {
-        conversation.user(offered.last_words);
-    }
+    let sources = Sources {
+        state,
+        turn,
+        shareable: &shareable,
+        goals: goals.as_ref(),
+        low: low.as_deref(),
+        choice,
+        preamble,
+    };
+    let (messages, stable_messages) =
+        parts::messages(offered, &sources.parts(offered), form, preamble);
     let tools = offered.definitions.clone();
     let tool_choice = if tools.is_empty() {
         ToolChoice::None
     } else {
         ToolChoice::Auto
     };
-    let max_tokens = reply_tokens(config, room, choice.tokens);
+    let most = reserved.map(|reserved| reserved.reply_tokens);
+    let max_tokens = most.or_else(|| reply_tokens(config, room, choice.tokens));
     let request = ChatRequest {
-        messages: conversation.into_messages(),
+        messages,
         tools,
         tool_choice,
         temperature: config.temperature,
         top_p: config.top_p,
         max_tokens,
         reasoning_effort: config.reasoning_effort,
-        // The instructions come first and stay as they are.
-        stable_messages: 1,
+        stable_messages,
         turn: context(
             state,
             turn,
             shareable.turns.get(left_out..).unwrap_or_default(),
-            preamble.offered(offer),
+            offered,
         )
         .map(Box::new),
         ..ChatRequest::default()
@@ -234,17 +269,21 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     let lines_left_out = shareable.overheard.len().saturating_sub(choice.lines);
     let lines = shareable.overheard.iter().skip(lines_left_out);
     let earlier = shareable.turns.iter().skip(left_out);
+    let summaries = choice.earlier.shown(&shareable).iter();
     let remembered = turn.recollected.iter();
     let remembered = remembered.filter(|_| choice.remembered.shows_something());
     let shown = earlier
         .map(|turn| Some(turn.known_to()))
         .chain(lines.map(|line| Some(line.known_to())))
-        .chain(remembered.map(|found| found.audience.clone()));
-    let before = preamble.offered(offer).tokens;
+        .chain(remembered.map(|found| found.audience.clone()))
+        .chain(goals.into_iter().flat_map(|goals| goals.audiences))
+        .chain(summaries.map(|made| Some(made.audience.clone())));
+    let before = offered.tokens;
     let tokens = choice
         .tokens
         .saturating_sub(preamble.tokens)
-        .saturating_add(before);
+        .saturating_add(before)
+        .saturating_add(low_tokens);
     Prompt {
         request,
         tokens,
@@ -273,7 +312,7 @@ fn omitted(shareable: &Shareable<'_>, turn: &Turn, choice: Choice, preamble: &Pr
     let mut records: Vec<Origin> = remembered.iter().map(|line| line.record).collect();
     if let Some(cap) = choice.result_cap {
         let calls = turn.shown_steps().flat_map(|step| &step.calls);
-        let recalls = calls.filter(|call| call.call.name == builtin::RECALL_MEMORIES);
+        let recalls = calls.filter(|call| builtin::lists_lines(&call.call.name));
         for call in recalls {
             let excerpt = Excerpt::of_result(result(call), cap, &*preamble.counter);
             records.extend(not_whole_in(&excerpt.text, result(call)));
@@ -398,9 +437,17 @@ fn choose(
     };
     // If the provider refused the full prompt, or a dangerous call was deferred, the next one shows the message alone.
     let left = match turn.failures.refusals {
-        0 if !turn.is_careful() => room.before_the_turn(now),
+        0 if !turn.is_careful() => {
+            let left = room.before_the_turn(now);
+            preamble.token_budget.map_or(left, |most| left.min(most))
+        }
         _ => 0,
     };
+    let goals_cap = room::goals(left).min(config.goals.prompt_tokens);
+    let goals_cap = preamble.budget(Component::Goals, goals_cap);
+    let goals = goals::part(state, shareable, turn, goals_cap, &*preamble.counter);
+    let goals_tokens = goals.map_or(0, |goals| goals.tokens);
+    let left = left.saturating_sub(goals_tokens);
     let remembered = Remembered::within(left, turn, preamble);
     let taken = match turn.recollected {
         Some(_) => remembered.tokens,
@@ -408,6 +455,7 @@ fn choose(
     };
     let left = left.saturating_sub(taken);
     let (all_lines, line_cap) = room::overheard(left);
+    let all_lines = preamble.budget(Component::ContextBuffer, all_lines);
     let lines = shareable.overheard.iter().rev().map(|line| {
         let tokens = line.tokens_within(line_cap, &*preamble.counter);
         tokens.saturating_add(MESSAGE)
@@ -417,19 +465,29 @@ fn choose(
         0 => 0,
         _ => line_tokens.saturating_add(preamble.labels),
     };
-    let earlier = shareable
-        .turns
-        .iter()
-        .rev()
-        .take(config.limits.max_history());
-    let earlier = earlier.map(|turn| turn_tokens(turn, message_cap, form, preamble));
-    let (turns, turns_tokens) = fitting(earlier, left.saturating_sub(line_tokens));
-    let before = [remembered.tokens, line_tokens, turns_tokens];
+    let left = left.saturating_sub(line_tokens);
+    let left = preamble.budget(Component::ConversationHistory, left);
+    let most_turns = config.limits.max_history();
+    let earlier = Earlier::within(left, most_turns, shareable, preamble);
+    let left = left.saturating_sub(earlier.tokens);
+    let newest = shareable.turns.iter().rev().take(most_turns);
+    let sizes = newest.map(|turn| earlier::tokens(state, turn, message_cap, preamble));
+    let (turns, turns_tokens) = fitting(sizes, left);
+    let before = [
+        goals_tokens,
+        remembered.tokens,
+        line_tokens,
+        earlier.tokens,
+        turns_tokens,
+    ];
     Choice {
+        goals_cap,
         remembered,
         lines,
         line_cap,
+        earlier,
         turns,
+        turns_tokens: (turns_tokens, left),
         message_cap,
         result_cap,
         cut: whole.saturating_sub(now),
@@ -488,26 +546,4 @@ fn turn_tokens(turn: &Turn, message_cap: u32, form: ToolCalling, preamble: &Prea
 
 fn bytes(text: &str) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
-}
-
-/// The message of a turn, as far as it fits.
-fn heard(turn: &Turn, choice: Choice, preamble: &Preamble) -> String {
-    turn.trigger
-        .within(choice.message_cap, &*preamble.counter)
-        .text
-}
-
-/// The overheard lines that fit, oldest first, if there are any. They are between two marker lines, which nobody else
-/// can write, because every quoted line starts with a mark.
-fn overheard(lines: &[&Heard], choice: Choice, preamble: &Preamble) -> Option<String> {
-    let lines = lines.iter();
-    let left_out = lines.len().checked_sub(choice.lines)?;
-    let mut lines = lines.skip(left_out).peekable();
-    lines.peek()?;
-    let lines = lines.map(|line| {
-        let excerpt = line.within(choice.line_cap, &*preamble.counter);
-        excerpt.text + "\n"
-    });
-    let lines: String = lines.collect();
-    Some(format!("{OVERHEARD}\n{lines}\n{SAID_TO_YOU}\n"))
 }

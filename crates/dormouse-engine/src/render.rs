@@ -7,12 +7,16 @@ mod name;
 mod quote;
 
 use dormouse_contracts::{Attested, Attribution, Origin, Perception, Sender, SourceKind, Trust};
-use dormouse_text::{NameSkeleton, escape_id};
+use dormouse_text::{NameSkeleton, escape_id, escape_template_tokens, one_line};
 
 use name::plain;
 use quote::quote;
 
-use crate::event::{NameDoubt, RecalledLine};
+use crate::{
+    event::{GoalMoment, GoalStatus, GoalWait, NameDoubt, RecalledLine},
+    privacy::KnownGoal,
+    state::Goals,
+};
 
 /// The name of the assistant in its own memories.
 pub(crate) const YOU: &str = "you";
@@ -70,6 +74,11 @@ pub(crate) fn perception(
     text
 }
 
+/// A text that a model wrote, each line behind a mark.
+pub(crate) fn quoted(text: &str) -> String {
+    quote(text, LINE).text
+}
+
 /// A remembered line as the model reads it: `(#12 HOW "NAME" (ID) in "PLACE", trust 0.90, TIME)`, and what was said or
 /// noted. Round brackets distinguish it from a message that waits.
 pub(crate) fn memory(line: &RecalledLine) -> String {
@@ -97,6 +106,45 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
         "(#{} {how} {from}{id}{place}, trust {trust}, {at}){}{goes_on}",
         line.record, said.text
     )
+}
+
+/// A goal as the model reads it, in one line: `> goal 3 (#12, priority 7, open, daily 20:00, next TIME, trust 0.90): WORDS`, further to
+/// the right the deeper it is in the tree.
+pub(crate) fn goal(goals: &Goals, known: KnownGoal<'_>) -> String {
+    let goal = known.goal;
+    let deep = "  ".repeat(goals.above(goal.id).count());
+    let progress = goals.progress(goal.id);
+    let progress = progress.map(|(done, of)| format!(", {done} of {of} parts done"));
+    let moment = match goal.moment {
+        GoalMoment::Repeating { every, .. } => format!(", {every}"),
+        GoalMoment::Never | GoalMoment::At(_) => String::new(),
+    };
+    let next = goal.turns.next_at.map(|at| format!(", next {at}"));
+    let shown = |text: &str| one_line(&escape_template_tokens(text));
+    let note = known.note.map(|note| {
+        let (text, trust) = (shown(&note.text), note.trust);
+        format!(" (noted, trust {trust}: {text})")
+    });
+    format!(
+        "> {deep}goal {} (#{}, priority {}, {}{moment}{}{}, trust {}): {}{}",
+        goal.id,
+        goal.seq,
+        goal.priority,
+        goal_status(&goal.status),
+        next.unwrap_or_default(),
+        progress.unwrap_or_default(),
+        goal.description.trust,
+        shown(&goal.description.text),
+        note.unwrap_or_default(),
+    )
+}
+
+/// How far a goal is. For whom it waits is not told: not everybody who knows the goal may know that.
+pub(crate) fn goal_status(status: &GoalStatus) -> String {
+    match status {
+        GoalStatus::Waiting(GoalWait::Heard(_)) => "waiting for somebody to be heard".to_owned(),
+        status => status.to_text(),
+    }
 }
 
 /// `[#12 HOW from "NAME" (ID), trust 0.90, TIME]`, and `(ID; DOUBT; DOUBT)` if the name is suspicious. The name is in

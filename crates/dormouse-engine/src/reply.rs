@@ -6,7 +6,7 @@ mod parts;
 mod speech;
 
 use dormouse_contracts::{ChatReply, SourceKind, ToolSpec};
-use dormouse_dialects::{Anomaly, Content, parse_reply};
+use dormouse_dialects::{Anomaly, Content, ParsedCall, call_among_words, parse_reply};
 
 use crate::{config::ToolCalling, state::Trigger};
 use parts::CUT_OFF;
@@ -60,18 +60,20 @@ pub(crate) fn left_out_note(left_out: u32) -> String {
     )
 }
 
-/// Reads the calls of a reply. `is_tool` says whether a tool has that name; `tools` are the tools that speak.
+/// Reads the calls of a reply. `is_tool` says whether a tool has that name; `tools` are the tools that speak; `was_shown` says
+/// whether somebody wrote this in what the model was shown.
 ///
-/// [`dormouse_dialects::parse_reply`] decides what counts as a call. Two things do not count: a call that a model with
-/// native tool calling only quotes, and a call that it repeats word for word from the message it answers. Other plain
-/// text of such a model counts as said, in the way it was spoken to. But a call among words that is not in the message
-/// is a failed call, which nobody should hear.
+/// [`dormouse_dialects::parse_reply`] decides what counts as a call. A call that a model with native tool calling repeats word
+/// for word from the message it answers does not count. A call among other words does if nobody wrote it to the model: then
+/// the words are left out. If somebody else than the sender wrote it, the model is asked again. Other plain text of such
+/// a model counts as said, in the way it was spoken to, but never the JSON of one of its tools.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
     trigger: &Trigger,
     is_tool: impl Fn(&str) -> bool,
     tools: &[&ToolSpec],
+    was_shown: impl Fn(&str) -> bool,
 ) -> Reading {
     let said = |text: &str| match speech::answer(text, trigger, tools) {
         Some(call) => Reading::Calls {
@@ -93,19 +95,12 @@ pub(crate) fn read(
         {
             said(reply.content.trim())
         }
-        Content::Calls(calls) => {
-            let calls = calls.iter().map(|call| RawCall {
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-                continues: false,
-            });
-            Reading::Calls {
-                calls: calls.collect(),
-                left_out: read.left_out,
-            }
-        }
+        Content::Calls(calls) => made(calls, read.left_out),
         Content::Text(text) | Content::ClippedText(text) if is_wrapped(text) => {
-            Reading::Unreadable(WRAPPED)
+            among_words(reply, text, is_tool, was_shown)
+        }
+        Content::Text(text) if read.signs.has(Anomaly::BrokenCall) && names_a_tool(text, tools) => {
+            Reading::Unreadable(BROKEN)
         }
         Content::Text(text) => said(text),
         Content::ClippedText(text) => said(&format!("{text}{CUT_OFF}")),
@@ -116,6 +111,56 @@ pub(crate) fn read(
         _ if form == ToolCalling::Fallback => Reading::Unreadable(NO_OBJECT),
         _ => Reading::Unreadable(BROKEN),
     }
+}
+
+fn made(calls: &[ParsedCall], left_out: usize) -> Reading {
+    let calls = calls.iter().map(|call| RawCall {
+        name: call.name.clone(),
+        arguments: call.arguments.clone(),
+        continues: false,
+    });
+    Reading::Calls {
+        calls: calls.collect(),
+        left_out,
+    }
+}
+
+/// A call among other words: made, unless somebody wrote it, or its arguments, to the model.
+fn among_words(
+    reply: &ChatReply,
+    text: &str,
+    is_tool: impl Fn(&str) -> bool,
+    was_shown: impl Fn(&str) -> bool,
+) -> Reading {
+    let Some(read) = call_among_words(reply, is_tool) else {
+        return Reading::Unreadable(WRAPPED);
+    };
+    let is_quoted = |call: &ParsedCall| call.arguments.len() > 2 && was_shown(&call.arguments);
+    match &read.content {
+        Content::Calls(calls)
+            if !was_shown(between_brackets(text)) && !calls.iter().any(is_quoted) =>
+        {
+            made(calls, read.left_out)
+        }
+        _ => Reading::Unreadable(WRAPPED),
+    }
+}
+
+/// Whether a text holds the name of a tool as JSON has it.
+fn names_a_tool(text: &str, tools: &[&ToolSpec]) -> bool {
+    let names = tools.iter().map(|tool| format!("\"{}\"", tool.name));
+    names.into_iter().any(|name| text.contains(&name))
+}
+
+/// Whether a text is written in another one. White space and marks of quoting do not count.
+pub(crate) fn is_written_in(text: &str, other: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let letters = text.chars();
+        letters
+            .filter(|c| !c.is_whitespace() && !matches!(c, '>' | '\\'))
+            .collect()
+    };
+    letters(other).contains(&letters(text))
 }
 
 fn is_on_channel(trigger: &Trigger) -> bool {

@@ -64,6 +64,15 @@ fn unspoken(done: Done) -> Done {
             asked,
             duration_ms,
         },
+        Done::Summarized {
+            ask,
+            outcome,
+            duration_ms,
+        } => Done::Summarized {
+            ask,
+            outcome: outcome.map(|(model, reply)| (model, masked_reply(reply))),
+            duration_ms,
+        },
         other => other,
     }
 }
@@ -98,6 +107,10 @@ fn masked_result(done: Done) -> Done {
         },
         // The memory masks its records, and errors are masked where they come in.
         other @ (Done::Replied { .. }
+        // Of the reply only a number is kept.
+        | Done::Assessed(_)
+        | Done::Summarized { .. }
+        | Done::FactsExtracted(_)
         | Done::Recollected(_)
         | Done::Failed { .. }
         | Done::WorldFailed(_)) => other,
@@ -280,7 +293,8 @@ fn is_secret(name: &str, text: &str) -> bool {
         && !SensitiveKind::ALL.iter().any(|kind| kind.mask() == text)
 }
 
-fn prose(text: &str) -> String {
+/// A text without secrets.
+pub(crate) fn prose(text: &str) -> String {
     mask(text, RedactionProfile::Memory).into_owned()
 }
 

@@ -6,19 +6,25 @@
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
+mod approvals;
+mod awaiting;
 mod cached_results;
 mod changed_settings;
+mod compactions;
 mod configuration;
 mod consultations;
 mod cross_talk;
 mod deliveries;
 mod errors;
+mod goals;
 mod heard;
 mod history;
 mod identities;
+mod ledger;
 mod overheard;
 mod pauses;
 mod people;
+mod promise;
 mod promises;
 mod roster;
 mod service;
@@ -37,36 +43,45 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use approvals::{Approval, Approvals};
+pub use awaiting::Awaiting;
 pub(crate) use cached_results::CachedResult;
 pub use cached_results::CachedResults;
 pub use changed_settings::{ChangedSetting, ChangedSettings};
+pub use compactions::{Compactions, HistorySummary, OpenSpan};
 pub use configuration::Configuration;
 pub use consultations::Consultations;
 pub use cross_talk::CrossTalk;
 pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
+pub use goals::{Goal, GoalTurns, Goals};
 pub use heard::Heard;
 pub use history::{HISTORY_KEPT, History};
 pub use identities::Identities;
+pub use ledger::{Amount, Reservation, SpendingLedger, SpendingWindow};
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
-pub use promises::{Promise, Promises};
+pub use promise::{MetCondition, Promise};
+use promises::Surroundings;
+pub(crate) use promises::{BegunPromise, completion_outcome};
+pub use promises::{EndedPromise, Promises};
 pub use roster::{Archived, Roster};
 pub use service::Service;
 pub use services::Services;
 pub use shown_lines::ShownLines;
 pub use spent::{Counts, Spent};
 pub use step::{CallState, EffectState, Step, StepKind};
-pub use stop::{EmergencyStop, Stopped};
-pub use trigger::{Occasion, OccasionKind, Trigger};
-pub use turn::{Phase, Turn, TurnFailures, Wait, Widened, WorldReach};
+pub use stop::{EmergencyStop, StopNotice, Stopped};
+pub use trigger::{DueGoal, Occasion, OccasionKind, Trigger};
+pub use turn::{Phase, Turn, TurnFailures, TurnView, Wait, Widened, WorldReach};
 pub use turns::Turns;
 pub use undos::Undos;
 pub use window::{LearntLimit, Window};
 
 use crate::{
-    event::{ContextLimit, Event},
+    context::context_of,
+    event::{ContextLimit, ContextType, Event, TickStarted},
     secrets::without_secrets,
 };
 
@@ -96,6 +111,9 @@ pub struct State {
     pub turns: Turns,
     /// Turns that are over.
     pub history: History,
+    /// What was made of turns that prompts do not show any more.
+    #[serde(default, skip_serializing_if = "Compactions::is_none")]
+    pub compactions: Compactions,
     /// Remembered lines that were shown lately.
     pub recalled: ShownLines,
     /// Results of queries that may be used again.
@@ -111,6 +129,9 @@ pub struct State {
     pub window: Window,
     /// What has been spent.
     pub spent: Spent,
+    /// What was spent lately, for the budgets.
+    #[serde(default)]
+    pub ledger: SpendingLedger,
     /// What was done, counted.
     pub counts: Counts,
     /// Replies of a model that nothing has followed from yet.
@@ -119,6 +140,12 @@ pub struct State {
     /// What is to be done for somebody at a moment that is still to come.
     #[serde(default)]
     pub promises: Promises,
+    /// What it means to reach.
+    #[serde(default)]
+    pub goals: Goals,
+    /// Acts that a person has to confirm.
+    #[serde(default)]
+    pub approvals: Approvals,
     /// What was taken back.
     #[serde(default)]
     pub undos: Undos,
@@ -143,14 +170,35 @@ impl State {
         self.cross_talk.apply(event);
         self.stop.apply(at, event);
         self.spent.apply(event);
+        let budgets = &self.configuration.settings.budgets;
+        self.ledger.apply(at, event, budgets);
         self.counts.apply(event);
         self.consultations.apply(seq, event);
-        self.promises
-            .apply(seq, at, event, &self.identities, &self.undos);
+        self.promises.apply(
+            seq,
+            at,
+            event,
+            &Surroundings {
+                identities: &self.identities,
+                undos: &self.undos,
+                privacy: self.configuration.settings.privacy,
+                overheard: &self.overheard,
+                turns: &self.turns,
+            },
+        );
+        self.goals.apply(seq, at, event, &self.identities);
         // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
-        if let Event::TickStarted(started) = event
-            && let Some(occasion) = self.promises.take(started.trigger, &self.people)
-        {
+        if let Event::TickStarted(TickStarted { trigger, .. }) = event {
+            let promised = self.promises.take(*trigger, &self.people);
+            if let Some(occasion) = promised.or_else(|| self.goals.take(*trigger, seq)) {
+                self.turns.wait_for(occasion);
+            }
+        }
+        let closing = matches!(event, Event::TickEnded(ended) if ended.resume_at.is_none());
+        if let Some(turn) = self.turns.current().filter(|_| closing) {
+            self.promises.close(turn.trigger_seq());
+        }
+        if let Some(occasion) = self.approvals.apply(seq, at, event) {
             self.turns.wait_for(occasion);
         }
         // These look at the turns as they were before the event.
@@ -169,6 +217,8 @@ impl State {
         self.recalled.apply(event);
         self.overheard.refresh(event, &self.turns);
         self.history.apply(event);
+        self.history.clear_after_reset(&self.turns);
+        self.compactions.apply(seq, at, event);
         if self.undos.takes_back_an_undo(event) {
             // What it takes out is named by an event far back. What was looked up can be looked up again.
             self.recalled.clear();
@@ -179,6 +229,38 @@ impl State {
         if let Some(closed) = closed {
             self.history.take_in(closed);
         }
+    }
+
+    /// Begins the next tick: for what is open or waits, or for `imagined` if nothing does. Returns whether something was.
+    pub(crate) fn begin_next(&mut self, context: Option<ContextType>, imagined: Occasion) -> bool {
+        let open = self.turns.open().next().map(Turn::trigger_seq);
+        let next = open.or_else(|| self.turns.waiting().next().map(Trigger::seq));
+        let trigger = next.unwrap_or(imagined.seq);
+        if next.is_none() {
+            self.turns.wait_for(imagined);
+        }
+        let started = Event::TickStarted(TickStarted {
+            tick: self.counts.ticks.saturating_add(1),
+            context: context.unwrap_or_else(|| context_of(self, trigger)),
+            trigger,
+        });
+        let at = self.seq;
+        self.apply(at, Timestamp::EPOCH, &started);
+        next.is_some()
+    }
+
+    /// What is due at `now`, other than messages: the event that a turn for it is known by. What was promised to somebody goes first.
+    pub(crate) fn due(&self, now: Timestamp) -> Option<Seq> {
+        let goal = || self.goals.due(now, &self.configuration.settings.goals);
+        let promise = self.promises.due(now).map(|promise| promise.seq);
+        promise.or_else(|| goal().map(|goal| goal.turns.trigger))
+    }
+
+    /// The next moment after `now` at which something is due.
+    pub(crate) fn next_due_after(&self, now: Timestamp) -> Option<Timestamp> {
+        let settings = &self.configuration.settings.goals;
+        let goal = self.goals.next_after(now, settings);
+        self.promises.next_after(now).into_iter().chain(goal).min()
     }
 
     /// Whether anything waits for a service of the model at `now`: a pause, or the turn after a failure.

@@ -1,11 +1,14 @@
 //! What an assistant is doing, for those who watch it.
 
 use dormouse_contracts::{Seq, Timestamp};
+use serde::Serialize;
 
 use crate::{
+    compacting::WindowLevel,
+    decide::{BudgetStatus, each_budget},
     event::StopCause,
     gate::Skip,
-    state::{Pause, Spent},
+    state::{Pause, Spent, State},
 };
 
 /// What an assistant is doing.
@@ -27,6 +30,11 @@ pub enum Activity {
         until: Timestamp,
         /// Why it could not be reached, as far as that is known.
         cause: Option<String>,
+    },
+    /// Waiting until its budgets allow a further call of its model.
+    OverBudget {
+        /// When they may.
+        until: Timestamp,
     },
     /// Waiting because the services of its model asked for a pause; the pause of this one ends first.
     Paused(Pause),
@@ -69,6 +77,58 @@ impl Skipped {
     }
 }
 
+/// How often an assistant was stopped, and what may stop it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SafetyCounters {
+    /// How often the emergency stop was triggered, in its whole life.
+    pub stops: u64,
+    /// How many errors occurred without a success between them.
+    pub consecutive_errors: u32,
+    /// How many of them trigger the emergency stop.
+    pub max_consecutive_errors: u32,
+    /// How many of its last calls of each tool failed; tools that did not fail are left out.
+    pub failures: Vec<ToolFailures>,
+}
+
+/// How many of the last calls of a tool failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolFailures {
+    /// The tool.
+    pub tool: String,
+    /// How many failed.
+    pub failed: usize,
+    /// Of how many.
+    pub calls: usize,
+}
+
+impl SafetyCounters {
+    /// The counters of an assistant in this state.
+    #[must_use]
+    pub fn of(state: &State) -> Self {
+        let failures = state.errors.failures();
+        let failures = failures.map(|(tool, failed, calls)| ToolFailures {
+            tool: tool.to_owned(),
+            failed,
+            calls,
+        });
+        let limits = &state.configuration.settings.limits;
+        Self {
+            stops: state.counts.stops,
+            consecutive_errors: state.errors.consecutive,
+            max_consecutive_errors: limits.max_consecutive_errors(),
+            failures: failures.collect(),
+        }
+    }
+}
+
+impl BudgetStatus {
+    /// The budgets of an assistant in this state, and how much of each counts as spent at `now`.
+    #[must_use]
+    pub fn each(state: &State, now: Timestamp) -> Vec<Self> {
+        each_budget(&state.configuration.settings.budgets, &state.ledger, now).collect()
+    }
+}
+
 /// A summary of an assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
@@ -82,6 +142,8 @@ pub struct Status {
     pub waiting_since: Option<Timestamp>,
     /// How many messages wait for an answer, the one being worked on included.
     pub waiting: usize,
+    /// How many acts wait for a person who confirms or refuses them.
+    pub approvals: usize,
     /// How many messages ended without an answer, in its whole life.
     pub unanswered: u64,
     /// How many messages of other assistants it answered since a person said something, if these are as many as
@@ -90,6 +152,12 @@ pub struct Status {
     /// Whether its model or its world failed so often in a row that nobody should wait for them. They are still tried
     /// again.
     pub is_out: bool,
+    /// Whether it is about to say in its world that it is stopped.
+    pub is_announcing: bool,
+    /// How often it was stopped, and what may stop it.
+    pub safety: SafetyCounters,
+    /// How many calls of its model, its world and its memory panicked, since it woke. Each counts as a failed call.
+    pub panics: u64,
     /// The last event of its log.
     pub seq: Seq,
     /// How many ticks found a reason to think, in its whole life.
@@ -100,8 +168,18 @@ pub struct Status {
     pub prompt_tokens: u32,
     /// The size of its context window, in tokens.
     pub max_context_tokens: u32,
+    /// How full the window was with it, for people.
+    pub window_level: WindowLevel,
+    /// How often earlier turns were left out of its prompts, in its whole life.
+    pub compactions: u64,
+    /// When they were left out last.
+    pub last_compaction: Option<Timestamp>,
+    /// How many spans of them have no summary, because it failed three times. Their words can be recalled.
+    pub summaries_skipped: u64,
     /// What it has spent in its whole life.
     pub spent: Spent,
+    /// Its budgets, and how much of each counts as spent.
+    pub budgets: Vec<BudgetStatus>,
     /// How many lines it has kept on purpose. It also remembers everything else that it heard.
     pub memories: u64,
 }

@@ -3,8 +3,10 @@
 //! Each runs as one future next to the actor, so that messages are accepted meanwhile. None of them reads or changes
 //! the state.
 
+mod extraction;
 mod indexing;
 mod memory_query;
+mod panics;
 mod recall;
 mod taken_in;
 mod world;
@@ -16,7 +18,7 @@ use std::{
 
 use dormouse_contracts::{
     AssistantId, CallId, ChatModel, ChatReply, ChatRequest, Clock, EffectKey, ModelError,
-    ModelErrorKind, ModelName, Outcome, Random, Rejection, ServiceName, complete,
+    ModelErrorKind, ModelName, Outcome, Random, Rejection, ServiceName, TokenCounter, complete,
 };
 use dormouse_resilience::{
     Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
@@ -27,13 +29,20 @@ use tokio::time::Instant;
 
 use crate::{
     Ports,
+    assessment::complexity_in,
     builtin::MemoryAnswer,
-    decide::Asked,
-    event::{RecallFailure, RecalledLine, Recollected},
+    compacting::SummaryAsk,
+    decide::{Asked, Summarized},
+    event::{
+        AssessmentCall, AssessmentOutcome, FactsBefore, RecallFailure, RecalledLine, Recollected,
+    },
+    prompt::{hash, request_tokens},
     remembering::{CatchUpError, catch_up},
 };
+pub(crate) use extraction::extract_facts;
 pub(crate) use indexing::{Indexing, index_pending};
 pub(crate) use memory_query::ask_memory;
+pub(crate) use panics::{Called, caught};
 pub(crate) use recall::{RecallQuery, recall};
 pub(crate) use taken_in::TakenIn;
 pub(crate) use world::{WorldFailure, ask_after, observe, perform};
@@ -47,6 +56,8 @@ pub(crate) enum Done {
         asked: Asked,
         duration_ms: f64,
     },
+    /// A model was asked how complex a task is.
+    Assessed(AssessmentCall),
     Failed {
         error: Exhausted<Arc<ModelError>>,
         service: Option<ServiceName>,
@@ -64,6 +75,14 @@ pub(crate) enum Done {
     /// The world could not be reached, so the call has to be made again.
     WorldFailed(WorldFailure),
     Recollected(Box<Recollected<RecalledLine>>),
+    /// Facts were looked for in what was heard.
+    FactsExtracted(FactsBefore),
+    /// A model was asked to sum up earlier turns.
+    Summarized {
+        ask: Box<SummaryAsk>,
+        outcome: Summarized,
+        duration_ms: f64,
+    },
     MemoryAnswered {
         call: CallId,
         answer: MemoryAnswer,
@@ -123,6 +142,75 @@ pub(crate) async fn ask(
             asked,
             duration_ms,
         },
+    }
+}
+
+/// Asks a model how complex a task is.
+pub(crate) async fn assess(
+    ports: Ports,
+    request: ChatRequest,
+    asked: AssessmentCall,
+    bounds: Bounds,
+    budget: RetryBudget,
+) -> Done {
+    let caller = Caller {
+        model: &*ports.model,
+        clock: &*ports.clock,
+        random: &*ports.random,
+        budget: &budget,
+        bounds,
+    };
+    let Reply {
+        outcome,
+        duration_ms,
+    } = caller.reply(&request).await;
+    Done::Assessed(AssessmentCall {
+        duration_ms,
+        outcome: match outcome {
+            Ok((model, reply)) => AssessmentOutcome::Replied {
+                model,
+                complexity: complexity_in(&reply.content),
+                tokens: ports.counter.count(&reply.content).tokens,
+                usage: reply.usage,
+            },
+            Err(error) => AssessmentOutcome::Failed(error.error.kind()),
+        },
+        ..asked
+    })
+}
+
+/// What is known of a request for an assessment before it is sent, as if the model had a defect.
+pub(crate) fn unassessed(request: &ChatRequest, counter: &dyn TokenCounter) -> AssessmentCall {
+    AssessmentCall {
+        prompt_hash: hash(request),
+        prompt_tokens: request_tokens(request, counter),
+        duration_ms: 0.0,
+        outcome: AssessmentOutcome::Failed(ModelErrorKind::Malformed),
+    }
+}
+
+/// Asks the model for a summary, once: who waits for an answer waits for this as well.
+pub(crate) async fn summarize(ports: Ports, ask: Box<SummaryAsk>, attempt: Duration) -> Done {
+    let budget = RetryBudget::default();
+    let caller = Caller {
+        model: &*ports.model,
+        clock: &*ports.clock,
+        random: &*ports.random,
+        budget: &budget,
+        bounds: Bounds {
+            attempt,
+            retry_for: Duration::ZERO,
+        },
+    };
+    let asked = caller.reply(&ask.request).await;
+    let outcome = asked.outcome.map_err(|failed| {
+        tracing::warn!(error = %failed.error, "earlier turns were not summed up");
+        failed.error.kind()
+    });
+    Done::Summarized {
+        ask,
+        outcome,
+        duration_ms: asked.duration_ms,
     }
 }
 

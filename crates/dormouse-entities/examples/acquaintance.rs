@@ -77,6 +77,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             description: TextLine::try_new("Bring a pot of Assam")?,
             priority: 1,
             due_at: None,
+            when: Vec::new(),
+            until: None,
             trust: None,
             audience: None,
             sources: dormouse_contracts::Sources::default(),

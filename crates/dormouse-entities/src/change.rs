@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Audience, EntityId, Sources, Timestamp, Trust};
+use dormouse_contracts::{Audience, Awaited, EntityId, Sources, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -211,6 +211,12 @@ pub enum EntityChange {
         /// The moment that it is for; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
+        /// What it waits for: the moment, or any of these.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        when: Vec<Awaited>,
+        /// When it is too late for it; absent if it never is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
         /// The trust of what it was made from; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
@@ -239,6 +245,17 @@ pub enum EntityChange {
         /// to a conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         noted_at: Option<Timestamp>,
+        /// Whether it was done.
+        #[serde(default, skip_serializing_if = "Completion::is_done")]
+        completion: Completion,
+    },
+    /// Takes off a pending action that waited for something, because it is over. A memory makes these of the events of its log
+    /// by which the assistant notes that; a log has no such change. Without such an action nothing changes.
+    ActionEnded {
+        /// The entity.
+        entity: EntityId,
+        /// When it was noted.
+        noted_at: Timestamp,
     },
     /// Ends and archives all conversations that have been silent for longer than this.
     StaleCleared {
@@ -250,6 +267,24 @@ pub enum EntityChange {
 
 fn one() -> u8 {
     1
+}
+
+/// Why a pending action is taken off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completion {
+    /// It was done.
+    #[default]
+    Done,
+    /// Nobody wants it any more.
+    Withdrawn,
+}
+
+impl Completion {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_done(&self) -> bool {
+        *self == Self::Done
+    }
 }
 
 /// Why a change was refused. Nothing has changed.

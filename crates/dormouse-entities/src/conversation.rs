@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use dormouse_contracts::{Audience, FORGOTTEN, Sources, Timestamp, Trust};
+use dormouse_contracts::{Audience, Awaited, FORGOTTEN, Sources, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::line::{Passage, TextLine};
@@ -50,6 +50,12 @@ pub struct PendingAction {
     /// The moment that it is for, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
+    /// What it waits for: the moment, or any of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Awaited>,
+    /// When it is too late for it, if it ever is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// The trust of what it was made from. If that is not known, anybody may have caused it.
     #[serde(default = "unknown_source")]
     pub trust: Trust,
@@ -124,6 +130,21 @@ pub struct Conversation {
     pub(crate) last_number: u64,
 }
 
+impl PendingAction {
+    /// Whether it waits for a moment, or for something that may happen.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.due_at.is_some() || !self.when.is_empty()
+    }
+
+    /// What it waits for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives"; empty if for
+    /// nothing.
+    #[must_use]
+    pub fn condition(&self) -> String {
+        Awaited::condition(self.due_at, &self.when, self.until)
+    }
+}
+
 impl Conversation {
     /// The most messages that are kept. A new one replaces the oldest.
     pub const MOST_MESSAGES: usize = 50;
@@ -144,10 +165,16 @@ impl Conversation {
     }
 
     /// Whether the conversation has been silent for longer than this. A moment that a pending action is for counts like a
-    /// message: what was promised for tomorrow is not over today.
+    /// message: what was promised for tomorrow is not over today. What waits for something that may happen at any time is never
+    /// over by itself.
     #[must_use]
     pub fn is_stale(&self, now: Timestamp, after: StaleAfter) -> bool {
-        let moments = self.pending_actions.iter().filter_map(|it| it.due_at);
+        let mut actions = self.pending_actions.iter();
+        if actions.any(|it| !it.when.is_empty() && it.until.is_none()) {
+            return false;
+        }
+        let moments = self.pending_actions.iter();
+        let moments = moments.flat_map(|it| it.due_at.into_iter().chain(it.until));
         let last = moments.fold(self.last_message_at, Timestamp::max);
         now.since(last) > after.span()
     }

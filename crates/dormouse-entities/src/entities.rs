@@ -232,7 +232,8 @@ impl Entities {
             EntityChange::TopicChanged { .. }
             | EntityChange::MessageAdded { .. }
             | EntityChange::ActionAdded { .. }
-            | EntityChange::ActionCompleted { .. } => self.converse(change, at),
+            | EntityChange::ActionCompleted { .. }
+            | EntityChange::ActionEnded { .. } => self.converse(change, at),
             EntityChange::Retyped { .. }
             | EntityChange::Renamed { .. }
             | EntityChange::AliasAdded { .. }

@@ -29,7 +29,7 @@ pub use attributes::{
     AttributeName, AttributeUpdate, Attributes, CommunicationStyle, Keyword, Phrase, Preference,
 };
 pub use block::{AttributeLine, BlockPolicy, EntityBlock, entity_block};
-pub use change::{ChangeReason, EntityChange, EntityChangeError, Touched};
+pub use change::{ChangeReason, Completion, EntityChange, EntityChangeError, Touched};
 pub use consolidation::{
     Consolidation, ConsolidationError, ConsolidationPolicy, ReadConsolidation, consolidation_batch,
     consolidation_due, consolidation_prompt, read_consolidation,

@@ -97,8 +97,9 @@ fn change() -> impl Strategy<Value = EntityChange> {
         3 => (entity(), 0..9u8, proptest::option::of(0..200i64)).prop_map(|(entity, n, due)| EntityChange::ActionAdded {
             entity,
             description: TextLine::try_new(format!("action {n}")).unwrap(),
-            priority: n, due_at: due.map(at), trust: None, audience: None, sources: dormouse_contracts::Sources::default(), }),
-        2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action, noted_at: None }),
+            priority: n, due_at: due.map(at), when: Vec::new(), until: None, trust: None, audience: None, sources: dormouse_contracts::Sources::default(), }),
+        1 => (entity(), 0..200i64).prop_map(|(entity, noted)| EntityChange::ActionEnded { entity, noted_at: at(noted) }),
+        2 => (entity(), 1..9u64).prop_map(|(entity, action)| EntityChange::ActionCompleted { entity, action, noted_at: None, completion: Default::default() }),
     ];
     prop_oneof![6 => about, 4 => talk, 1 => ends()]
 }

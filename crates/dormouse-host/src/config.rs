@@ -14,6 +14,9 @@ use dormouse_providers::PriceEntry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+mod budgets;
+mod compaction;
+mod goals;
 mod layers;
 mod located;
 mod memory;
@@ -21,6 +24,7 @@ mod mistake;
 mod numbers;
 mod position;
 mod prices;
+mod prompting;
 mod provider;
 mod section;
 mod sections;
@@ -29,9 +33,13 @@ mod values;
 mod words;
 mod world;
 
+pub use budgets::BudgetsSection;
+pub use compaction::{CompactionSection, WindowShare};
+pub use goals::GoalsSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
 pub use memory::{MemorySection, QdrantSection, VectorBackend};
 pub use numbers::Seconds;
+pub use prompting::PromptSection;
 pub use provider::{HeartbeatPolicy, ProviderSection};
 pub(crate) use sections::character_name;
 pub use sections::{
@@ -61,17 +69,25 @@ pub struct Config {
     pub assistant: AssistantSection,
     /// What bounds it.
     pub limits: LimitsSection,
-    /// How many actions a tick may take.
+    /// How far a tick may go; `dormouse exec show` shows it.
     #[serde(deserialize_with = "sections::execution")]
     pub execution: ExecutionSection,
+    /// The parts of its prompts; `dormouse prompt` shows them.
+    pub prompt: PromptSection,
     /// What the assistant does with a message; the rules are in the docs of dormouse-classify.
     pub classify: ClassifySection,
     /// Which model answers. Keys are not settings, only the place of one; see "The provider".
     pub provider: ProviderSection,
     /// How its memory recalls, and what it tells. Keys are not settings: they stay in the environment.
     pub memory: MemorySection,
+    /// When earlier turns are left out of prompts and summed up. Another model for it: provider.uses.compaction.
+    pub compaction: CompactionSection,
     /// How far messages and notes are believed; see trust.md.
     pub trust: TrustSection,
+    /// When its goals call for turns, and how much of them is shown.
+    pub goals: GoalsSection,
+    /// What may be spent on models; see "Budgets".
+    pub budgets: BudgetsSection,
     /// Prices of models that the program does not know.
     #[serde(deserialize_with = "prices::prices")]
     #[schemars(with = "Vec<prices::PriceSection>")]

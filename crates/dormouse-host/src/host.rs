@@ -3,6 +3,7 @@
 mod error;
 mod new_files;
 mod open_log;
+mod process_budget;
 mod residency;
 mod roster;
 mod running;
@@ -19,8 +20,10 @@ use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{
     AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp, ToolSource, ToolSourceName,
 };
-use dormouse_engine::{Replied, ToolCalling, builtin_tools};
-use dormouse_providers::{Accounts, CachedCounter, Environment, GuardedModel, ModelSwitch, warm};
+use dormouse_engine::{Replied, TokenPrice, ToolCalling, builtin_tools};
+use dormouse_providers::{
+    Accounts, CachedCounter, EmbedderChoice, Environment, GuardedModel, ModelSwitch, warm,
+};
 use dormouse_resilience::RetryBudget;
 use dormouse_sandbox::Sandbox;
 use dormouse_store::RedbLog;
@@ -32,12 +35,13 @@ use crate::{
     folder::DataFolder,
     format::check_format,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
-    recall::Recall,
+    recall::{Recall, WORDS_ALONE},
     system::{SystemClock, SystemRandom},
 };
 pub use error::{HostError, Mismatch, check_follows};
 use new_files::{NewFiles, is_missing};
 pub use open_log::OpenLog;
+pub(crate) use process_budget::ProcessLimits;
 use residency::Residency;
 pub use residency::{Resident, Summary};
 pub use running::{EndedError, Running};
@@ -54,6 +58,8 @@ pub struct HostSettings {
     pub environment: Environment,
     /// The models of all assistants, with their limits and accounts.
     pub models: Models,
+    /// What memories are compared with if the configuration names nothing for it.
+    pub embedder: EmbedderChoice,
     /// How tools are offered, if that is not to be learnt.
     pub tool_calling: Option<ToolCalling>,
     /// Whether something is learnt from what models reply.
@@ -81,8 +87,8 @@ impl fmt::Debug for HostSettings {
 }
 
 impl HostSettings {
-    /// The settings for this configuration: the models that it and the environment name, the system's clock, and learning
-    /// that reports to the log of the program.
+    /// The settings for this configuration: the models that it and the environment name, the encoder of their provider, the
+    /// system's clock, and learning that reports to the log of the program.
     ///
     /// # Errors
     ///
@@ -99,16 +105,21 @@ impl HostSettings {
             &network(section)?,
             switched,
         )?;
-        Ok(Self::with_models(config, environment, models))
+        let embedder = chosen.embedder();
+        Ok(Self {
+            embedder,
+            ..Self::with_models(config, environment, models)
+        })
     }
 
-    /// The same with these models.
+    /// The same with these models. Memories are found by their words unless the configuration names an encoder.
     #[must_use]
     pub fn with_models(config: Config, environment: Environment, models: Models) -> Self {
         Self {
             config,
             environment,
             models,
+            embedder: WORDS_ALONE,
             tool_calling: None,
             learns: true,
             on_learnt: Box::new(|notice| tracing::info!(?notice, "learnt about a model")),
@@ -183,6 +194,7 @@ struct SharedModels {
     accounts: Accounts,
     counter: Arc<CachedCounter>,
     window: Option<u32>,
+    price: Option<TokenPrice>,
     timeout: Duration,
     retry_budget: RetryBudget,
 }
@@ -196,9 +208,6 @@ impl Host {
     /// [`HostError`]; files that did not exist before are removed again.
     pub async fn open(settings: HostSettings, folder: &DataFolder) -> Result<Self, HostError> {
         let mut opened = OpenedFolder::open(folder).await?;
-        for warning in unmatched(&settings.config.classify, &settings.config.memory) {
-            tracing::warn!("{warning}");
-        }
         (opened.new_files).add(folder.world(), is_missing(&folder.world()));
         let world = Sandbox::open(&folder.world(), Arc::clone(&settings.clock))?;
         opened.live_in(world, settings, folder)
@@ -255,6 +264,7 @@ impl OpenedFolder {
             config,
             environment,
             models,
+            embedder,
             tool_calling,
             learns,
             on_learnt,
@@ -263,6 +273,9 @@ impl OpenedFolder {
             clock,
             random,
         } = settings;
+        for warning in unmatched(&config.classify, &config.memory, &world.landmarks()) {
+            tracing::warn!("{warning}");
+        }
         // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
         let Self { log, new_files } = self;
         let world = Arc::new(world);
@@ -275,10 +288,11 @@ impl OpenedFolder {
         let cold = Arc::clone(&models.counter);
         // The first count loads the vocabulary; better now than with the first message.
         drop(tokio::task::spawn_blocking(move || warm(&*cold)));
-        let recall = Recall::open(&config, &environment)?;
+        let recall = Recall::open(&config, &environment, embedder)?;
         if learns {
             learning.begun().into_iter().for_each(&on_learnt);
         }
+        let limits = config.budgets.of_process();
         let shared = Arc::new(Shared {
             new_files: Mutex::new(new_files),
             folder: folder.clone(),
@@ -288,11 +302,17 @@ impl OpenedFolder {
             world: Arc::clone(&world) as _,
             tools: Arc::new(tools),
             models: SharedModels {
-                model: Arc::new(models.model),
+                model: process_budget::within(
+                    limits,
+                    models.price,
+                    Arc::clone(&models.counter) as _,
+                    Arc::new(models.model),
+                ),
                 each: models.each,
                 accounts: models.accounts,
                 counter: models.counter,
                 window: models.window,
+                price: models.price,
                 timeout: models.timeout,
                 retry_budget: models.retry_budget,
             },
@@ -346,6 +366,12 @@ impl<W> Host<W> {
     #[must_use]
     pub fn world(&self) -> &W {
         &self.world
+    }
+
+    /// What memories are compared with, in addition to words.
+    #[must_use]
+    pub fn embedder(&self) -> &EmbedderChoice {
+        &self.shared.recall.embedder
     }
 
     /// The tools of the world and of the other sources, as they are offered. The engine's own tools are not among them.

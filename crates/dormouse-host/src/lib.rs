@@ -21,6 +21,7 @@ mod pump;
 pub mod recall;
 pub mod roster;
 mod settings;
+mod spending;
 mod system;
 mod tail;
 mod vectors;
@@ -34,6 +35,7 @@ pub use host::{
     Woken, check_follows,
 };
 pub use pump::{OnAccepted, PATIENCE, PumpError, Pumped, pause};
+pub use spending::spending;
 pub use system::{SystemClock, SystemRandom};
 pub use tail::Tail;
 pub use vectors::VectorsError;

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use dormouse_contracts::{BoxFuture, EntityId, Habitat, Perception, SenseError};
+use dormouse_contracts::{BoxFuture, EntityId, Habitat, PERCEPTIONS_PAGE, Perception, SenseError};
 use dormouse_engine::{Accepted, Handle, PerceiveError};
 use tokio::{sync::watch, time::sleep};
 
@@ -100,12 +100,34 @@ impl Pump {
         })
     }
 
+    /// Waits until the world holds output of an act of the observer, and returns how many perceptions there are up to it.
+    /// Dropping the future has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`PumpError`] if the world does not answer.
+    pub(crate) async fn until_output(&self) -> Result<usize, PumpError> {
+        let mut seen = self.progress.borrow().done;
+        loop {
+            let held = self.perceived(Wanted::All).await?;
+            let is_output = |perception: &Perception| perception.attested.cause.is_some();
+            if let Some(last) = held.iter().rposition(is_output) {
+                return Ok(last + 1);
+            }
+            let last = held.last().map(|it| it.attested.delivery.number);
+            seen = seen.max(last.unwrap_or_default());
+            self.perceived(Wanted::After(seen)).await?;
+        }
+    }
+
     async fn perceived(&self, wanted: Wanted) -> Result<Vec<Perception>, PumpError> {
         let mut failures = 0;
         loop {
             let after = self.progress.borrow().done;
             let perceived = match wanted {
                 Wanted::More => self.world.await_perceptions(&self.observer, after),
+                Wanted::After(seen) => self.world.await_perceptions(&self.observer, seen),
+                Wanted::All => (self.world).perceptions(&self.observer, after, PERCEPTIONS_PAGE),
                 Wanted::Next => self.world.perceptions(&self.observer, after, 1),
             };
             match perceived.await {
@@ -168,6 +190,10 @@ impl Pump {
 enum Wanted {
     /// Everything, once there is something.
     More,
+    /// Everything after this delivery, once there is something.
+    After(u64),
+    /// Everything that there is now.
+    All,
     /// The next perception, if there is one now.
     Next,
 }

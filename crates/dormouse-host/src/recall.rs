@@ -1,45 +1,76 @@
-//! What the memory recalls with: the configured encoder and vector index.
+//! What the memory recalls with: the encoder, and the vector index.
 
 use std::sync::Arc;
 
 use dormouse_contracts::{AssistantId, Clock, Embedder, VectorIndex};
 use dormouse_memory::{Memory, MemoryBuilder};
-use dormouse_providers::{Environment, RequestedEmbedderError};
+use dormouse_providers::{
+    EmbedderChoice, Environment, NoEmbedder, OpenEmbedderError, RequestedEmbedderError,
+};
 
 use crate::{
     config::Config,
     encoder::OPENER,
+    provider::{ModelSelection, ProviderError, network, select},
     system::SystemClock,
     vectors::{self, VectorsError},
 };
 
-/// The configured encoder or index cannot be used.
+/// The encoder or index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecallError {
-    /// The encoder.
+    /// The encoder that is configured.
     #[error(transparent)]
     Encoder(#[from] RequestedEmbedderError),
     /// The vector index.
     #[error(transparent)]
     Vectors(#[from] VectorsError),
+    /// The way to servers of encoders.
+    #[error(transparent)]
+    Network(#[from] ProviderError),
+}
+
+impl From<OpenEmbedderError> for RecallError {
+    fn from(error: OpenEmbedderError) -> Self {
+        Self::Encoder(error.into())
+    }
 }
 
 /// The encoder and the vector index, opened once for all assistants. Their servers are asked by every memory.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Recall {
+    /// Which encoder this is.
+    pub(crate) embedder: EmbedderChoice,
     encoder: Option<Arc<dyn Embedder>>,
     vectors: Option<Arc<dyn VectorIndex>>,
 }
 
 impl Recall {
-    /// Opens what is configured. Connects to nothing yet.
-    pub(crate) fn open(config: &Config, environment: &Environment) -> Result<Self, RecallError> {
-        let encoder = match &config.memory.embedder {
-            Some(requested) => OPENER.open_requested(&requested.0, environment)?,
-            None => None,
+    /// Opens the encoder that is configured, or else this one of the provider, and the index. Connects to nothing yet.
+    pub(crate) fn open(
+        config: &Config,
+        environment: &Environment,
+        of_provider: EmbedderChoice,
+    ) -> Result<Self, RecallError> {
+        let network = network(&config.provider);
+        let (embedder, encoder) = match &config.memory.embedder {
+            Some(requested) => {
+                let choice = OPENER.choose_requested(&requested.0, environment)?;
+                (choice.clone(), OPENER.open_on(choice, &network?)?)
+            }
+            // A server that cannot be asked for vectors cannot be asked for answers either, and that is reported.
+            None => {
+                let open = |network| OPENER.open_on(of_provider.clone(), &network).ok().flatten();
+                let encoder = network.ok().and_then(open);
+                (of_provider, encoder)
+            }
         };
         let vectors = vector_index(config, environment)?;
-        Ok(Self { encoder, vectors })
+        Ok(Self {
+            embedder,
+            encoder,
+            vectors,
+        })
     }
 
     /// Settings of the memory of one assistant.
@@ -55,6 +86,32 @@ impl Recall {
     }
 }
 
+/// No encoder: memories are found by their words.
+pub const WORDS_ALONE: EmbedderChoice = EmbedderChoice::None {
+    reason: NoEmbedder::Provider,
+};
+
+/// The encoder that is configured, or else the one of the provider that configuration and environment choose. If no provider
+/// can be used, there is none.
+///
+/// # Errors
+///
+/// [`RequestedEmbedderError`] if the configured one lacks something.
+pub fn embedder(
+    config: &Config,
+    environment: &Environment,
+) -> Result<EmbedderChoice, RequestedEmbedderError> {
+    match &config.memory.embedder {
+        Some(requested) => OPENER.choose_requested(&requested.0, environment),
+        None => Ok(of_provider(config, environment)),
+    }
+}
+
+fn of_provider(config: &Config, environment: &Environment) -> EmbedderChoice {
+    let chosen = select(&ModelSelection::default(), &config.provider, environment);
+    chosen.map_or(WORDS_ALONE, |chosen| chosen.embedder())
+}
+
 /// Settings of the configured assistant's memory, with its encoder and vector index.
 ///
 /// # Errors
@@ -64,7 +121,7 @@ pub fn memory_builder(
     config: &Config,
     environment: &Environment,
 ) -> Result<MemoryBuilder, RecallError> {
-    let recall = Recall::open(config, environment)?;
+    let recall = Recall::open(config, environment, of_provider(config, environment))?;
     Ok(recall.builder(&config.assistant.key(), Arc::new(SystemClock)))
 }
 

@@ -1,7 +1,7 @@
 //! The configuration of one assistant, as the engine takes it.
 
 use dormouse_contracts::AssistantId;
-use dormouse_engine::{AssistantConfig, OutOfRange, State, Switch, ToolCalling};
+use dormouse_engine::{AssistantConfig, OutOfRange, State, Switch, TokenPrice, ToolCalling};
 
 use crate::config::{Config, character_name};
 
@@ -14,6 +14,7 @@ pub(crate) fn assistant_config(
     state: &State,
     tool_calling: ToolCalling,
     window: Option<u32>,
+    price: Option<TokenPrice>,
 ) -> Result<AssistantConfig, OutOfRange> {
     let config = config.of(key, state);
     let (assistant, memory, provider) = (config.assistant, config.memory, config.provider);
@@ -27,6 +28,12 @@ pub(crate) fn assistant_config(
         apology: assistant.apology,
         broken_off: assistant.broken_off,
         outage_notice: assistant.outage_notice,
+        stop_notice: assistant.stop_notice,
+        budget_notice: assistant.budget_notice,
+        budgets: config.budgets.budgets(price),
+        approval: config.trust.approval,
+        approval_expires_seconds: u32::try_from(config.trust.approval_expires.0.as_secs())
+            .unwrap_or(u32::MAX),
         wait_notice: assistant.wait_notice,
         switch: match assistant.enabled {
             true => Switch::Enabled,
@@ -34,6 +41,8 @@ pub(crate) fn assistant_config(
         },
         classify: config.classify.config(),
         pattern: config.execution.pattern(),
+        execution: config.execution.config(),
+        prompt: config.prompt.config(),
         limits: config.limits.limits(window)?,
         slow_after: config.limits.slow_after.0,
         tool_calling,
@@ -44,6 +53,7 @@ pub(crate) fn assistant_config(
         extra_params: provider.extra,
         retry_for: provider.retry_for.0,
         memory_tokens: memory.tokens.0,
+        compaction: config.compaction.settings(),
         recall_timeout: memory.timeout.0,
         privacy: memory.privacy,
         secrets_in_log: memory.secrets_in_log,
@@ -53,6 +63,7 @@ pub(crate) fn assistant_config(
         dangerous_trust: memory.dangerous_trust,
         sender_history: config.trust.sender_history,
         independent_accounts: config.trust.independent_accounts,
+        goals: config.goals.settings(),
         ..settings
     })
 }
@@ -106,6 +117,8 @@ impl Config {
             section.apology.clone_from(&lived.apology);
             section.broken_off.clone_from(&lived.broken_off);
             section.outage_notice.clone_from(&lived.outage_notice);
+            section.stop_notice.clone_from(&lived.stop_notice);
+            section.budget_notice.clone_from(&lived.budget_notice);
             section.wait_notice.clone_from(&lived.wait_notice);
             section.enabled = lived.switch == Switch::Enabled;
         }

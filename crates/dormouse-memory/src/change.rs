@@ -78,6 +78,9 @@ pub enum MemoryChange {
         facts: Vec<ExtractedFact>,
         /// The records that were read.
         records: Vec<RecordId>,
+        /// What the facts were compared with. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compared: Option<Comparison>,
     },
     /// What an earlier event did to records is taken back. If that event took something back itself, it is made again.
     Undone {
@@ -98,6 +101,17 @@ pub struct ExtractedFact {
     pub reason: String,
 }
 
+/// What the facts in a reply were compared with before anything was decided about them.
+///
+/// Which records a memory finds alike depends on its encoder; what is decided follows from these records alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The last event that the memory had taken in; 0 for a memory that follows no log.
+    pub made_from: Seq,
+    /// The records that were found for each fact, in the order of the facts, best first. At most eight each.
+    pub found: Vec<Vec<RecordId>>,
+}
+
 impl MemoryChange {
     /// The change with the secrets in its notes masked, as it is stored.
     #[must_use]
@@ -106,14 +120,22 @@ impl MemoryChange {
             Self::Added { notes } => Self::Added {
                 notes: notes.into_iter().map(Note::masked).collect(),
             },
-            Self::Extracted { facts, records } => {
+            Self::Extracted {
+                facts,
+                records,
+                compared,
+            } => {
                 let masked = |fact: ExtractedFact| ExtractedFact {
                     note: fact.note.masked(),
                     reason: mask(&fact.reason, RedactionProfile::Memory).into_owned(),
                     ..fact
                 };
                 let facts = facts.into_iter().map(masked).collect();
-                Self::Extracted { facts, records }
+                Self::Extracted {
+                    facts,
+                    records,
+                    compared,
+                }
             }
             other => other,
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum Fallback {
     /// The encoder could not be reached or returned no usable vector.
     Encoder,
-    /// The encoder failed too often and is not called at the moment.
+    /// The encoder failed too often, or the server has none, and is not called at the moment.
     EncoderPaused,
     /// The vector index could not be reached or refused the request.
     VectorIndex,
@@ -31,7 +31,9 @@ impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encoder => "the encoder could not be reached or returned no usable vector",
-            Self::EncoderPaused => "the encoder failed too often and is not called at the moment",
+            Self::EncoderPaused => {
+                "the encoder failed too often or does not exist, and is not called at the moment"
+            }
             Self::VectorIndex => "the vector index could not be reached or refused the request",
             Self::IndexPaused => {
                 "the vector index failed too often and is not called at the moment"

@@ -37,7 +37,7 @@ mod vectors;
 pub mod write;
 
 pub use builder::{MemoryBuilder, MemoryOpenError, Progress};
-pub use change::{Change, ChangeSeq, ExtractedFact, MemoryChange, StoredChange};
+pub use change::{Change, ChangeSeq, Comparison, ExtractedFact, MemoryChange, StoredChange};
 pub use fallback::Fallback;
 pub use indexing::{
     check::{CheckIndexError, IndexReport, IndexedCollection},

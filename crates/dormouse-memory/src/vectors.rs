@@ -3,7 +3,14 @@
 mod guarded;
 mod knowledge;
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use dormouse_contracts::{Embedder, ModelError, ModelErrorKind, VectorIndex};
 use dormouse_resilience::{
@@ -24,6 +31,8 @@ pub(crate) const CALL_LIMIT: Duration = Duration::from_secs(30);
 pub(crate) struct Vectors {
     pub(crate) encoder: Arc<dyn Embedder>,
     encoder_breaker: CircuitBreaker,
+    /// Whether the encoder has made a vector since the memory was opened.
+    has_encoded: AtomicBool,
     pub(crate) index: GuardedIndex,
     /// Held while vectors are made or sent to the index, so that only one task does so at a time.
     pub(crate) indexing: Mutex<()>,
@@ -34,6 +43,7 @@ impl Vectors {
     pub(crate) fn new(encoder: Arc<dyn Embedder>, index: Arc<dyn VectorIndex>) -> Self {
         Self {
             encoder_breaker: CircuitBreaker::new("encoder", BreakerPolicy::service()),
+            has_encoded: AtomicBool::new(false),
             encoder,
             index: GuardedIndex::new(index),
             indexing: Mutex::default(),
@@ -66,6 +76,11 @@ impl Vectors {
         let judge = |error: &Option<ModelError>| match error {
             None => Health::Ill,
             Some(error) if error.kind() == ModelErrorKind::Auth => Health::Refused,
+            // A server without this model, or without embeddings, is not asked for every message.
+            Some(error) if error.kind() == ModelErrorKind::NotFound => Health::Refused,
+            Some(error) if error.kind() == ModelErrorKind::Refused && !self.has_encoded() => {
+                Health::Refused
+            }
             Some(error) if error.kind().is_service_ill() => Health::Ill,
             // No rate limit guards an encoder, so its breaker also pauses the calls after a refused rate.
             Some(error) if matches!(error.kind(), ModelErrorKind::RateLimited(_)) => Health::Ill,
@@ -76,7 +91,10 @@ impl Vectors {
             Err(BreakerError::Open(_)) => return Err(Fallback::EncoderPaused),
             Err(BreakerError::Failed(error)) => {
                 if let Some(error) = error {
-                    tracing::warn!(error = &error as &dyn Error, "the encoder failed");
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "the encoder failed; recall compares words"
+                    );
                 }
                 return Err(Fallback::Encoder);
             }
@@ -89,7 +107,12 @@ impl Vectors {
             );
             return Err(Fallback::Encoder);
         }
+        self.has_encoded.store(true, Ordering::Relaxed);
         Ok(vectors)
+    }
+
+    fn has_encoded(&self) -> bool {
+        self.has_encoded.load(Ordering::Relaxed)
     }
 }
 

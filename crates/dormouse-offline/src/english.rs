@@ -4,6 +4,7 @@
 
 pub(crate) mod character;
 pub(crate) mod facts;
+pub(crate) mod later;
 pub(crate) mod moods;
 pub(crate) mod said;
 pub(crate) mod spelling;

@@ -1,5 +1,7 @@
 //! What a message asks for.
 
+use dormouse_contracts::Timestamp;
+
 use crate::{
     english::{
         said::Topic,
@@ -7,7 +9,9 @@ use crate::{
         understood::{ASKS, DIRECTIONS, Meaning, NO_PLACES, UNDERSTOOD},
     },
     facts,
+    later::{Later, later},
     pattern::{captured, matched, text_of},
+    promise::time_at,
     words::{Word, asks, begins, sentences, words},
 };
 
@@ -25,6 +29,8 @@ pub(crate) enum Intent {
     Remember(String),
     /// Remind the speaker: the time and what of, in one text.
     Remind(String),
+    /// Do this later: the request, with what to wait for.
+    Later(String),
     /// Say what was promised.
     Promises,
     /// Look around, or tell where you are.
@@ -190,6 +196,16 @@ impl<'t> Sentence<'t> {
             .words
             .get(start..end)
             .filter(|words| !words.is_empty())?;
+        // When it is said makes no difference to whether it is such a request.
+        let later = later(self.text, words, Timestamp::EPOCH);
+        // A reminder with its moment at the end is read by the patterns, which ask back for what is missing.
+        let begins_with_a_moment = time_at(words, Timestamp::EPOCH).is_some();
+        let is_for_patterns = |later: Result<Later, _>| {
+            later.is_ok_and(|it| it.is_reminder()) && !begins_with_a_moment
+        };
+        if later.is_some_and(|later| !is_for_patterns(later)) {
+            return text_of(self.text, words).map(|text| Intent::Later(text.to_owned()));
+        }
         UNDERSTOOD.iter().find_map(|(pattern, meaning)| {
             let captures = matched(pattern, words)?;
             let x = captured(self.text, words, &captures, "x");

@@ -12,6 +12,7 @@ mod english;
 mod event;
 mod facts;
 mod intent;
+mod later;
 mod memories;
 mod model;
 mod offer;

@@ -71,11 +71,16 @@ fn subject(words: &[Word]) -> &[Word] {
 /// The first moment that the words name, and where they name it.
 fn moment(words: &[Word], now: Timestamp) -> Option<(usize, usize, Timestamp)> {
     (0..words.len()).find_map(|from| {
-        let rest = words.get(from..)?;
-        let (count, due_at) = length(rest, now).or_else(|| clock(rest, now))?;
-        let is_soon = due_at > now && due_at.since(now) <= FURTHEST;
-        is_soon.then_some((from, from + count, due_at))
+        let (count, due_at) = time_at(words.get(from..)?, now)?;
+        Some((from, from + count, due_at))
     })
+}
+
+/// How many of the first words name a moment that is to come, and which one.
+pub(crate) fn time_at(words: &[Word], now: Timestamp) -> Option<(usize, Timestamp)> {
+    let (count, due_at) = length(words, now).or_else(|| clock(words, now))?;
+    let is_soon = due_at > now && due_at.since(now) <= FURTHEST;
+    is_soon.then_some((count, due_at))
 }
 
 /// "in ten minutes", "two hours from now", "after half an hour".

@@ -1,10 +1,10 @@
 //! Chooses the next step of a turn.
 
 use dormouse_contracts::{
-    Arguments, ChatRequest, DueAction, Message, TurnCall, TurnContext, TurnTrigger,
+    Arguments, ChatRequest, DueAction, Message, Timestamp, TurnCall, TurnContext, TurnTrigger,
 };
 use dormouse_text::shortened;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     act::Act,
@@ -12,6 +12,7 @@ use crate::{
     english::{said::Topic, understood::DIRECTIONS},
     event::{PendingEvent, Way},
     intent::{Intent, recognise},
+    later::{ASK_FOR, Later, PASS_ON, Person, Unclear, later},
     memories,
     offer::Offer,
     persona::Character,
@@ -21,6 +22,7 @@ use crate::{
     place,
     promise::{Missing, Reminder, reminder, said_at},
     promises, why,
+    words::words,
 };
 
 /// How many memories one answer requests.
@@ -171,8 +173,17 @@ fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
             return complete;
         }
     }
-    let what = full_stop(&tame(&due.description));
-    let words = voice.say(Topic::Reminder, &what);
+    let words = match on_behalf(&due.description) {
+        Some((begins, asker, what)) => {
+            let says = match begins {
+                ASK_FOR => "wants to know",
+                _ => "asked me to tell you",
+            };
+            let what = full_stop(&tame(what));
+            format!("{}, {} {says}: {what}", voice.name, plain(asker))
+        }
+        None => voice.say(Topic::Reminder, &full_stop(&tame(&due.description))),
+    };
     let words = shortened(&words, LONGEST_ANSWER);
     let spoken = SPEAKING.iter().any(|tool| steps.was_called(tool)) || steps.has_spoken();
     // Only a private way: what somebody asked for may not be for others.
@@ -182,6 +193,20 @@ fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
         Some(way) => Act::call(way, [("to", &due.name), ("message", &words)]),
         None => steps.rest(),
     }
+}
+
+/// How a description begins that is said on behalf of somebody else, their name, and what is said.
+fn on_behalf(description: &str) -> Option<(&'static str, &str, &str)> {
+    [PASS_ON, ASK_FOR].into_iter().find_map(|begins| {
+        let (asker, what) = description.strip_prefix(begins)?.split_once(": ")?;
+        Some((begins, asker, what))
+    })
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 fn full_stop(text: &str) -> String {
@@ -235,6 +260,7 @@ impl MessageTurn<'_> {
                 Act::call("get_entity_profile", [("entity", who.as_str())])
             }
             Intent::Remind(text) => self.promise(&reminder(text, self.event.at).ok()?)?,
+            Intent::Later(text) => self.commitment(&self.later(text)?.ok()?)?,
             Intent::Go(to) => return self.walk(to),
             _ => return None,
         };
@@ -252,6 +278,50 @@ impl MessageTurn<'_> {
         Some(Act::Call {
             tool: "add_pending_action",
             arguments: Arguments::from_iter(arguments),
+        })
+    }
+
+    /// What is asked for with something to wait for.
+    fn later(&self, text: &str) -> Option<Result<Later, Unclear>> {
+        later(text, &words(text), self.event.at)
+    }
+
+    /// Notes what to do, for whom, and what to wait for.
+    fn commitment(&self, later: &Later) -> Option<Act> {
+        let asker = self.event.who.as_ref()?.as_str();
+        let name = |who: &Person| match who {
+            Person::Me => Some(asker.to_owned()),
+            Person::Named(name) => Some(name.clone()),
+            Person::Anybody | Person::Pronoun => None,
+        };
+        let when = later.when.iter().map(|event| {
+            let mut one = serde_json::Map::new();
+            one.insert("event".to_owned(), json!(event.kind));
+            let who = name(&event.who).map(|who| ("who", who));
+            let words = Some(("words", event.words.clone())).filter(|(_, words)| !words.is_empty());
+            let given = who.into_iter().chain(words);
+            one.extend(given.map(|(key, text)| (key.to_owned(), text.into())));
+            Value::Object(one)
+        });
+        let when: Vec<_> = when.collect();
+        let moment = |at: Option<Timestamp>| at.map(|at| at.to_string().into());
+        let description = later.description(&self.voice.name);
+        let arguments: [(&str, Option<Value>); 5] = [
+            ("entity", Some(name(&later.who)?.into())),
+            ("description", Some(description.into())),
+            ("due_at", moment(later.due_at)),
+            (
+                "when",
+                Some(when).filter(|when| !when.is_empty()).map(Value::from),
+            ),
+            ("until", moment(later.until)),
+        ];
+        let arguments = arguments.into_iter();
+        Some(Act::Call {
+            tool: "add_pending_action",
+            arguments: arguments
+                .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+                .collect(),
         })
     }
 
@@ -311,6 +381,7 @@ impl MessageTurn<'_> {
                 None => say(Topic::NoPromises),
             },
             Intent::Remind(text) => self.promised(text),
+            Intent::Later(text) => self.promised_later(text),
             Intent::Wait => say(Topic::Wait),
             Intent::Time => format!(
                 "It is {}.",
@@ -336,6 +407,33 @@ impl MessageTurn<'_> {
                 let at = said_at(reminder.due_at, self.event.at);
                 let what = format!("{at}: {}", full_stop(&reminder.what));
                 self.voice.say(Topic::Promised, &what)
+            }
+            Some(other) => failed("I cannot promise that", &other),
+        }
+    }
+
+    /// Says what it promised to do later, or what it needs to know.
+    fn promised_later(&self, text: &str) -> String {
+        let Some(Ok(later)) = self.later(text) else {
+            return "Whom do you mean? Say the name: \"when Bob comes, tell him that …\"."
+                .to_owned();
+        };
+        match self.steps.outcome("add_pending_action") {
+            None => "I have no way to keep a promise here.".to_owned(),
+            Some(Outcome::Success(_)) => {
+                let when = match later.due_at.filter(|_| later.when.is_empty()) {
+                    Some(due_at) => said_at(due_at, self.event.at),
+                    None => lower_first(&later.said),
+                };
+                match &later.who {
+                    Person::Named(name) => {
+                        format!("I will see to that {when}, for {}.", plain(name))
+                    }
+                    _ => {
+                        let what = full_stop(&later.description(&self.voice.name));
+                        self.voice.say(Topic::Promised, &format!("{when}: {what}"))
+                    }
+                }
             }
             Some(other) => failed("I cannot promise that", &other),
         }

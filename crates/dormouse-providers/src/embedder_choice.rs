@@ -44,6 +44,20 @@ pub enum EmbedderChoice {
     Folder(PathBuf),
 }
 
+/// The model and who serves it, or why there is none. Addresses are left out: they may hold keys.
+impl fmt::Display for EmbedderChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None { reason } => write!(f, "none ({reason})"),
+            Self::OpenAi(config) => {
+                write!(f, "{} of {}", config.server.model, config.server.provider)
+            }
+            Self::Ollama(config) => write!(f, "{} of ollama", config.model),
+            Self::Folder(folder) => write!(f, "the model in {}", folder.display()),
+        }
+    }
+}
+
 /// Why there is no embedder. Displays as a phrase for the start message of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

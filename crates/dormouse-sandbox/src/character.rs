@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The longest name, in bytes.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// The largest number of characters in the world.
-pub(crate) const CHARACTER_LIMIT: usize = 1_000;
+/// The largest number of characters in the world. Each change copies their list, and each word aloud is delivered to everybody in
+/// the room.
+pub(crate) const CHARACTER_LIMIT: usize = 10_000;
 
 /// Pronouns, which cannot be names: lines for people and models use them.
 const PRONOUNS: [&str; 20] = [

@@ -2,13 +2,14 @@
 //! except to check that they are not blank, and to find which assistants speech mentions.
 
 use dormouse_contracts::{
-    Audience, ChannelId, EntityId, Place, PlaceId, Sender, SourceKind, Words, WordsError, invariant,
+    Audience, ChannelId, EntityId, Movement, Place, PlaceId, Sender, SourceKind, Words, WordsError,
+    invariant,
 };
 use dormouse_text::{beginning, is_blank, mentions};
 
 use crate::{
     act::{Act, ActRefusal, ActView},
-    place::Room,
+    place::{Exit, Room},
     room_view::{Detail, NAMED, RoomView},
     roster::{Pick, Present, Roster, pick},
     tea_house::{CHANNELS, PUBLIC},
@@ -62,6 +63,7 @@ pub(crate) struct Heard {
     pub(crate) sender: Sender,
     pub(crate) place: Option<Place>,
     pub(crate) audience: Option<Audience>,
+    pub(crate) movement: Option<Movement>,
     pub(crate) words: Words,
 }
 
@@ -71,6 +73,7 @@ struct Happening<'a> {
     /// The room, if it happens in one.
     place: Option<Place>,
     audience: Option<Audience>,
+    movement: Option<Movement>,
     words: &'a Words,
 }
 
@@ -135,7 +138,7 @@ pub(crate) fn arrival(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, ActR
     let actor = roster.find(id).ok_or(ActRefusal::NotJoined)?;
     let scene = Scene { roster, id, actor };
     let words = Words::try_new("arrives.")?;
-    Ok(scene.movement(actor.room, &words))
+    Ok(scene.movement(Movement::Arrival, actor.room, &words))
 }
 
 /// The entries of the characters that see `id` leave the world.
@@ -143,7 +146,8 @@ pub(crate) fn farewell(roster: &Roster, id: &EntityId) -> Result<Vec<Heard>, Act
     let actor = roster.find(id).filter(|it| it.is_attending());
     let actor = actor.ok_or(ActRefusal::NotJoined)?;
     let scene = Scene { roster, id, actor };
-    Ok(scene.movement(actor.room, &Words::try_new("leaves.")?))
+    let words = Words::try_new("leaves.")?;
+    Ok(scene.movement(Movement::Departure, actor.room, &words))
 }
 
 impl<'a> Scene<'a> {
@@ -162,6 +166,7 @@ impl<'a> Scene<'a> {
             sender: self.sender(),
             place: happening.place.clone(),
             audience: happening.audience.clone(),
+            movement: happening.movement,
             words: happening.words.clone(),
         }
     }
@@ -189,13 +194,18 @@ impl<'a> Scene<'a> {
             source,
             place: place(room),
             audience: self.with_actor(self.listeners_in(room)),
+            movement: None,
             words,
         }
     }
 
     /// The entries of those in `room` who see the acting character arrive or leave.
-    fn movement(&self, room: &'a Room, words: &Words) -> Vec<Heard> {
-        self.in_room(&self.noticed_in(SourceKind::Movement, room, words), room)
+    fn movement(&self, movement: Movement, room: &'a Room, words: &Words) -> Vec<Heard> {
+        let happening = Happening {
+            movement: Some(movement),
+            ..self.noticed_in(SourceKind::Movement, room, words)
+        };
+        self.in_room(&happening, room)
     }
 
     /// An entry for every other perceiving character in `room`.
@@ -279,6 +289,7 @@ impl<'a> Scene<'a> {
                 .flatten(),
             source: source.clone(),
             audience: self.with_actor(listener.into_iter()),
+            movement: None,
             words,
         };
         let heard = listener.map(|listener| self.entry(listener, &happening));
@@ -309,6 +320,7 @@ impl<'a> Scene<'a> {
                 PUBLIC => Some(Audience::Public),
                 _ => self.with_actor(listeners()),
             },
+            movement: None,
             words,
         };
         let heard = listeners().map(|id| self.entry(id, &happening)).collect();
@@ -351,12 +363,12 @@ impl<'a> Scene<'a> {
         let exit = match pick(direction, exits.iter().map(|exit| (exit.direction, exit))) {
             Pick::One(exit) => exit,
             Pick::Many(matches) => return Err(ambiguous(direction, matches)),
-            Pick::None => {
-                return Err(ActRefusal::NoSuchExit {
+            Pick::None => self
+                .exit_after(direction)
+                .ok_or_else(|| ActRefusal::NoSuchExit {
                     direction: cut(direction),
                     exits: exits.iter().map(|exit| exit.direction.to_owned()).collect(),
-                });
-            }
+                })?,
         };
         let (from, to) = (self.actor.room, exit.to);
         let leaves = Words::try_new(format!(
@@ -366,13 +378,14 @@ impl<'a> Scene<'a> {
         ))?;
         let arrives = Words::try_new(format!("arrives from {}.", in_sentence(from.name)))?;
         let view = self.view(to);
-        let mut heard = self.movement(from, &leaves);
-        heard.extend(self.movement(to, &arrives));
+        let mut heard = self.movement(Movement::Departure, from, &leaves);
+        heard.extend(self.movement(Movement::Arrival, to, &arrives));
         if self.actor.is_assistant() {
             let output = Happening {
                 source: SourceKind::CommandOutput,
                 place: place(to),
                 audience: self.with_actor([].into_iter()),
+                movement: None,
                 words: &Words::try_new(view.to_string())?,
             };
             heard.push(Heard {
@@ -386,6 +399,15 @@ impl<'a> Scene<'a> {
             tunes: None,
             seen: ActView::Room(view),
         })
+    }
+
+    /// The exit to the room where somebody of this name is, for those who follow.
+    fn exit_after(&self, name: &str) -> Option<&'a Exit> {
+        let is_there = |exit: &&Exit| {
+            let mut there = self.roster.here(exit.to);
+            there.any(|(_, other)| other.name.to_lowercase() == name.trim().to_lowercase())
+        };
+        self.actor.room.exits.iter().find(is_there)
     }
 
     fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {

@@ -1,8 +1,9 @@
 //! The ports of a world, and the effects performed through them.
 
 use dormouse_contracts::{
-    AdmitError, AssistantId, BoxFuture, Effect, EffectInquiry, EffectKey, Habitat, Inquire,
-    Observe, Outcome, Perform, Query, Rejection, Timestamp, ToolSource, ToolSpec, WorldError,
+    AdmitError, AssistantId, BoxFuture, ChannelId, Effect, EffectInquiry, EffectKey, EntityId,
+    Habitat, Inquire, Landmarks, Observe, Outcome, Perform, Query, Rejection, Timestamp,
+    ToolSource, ToolSpec, WorldError,
 };
 use redb::ReadableTable;
 use serde_json::Value;
@@ -10,9 +11,11 @@ use serde_json::Value;
 use crate::{
     act::ActRefusal,
     character::{Character, CharacterKind},
+    decide::place,
     records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
     room_view::RoomView,
     sandbox::Sandbox,
+    tea_house::{CHANNELS, ROOMS},
     tools,
     world::WorldView,
 };
@@ -113,6 +116,10 @@ impl Habitat for Sandbox {
         })
     }
 
+    fn landmarks(&self) -> Landmarks {
+        landmarks()
+    }
+
     fn has_acted<'a>(
         &'a self,
         assistant: &'a AssistantId,
@@ -120,6 +127,38 @@ impl Habitat for Sandbox {
         let assistant = assistant.clone();
         Box::pin(self.ask(move |view| acted(&view, &assistant)))
     }
+}
+
+/// What settings can name in every sandbox.
+#[must_use]
+pub fn landmarks() -> Landmarks {
+    let channels = CHANNELS.iter();
+    Landmarks {
+        channels: Some(
+            channels
+                .filter_map(|id| ChannelId::try_new(*id).ok())
+                .collect(),
+        ),
+        places: Some(ROOMS.iter().filter_map(|room| place(room)).collect()),
+        check_character: Some(check_character),
+    }
+}
+
+/// The id of a player has the name in lower case.
+fn check_character(id: &EntityId) -> Result<(), Rejection> {
+    let is_possible = match id.as_str().split_once(':') {
+        Some(("player", name)) => !name.is_empty() && name == name.to_lowercase(),
+        Some(("assistant", key)) => !key.is_empty(),
+        Some(_) | None => false,
+    };
+    if is_possible {
+        return Ok(());
+    }
+    let name = id.as_str().strip_prefix("player:").unwrap_or(id.as_str());
+    let name = name.to_lowercase();
+    Err(Rejection::new(format!(
+        "a player has the id \"player:{name}\""
+    )))
 }
 
 impl Sandbox {

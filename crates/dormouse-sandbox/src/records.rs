@@ -88,13 +88,12 @@ impl CharacterRecord {
 
     /// The character of the record. If its room no longer exists, it is in the first room.
     pub(crate) fn into_present(self) -> Present {
+        let room = room(&self.room).unwrap_or(FIRST_ROOM);
         Present {
-            name: self.name,
-            kind: Kind::Guest(self.kind),
-            room: room(&self.room).unwrap_or(FIRST_ROOM),
             delivered: self.delivered,
             is_away: self.is_away,
             channels_left: self.channels_left,
+            ..Present::new(self.name, Kind::Guest(self.kind), room)
         }
     }
 }

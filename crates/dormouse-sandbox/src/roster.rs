@@ -1,6 +1,9 @@
 //! The positions of all characters, and the resolution of names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use dormouse_contracts::{AssistantId, EntityId, IdError, Sender};
 use dormouse_text::NameSkeleton;
@@ -18,6 +21,8 @@ mod tests;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Present {
     pub(crate) name: String,
+    /// Of the name. It is compared with that of everybody who joins, and takes longer to make than to compare.
+    pub(super) skeleton: Arc<NameSkeleton>,
     pub(crate) kind: Kind,
     pub(crate) room: &'static Room,
     /// The number of the last entry of its feed.
@@ -38,6 +43,19 @@ pub(crate) enum Kind {
 }
 
 impl Present {
+    /// Somebody who has perceived nothing yet.
+    pub(crate) fn new(name: String, kind: Kind, room: &'static Room) -> Self {
+        Self {
+            skeleton: Arc::new(NameSkeleton::of(&name)),
+            name,
+            kind,
+            room,
+            delivered: 0,
+            is_away: false,
+            channels_left: BTreeSet::new(),
+        }
+    }
+
     /// The sender that `observer` sees for this character `id`.
     pub(crate) fn as_sender(&self, id: &EntityId) -> Sender {
         let (id, name) = (id.clone(), self.name.clone());
@@ -93,14 +111,8 @@ impl Roster {
     /// Only the non-player characters.
     pub(crate) fn try_new() -> Result<Self, IdError> {
         let residents = NON_PLAYER_CHARACTERS.iter().map(|resident| {
-            let present = Present {
-                name: resident.name.to_owned(),
-                kind: Kind::Resident,
-                room: resident.room,
-                delivered: 0,
-                is_away: false,
-                channels_left: BTreeSet::new(),
-            };
+            let name = resident.name.to_owned();
+            let present = Present::new(name, Kind::Resident, resident.room);
             Ok((EntityId::try_new(resident.id)?, present))
         });
         Ok(Self(residents.collect::<Result<_, IdError>>()?))
@@ -149,7 +161,8 @@ impl Roster {
     /// Adds a character in the first room; a known character is where it was.
     pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
         check_name(&character.name)?;
-        self.check_free(character)?;
+        let skeleton = NameSkeleton::of(&character.name);
+        self.check_free(character, &skeleton)?;
         if let Some(present) = self.0.get_mut(&character.id) {
             if present.kind != Kind::Guest(character.kind.clone()) {
                 return Err(JoinRefusal::OtherKind {
@@ -158,6 +171,7 @@ impl Roster {
             }
             let is_renamed = present.name != character.name;
             present.name.clone_from(&character.name);
+            present.skeleton = Arc::new(skeleton);
             return Ok(match (std::mem::take(&mut present.is_away), is_renamed) {
                 (true, _) => Joining::Arrived,
                 (false, true) => Joining::Renamed,
@@ -167,23 +181,19 @@ impl Roster {
         if self.iter().filter(|(_, one)| one.perceives()).count() >= CHARACTER_LIMIT {
             return Err(JoinRefusal::Full);
         }
-        let present = Present {
-            name: character.name.clone(),
-            kind: Kind::Guest(character.kind.clone()),
-            room: FIRST_ROOM,
-            delivered: 0,
-            is_away: false,
-            channels_left: BTreeSet::new(),
-        };
+        let kind = Kind::Guest(character.kind.clone());
+        let present = Present::new(character.name.clone(), kind, FIRST_ROOM);
         self.insert(character.id.clone(), present);
         Ok(Joining::Arrived)
     }
 
-    fn check_free(&self, character: &Character) -> Result<(), JoinRefusal> {
-        let skeleton = NameSkeleton::of(&character.name);
+    fn check_free(
+        &self,
+        character: &Character,
+        skeleton: &NameSkeleton,
+    ) -> Result<(), JoinRefusal> {
         let mut others = self.iter().filter(|(id, _)| **id != character.id);
-        let alike =
-            others.find(|(_, other)| NameSkeleton::of(&other.name).is_confusable_with(&skeleton));
+        let alike = others.find(|(_, other)| other.skeleton.is_confusable_with(skeleton));
         if let Some((id, other)) = alike {
             let (name, by) = (other.name.clone(), id.clone());
             return Err(if fold(&name) == fold(&character.name) {

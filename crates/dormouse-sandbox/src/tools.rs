@@ -238,7 +238,7 @@ pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
             "move",
             "Leave the room by one of its exits.",
             object(
-                &json!({ "direction": text("The direction of an exit, such as \"north\".", 64) }),
+                &json!({ "direction": text("The direction of an exit, such as \"north\", or the name of somebody who has gone through one.", 64) }),
                 &["direction"],
             ),
             (SafeChain, Effect),

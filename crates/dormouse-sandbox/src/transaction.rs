@@ -319,6 +319,7 @@ impl<'a> WorldTransaction<'a> {
             sender,
             place,
             audience,
+            movement,
             words,
         } in heard
         {
@@ -337,6 +338,7 @@ impl<'a> WorldTransaction<'a> {
                 audience,
                 cause: cause.map(|(_, key)| key.clone()),
                 reply_to: answered.map(|number| self.delivery(number.value())),
+                movement,
                 ..Attested::new(self.delivery(number), source, sender, circumstances.at)
             };
             let entry = serde_json::to_string(&Perception { attested, words })?;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    Attested, Audience, ChannelId, Delivery, EffectKey, EntityId, Perception, Place, PlaceId,
-    Sender, SourceKind, Timestamp, Words, WorldId,
+    Attested, Audience, ChannelId, Delivery, EffectKey, EntityId, Movement, Perception, Place,
+    PlaceId, Sender, SourceKind, Timestamp, Words, WorldId,
 };
 
 /// Builds a [`Perception`] from what matters to a test.
@@ -37,6 +37,7 @@ pub struct Perceive {
     audience: Option<Audience>,
     cause: Option<EffectKey>,
     reply_to: Option<u64>,
+    movement: Option<Movement>,
     at: Option<Timestamp>,
     words: Words,
 }
@@ -154,6 +155,12 @@ impl Perceive {
         self
     }
 
+    /// Makes it a movement of which the world attests which one it is.
+    pub fn moving(mut self, movement: Movement) -> Self {
+        self.movement = Some(movement);
+        self
+    }
+
     /// Sets who could perceive it.
     pub fn audience(mut self, audience: Audience) -> Self {
         self.audience = Some(audience);
@@ -199,6 +206,7 @@ impl Perceive {
                 audience: self.audience,
                 cause: self.cause,
                 reply_to: self.reply_to.map(delivery),
+                movement: self.movement,
                 ..Attested::new(delivery(self.number), self.source, self.sender, at)
             },
             words: self.words,
@@ -216,6 +224,7 @@ impl Perceive {
             audience: None,
             cause: None,
             reply_to: None,
+            movement: None,
             at: None,
             words: Words::try_new(text).unwrap(),
         }

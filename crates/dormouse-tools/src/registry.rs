@@ -136,6 +136,18 @@ impl Registry {
         Ok(())
     }
 
+    /// The tools of this registry that `keep` accepts, in the same order.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|tool| keep(&tool.spec));
+        let tools: Vec<_> = tools.cloned().collect();
+        let names = tools.iter().map(|tool| tool.spec.name.as_str().into());
+        Self {
+            places: names.zip(0..).collect(),
+            tools,
+        }
+    }
+
     /// The tool of this name, if it exists. Names are compared exactly.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ToolSpec> {

@@ -88,10 +88,17 @@ impl AssistantLog {
 
     /// Appends one event, unless another process has appended one since the log was opened.
     pub(crate) fn append(&self, event: &Event) -> Result<(), CommandError> {
+        self.append_all(std::slice::from_ref(event))
+    }
+
+    /// Appends all of these events or none.
+    pub(crate) fn append_all(&self, events: &[Event]) -> Result<(), CommandError> {
+        let now = SystemClock.now();
+        let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
         let request = AppendRequest {
             assistant: self.key.clone(),
             expected: self.state.seq,
-            events: vec![event.encode(SystemClock.now())?],
+            events: events?,
         };
         block_on(self.log.append(request))??;
         Ok(())

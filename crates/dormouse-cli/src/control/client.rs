@@ -73,7 +73,7 @@ pub(super) fn way(command: &Command) -> Way {
         Command::Memory(Memory::Rebuild { .. } | Memory::Migrate(_)) => {
             Way::Alone("the memory is made again only while nobody uses it")
         }
-        Command::Provider(Provider::Retry { .. }) => Way::There,
+        Command::Provider(Provider::Retry { .. } | Provider::Spent { .. }) => Way::There,
         Command::Provider(_) => Way::Here,
         // The environment and the file of the program that runs the assistants are in force.
         Command::Config(
@@ -84,13 +84,22 @@ pub(super) fn way(command: &Command) -> Way {
         ) => Way::There,
         Command::Config(_) | Command::Init | Command::Tools(_) => Way::Here,
         Command::Play(_)
+        | Command::Exec(_)
+        | Command::Prompt(_)
         | Command::Assistant(_)
         | Command::Log(_)
         | Command::Memory(_)
         | Command::Doctor(_)
         | Command::Emergency(_)
+        | Command::Goal(_)
+        | Command::History(_)
+        | Command::Budget(_)
+        | Command::Approvals(_)
+        | Command::Approve(_)
+        | Command::Deny(_)
         | Command::Export(_)
-        | Command::Entity(_) => Way::There,
+        | Command::Entity(_)
+        | Command::Commitment(_) => Way::There,
     }
 }
 

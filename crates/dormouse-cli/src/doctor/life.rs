@@ -1,9 +1,12 @@
 //! Checks whether the assistants in the log can go on: whether they belong to the present world, and are not stopped.
 
 use dormouse_contracts::{AssistantId, Clock};
-use dormouse_engine::{State, forget_requests, restore, unreferred};
+use dormouse_engine::{
+    ConfiguredModel, State, forget_requests, prompt_findings, restore, unreferred,
+};
 use dormouse_host::{DataFolder, SystemClock, check_world};
-use dormouse_sandbox::Sandbox;
+use dormouse_providers::token_counter_for;
+use dormouse_sandbox::{Sandbox, landmarks};
 use dormouse_store::RedbLog;
 
 use super::Finding;
@@ -36,12 +39,24 @@ pub(super) fn findings(
                 findings.extend(paused(data, &key, &state));
                 findings.extend(asked_to_forget(data, log, &key));
                 findings.extend(config.and_then(|config| due(data, log, config, &key)));
+                findings.extend(prompts(&key, &state));
                 findings.extend(config.iter().flat_map(|config| set(config, &key, &state)));
             }
             Err(error) => findings.push(Finding::Wrong(Report(&error).to_string(), error.exit())),
         }
     }
     findings
+}
+
+/// What seems to be wrong with the prompts of an assistant that has woken before.
+fn prompts(key: &AssistantId, state: &State) -> Vec<Finding> {
+    let counter_for = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
+    // What is wrong with a log is found by other checks.
+    let found = prompt_findings(key, state, counter_for).unwrap_or_default();
+    let found = found.into_iter();
+    found
+        .map(|text| Finding::Doubtful(format!("{key}: {text}")))
+        .collect()
 }
 
 fn restored(log: &RedbLog, key: &AssistantId) -> Result<State, CommandError> {
@@ -130,16 +145,17 @@ fn set(config: &Config, key: &AssistantId, state: &State) -> Vec<Finding> {
             counted(changed.len() as u64, "setting", "settings"),
             changed.join(", ")
         )));
+        let landmarks = landmarks();
         // Without changes, what the file names is checked once for everybody.
-        let of_it = unmatched(&effective.classify, &effective.memory).into_iter();
-        let of_the_file = unmatched(&config.classify, &config.memory);
+        let of_it = unmatched(&effective.classify, &effective.memory, &landmarks).into_iter();
+        let of_the_file = unmatched(&config.classify, &config.memory, &landmarks);
         findings.extend(
             of_it
                 .filter(|warning| !of_the_file.contains(warning))
                 .map(|warning| Finding::Doubtful(format!("{key}: {warning}"))),
         );
-        let shown = privacy(&effective.memory);
-        if shown != privacy(&config.memory) {
+        let shown = privacy(&effective.memory, &landmarks);
+        if shown != privacy(&config.memory, &landmarks) {
             findings.push(Finding::Fine(format!("{key}: {shown}")));
         }
     }

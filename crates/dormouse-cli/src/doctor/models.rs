@@ -4,15 +4,16 @@ mod probe;
 
 use dormouse_engine::ToolCalling;
 use dormouse_host::DataFolder;
-use dormouse_providers::{Choice, Network};
+use dormouse_providers::{Choice, EmbedderChoice, Network};
 
-use super::Finding;
+use super::{Finding, wrong};
 use crate::{
     args::Doctor,
     config::{Config, HeartbeatPolicy},
     dialects::{self, Dialects},
     exit::{Exit, Report},
     provider::{self, Chosen, Known, Models, ProviderError, service},
+    recall,
 };
 
 /// Everything there is to check.
@@ -32,6 +33,7 @@ pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> V
     let (book, trouble) = Dialects::look(&data.dialects());
     let mut findings = vec![chosen(&found, config, doctor, &book)];
     findings.extend(trouble.map(|error| Finding::Doubtful(Report(&error).to_string())));
+    findings.push(embedder(&found.chosen, config));
     findings.extend(lists(&found, config));
     findings.extend(found.known.iter().map(|(name, known)| {
         let text = format!("{name}: {}; {}", known.window_text(), known.price_text());
@@ -88,6 +90,25 @@ fn chosen(found: &Found, config: &Config, doctor: &Doctor, book: &Dialects) -> F
         "the provider is {provider}{served}, model {name}: {}",
         found.chosen.why
     ))
+}
+
+/// What memories are compared with. Its server is not asked.
+fn embedder(chosen: &Chosen, config: &Config) -> Finding {
+    let embedder = match &config.memory.embedder {
+        None => Ok(chosen.embedder()),
+        Some(_) => recall::embedder(config),
+    };
+    match embedder {
+        Err(error) => wrong(&error, Exit::Usage),
+        Ok(EmbedderChoice::None { reason }) => {
+            Finding::Fine(format!("memories are found by words ({reason})"))
+        }
+        Ok(embedder) => {
+            Finding::Fine(recall::by_provider(config, &embedder).unwrap_or_else(|| {
+                format!("memories are also compared by {embedder}, as configured")
+            }))
+        }
+    }
 }
 
 /// Which model answers if another one is unhealthy, and which one answers heartbeats.

@@ -2,6 +2,7 @@
 
 use dormouse_host::DataFolder;
 use dormouse_memory::{CheckIndexError, IndexReport};
+use dormouse_providers::EmbedderChoice;
 
 use super::{Finding, wrong};
 use crate::{
@@ -9,6 +10,7 @@ use crate::{
     config::{Config, VectorBackend},
     exit::Exit,
     grammar::counted,
+    recall,
 };
 
 /// The finding about an index on a server. `None` for an index in this process, and for a memory that is missing or
@@ -18,7 +20,7 @@ pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
         return None;
     };
     let file = MemoryFile::new(data.clone(), config.clone());
-    if config.memory.embedder.is_none() {
+    if let Ok(EmbedderChoice::None { .. }) = recall::embedder(config) {
         let text = "the vector index is configured and not used: set `embedder` in [memory]";
         return Some(Finding::Doubtful(text.to_owned()));
     }

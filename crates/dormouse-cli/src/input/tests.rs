@@ -246,7 +246,8 @@ fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
         ("/memories", Command::Memories),
         ("/log", Command::Log(10)),
         ("/log 3", Command::Log(3)),
-        ("/stop", Command::Stop),
+        ("/stop", Command::Stop(String::new())),
+        ("/stop it burns", Command::Stop("it burns".to_owned())),
         ("/clear", Command::Clear),
         ("/quit ", Command::Quit),
     ] {

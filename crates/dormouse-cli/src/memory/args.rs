@@ -59,6 +59,8 @@ pub(crate) enum Memory {
     },
     /// Let a model make facts of what was heard, and traits of what was noticed about people
     Consolidate(Consolidate),
+    /// Leave earlier turns out of prompts while nobody waits, if they fill the context window, and let a model sum them up
+    Compact(Compact),
     /// Rebuild the search index and, with an embedder, the vectors
     Rebuild {
         #[command(flatten)]
@@ -168,6 +170,18 @@ pub(crate) struct Consolidate {
     /// The most requests; the next run goes on from there
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: u64,
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Leaving earlier turns out of prompts.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Compact {
+    #[command(flatten)]
+    pub(crate) provider: ProviderFlags,
+    /// Only print how full the context window is, and what would be left out
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
 }

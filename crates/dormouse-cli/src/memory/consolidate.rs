@@ -16,7 +16,7 @@ use crate::{
     command::{CommandError, CommandFailure, MemoryFile, Missing, author},
     exit::Exit,
     grammar::counted,
-    provider::{self, Models},
+    provider::{self, ProviderFlags},
 };
 
 /// Nothing, or not everything, was consolidated.
@@ -57,19 +57,7 @@ pub(super) async fn consolidate(
     asked: &Consolidate,
 ) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
-    let config = file.config();
-    let environment = provider::environment();
-    let chosen = provider::select(&asked.provider.selection(), &config.provider, &environment)?;
-    let network = provider::network(&config.provider)?;
-    let models = provider::assemble(
-        &chosen,
-        &config.provider,
-        &config.prices,
-        &network,
-        |_switch| {},
-    )?;
-    let accounts = models.accounts.clone();
-    let by = consolidator(file, asked, models);
+    let (by, accounts) = consolidator(file, asked.requests, &asked.provider)?;
     if asked.dry_run {
         let memory = file.view(printing).await?;
         let forecast = by.forecast(&memory).await?;
@@ -92,15 +80,31 @@ pub(super) async fn consolidate(
         ConsolidationEnd::ModelFailed { reason, .. } => {
             Err(ConsolidateFailure::Model(reason).into())
         }
+        ConsolidationEnd::Stopped => Ok(Exit::Stopped),
         _ if !came_of_it.skipped.is_empty() => Ok(Exit::Failure),
         _ => Ok(Exit::Success),
     }
 }
 
-fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Consolidator {
+/// Who asks the chosen model, and the accounts of what that costs.
+pub(super) fn consolidator(
+    file: &MemoryFile,
+    requests: u64,
+    flags: &ProviderFlags,
+) -> Result<(Consolidator, Accounts), CommandError> {
     let config = file.config();
+    let environment = provider::environment();
+    let chosen = provider::select(&flags.selection(), &config.provider, &environment)?;
+    let network = provider::network(&config.provider)?;
+    let models = provider::assemble(
+        &chosen,
+        &config.provider,
+        &config.prices,
+        &network,
+        |_switch| {},
+    )?;
     let names = vec![config.assistant.name(), file.key().to_string()];
-    Consolidator {
+    let by = Consolidator {
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom::default()),
         counter: models.counter,
@@ -110,14 +114,15 @@ fn consolidator(file: &MemoryFile, asked: &Consolidate, models: Models) -> Conso
                 ..ExtractionSettings::default()
             },
             people: ConsolidationPolicy::default(),
-            max_requests: asked.requests,
+            max_requests: requests,
             author: author(),
             timeout: models.timeout,
             retry_for: config.provider.retry_for.0,
             retry_budget: models.retry_budget,
         },
         model: Arc::new(models.model),
-    }
+    };
+    Ok((by, models.accounts))
 }
 
 fn expected(forecast: &ConsolidationForecast) -> Vec<String> {
@@ -191,6 +196,14 @@ fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
             "`dormouse memory undo` undoes event {}",
             events.join(", ")
         ));
+    }
+    if *end == ConsolidationEnd::Stopped {
+        lines.push("the emergency stop is on, so no model was asked".to_owned());
+    }
+    if *end == ConsolidationEnd::BudgetSpent {
+        lines.push(
+            "the budget is spent for now; the same command goes on from there later".to_owned(),
+        );
     }
     if *end == ConsolidationEnd::MaxRequests {
         lines.push("the most requests are made; the same command goes on from there".to_owned());

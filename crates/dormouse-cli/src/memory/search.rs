@@ -219,7 +219,9 @@ fn remark_on(summary: &Summary) {
 pub(super) fn because(why: &Fallback) -> &'static str {
     match why {
         Fallback::Encoder => "the encoder could not be used",
-        Fallback::EncoderPaused => "the encoder failed too often and is paused for now",
+        Fallback::EncoderPaused => {
+            "the encoder failed too often or does not exist, and is paused for now"
+        }
         Fallback::VectorIndex => {
             "the vector index could not be reached, or refused the request: `dormouse doctor` checks it"
         }

@@ -144,9 +144,13 @@ fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> 
             before.unreached.take()?;
             Some(format!("The world is back, and {name} goes on."))
         }
+        Event::ApprovalRequested(it) => Some(format!(
+            "{name} wants to do what a person has to confirm: {}. `/approvals` lists it.",
+            it.tool
+        )),
         Event::EmergencyStopTriggered(it) => Some(format!(
             "{name} is stopped: {}. Messages are kept; /clear lets it go on (when this program has ended, `{clear}`).",
-            describe::stop_cause(&it.cause)
+            describe::stop_reason(&it.cause, it.reason.as_deref())
         )),
         _ => None,
     }
@@ -312,6 +316,7 @@ mod tests {
     fn a_stop_is_one_line_with_cause_and_remedy_and_a_good_tick_prints_nothing() {
         let stop = Event::EmergencyStopTriggered(EmergencyStopTriggered {
             cause: StopCause::ConsecutiveErrors(5),
+            reason: None,
         });
         assert_eq!(
             notices_of(&[stop]),

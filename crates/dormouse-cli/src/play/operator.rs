@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use dormouse_contracts::{AssistantId, ReadEvents, Seq};
-use dormouse_engine::{ClearError, Handle, RetryError, catch_up};
+use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq};
+use dormouse_engine::{ApprovalAnswer, ApprovalAnswered, ClearError, Handle, RetryError, catch_up};
+use dormouse_host::SystemClock;
 use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
@@ -74,9 +75,13 @@ impl Operator {
             Command::Status => vec![self.status().await],
             Command::Memories => self.memories().await,
             Command::Log(count) => self.last_events(count).await,
-            Command::Stop => vec![self.stop().await],
+            Command::Stop(reason) => vec![self.stop(reason).await],
             Command::Clear => vec![self.clear().await],
             Command::Retry => vec![self.retry().await],
+            Command::Approvals => self.approvals().await,
+            Command::Answer(answer, number, reason) => {
+                vec![self.answer(answer, number, reason).await]
+            }
         };
         for text in lines {
             self.screen.show(Item::Notice { text }).await;
@@ -92,11 +97,37 @@ impl Operator {
         describe::status(&self.handle.status(), stats.map(|stats| stats.in_use))
     }
 
-    async fn stop(&self) -> String {
-        match self.handle.stop(self.player.clone()).await {
+    async fn stop(&self, reason: String) -> String {
+        match self.handle.stop(self.player.clone(), reason).await {
             Ok(()) => {
                 "The emergency stop is on. Messages are kept and answered after /clear.".to_owned()
             }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The acts that wait to be confirmed.
+    async fn approvals(&self) -> Vec<String> {
+        let state = self.handle.inspect().await.unwrap_or_default();
+        let waiting = state.approvals.waiting(SystemClock.now());
+        let waiting: Vec<_> = waiting
+            .map(|approval| format!("{}  {}", approval.seq, approval.act()))
+            .collect();
+        match waiting.is_empty() {
+            true => vec!["Nothing waits to be confirmed.".to_owned()],
+            false => waiting,
+        }
+    }
+
+    async fn answer(&self, answer: ApprovalAnswer, number: u64, reason: String) -> String {
+        let answered = ApprovalAnswered {
+            approval: Seq(number),
+            answer,
+            by: self.player.clone(),
+            reason: (!reason.is_empty()).then_some(reason),
+        };
+        match self.handle.answer_approval(answered).await {
+            Ok(()) => format!("{} hears what you answered.", self.assistant),
             Err(error) => error.to_string(),
         }
     }

@@ -48,6 +48,7 @@ impl VisitEnd {
             Self::Rest(Rest::Disabled) => End::Disabled,
             Self::Rest(Rest::Paused(_)) => End::Paused,
             Self::Rest(Rest::Waiting) => End::Waiting,
+            Self::Rest(Rest::OverBudget(_)) => End::OverBudget,
             Self::Quit => waiting.left(),
             Self::Signal(_) => End::Interrupted,
             // Other ends are reported as an error, or have no reader.
@@ -84,6 +85,7 @@ impl Waiting {
             Activity::Stopped(_) => End::Stopped,
             _ if self.count == 0 => End::Settled,
             Activity::Paused(_) => End::Paused,
+            Activity::OverBudget { .. } => End::OverBudget,
             Activity::Disabled => End::Disabled,
             _ => End::Interrupted,
         }

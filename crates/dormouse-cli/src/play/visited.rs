@@ -6,7 +6,7 @@ use dormouse_contracts::{AssistantId, EntityId};
 use dormouse_engine::Handle;
 use dormouse_host::{DataFolder, Host, HostError, HostSettings, Resident, Woken, WorldContinuity};
 use dormouse_memory::Memory;
-use dormouse_providers::GuardedModel;
+use dormouse_providers::{EmbedderChoice, GuardedModel};
 use dormouse_sandbox::{Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
 
@@ -22,6 +22,7 @@ pub(super) struct Visited {
     pub(super) player: Character,
     pub(super) continuity: WorldContinuity,
     pub(super) models: Vec<GuardedModel>,
+    pub(super) embedder: EmbedderChoice,
     pub(super) slow_after: Duration,
 }
 
@@ -45,6 +46,7 @@ impl Visited {
             player: admit(host.world(), player).await?,
             continuity: woken.continuity,
             models: host.models().to_vec(),
+            embedder: host.embedder().clone(),
             slow_after: woken.slow_after,
         };
         Ok((visited, woken, host))
@@ -66,6 +68,7 @@ impl Visited {
             player: admit(host.world(), player).await?,
             continuity: WorldContinuity::Acquainted,
             models: host.models().to_vec(),
+            embedder: host.embedder().clone(),
             slow_after: resident.slow_after(),
         })
     }

@@ -13,6 +13,7 @@ mod context;
 mod list;
 mod pauses;
 mod show;
+mod spent;
 mod status;
 
 pub(crate) use args::Provider;
@@ -34,6 +35,7 @@ pub(crate) fn run(places: &Places, command: Provider) -> Result<Exit, CommandErr
             let choice = context.choose(&of)?;
             show::run(&context, &choice, &of.flags)
         }
+        Provider::Spent { json } => spent::run(&Context::read(places, json.printing())?),
         Provider::Retry { of, by } => pauses::end(places, of.assistant, by),
         Provider::Test { of, timeout, json } => {
             let context = Context::read(places, json.printing())?;

@@ -3,6 +3,7 @@
 use dormouse_contracts::Seq;
 use dormouse_engine::{Event, SettingChanged};
 use dormouse_host::config::{Config, InvalidValue, Setting, inline, unmatched};
+use dormouse_sandbox::landmarks;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -60,7 +61,7 @@ pub(super) fn set(
     }
     let changed = effective.changed(&setting.name, &value);
     let changed = changed.map_err(ChangeError::Refused)?;
-    for warning in unmatched(&changed.classify, &changed.memory) {
+    for warning in unmatched(&changed.classify, &changed.memory, &landmarks()) {
         remark(&warning);
     }
     let old = current(&effective, setting);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A setting, its value, and where that comes from.
 #[derive(Serialize)]
-pub(super) struct SettingLine {
+pub(crate) struct SettingLine {
     r#type: &'static str,
     name: String,
     /// Absent if it has no value, or one that is never printed.
@@ -46,7 +46,7 @@ fn can_be_shown(setting: &Setting, value: &Value) -> bool {
 }
 
 impl SettingLine {
-    pub(super) fn of(setting: &Setting, config: &Config) -> Self {
+    pub(crate) fn of(setting: &Setting, config: &Config) -> Self {
         let given = config.given(setting);
         let origin = given.map(|given| given.origin.clone());
         let value = given.map(|given| &given.value);
@@ -81,7 +81,7 @@ impl SettingLine {
     }
 
     /// In one line: name, value and origin.
-    pub(super) fn in_short(&self) -> String {
+    pub(crate) fn in_short(&self) -> String {
         let aliases = match self.aliases.as_slice() {
             [alias] if !self.name.ends_with(&format!(".{alias}")) => format!(" ({alias})"),
             _ => String::new(),

@@ -81,7 +81,7 @@ fn each_place_wins_over_the_next_and_is_named() {
     );
     assert_eq!(
         shown(&[], &["max_history"]),
-        (json!(50), json!("default")),
+        (json!(200), json!("default")),
         "the others are as they were"
     );
     let listed = home.with(&[], &["config", "list"]).of_type("setting");
@@ -365,7 +365,8 @@ fn init_writes_every_setting_commented_out_and_never_overwrites() {
             text.contains(&format!("\n#{name} = ")) || name == "prices",
             "{name}"
         );
-        assert_eq!(setting["from"], "default", "{name}");
+        // The variable that keeps these tests off embedders.
+        assert!(setting["from"] == "default" || name == "embedder", "{name}");
     }
     let checked = home.run(&["config", "check"], "");
     assert!(checked.out.contains("is valid"), "{}", checked.out);

@@ -107,10 +107,18 @@ fn an_operator_stops_it_sees_why_it_is_stopped_and_lets_it_go_on() {
     let unnamed = home.run(&["emergency", "stop", "--by", " "], "");
     assert_eq!(unnamed.code, Some(2), "{}", unnamed.out);
 
-    let stop = home.run(&["emergency", "stop", "--by", "Carol"], "");
+    let stop = [
+        "emergency",
+        "stop",
+        "--by",
+        "Carol",
+        "--reason",
+        "the roof burns",
+    ];
+    let stop = home.run(&stop, "");
     assert_eq!(stop.code, Some(0), "{}", stop.err);
     assert!(stop.out.contains("stopped by Carol"), "{}", stop.out);
-    show(5, "stopped by Carol");
+    show(5, "stopped by Carol: the roof burns");
     let again = home.run(&["emergency", "stop", "--by", "Dan"], "");
     assert_eq!(again.code, Some(0));
     assert!(
@@ -120,12 +128,18 @@ fn an_operator_stops_it_sees_why_it_is_stopped_and_lets_it_go_on() {
     );
 
     let run = home.play("are you there?\n");
-    assert_eq!((run.code, run.answers().len()), (Some(5), 0), "{}", run.out);
+    assert_eq!(run.code, Some(5), "{}", run.out);
+    assert_eq!(run.answers(), [NOTICE], "{}", run.out);
     show(5, "1 message waits");
     let json = home.run(&["emergency", "show", "--json"], "").items();
     assert_eq!(json[0]["type"], "emergency");
     assert_eq!(json[0]["cause"], serde_json::json!({"operator": "Carol"}));
     assert_eq!(json[0]["waiting"], 1);
+    assert_eq!(json[0]["reason"], "the roof burns");
+    assert_eq!(
+        (&json[0]["stops"], &json[0]["max_consecutive_errors"]),
+        (&1.into(), &5.into())
+    );
 
     assert_eq!(home.run(&["emergency", "clear"], "").code, Some(0));
     show(0, "dormouse is not stopped");
@@ -137,7 +151,12 @@ fn an_operator_stops_it_sees_why_it_is_stopped_and_lets_it_go_on() {
 fn a_player_stops_the_assistant_at_once_and_messages_are_kept() {
     let home = Home::new();
     let run = home.play("/stop\nhello\n");
-    assert_eq!((run.code, run.answers().len()), (Some(5), 0), "{}", run.out);
+    assert_eq!(run.code, Some(5), "{}", run.out);
+    assert!(
+        run.answers().iter().all(|said| said == NOTICE),
+        "{}",
+        run.out
+    );
     let stops = |event: &serde_json::Value| event["kind"] == "emergency_stop_triggered";
     let stopped = run.of_type("event").into_iter().find(stops).unwrap();
     assert_eq!(
@@ -155,4 +174,47 @@ fn showing_the_emergency_stop_makes_no_file() {
     let run = home.run(&["emergency", "show"], "");
     assert_eq!(run.code, Some(1), "{}", run.out);
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+/// What the assistant says when it is stopped.
+const NOTICE: &str = "I have been stopped for now. What you say to me is kept until I may go on.";
+
+#[test]
+fn a_stop_is_in_the_log_of_the_program_as_an_error() {
+    let home = Home::new();
+    let run = home.play("/stop it burns\n");
+    assert_eq!(run.code, Some(5), "{}", run.out);
+    assert!(
+        run.err.contains("ERROR") && run.err.contains("it burns"),
+        "{}",
+        run.err
+    );
+    assert_eq!(run.answers(), [NOTICE], "{}", run.out);
+    let again = home.play("");
+    assert!(again.answers().is_empty(), "{}", again.out);
+}
+
+#[test]
+fn resetting_the_history_clears_the_stop_and_says_who_did_it() {
+    let home = Home::new();
+    home.play("hello\n");
+    home.play("/stop\n");
+    let unnamed = home.run(&["history", "reset", "--by", " "], "");
+    assert_eq!(unnamed.code, Some(2), "{}", unnamed.out);
+    let reset = home.run(&["history", "reset", "--by", "Carol"], "");
+    assert_eq!(reset.code, Some(0), "{}", reset.err);
+    assert!(
+        reset
+            .out
+            .contains("reset by Carol: 1 turn left out of prompts; the emergency stop is cleared"),
+        "{}",
+        reset.out
+    );
+    assert_eq!(home.run(&["emergency", "show"], "").code, Some(0));
+    let log = home.run(&["log", "show"], "");
+    assert!(
+        log.out.contains("history_reset") && log.out.contains("by Carol"),
+        "{}",
+        log.out
+    );
 }

@@ -48,9 +48,9 @@ fn a_flood_of_warnings_is_a_few_lines_and_their_number() {
     child.wait().unwrap();
     let warned = output.lines().filter(|line| line.contains("WARN"));
     let warned: Vec<_> = warned.collect();
-    assert!(warned.len() <= 5, "{} lines: {output}", warned.len());
+    // Four lines a minute, and a slow machine takes some minutes for the answers.
     assert!(
-        warned.len() > 1 && output.contains(" more like this"),
+        (2..30).contains(&warned.len()) && output.contains(" more like this"),
         "{output}"
     );
 }

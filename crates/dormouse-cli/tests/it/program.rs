@@ -173,6 +173,8 @@ impl Home {
         ] {
             command.env_remove(name);
         }
+        // Servers of the tests have no embeddings.
+        command.env("DORMOUSE_MEMORY__EMBEDDER", "none");
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -77,6 +77,27 @@ fn a_script_leads_to_the_same_log_byte_for_byte_and_another_line_to_another() {
 }
 
 #[test]
+fn an_assistant_in_a_script_sees_where_it_went_within_its_act() {
+    let script = "Alice: please go up\n+1m Alice: page Dormouse = hello\n";
+    let (_, lives) = played(script);
+    let holds =
+        |event: &StoredEvent, text: &str| String::from_utf8_lossy(&event.payload).contains(text);
+    let life = &lives[0].1;
+    let seen = life
+        .iter()
+        .position(|it| it.kind == "perceived" && holds(it, "round window"));
+    let settled = life
+        .iter()
+        .position(|it| it.kind == "effect_settled" && holds(it, "moved_to"));
+    assert!(seen.is_some() && seen < settled, "{seen:?} {settled:?}");
+    let captured =
+        |event: &StoredEvent| event.kind == "effect_settled" && holds(event, "round window");
+    assert!(life.iter().any(captured), "the model sees it in the result");
+    let (_, again) = played(script);
+    assert_eq!(again, lives);
+}
+
+#[test]
 fn visitors_perceive_each_other_and_a_moment_comes_when_it_comes() {
     let home = Home::new();
     let run = play(&home, MORNING);

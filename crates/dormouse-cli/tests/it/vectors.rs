@@ -3,7 +3,7 @@
 use dormouse_testing::embedding_server;
 use serde_json::{Value, json};
 
-use crate::program::{Home, Run};
+use crate::program::{Home, Run, finish};
 
 fn done(home: &Home, args: &[&str]) -> Run {
     let run = home.run(args, "");
@@ -47,6 +47,42 @@ fn vectors_are_computed_once_and_used_by_recall() {
     assert_eq!(mode(&home, "none"), "words");
     let stats = done(&home, &["memory", "stats"]).out;
     assert!(stats.contains("vectors of small: in use"), "{stats}");
+}
+
+#[test]
+fn memories_are_compared_by_the_providers_embedder_unless_it_is_turned_off() {
+    let home = filled();
+    let server = embedding_server();
+    let by_ollama = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.env_remove("DORMOUSE_MEMORY__EMBEDDER");
+        let run = finish(command.env("OLLAMA_HOST", &server).spawn().unwrap(), b"");
+        assert_eq!(run.code, Some(0), "{args:?}: {} {}", run.out, run.err);
+        run
+    };
+    let search = ["memory", "search", "peppermint", "--json"];
+    let mode = || by_ollama(&search).of_type("recall").remove(0)["mode"].clone();
+    let told = "memories are also compared by nomic-embed-text of ollama, which the provider has";
+    let rebuilt = by_ollama(&["memory", "rebuild", "--json"]);
+    assert_eq!(rebuilt.items()[0]["embedded"], 3);
+    assert_eq!(mode(), "words_and_vectors");
+    let doctor = by_ollama(&["doctor"]).out;
+    assert!(doctor.contains(told), "{doctor}");
+    let ready = by_ollama(&["play", "--json"]).of_type("ready").remove(0);
+    assert!(
+        ready["embedder"].as_str().unwrap().starts_with(told),
+        "{ready}"
+    );
+    let offline = by_ollama(&["play", "--json", "--provider", "offline"]);
+    assert_eq!(offline.of_type("ready").remove(0)["embedder"], Value::Null);
+
+    home.write("dormouse.toml", "[memory]\nembedder = \"none\"\n");
+    assert_eq!(mode(), "words");
+    let doctor = by_ollama(&["doctor"]).out;
+    assert!(
+        doctor.contains("memories are found by words (asked for)"),
+        "{doctor}"
+    );
 }
 
 #[test]

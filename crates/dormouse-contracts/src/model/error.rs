@@ -148,6 +148,22 @@ impl ModelErrorKind {
         }
     }
 
+    /// Whether the provider may have charged for the request: it was sent, and a reply may have been made.
+    #[must_use]
+    pub fn may_be_charged(self) -> bool {
+        match self {
+            Self::TimedOut | Self::Interrupted | Self::Malformed => true,
+            Self::Auth
+            | Self::RateLimited(_)
+            | Self::ContextExceeded
+            | Self::Refused
+            | Self::NotFound
+            | Self::Unreachable
+            | Self::Unavailable
+            | Self::NotAttempted(_) => false,
+        }
+    }
+
     /// Whether the service has failed, and not this request. A breaker counts these. A call that was not sent says nothing
     /// about the service, and a service that limits the rate has not failed.
     #[must_use]

@@ -6,8 +6,10 @@ use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, BoxError, 
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
-    event::{EmergencyStopCleared, EmergencyStopTriggered, Event, RetryRequested, StopCause},
-    handle::{ClearError, Command, RetryError, StopError},
+    clearing::{clear_stop, reset_history},
+    event::{ApprovalAnswered, EmergencyStopTriggered, Event, RetryRequested, StopCause},
+    handle::{ApprovalError, ClearError, Command, ResetError, RetryError, StopError},
+    state::Approval,
     status::Activity,
 };
 
@@ -17,16 +19,28 @@ impl Assistant {
         loop {
             let next = match command {
                 Command::Perceive(perception, reply) => self.hear((*perception, reply)).await?,
-                Command::Stop(by, reply) => {
-                    let stopped = self.stop(by).await?;
+                Command::Stop(by, reason, reply) => {
+                    let stopped = self.stop(by, reason).await?;
                     self.publish();
                     answer(reply, stopped);
                     None
                 }
                 Command::ClearStop(by, reply) => {
-                    let cleared = self.clear_stop(by).await?;
+                    let cleared = self.clear_stop(&by).await?;
                     self.publish();
                     answer(reply, cleared);
+                    None
+                }
+                Command::AnswerApproval(answered, reply) => {
+                    let done = self.answer_approval(answered).await?;
+                    self.publish();
+                    answer(reply, done);
+                    None
+                }
+                Command::ResetHistory(by, reply) => {
+                    let reset = self.reset_history(&by).await?;
+                    self.publish();
+                    answer(reply, reset);
                     None
                 }
                 Command::Retry(by, reply) => {
@@ -55,32 +69,69 @@ impl Assistant {
         }
     }
 
-    async fn stop(&mut self, stopped_by: String) -> Result<Result<(), StopError>, RunError> {
+    async fn stop(
+        &mut self,
+        stopped_by: String,
+        reason: String,
+    ) -> Result<Result<(), StopError>, RunError> {
         if self.state.stop.is_on() {
             return Ok(Err(StopError::AlreadyOn));
         }
         let cause = StopCause::Operator(stopped_by);
         self.note_waking();
-        let event = Event::EmergencyStopTriggered(EmergencyStopTriggered { cause });
+        let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
+        let event = Event::EmergencyStopTriggered(EmergencyStopTriggered { cause, reason });
         Ok(match self.commit(vec![event]).await? {
             Saved::Yes => Ok(()),
             Saved::No => Err(StopError::Storage),
         })
     }
 
-    async fn clear_stop(&mut self, cleared_by: String) -> Result<Result<(), ClearError>, RunError> {
-        if !self.state.stop.is_on() {
+    async fn clear_stop(&mut self, cleared_by: &str) -> Result<Result<(), ClearError>, RunError> {
+        let Some(event) = clear_stop(&self.state, cleared_by) else {
             return Ok(Err(ClearError::NotActive));
-        }
-        self.note_waking();
-        let event = Event::EmergencyStopCleared(EmergencyStopCleared { cleared_by });
-        Ok(match self.commit(vec![event]).await? {
-            Saved::Yes => {
-                self.progress.activity = Activity::Idle;
-                Ok(())
-            }
+        };
+        Ok(match self.commit_and_go_on(vec![event]).await? {
+            Saved::Yes => Ok(()),
             Saved::No => Err(ClearError::Storage),
         })
+    }
+
+    async fn answer_approval(
+        &mut self,
+        answered: ApprovalAnswered,
+    ) -> Result<Result<(), ApprovalError>, RunError> {
+        let now = self.ports.clock.now();
+        let number = answered.approval;
+        let is_it = |approval: &Approval| approval.seq == number;
+        if !self.state.approvals.waiting(now).any(is_it) {
+            return Ok(Err(ApprovalError::NotWaiting(number)));
+        }
+        self.note_waking();
+        let event = Event::ApprovalAnswered(answered);
+        Ok(match self.commit(vec![event]).await? {
+            Saved::Yes => Ok(()),
+            Saved::No => Err(ApprovalError::Storage),
+        })
+    }
+
+    async fn reset_history(&mut self, reset_by: &str) -> Result<Result<(), ResetError>, RunError> {
+        let events = reset_history(&self.state, reset_by);
+        Ok(match self.commit_and_go_on(events).await? {
+            Saved::Yes => Ok(()),
+            Saved::No => Err(ResetError::Storage),
+        })
+    }
+
+    /// Writes what an operator decided. If the assistant was stopped until now, it decides at once what comes next.
+    async fn commit_and_go_on(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
+        let was_stopped = self.state.stop.is_on();
+        self.note_waking();
+        let saved = self.commit(events).await?;
+        if was_stopped && saved == Saved::Yes {
+            self.progress.activity = Activity::Idle;
+        }
+        Ok(saved)
     }
 
     async fn request_retry(

@@ -82,11 +82,13 @@ impl Assistant {
     /// intention; before a search of the memory it is what the memory takes in from the log.
     pub(super) async fn write_before(&mut self, call: &OutsideCall) -> Result<Saved, RunError> {
         let is_needed = match call {
-            OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => true,
+            OutsideCall::Perform(_) | OutsideCall::AskAfter(_) | OutsideCall::ExtractFacts => true,
             OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => {
                 self.progress.unwritten.is_for_memory()
             }
-            OutsideCall::Ask(_) | OutsideCall::Observe(..) => false,
+            // What is reserved of a budget counts as spent, also if the call fails.
+            OutsideCall::Ask(_) => self.state.ledger.of_turn().is_some(),
+            OutsideCall::Assess(_) | OutsideCall::Observe(..) | OutsideCall::Summarize(_) => false,
         };
         if is_needed {
             self.flush().await
@@ -167,8 +169,14 @@ impl Assistant {
 
     fn fold_in(&mut self, at: Timestamp, event: Event) -> Recorded {
         let seq = self.state.seq.next();
-        if let Event::EffectIntended(intended) = &event {
-            self.progress.fresh = Some(intended.key.clone());
+        match &event {
+            Event::EffectIntended(intended) => self.progress.fresh = Some(intended.key.clone()),
+            Event::StopNoticeIntended(intended) => self.progress.fresh = Some(intended.key.clone()),
+            Event::EmergencyStopTriggered(it) => {
+                let (assistant, cause, reason) = (&self.config.key, &it.cause, &it.reason);
+                tracing::error!(%assistant, ?cause, ?reason, "the emergency stop was triggered");
+            }
+            _ => {}
         }
         if matches!(event, Event::TickEnded(_)) {
             self.progress.indexing = Indexing::Due;

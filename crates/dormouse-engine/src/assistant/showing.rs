@@ -1,15 +1,19 @@
 //! What others see of a running assistant, and when it wakes by itself.
 
+use std::sync::atomic::Ordering;
+
 use dormouse_contracts::Timestamp;
 use tokio::time::Instant;
 
 use super::Assistant;
 use crate::{
+    compacting::WindowLevel,
     config::Switch,
+    decide::{BudgetStatus, stop_notice_is_due},
     event::StopReason,
     gate::Skip,
     state::Turn,
-    status::{Activity, Status},
+    status::{Activity, SafetyCounters, Status},
 };
 
 fn waits_for_its_world(turn: &Turn) -> bool {
@@ -26,6 +30,7 @@ impl Assistant {
             Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => {
                 Skip::Waiting(*at)
             }
+            Activity::OverBudget { until } => Skip::Waiting(*until),
             Activity::Paused(pause) => Skip::Paused(pause.until),
             Activity::Stopped(_) => Skip::EmergencyStop,
             Activity::Disabled => Skip::Disabled,
@@ -57,6 +62,7 @@ impl Assistant {
                     let cause = turn.world.obstacle.clone();
                     Activity::WorldUnreachable { until, cause }
                 }
+                Some(turn) if turn.waits_for_a_budget() => Activity::OverBudget { until },
                 _ => Activity::Waiting(until),
             },
             Skip::Paused(until) => {
@@ -75,14 +81,16 @@ impl Assistant {
 
     pub(super) fn wake_at(&self) -> Option<Instant> {
         let until = match &self.progress.activity {
-            Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => Some(*at),
+            Activity::Waiting(at)
+            | Activity::OverBudget { until: at }
+            | Activity::WorldUnreachable { until: at, .. } => Some(*at),
             Activity::Paused(pause) => Some(pause.until),
             Activity::Thinking | Activity::Acting | Activity::Idle => None,
             _ => return None,
         };
-        let promised = match &self.progress.activity {
-            Activity::Idle | Activity::Waiting(_) => {
-                self.state.promises.next_after(self.ports.clock.now())
+        let due_at = match &self.progress.activity {
+            Activity::Idle | Activity::Waiting(_) | Activity::OverBudget { .. } => {
+                self.state.next_due_after(self.ports.clock.now())
             }
             _ => None,
         };
@@ -91,7 +99,7 @@ impl Assistant {
             Some(_) => None,
         };
         let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
-        let at = until.into_iter().chain(slow_at).chain(promised).min()?;
+        let at = until.into_iter().chain(slow_at).chain(due_at).min()?;
         Some(Instant::now() + at.since(self.ports.clock.now()))
     }
 
@@ -106,6 +114,13 @@ impl Assistant {
             Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
         );
         is_waiting && failures >= self.config.limits.max_consecutive_errors()
+    }
+
+    /// Whether it is about to say in its world that it is stopped. It does not as long as its log cannot be written.
+    fn is_announcing(&self) -> bool {
+        let is_stalled = matches!(self.progress.activity, Activity::Stalled { .. });
+        let now = self.ports.clock.now();
+        self.state.stop.is_on() && !is_stalled && stop_notice_is_due(self.view(now))
     }
 
     /// The time since which people who wait have seen no sign of the assistant, if that is longer than `slow_after`.
@@ -123,24 +138,36 @@ impl Assistant {
             (None, Switch::Enabled) => self.progress.activity.clone(),
         };
         // A moment that has come waits like a message, also before its turn begins.
-        let due = usize::from(state.promises.due(self.ports.clock.now()).is_some());
+        let due = usize::from(state.due(self.ports.clock.now()).is_some());
         let unwritten = usize::from(!self.progress.unwritten.is_empty());
         let status = Status {
             activity,
             slow_since: self.slow_since(),
             waiting_since: state.turns.since(),
             waiting: (state.turns.len() + due).max(unwritten),
+            approvals: state.approvals.waiting(self.ports.clock.now()).count(),
             unanswered: state.counts.unanswered,
             exchanges: (self.config.limits)
                 .ends_exchanges(state.cross_talk)
                 .then_some(state.cross_talk.answered()),
             is_out: self.is_out(),
+            is_announcing: self.is_announcing(),
+            safety: SafetyCounters::of(state),
+            panics: self.progress.panics.load(Ordering::Relaxed),
             seq: self.written(),
             ticks: state.counts.ticks,
             skipped: self.progress.skipped,
             prompt_tokens: state.counts.prompt_tokens,
             max_context_tokens: self.config.limits.max_context_tokens(),
+            window_level: WindowLevel::of(
+                state.counts.prompt_tokens,
+                self.config.limits.max_context_tokens(),
+            ),
+            compactions: state.compactions.count,
+            last_compaction: state.compactions.last_at,
+            summaries_skipped: state.compactions.skipped,
             spent: state.spent,
+            budgets: BudgetStatus::each(state, self.ports.clock.now()),
             memories: state.counts.remembered,
         };
         self.status.send_if_modified(|current| {

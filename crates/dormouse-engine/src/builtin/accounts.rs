@@ -72,7 +72,9 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
         return own.collect();
     }
     // What is kept back from those who listen is no account for them.
-    let Shareable { turns, overheard } = Shareable::of(state, turn);
+    let Shareable {
+        turns, overheard, ..
+    } = Shareable::of(state, turn);
     let omitted = omitted(turn);
     let turns = with_shown(turns, omitted).filter(|(_, was_shown)| *was_shown);
     let earlier = turns.filter_map(|(turn, _)| turn.message());

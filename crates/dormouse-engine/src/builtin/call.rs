@@ -1,6 +1,7 @@
 //! A call of one of the engine's own tools.
 
-use dormouse_contracts::{Arguments, Origin, Trust};
+use dormouse_contracts::{Arguments, Audience, Author, Origin, Timestamp, Trust};
+use dormouse_text::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -8,9 +9,11 @@ use super::{
     BuiltinOutcome, Draft, MemoryQuery, NotShown, Provenance, accounts, provenance::provenance,
 };
 use crate::{
-    privacy::listeners,
+    event::{GoalMoment, GoalNote},
+    privacy::{Shareable, listeners},
+    recurrence::Recurrence,
     results::named_origin,
-    state::{State, Turn},
+    state::{Goal, State, Turn},
 };
 
 /// A call whose arguments fit the schema of its tool.
@@ -19,6 +22,8 @@ pub(super) struct Call<'a> {
     pub(super) quote_trust: Trust,
     pub(super) state: &'a State,
     pub(super) turn: &'a Turn,
+    /// When it is decided.
+    pub(super) now: Timestamp,
 }
 
 impl Call<'_> {
@@ -26,6 +31,17 @@ impl Call<'_> {
     pub(super) fn text(&self, key: &str) -> &str {
         let value = self.arguments.get(key).and_then(Value::as_str);
         value.unwrap_or_default()
+    }
+
+    /// The moment in an argument, if there is one.
+    pub(super) fn moment(&self, key: &str) -> Result<Option<Timestamp>, String> {
+        let text = self.text(key);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|_invalid| {
+            format!("{key} is {text:?}; expected a date and time such as 2026-11-23T18:00:00Z")
+        })
     }
 
     /// An argument of this type; the default if it is absent.
@@ -73,6 +89,59 @@ impl Call<'_> {
         let sources = self.sources();
         let origins = sources.iter().filter_map(|source| named_origin(source));
         origins.collect()
+    }
+
+    /// How important something is, if the call says so.
+    pub(super) fn priority(&self) -> Option<u8> {
+        let priority = self.arguments.get("priority").and_then(Value::as_u64);
+        priority.and_then(|priority| u8::try_from(priority).ok())
+    }
+
+    /// The goal with the number in an argument, if there is one. A goal that not everybody who listens was party to is not known
+    /// here.
+    pub(super) fn goal(&self, key: &str) -> Result<Option<&Goal>, String> {
+        let Some(number) = self.arguments.get(key).and_then(Value::as_u64) else {
+            return Ok(None);
+        };
+        let goals = Shareable::of(self.state, self.turn).goals;
+        let mut goals = goals.iter().map(|known| known.goal);
+        let goal = goals.find(|goal| u64::from(goal.id.0) == number);
+        goal.map(Some)
+            .ok_or_else(|| format!("there is no goal {number}"))
+    }
+
+    /// When a goal is due, if the call says so.
+    pub(super) fn goal_moment(&self) -> Result<Option<GoalMoment>, String> {
+        let repeats = match self.text("repeats") {
+            "" => None,
+            text => Some(
+                text.parse::<Recurrence>()
+                    .map_err(|error| error.to_string())?,
+            ),
+        };
+        let due_at = self.moment("due_at")?;
+        if due_at.is_none() && repeats.is_none() {
+            return Ok(None);
+        }
+        let moment = GoalMoment::of(due_at, repeats, self.now);
+        moment.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The words in an argument, with where they come from.
+    pub(super) fn goal_note(&self, key: &str, provenance: &Provenance) -> GoalNote {
+        GoalNote {
+            text: one_line(self.text(key)),
+            trust: provenance.trust,
+            audience: provenance.audience.clone().unwrap_or(Audience::nobody()),
+            sources: provenance.sources.clone(),
+        }
+    }
+
+    /// The assistant, by this call.
+    pub(super) fn author(&self) -> Result<Author, String> {
+        let open = self.turn.open_call();
+        let author = open.map(|call| Author::Tool(call.id().clone()));
+        author.ok_or_else(|| "no call is open".to_owned())
     }
 
     /// Changes what is known of somebody, if there is anything in the draft. `belief` is what the result says of how far it

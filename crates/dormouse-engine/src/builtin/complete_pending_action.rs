@@ -1,6 +1,7 @@
 //! `complete_pending_action`: takes off what was done for somebody.
 
 use dormouse_contracts::ToolCategory;
+use dormouse_entities::Completion;
 use serde_json::{Value, json};
 
 use super::{
@@ -9,12 +10,16 @@ use super::{
 };
 
 pub(super) const TOOL: Builtin = Builtin {
-    name: "complete_pending_action",
-    description: "It is done: take it off, by its id in the profile.",
+    name: super::COMPLETE_PENDING_ACTION,
+    description: "It is done, or nobody wants it any more: take it off, by its id in the profile.",
     parameters: || {
         object(
             &["entity", "action"],
-            &json!({"entity": entity(), "action": {"type": "integer", "minimum": 1}}),
+            &json!({
+                "entity": entity(),
+                "action": {"type": "integer", "minimum": 1},
+                "outcome": {"enum": ["done", "withdrawn"], "description": "done, unless you say otherwise."},
+            }),
         )
     },
     category: ToolCategory::SafeChain,
@@ -23,7 +28,8 @@ pub(super) const TOOL: Builtin = Builtin {
     decide: |call| {
         let action = call.arguments.get("action").and_then(Value::as_u64);
         // The memory knows when it was noted.
-        let draft = action.map(|action| Draft::CompleteAction(action, None));
+        let completion: Completion = call.read("outcome");
+        let draft = action.map(|action| Draft::CompleteAction(action, None, completion));
         Ok(call.change(draft, None))
     },
 };

@@ -1,9 +1,9 @@
 //! The questions of calls to the memory, and the answers.
 
-use dormouse_contracts::{Audience, EntityId, Origin, Seq, Sources, Timestamp, Trust};
+use dormouse_contracts::{Audience, Awaited, EntityId, Origin, Seq, Sources, Timestamp, Trust};
 use dormouse_entities::{
-    ActionText, AttributeUpdate, ChangeReason, EntityChange, Favorability, NewObservation,
-    StaleAfter,
+    ActionText, AttributeUpdate, ChangeReason, Completion, EntityChange, Favorability,
+    NewObservation, StaleAfter,
 };
 use serde_json::Value;
 
@@ -20,6 +20,17 @@ pub(crate) enum MemoryQuery {
         without: Vec<Origin>,
         /// Events after this one wait for their turn, too.
         through: Seq,
+        /// The least trust of quotations.
+        quote_trust: Trust,
+        /// Who hears the answer; `None` if everything may be told to everybody.
+        listeners: Option<Audience>,
+    },
+    /// The records of these events, in order, without those that wait for their turn.
+    History {
+        from: Seq,
+        to: Seq,
+        limit: usize,
+        without: Vec<Origin>,
         /// The least trust of quotations.
         quote_trust: Trust,
         /// Who hears the answer; `None` if everything may be told to everybody.
@@ -53,9 +64,28 @@ pub(crate) enum Draft {
     Observe(NewObservation),
     Attributes(AttributeUpdate, Basis),
     Judge(Favorability, ChangeReason, Basis),
-    AddAction(ActionText, u8, Option<Timestamp>, Basis),
-    /// The id of an action, and when it was noted, if it is for a moment.
-    CompleteAction(u64, Option<Timestamp>),
+    AddAction(NewAction, Basis),
+    /// The id of an action, when it was noted, if it waits for something, and why it is taken off.
+    CompleteAction(u64, Option<Timestamp>, Completion),
+}
+
+/// Something to do for somebody.
+#[derive(Clone, Debug)]
+pub(crate) struct NewAction {
+    pub(crate) description: ActionText,
+    pub(crate) priority: u8,
+    pub(crate) due_at: Option<Timestamp>,
+    pub(crate) when: Vec<AwaitedName>,
+    pub(crate) until: Option<Timestamp>,
+    /// What the one who asks said, if what they say may only be passed on to whom they name.
+    pub(crate) asked: Option<String>,
+}
+
+/// Something to wait for, and the name of whom it is waited for, if that is not anybody.
+#[derive(Clone, Debug)]
+pub(crate) struct AwaitedName {
+    pub(crate) awaited: Awaited,
+    pub(crate) who: Option<String>,
 }
 
 /// What a draft rests on, how far it is believed therefore, and who may learn it.
@@ -63,7 +93,7 @@ pub(crate) enum Draft {
 pub(crate) struct Basis {
     trust: Trust,
     sources: Sources,
-    audience: Option<Audience>,
+    pub(crate) audience: Option<Audience>,
 }
 
 impl Basis {
@@ -102,7 +132,7 @@ impl Draft {
                 audience: Some(basis.audience.unwrap_or(Audience::nobody())),
                 sources: basis.sources,
             }],
-            Self::AddAction(description, priority, due_at, basis) => vec![
+            Self::AddAction(action, basis) => vec![
                 EntityChange::ConversationStarted {
                     entity: entity.clone(),
                     topic: None,
@@ -110,19 +140,24 @@ impl Draft {
                 },
                 EntityChange::ActionAdded {
                     entity,
-                    description,
-                    priority,
-                    due_at,
+                    description: action.description,
+                    priority: action.priority,
+                    due_at: action.due_at,
+                    when: action.when.into_iter().map(|it| it.awaited).collect(),
+                    until: action.until,
                     trust: Some(basis.trust),
                     audience: basis.audience,
                     sources: basis.sources,
                 },
             ],
-            Self::CompleteAction(action, noted_at) => vec![EntityChange::ActionCompleted {
-                entity,
-                action,
-                noted_at,
-            }],
+            Self::CompleteAction(action, noted_at, completion) => {
+                vec![EntityChange::ActionCompleted {
+                    entity,
+                    action,
+                    noted_at,
+                    completion,
+                }]
+            }
         }
     }
 }

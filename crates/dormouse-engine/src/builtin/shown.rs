@@ -6,13 +6,13 @@ use dormouse_contracts::{Attribution, EntityId, FORGOTTEN, Origin, SourceKind, S
 use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
-use super::{RECALL_MEMORIES, is_own};
+use super::{RECALL_HISTORY, is_own, lists_lines};
 use crate::{
-    event::{Call, Omitted, RecalledLine, Verdict},
-    privacy::Shareable,
+    event::{Call, GoalNote, Omitted, RecalledLine, Verdict},
+    privacy::{KnownGoal, Shareable},
     render,
     results::{is_left_out, named_origin},
-    state::{CallState, Heard, State, Step, Trigger, Turn},
+    state::{CallState, Heard, HistorySummary, State, Step, Trigger, Turn},
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
@@ -44,7 +44,18 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
     };
     let mut items = vec![trigger(&turn.trigger)];
     if !turn.is_careful() {
-        let Shareable { turns, overheard } = Shareable::of(state, turn);
+        let Shareable {
+            turns,
+            overheard,
+            goals,
+            replaced,
+            summaries,
+            ..
+        } = Shareable::of(state, turn);
+        let notes = goals.iter().filter_map(|known| known.note);
+        let notes = notes.chain(replaced).map(noted);
+        items.extend(goals.iter().map(goal).chain(notes));
+        items.extend(summaries.into_iter().map(summary));
         let turns: Vec<_> = with_shown(turns, omitted).collect();
         items.extend(turns.iter().map(|(turn, was_shown)| ShownItem {
             was_shown: *was_shown,
@@ -100,6 +111,17 @@ pub(super) fn was_line_shown(line: &Heard, omitted: &Omitted) -> bool {
     omitted.lines_through.is_none_or(|last| line.seq > last)
 }
 
+/// A summary of turns that are left out. Nobody knows which words of it are from which of its sources.
+fn summary(made: &HistorySummary) -> ShownItem<'_> {
+    ShownItem {
+        origin: None,
+        rests_on: made.sources.as_slice().to_vec(),
+        from: Attribution::Several,
+        said: ShownText::text(made.trust, &*made.text),
+        was_shown: true,
+    }
+}
+
 /// What somebody or something is called.
 fn name<'a>(name: String) -> ShownItem<'a> {
     ShownItem {
@@ -121,6 +143,27 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
             said: ShownText::text(occasion.trust, &*occasion.text),
             was_shown: true,
         },
+    }
+}
+
+fn goal<'a>(known: &KnownGoal<'a>) -> ShownItem<'a> {
+    let goal = known.goal;
+    ShownItem {
+        origin: Some(Origin::event(goal.seq)),
+        rests_on: vec![Origin::event(goal.seq)],
+        from: Attribution::Myself,
+        said: ShownText::text(goal.description.trust, &*goal.description.text),
+        was_shown: goal.is_open(),
+    }
+}
+
+fn noted(note: &GoalNote) -> ShownItem<'_> {
+    ShownItem {
+        origin: None,
+        rests_on: note.sources.as_slice().to_vec(),
+        from: Attribution::Several,
+        said: ShownText::text(note.trust, &*note.text),
+        was_shown: true,
     }
 }
 
@@ -306,7 +349,9 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
     let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
         return Vec::new();
     };
-    if !is_own(&call.call.name) {
+    // What it reads back is what the world answered.
+    let is_read_back = call.call.name == RECALL_HISTORY && call.trust.is_none();
+    if !is_own(&call.call.name) || is_read_back {
         let words = without_words_of(content, &call.call.arguments);
         return vec![ShownItem {
             origin: None,
@@ -316,7 +361,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
             was_shown: true,
         }];
     }
-    if call.call.name == RECALL_MEMORIES
+    if lists_lines(&call.call.name)
         && let Some(lines) = recalled(content)
     {
         return lines;

@@ -4,9 +4,9 @@ use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec};
 use serde_json::{Value, json};
 
 use super::{
-    BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_pending_action, call::Call,
-    complete_pending_action, get_entity_profile, noop, recall_memories, store_memory,
-    update_entity_profile, update_relationship,
+    BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_goal, add_pending_action,
+    call::Call, complete_pending_action, get_entity_profile, list_goals, noop, recall_history,
+    recall_memories, store_memory, update_entity_profile, update_goal, update_relationship,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -25,15 +25,19 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 9] = [
+static TABLE: [&Builtin; 13] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
+    &recall_history::TOOL,
     &get_entity_profile::TOOL,
     &add_entity_observation::TOOL,
     &update_entity_profile::TOOL,
     &update_relationship::TOOL,
     &add_pending_action::TOOL,
     &complete_pending_action::TOOL,
+    &add_goal::TOOL,
+    &update_goal::TOOL,
+    &list_goals::TOOL,
     &noop::TOOL,
 ];
 
@@ -50,6 +54,16 @@ pub(crate) fn is_own(tool: &str) -> bool {
 pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
     let own = find(tool.name.as_str()).filter(|_| tool.reach == ToolReach::Builtin);
     tool.reach == ToolReach::Query || own.is_some_and(|own| own.is_look_up)
+}
+
+/// Whether a tool of the engine's own notes something that stays.
+pub(crate) fn is_note(tool: &str) -> bool {
+    let plans = [
+        noop::TOOL.name,
+        add_pending_action::TOOL.name,
+        complete_pending_action::TOOL.name,
+    ];
+    find(tool).is_some_and(|own| !own.is_look_up && !plans.contains(&own.name))
 }
 
 /// The tools every assistant has, whatever its world.
@@ -105,6 +119,30 @@ pub(super) fn sources() -> Value {
         "items": {"type": "string", "maxLength": 24},
         "description": "The ids (#12) of what it comes from. Without it: what you are answering.",
     })
+}
+
+/// The parameter that says how important something is.
+pub(super) fn priority() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": 10})
+}
+
+/// The parameter that names a goal by its number.
+pub(super) fn goal() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
+}
+
+/// The parameters that say when something is due.
+pub(super) fn due() -> [(&'static str, Value); 2] {
+    [
+        (
+            "due_at",
+            json!({"type": "string", "maxLength": 40, "description": "A moment: 2026-11-23T18:00:00Z."}),
+        ),
+        (
+            "repeats",
+            json!({"type": "string", "maxLength": 40, "description": "In UTC: daily 20:00, weekly mon 08:00, every 2 hours."}),
+        ),
+    ]
 }
 
 /// The parameter that says whom something is about.

@@ -1,19 +1,20 @@
-//! The requests of a recorded consolidation, made again from the log.
+//! The requests of a recorded consolidation and what followed from the replies, made again from the log.
 
 use dormouse_contracts::{
     AssistantId, BoxFuture, ReadError, ReadEvents, Seq, StoredEvent, Timestamp,
 };
 use dormouse_entities::{Consolidation, EntityChange, read_consolidation};
 use dormouse_memory::{
-    ExtractedFact, Memory, MemoryChange, MemoryError, MemoryOpenError, RecordId,
-    write::{Batch, Decision},
+    Comparison, ExtractedFact, Memory, MemoryChange, MemoryError, MemoryOpenError, RecordId,
+    write::{Batch, Decision, ExtractionPlan, ExtractionSettings, batches},
 };
 
 use super::consolidation;
 use crate::{
-    event::{ConsolidationRules, Consultation, Consulted},
+    event::{Consultation, ConsultationFailed, ConsultationFailure, Consulted},
     prompt,
     remembering::{CatchUpError, catch_up},
+    state::Consultations,
 };
 
 /// What is remembered cannot be made again from the log.
@@ -34,10 +35,19 @@ pub enum NightError {
 /// What was remembered, as far as a log was read, and the last replies.
 pub(crate) struct NightAgain {
     memory: Memory,
-    /// What was asked about records, and the reply.
-    extraction: Option<(Batch, String)>,
+    extraction: Option<Extraction>,
     /// What was asked about somebody, and the reply.
     person: Option<(Consolidation, String)>,
+}
+
+/// What was asked about records, and the replies.
+struct Extraction {
+    /// The event with the reply.
+    seq: Seq,
+    batch: Batch,
+    reply: String,
+    /// The reply about its doubtful facts, if there was one.
+    verdict: Option<String>,
 }
 
 /// A log that ends after this event.
@@ -69,30 +79,70 @@ impl NightAgain {
         })
     }
 
-    /// What is asked in place of a request of this event, with the hash of its prompt. `None` if the request follows from more than the
-    /// log: a verdict on facts is asked for by what the memory finds alike, with vectors.
+    /// What is asked in place of a request of this event, with the hash of its prompt. `None` if the log is too old to say what
+    /// the request follows from.
     pub(crate) async fn asked<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
         at: Seq,
-        rules: &ConsolidationRules,
+        open: &Consultations,
         recorded: &Consulted,
     ) -> Result<Option<(Consultation, String)>, NightError> {
+        let Some(rules) = &open.under_way else {
+            return Ok(None);
+        };
         let made_from = recorded.made_from.unwrap_or(Seq(at.0.saturating_sub(1)));
         self.follow(log, made_from).await?;
+        let reply = recorded.reply.content.clone();
+        // Nobody is asked about what is not due.
+        let nothing = || (recorded.about.clone(), String::new());
         Ok(match &recorded.about {
             Consultation::Extraction { records } => {
-                let batch = Batch::of(self.memory.sources(records).await?);
-                let hash = prompt::hash(&batch.request(&rules.extraction));
+                let settings = &rules.extraction;
+                let due = self.memory.sources(settings, records).await?;
+                let mut due = batches(due, &open.attempts, settings).into_iter();
+                let (Some(batch), None) = (due.next(), due.next()) else {
+                    return Ok(Some(nothing()));
+                };
+                let hash = prompt::hash(&batch.request(settings));
                 let records = batch.records();
-                self.extraction = Some((batch, recorded.reply.content.clone()));
+                self.extraction = Some(Extraction {
+                    seq: at,
+                    batch,
+                    reply,
+                    verdict: None,
+                });
                 Some((Consultation::Extraction { records }, hash))
             }
-            Consultation::Judgement { .. } => None,
+            Consultation::Judgement { compared, .. } => {
+                if let Some(extraction) = &mut self.extraction {
+                    extraction.verdict = Some(reply);
+                }
+                let Some(compared) = compared else {
+                    return Ok(None);
+                };
+                let mut asked = nothing();
+                for plan in self.plans(&rules.extraction, compared).await? {
+                    let question = plan.question(&rules.extraction);
+                    let about = Consultation::Judgement {
+                        extraction: self.extraction.as_ref().map_or(at, |it| it.seq),
+                        compared: Some(plan.compared().clone()),
+                    };
+                    asked = (
+                        about,
+                        question.as_ref().map(prompt::hash).unwrap_or_default(),
+                    );
+                    if asked == (recorded.about.clone(), recorded.prompt_hash.clone()) {
+                        break;
+                    }
+                }
+                Some(asked)
+            }
             Consultation::EntityConsolidation { entity, .. } => {
                 let due = self.memory.with_entities(|known| {
                     Consolidation::of(known.profile(entity)?, &rules.people)
                 });
+                let due = due.filter(|_| !open.attempts.gave_up(entity.as_str()));
                 let about = due.as_ref().map(|due| {
                     let about = Consultation::EntityConsolidation {
                         entity: due.entity().clone(),
@@ -100,27 +150,107 @@ impl NightAgain {
                     };
                     (about, prompt::hash(&consolidation(due)))
                 });
-                self.person = due.map(|due| (due, recorded.reply.content.clone()));
-                // Nobody is asked about somebody of whom nothing is due.
-                Some(about.unwrap_or_else(|| (recorded.about.clone(), String::new())))
+                self.person = due.map(|due| (due, reply));
+                Some(about.unwrap_or_else(nothing))
             }
         })
     }
 
-    /// What follows from the last reply about records, in place of this. What becomes of each fact is taken from what was
-    /// recorded: it follows from what the memory finds alike, with vectors.
+    /// Whether the last reply about the same can be read, although the log says that it cannot.
+    pub(crate) fn is_readable(&self, failed: &ConsultationFailed, open: &Consultations) -> bool {
+        let Some(rules) = &open.under_way else {
+            return false;
+        };
+        match (&failed.about, failed.cause) {
+            (_, ConsultationFailure::Refused(_)) | (Consultation::Judgement { .. }, _) => false,
+            (Consultation::Extraction { records }, ConsultationFailure::Unreadable) => {
+                self.extraction.as_ref().is_some_and(|it| {
+                    let is_same = it.batch.records() == *records;
+                    is_same && it.batch.read(&it.reply, &rules.extraction).is_some()
+                })
+            }
+            (Consultation::EntityConsolidation { entity, .. }, ConsultationFailure::Unreadable) => {
+                self.person.as_ref().is_some_and(|(due, reply)| {
+                    due.entity() == entity && read_consolidation(reply).is_ok()
+                })
+            }
+        }
+    }
+
+    /// What the last reply about records may lead to: from the records as they were when it was asked, and as they are where it
+    /// was compared, because a run that was killed reads them again when it goes on.
+    async fn plans(
+        &self,
+        settings: &ExtractionSettings,
+        compared: &Comparison,
+    ) -> Result<Vec<ExtractionPlan>, NightError> {
+        let Some(Extraction { batch, reply, .. }) = &self.extraction else {
+            return Ok(Vec::new());
+        };
+        let again = self.memory.sources(settings, &batch.records()).await?;
+        let mut plans = Vec::new();
+        for batch in [batch, &Batch::of(again)] {
+            if let Some(read) = batch.read(reply, settings) {
+                let memory = &self.memory;
+                let plan = memory.plan_extraction_again(batch, read, settings, compared);
+                plans.push(plan.await?);
+            }
+        }
+        Ok(plans)
+    }
+
+    /// What follows from the last reply about records, in place of this.
     pub(crate) async fn made_of_records<L: ReadEvents + ?Sized>(
         &self,
         log: &L,
         at: Seq,
-        rules: &ConsolidationRules,
+        settings: &ExtractionSettings,
+        recorded: &MemoryChange,
+    ) -> Result<Option<MemoryChange>, NightError> {
+        let MemoryChange::Extracted {
+            facts,
+            records,
+            compared,
+        } = recorded
+        else {
+            return Ok(Some(recorded.clone()));
+        };
+        let Some(compared) = compared else {
+            return self
+                .made_of_records_by(log, at, settings, (facts, records))
+                .await;
+        };
+        self.follow(log, compared.made_from).await?;
+        let mut made = None;
+        let verdict = self.extraction.as_ref().and_then(|it| it.verdict.as_ref());
+        for mut plan in self.plans(settings, compared).await? {
+            if let (Some(_), Some(verdict)) = (plan.question(settings), verdict) {
+                plan.judged(verdict);
+            }
+            let change = plan.into_change();
+            let is_recorded = change == *recorded;
+            made = Some(change);
+            if is_recorded {
+                break;
+            }
+        }
+        Ok(made)
+    }
+
+    /// The same for a log that does not say what the facts were compared with: what becomes of each is taken from what was
+    /// recorded.
+    async fn made_of_records_by<L: ReadEvents + ?Sized>(
+        &self,
+        log: &L,
+        at: Seq,
+        settings: &ExtractionSettings,
         (facts, records): (&[ExtractedFact], &[RecordId]),
     ) -> Result<Option<MemoryChange>, NightError> {
-        let Some((batch, reply)) = &self.extraction else {
+        let Some(Extraction { batch, reply, .. }) = &self.extraction else {
             return Ok(None);
         };
         let again = |batch: &Batch| {
-            let notes = batch.read(reply, &rules.extraction)?.into_notes();
+            let notes = batch.read(reply, settings)?.into_notes();
             let as_recorded = |(place, note)| {
                 let recorded: Option<&ExtractedFact> = facts.get(place);
                 ExtractedFact {
@@ -132,6 +262,7 @@ impl NightAgain {
             Some(MemoryChange::Extracted {
                 facts: notes.into_iter().enumerate().map(as_recorded).collect(),
                 records: batch.records(),
+                compared: None,
             })
         };
         let made = again(batch);
@@ -139,6 +270,7 @@ impl NightAgain {
             MemoryChange::Extracted {
                 facts: again,
                 records: read,
+                ..
             } => again == facts && read == records,
             _ => false,
         };
@@ -147,7 +279,9 @@ impl NightAgain {
         }
         // A run that was killed reads its records again when it goes on.
         self.follow(log, Seq(at.0.saturating_sub(1))).await?;
-        Ok(again(&Batch::of(self.memory.sources(records).await?)))
+        Ok(again(&Batch::of(
+            self.memory.sources(settings, records).await?,
+        )))
     }
 
     /// What follows from the last reply about somebody.

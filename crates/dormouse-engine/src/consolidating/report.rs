@@ -27,6 +27,10 @@ pub enum ConsolidationEnd {
     Done,
     /// The most requests of one run were made.
     MaxRequests,
+    /// The emergency stop of the assistant is on, so no model is asked for it.
+    Stopped,
+    /// The budgets of the assistant allow no further request for now.
+    BudgetSpent,
     /// The model failed. What is left can be done later.
     ModelFailed {
         /// How.
@@ -72,7 +76,7 @@ pub struct Consolidated {
 impl Consolidated {
     /// Counts a change of records.
     pub(super) fn count(&mut self, event: Option<Seq>, change: &MemoryChange, added: usize) {
-        let MemoryChange::Extracted { facts, records } = change else {
+        let MemoryChange::Extracted { facts, records, .. } = change else {
             return;
         };
         self.records += records.len() as u64;

@@ -1,6 +1,6 @@
 //! One run: what is left of an earlier one, then records, then people.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Duration};
 
 use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, ReadEvents, Seq};
 use dormouse_entities::{Consolidation, read_consolidation};
@@ -8,10 +8,10 @@ use dormouse_memory::write::{Batch, ExtractedFacts, batches};
 
 use super::{ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND, consolidation};
 use crate::{
-    decide::shortened_reply,
+    decide::{CallWish, longest_reply, shortened_reply},
     event::{
         ConsolidationBegan, ConsolidationEndCause, ConsolidationEnded, Consultation,
-        ConsultationFailed, ConsultationFailure, Consulted, Event,
+        ConsultationFailed, ConsultationFailure, Consulted, Event, ReservedBy,
     },
     prompt,
     remembering::LoggedMemory,
@@ -38,6 +38,26 @@ impl Consolidator {
         &self,
         memory: &mut LoggedMemory<L>,
     ) -> Result<Consolidated, ConsolidateError> {
+        self.consolidate(memory, Scope::All).await
+    }
+
+    /// Makes facts of the records that are due, and leaves people for another run. Otherwise like [`Consolidator::run`].
+    ///
+    /// # Errors
+    ///
+    /// [`ConsolidateError`] if log or memory fail.
+    pub(crate) async fn facts<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+    ) -> Result<Consolidated, ConsolidateError> {
+        self.consolidate(memory, Scope::Records).await
+    }
+
+    async fn consolidate<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        scope: Scope,
+    ) -> Result<Consolidated, ConsolidateError> {
         let mut run = Run {
             by: self,
             memory,
@@ -46,12 +66,20 @@ impl Consolidator {
             came_of_it: Consolidated::default(),
         };
         // It only breaks with an end that is in the report.
-        let _ended = run.all().await?;
+        let _ended = run.all(scope).await?;
         run.finish().await?;
         let mut came_of_it = run.came_of_it;
         came_of_it.skipped = run.open.attempts.skipped().map(str::to_owned).collect();
         Ok(came_of_it)
     }
+}
+
+/// What a run consolidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    All,
+    /// No people.
+    Records,
 }
 
 /// Whether the run goes on; it breaks when its end is in the report.
@@ -83,7 +111,7 @@ struct Run<'a, L> {
 type Answer = Option<(Seq, String)>;
 
 impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
-    async fn all(&mut self) -> Flow {
+    async fn all(&mut self, scope: Scope) -> Flow {
         let key = self.memory.memory().assistant().clone();
         let open = restore(self.memory.log(), &key).await?.consultations;
         if open.under_way.as_ref() == Some(&self.by.settings.rules()) {
@@ -93,7 +121,10 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         }
         go_on!(self.resume(&open).await?);
         go_on!(self.records().await?);
-        self.people().await
+        match scope {
+            Scope::All => self.people().await,
+            Scope::Records => Ok(ON),
+        }
     }
 
     /// Takes up the replies that nothing has followed from yet.
@@ -101,7 +132,11 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         if let Some((seq, consulted)) = self.recorded(open.extraction).await?
             && let Consultation::Extraction { records } = &consulted.about
         {
-            let sources = self.memory.memory().sources(records).await?;
+            let sources = self
+                .memory
+                .memory()
+                .sources(&self.by.settings.extraction, records)
+                .await?;
             // What was withdrawn or erased since must not lead to anything.
             if sources.len() == records.len() {
                 self.came_of_it.resumed += 1;
@@ -153,6 +188,8 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             let cause = match &self.came_of_it.end {
                 ConsolidationEnd::Done => ConsolidationEndCause::Done,
                 ConsolidationEnd::MaxRequests => ConsolidationEndCause::MaxRequests,
+                ConsolidationEnd::Stopped => ConsolidationEndCause::Stopped,
+                ConsolidationEnd::BudgetSpent => ConsolidationEndCause::BudgetSpent,
                 ConsolidationEnd::ModelFailed { kind, .. } => {
                     ConsolidationEndCause::ModelFailed(*kind)
                 }
@@ -210,7 +247,11 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         // What followed from the batches before may have taken some of its records out of use.
         let (sources, made_from) = loop {
             let before = self.taken_in().await?;
-            let sources = self.memory.memory().sources(&batch.records()).await?;
+            let sources = self
+                .memory
+                .memory()
+                .sources(&self.by.settings.extraction, &batch.records())
+                .await?;
             if self.taken_in().await? == before {
                 break (sources, before);
             }
@@ -244,11 +285,15 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         let plan = self.memory.memory().plan_extraction(batch, read, settings);
         let mut plan = plan.await?;
         if let Some(question) = plan.question(settings) {
-            let about = Consultation::Judgement { extraction: seq };
             let verdict = match verdict {
                 Some(verdict) => Some(verdict),
                 None => {
-                    let made_from = self.taken_in().await?;
+                    let compared = plan.compared().clone();
+                    let made_from = compared.made_from;
+                    let about = Consultation::Judgement {
+                        extraction: seq,
+                        compared: Some(compared),
+                    };
                     let answer = go_on!(self.ask(about, &question, made_from).await?);
                     answer.map(|(_, reply)| reply)
                 }
@@ -309,6 +354,34 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         Ok(())
     }
 
+    /// Reserves what the request may take, and returns how long the reply may be then; `None` without a budget. Ends the run
+    /// if the assistant is stopped, or may spend no more.
+    async fn reserve(&mut self, request: &ChatRequest) -> Flow<Option<u32>> {
+        let key = self.memory.memory().assistant().clone();
+        let state = restore(self.memory.log(), &key).await?;
+        if state.stop.is_on() {
+            return self.end(ConsolidationEnd::Stopped);
+        }
+        let settings = &state.configuration.settings;
+        if !settings.budgets.is_limited() {
+            self.begin().await?;
+            return Ok(ControlFlow::Continue(None));
+        }
+        let wish = CallWish {
+            by: ReservedBy::Consolidation,
+            prompt_tokens: self.by.tokens(request),
+            reply_tokens: longest_reply(settings, request.max_tokens),
+        };
+        let now = self.by.clock.now();
+        let Ok(reserved) = wish.reserved(settings, &state.ledger, now) else {
+            return self.end(ConsolidationEnd::BudgetSpent);
+        };
+        let reply = reserved.reply_tokens;
+        self.begin().await?;
+        self.memory.append(&Event::CallReserved(reserved)).await?;
+        Ok(ControlFlow::Continue(Some(reply)))
+    }
+
     /// Asks the model, and writes its reply into the log. `None` if this request is refused.
     async fn ask(
         &mut self,
@@ -316,11 +389,15 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         request: &ChatRequest,
         made_from: Seq,
     ) -> Flow<Answer> {
-        let settings = &self.by.settings;
-        if self.came_of_it.requests >= settings.max_requests {
+        if self.came_of_it.requests >= self.by.settings.max_requests {
             return self.end(ConsolidationEnd::MaxRequests);
         }
-        self.begin().await?;
+        let reserved = go_on!(self.reserve(request).await?);
+        let settings = &self.by.settings;
+        let bounded = ChatRequest {
+            max_tokens: reserved.or(request.max_tokens),
+            ..request.clone()
+        };
         let caller = Caller {
             model: &*self.by.model,
             clock: &*self.by.clock,
@@ -328,10 +405,11 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             budget: &settings.retry_budget,
             bounds: Bounds {
                 attempt: settings.timeout,
-                retry_for: settings.retry_for,
+                // With a budget, one attempt is reserved.
+                retry_for: reserved.map_or(settings.retry_for, |_| Duration::ZERO),
             },
         };
-        let asked = caller.reply(request).await;
+        let asked = caller.reply(&bounded).await;
         let (model, mut reply) = match asked.outcome {
             Ok(answered) => answered,
             Err(failed) => {

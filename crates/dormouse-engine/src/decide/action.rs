@@ -1,8 +1,11 @@
 //! What a decision leads to.
 
-use dormouse_contracts::{CallId, Effect, Query};
+use dormouse_contracts::{CallId, ChatRequest, Effect, Query};
 
-use crate::{builtin::MemoryQuery, event::Event, gate::Skip, prompt::Prompt, work::RecallQuery};
+use crate::{
+    builtin::MemoryQuery, compacting::SummaryAsk, event::Event, gate::Skip, prompt::Prompt,
+    work::RecallQuery,
+};
 
 /// What comes next.
 #[derive(Debug)]
@@ -30,6 +33,23 @@ impl Decided {
     /// Some events, and one after them.
     pub(super) fn after(mut before: Vec<Event>, last: Event) -> Self {
         before.push(last);
+        Self(before)
+    }
+
+    /// The last event.
+    pub(super) fn last(&self) -> Option<&Event> {
+        self.0.last()
+    }
+
+    /// The same events, with one more before the last.
+    pub(super) fn before_last(mut self, event: Event) -> Self {
+        self.0.insert(self.0.len().saturating_sub(1), event);
+        self
+    }
+
+    /// Some events, and more after them.
+    pub(super) fn all(mut before: Vec<Event>, then: Self) -> Self {
+        before.extend(then.0);
         Self(before)
     }
 
@@ -67,8 +87,14 @@ pub(crate) enum OutsideCall {
     AskAfter(Effect),
     /// Look at the world.
     Observe(CallId, Query),
+    /// Ask a model how complex a task is.
+    Assess(Box<ChatRequest>),
     /// Search the memory for a turn, before the model is asked.
     Recall(Box<RecallQuery>),
+    /// Look for facts in what was heard, before the history is shown shorter.
+    ExtractFacts,
+    /// Ask the model for a summary of turns that are left out.
+    Summarize(Box<SummaryAsk>),
     /// Ask the memory for a call.
     AskMemory(CallId, Box<MemoryQuery>),
 }

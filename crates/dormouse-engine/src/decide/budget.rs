@@ -33,14 +33,14 @@ pub(super) fn may_act(view: View<'_>, turn: &Turn) -> bool {
 pub(super) fn may_keep_books(view: View<'_>, turn: &Turn) -> bool {
     let made = calls_made(steps(view, turn));
     let bookkeeping = made.filter(|call| is_bookkeeping(view, call));
-    count(bookkeeping) < view.config().limits.max_iterations()
+    count(bookkeeping) < view.bounds.max_iterations
 }
 
 /// How many acts one tick may make.
 fn act_limit(view: View<'_>) -> u32 {
-    match view.config().pattern {
+    match view.bounds.mode {
         ExecutionPattern::SingleAction => 1,
-        ExecutionPattern::ReactLoop => view.config().limits.max_iterations(),
+        ExecutionPattern::ReactLoop => view.bounds.max_iterations,
     }
 }
 
@@ -52,7 +52,7 @@ fn acts(view: View<'_>, turn: &Turn) -> u32 {
 
 /// The steps that share one budget of steps: those of a tick, or those of a turn that takes one step in each tick.
 fn steps<'a>(view: View<'_>, turn: &'a Turn) -> Box<dyn Iterator<Item = &'a Step> + 'a> {
-    match view.config().pattern {
+    match view.bounds.mode {
         ExecutionPattern::ReactLoop => Box::new(turn.steps_of_this_tick()),
         ExecutionPattern::SingleAction => Box::new(turn.own_steps()),
     }
@@ -90,9 +90,9 @@ pub(super) fn is_last(view: View<'_>, turn: &Turn) -> bool {
 
 /// Whether all steps or acts are used up after `more` further steps.
 pub(super) fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
-    let limit = view.config().limits.max_iterations();
+    let limit = view.bounds.max_iterations;
     let steps = count(steps(view, turn).filter(|step| !only_keeps_books(view, step)));
-    let acts = match view.config().pattern {
+    let acts = match view.bounds.mode {
         ExecutionPattern::ReactLoop => acts(view, turn),
         // Each tick has its own limit of one act.
         ExecutionPattern::SingleAction => 0,
@@ -101,7 +101,7 @@ pub(super) fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
 }
 
 /// The share of the context window, in percent, that the next prompt takes with `more` further tokens.
-fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
+pub(super) fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
     let tokens = prompt::tokens(view.state, turn, view.preamble);
     let window = prompt::window(view.state, view.preamble);
     u64::from(tokens.saturating_add(more)) * 100 / u64::from(window).max(1)

@@ -1,7 +1,7 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, EffectKey, Query, ToolCall, ToolCategory, ToolReach, ToolSpec, Trust, invariant,
+    Arguments, EffectKey, Query, Seq, ToolCall, ToolCategory, ToolReach, ToolSpec, Trust, invariant,
 };
 use dormouse_text::beginning;
 use dormouse_tools::CheckedCall;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     action::{Action, Decided, OutsideCall},
+    approvals,
     budget::advisory,
     hearing::{self, Speaking},
     view::View,
@@ -22,6 +23,10 @@ use crate::{
 };
 
 const NOT_OFFERED: &str = "not done: this was the last step, in which only speaking was possible";
+
+/// What a dangerous call comes to that is decided for the first time, where it has to be decided twice.
+const TWICE: &str =
+    "not done yet: it is dangerous; call it again if it is to be done, and do nothing else if not";
 
 pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action {
     let raw = ToolCall {
@@ -44,6 +49,12 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     if let Some(refused) = of_low_trust(view, turn, call, &checked) {
         return refused.into();
     }
+    if view.bounds.confirm_dangerous
+        && spec.category == ToolCategory::Dangerous
+        && !turn.is_careful()
+    {
+        return answer(view, call, Verdict::Deferred, failure(TWICE)).into();
+    }
     match spec.reach {
         ToolReach::Query => match view.state.cached.find(spec, &checked.arguments, view.now) {
             Some(known) => used_again(view, call, known).into(),
@@ -56,20 +67,27 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 },
             )),
         },
-        ToolReach::Effect => match effect_key(view) {
-            Some(key) => intended(view, turn, call, key, checked).into(),
-            None => failed("the act could not be named"),
+        ToolReach::Effect => match approvals::approval(view, turn, call, &checked) {
+            Err(asked) => asked.into(),
+            Ok(approval) => match effect_key(view) {
+                Some(key) => intended(view, turn, call, key, checked, approval).into(),
+                None => failed("the act could not be named"),
+            },
         },
         _ => match builtin::decide(
             spec.name.as_str(),
             &checked.arguments,
             view.config().quote_trust,
-            view.state,
-            turn,
+            (view.state, turn),
+            view.now,
         ) {
             BuiltinOutcome::Decided { events, result } => {
                 let answer = answer(view, call, Verdict::Success, success(&result));
                 Decided::after(events, answer).into()
+            }
+            BuiltinOutcome::Listed { result, trust } => {
+                let content = bounded(success(&result));
+                answer_with(view, call, Verdict::Success, content, Some(trust)).into()
             }
             BuiltinOutcome::AskMemory(query) => {
                 Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
@@ -86,6 +104,7 @@ fn intended(
     call: &CallState,
     key: EffectKey,
     checked: CheckedCall<'_>,
+    approval: Option<Seq>,
 ) -> Event {
     let speech = ActSpeech::of(checked.spec.speech.as_ref());
     let said = speech.said(&checked.arguments);
@@ -98,6 +117,7 @@ fn intended(
         audience: audience_of_act(view.state, turn, said),
         within: within(view.state, turn, is_answer(view, turn, call, &checked)),
         speech,
+        approval,
         arguments: checked.arguments,
     })
 }
@@ -166,7 +186,7 @@ fn trust_in_names(view: View<'_>, turn: &Turn, call: &CallState, arguments: &Arg
 
 /// The key of the next effect. Its sequence number makes it unique in the life of the assistant. The time makes it
 /// unique among all its lives, so that a log restored from a backup does not meet the receipts of what it forgot.
-fn effect_key(view: View<'_>) -> Option<EffectKey> {
+pub(super) fn effect_key(view: View<'_>) -> Option<EffectKey> {
     let (now, place) = (view.now.as_micros(), view.state.seq.next());
     let key = EffectKey::try_new(format!("{}/{now}/{place}", view.key));
     invariant!(key.map(Some), "a key and two numbers are an effect's key")

@@ -27,10 +27,11 @@ pub(super) fn in_outage(view: View<'_>, turn: &Turn) -> Option<Event> {
     is_due.then(|| ask(view, turn, DelayCause::Outage))?
 }
 
-fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
+pub(super) fn ask(view: View<'_>, turn: &Turn, cause: DelayCause) -> Option<Event> {
     let notice = match cause {
         DelayCause::Slow => &view.config().wait_notice,
         DelayCause::Outage => &view.config().outage_notice,
+        DelayCause::Budget => &view.config().budget_notice,
     };
     let (calls, tokens) = naming::said(view, turn.message()?, notice);
     (!calls.is_empty()).then(|| {

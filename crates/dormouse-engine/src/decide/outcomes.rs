@@ -1,15 +1,15 @@
 //! What follows from an answer of the model or the world.
 
 use dormouse_contracts::{
-    Audience, Author, CallId, ChatReply, EffectKey, FinishReason, ModelErrorKind, ModelName,
-    Outcome, Receipt, Rejection, Trust, WorldErrorKind,
+    Audience, Author, CallId, ChatReply, EffectKey, FinishReason, Message, ModelErrorKind,
+    ModelName, Outcome, Receipt, Rejection, Trust, WorldErrorKind,
 };
 use dormouse_entities::EntityChange;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
 
 use super::{
-    calls, naming, unanswered,
+    calls, naming, stop_notice, unanswered,
     view::View,
     waits::{self, Failed},
 };
@@ -106,7 +106,8 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     let is_tool = |name: &str| view.tools.get(name).is_some();
     let tools: Vec<_> = view.tools.specs().collect();
     let form = view.config().tool_calling;
-    let reading = reply::read(&reply, form, &turn.trigger, is_tool, &tools);
+    let was_shown = |text: &str| was_shown(view, turn, text);
+    let reading = reply::read(&reply, form, &turn.trigger, is_tool, &tools, was_shown);
     let is_unsayable = reading == Reading::Unsayable;
     let (calls, left_out, note) = match reading {
         Reading::Calls { calls, left_out } => (naming::named(view, calls), left_out, None),
@@ -169,6 +170,18 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
     events
 }
 
+/// Whether somebody wrote a text in what the model is shown in this turn.
+fn was_shown(view: View<'_>, turn: &Turn, text: &str) -> bool {
+    let prompt = prompt::build(view.state, turn, view.preamble, Offer::All);
+    let mut messages = prompt.request.messages.iter();
+    messages.any(|message| match message {
+        Message::User { content } | Message::Tool { content, .. } => {
+            reply::is_written_in(text, content)
+        }
+        _ => false,
+    })
+}
+
 /// Cuts a reply to the length that the log can take. Text that is cut counts as cut off by the model.
 pub(crate) fn shortened_reply(mut reply: ChatReply) -> ChatReply {
     if size(&reply) > REPLY_LIMIT {
@@ -220,11 +233,17 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
     }));
     if kind == ModelErrorKind::Auth {
         let cause = StopCause::Credentials;
-        events.push(Event::EmergencyStopTriggered(EmergencyStopTriggered {
-            cause,
-        }));
+        events.push(stop(cause));
     }
     events
+}
+
+/// The event by which the assistant stops itself.
+pub(super) fn stop(cause: StopCause) -> Event {
+    Event::EmergencyStopTriggered(EmergencyStopTriggered {
+        cause,
+        reason: None,
+    })
 }
 
 /// The beginning of a reason, cut to the length that is kept.
@@ -244,6 +263,9 @@ fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
 
 /// The event that follows when an effect's outcome is known, or will never be known.
 pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Vec<Event> {
+    if let Some(settled) = stop_notice::on_settled(view, &key, &outcome) {
+        return vec![settled];
+    }
     let captured = view
         .state
         .turns
@@ -282,6 +304,9 @@ pub(crate) fn on_settled(view: View<'_>, key: EffectKey, outcome: Outcome) -> Ve
 /// The events that follow when the world could not be reached. Nothing was refused, so the call stays open: it is made
 /// again by a later tick.
 pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Event> {
+    if let Some(settled) = stop_notice::on_world_failure(view, failure) {
+        return vec![settled];
+    }
     let Some(turn) = view.state.turns.current() else {
         return Vec::new();
     };
@@ -311,7 +336,7 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
 
 /// An outcome that fits into the log and can be read back. For a receipt that is too large or too deep, only that fact
 /// is kept.
-fn bounded(outcome: Outcome) -> Outcome {
+pub(super) fn bounded(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Done(Receipt {
             detail,

@@ -1,6 +1,9 @@
 //! What decisions need of a configuration in a prepared form.
 
-use std::sync::Arc;
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter, ToolSpec};
 use dormouse_tools::{Registry, RegistryError};
@@ -8,32 +11,64 @@ use dormouse_tools::{Registry, RegistryError};
 use super::View;
 use crate::{
     config::Settings,
-    prompt::Preamble,
-    state::{Configuration, State},
+    context::CONTEXTS,
+    event::ContextType,
+    execution::{TickBounds, compose},
+    prompt::{Identity, Preamble},
+    state::{Configuration, State, Turn},
 };
 
-/// The tools of a configuration with their compiled schemas, and the instructions with their length. Follows from the
-/// configuration and the counter alone.
-#[derive(Clone, Debug)]
+/// The tools of a configuration with their compiled schemas, and for each kind of tick the tools that it offers and the
+/// instructions with their length. Follows from the configuration and the counter alone.
+#[derive(Clone)]
 pub(crate) struct Prepared {
+    key: AssistantId,
+    persona: String,
+    settings: Settings,
+    counter: Arc<dyn TokenCounter>,
+    tools: Registry,
+    /// Made when a tick of the kind is entered for the first time.
+    contexts: [OnceLock<PreparedContext>; CONTEXTS.len()],
+}
+
+/// What a kind of tick has.
+#[derive(Clone, Debug)]
+struct PreparedContext {
+    bounds: TickBounds,
     tools: Registry,
     preamble: Preamble,
 }
 
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("tools", &self.tools)
+            .field("contexts", &self.contexts)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Prepared {
     pub(crate) fn new(
+        key: &AssistantId,
         persona: &str,
         settings: &Settings,
         tools: impl IntoIterator<Item = ToolSpec>,
         counter: Arc<dyn TokenCounter>,
     ) -> Result<Self, RegistryError> {
-        let tools = Registry::try_new(tools)?;
-        let preamble = Preamble::new(persona, settings, &tools, counter);
-        Ok(Self { tools, preamble })
+        Ok(Self {
+            key: key.clone(),
+            persona: persona.to_owned(),
+            settings: settings.clone(),
+            counter,
+            tools: Registry::try_new(tools)?,
+            contexts: Default::default(),
+        })
     }
 
     /// Prepares a configuration of the log.
     pub(crate) fn of(
+        key: &AssistantId,
         configuration: &Configuration,
         counter: Arc<dyn TokenCounter>,
     ) -> Result<Self, RegistryError> {
@@ -43,15 +78,41 @@ impl Prepared {
             tools,
             ..
         } = configuration;
-        Self::new(persona, settings, tools.iter().cloned(), counter)
+        Self::new(key, persona, settings, tools.iter().cloned(), counter)
     }
 
+    /// All tools, in every kind of tick.
     pub(crate) fn tools(&self) -> &Registry {
         &self.tools
     }
 
+    /// What precedes the conversation in a tick for an event.
     pub(crate) fn preamble(&self) -> &Preamble {
-        &self.preamble
+        &self.context(ContextType::TickEvent).preamble
+    }
+
+    fn context(&self, context: ContextType) -> &PreparedContext {
+        let [first, ..] = &self.contexts;
+        let place = self.contexts.get(context as usize).unwrap_or(first);
+        place.get_or_init(|| {
+            let pattern = compose(&self.settings, context, None).pattern;
+            let tools = self.tools.only(|tool| pattern.tools.allows(tool));
+            let identity = Identity {
+                key: &self.key,
+                persona: &self.persona,
+            };
+            PreparedContext {
+                bounds: pattern.bounds,
+                preamble: Preamble::new(
+                    &identity,
+                    &self.settings,
+                    &pattern,
+                    &tools,
+                    Arc::clone(&self.counter),
+                ),
+                tools,
+            }
+        })
     }
 
     /// Everything that a decision at `now` may look at.
@@ -62,12 +123,22 @@ impl Prepared {
         now: Timestamp,
         fresh: Option<&'a EffectKey>,
     ) -> View<'a> {
+        let turn = state.turns.current();
+        let context = turn.map_or(ContextType::TickEvent, |turn| turn.context);
+        let PreparedContext {
+            bounds,
+            tools,
+            preamble,
+        } = self.context(context);
+        let assessed = turn.and_then(|turn: &Turn| turn.assessment.as_ref());
+        let assessed = assessed.map(|it| TickBounds::of_assessment(it, &self.settings));
         View {
             key,
             state,
-            tools: &self.tools,
-            preamble: &self.preamble,
-            counter: &*self.preamble.counter,
+            tools,
+            preamble,
+            bounds: assessed.map_or(*bounds, |assessed| bounds.and(assessed)),
+            counter: &*self.counter,
             now,
             fresh,
         }

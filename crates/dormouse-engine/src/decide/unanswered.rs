@@ -5,7 +5,7 @@ use dormouse_tools::{LoopEffect, after};
 
 use super::{
     action::{Action, Decided},
-    calls, hearing, naming,
+    calls, commitment, hearing, naming,
     view::View,
 };
 use crate::{
@@ -71,6 +71,7 @@ pub(super) fn silent(view: View<'_>, turn: &Turn, ended: &TickEnded) -> Option<U
         (Said::Elsewhere, _) => Some(UnansweredCause::NotHeard),
         (Said::Nothing, StopReason::MaxIterations) => Some(UnansweredCause::NoMoreSteps),
         (Said::Nothing, StopReason::CriticalTokens) => Some(UnansweredCause::NoMoreRoom),
+        (Said::Nothing, StopReason::RepeatedCall) => Some(UnansweredCause::RepeatedCall),
         (Said::Nothing, StopReason::Noop) => Some(UnansweredCause::Silence),
         (Said::Nothing, _) if is_act_unknown(turn) => Some(UnansweredCause::Unknown),
         (Said::Nothing, _) => None,
@@ -146,7 +147,7 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decide
     let skipped = calls::skipped(view, turn.steps.last(), GIVEN_UP);
     let Some(message) = turn.message() else {
         // Nobody waits for an answer.
-        return Decided::after(skipped, closed(cause));
+        return Decided::all(skipped, commitment::closed(view, turn, closing(cause)));
     };
     let apology = match cause {
         // The model chose silence, no tool speaks, or a second attempt could say the same thing twice.
@@ -195,13 +196,13 @@ pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> A
             calls::skip_the_rest(view, step, call, GIVEN_UP).into()
         }
         (Some(call), _) => calls::next_call(view, turn, call),
-        (None, _) => closed(cause).into(),
+        (None, _) => commitment::closed(view, turn, closing(cause)).into(),
     }
 }
 
-fn closed(cause: UnansweredCause) -> Event {
-    Event::TickEnded(TickEnded {
+fn closing(cause: UnansweredCause) -> TickEnded {
+    TickEnded {
         reason: cause.stop_reason(),
         resume_at: None,
-    })
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter};
 use dormouse_tools::Registry;
 
-use crate::{config::Settings, prompt::Preamble, state::State};
+use crate::{config::Settings, execution::TickBounds, prompt::Preamble, state::State};
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
@@ -14,6 +14,8 @@ pub(crate) struct View<'a> {
     pub(crate) state: &'a State,
     pub(crate) tools: &'a Registry,
     pub(crate) preamble: &'a Preamble,
+    /// How far the tick may go.
+    pub(crate) bounds: TickBounds,
     pub(crate) counter: &'a dyn TokenCounter,
     /// The time of the events that are decided.
     pub(crate) now: Timestamp,

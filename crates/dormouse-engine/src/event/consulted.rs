@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{Author, ChatReply, EntityId, ModelErrorKind, ModelName, Origin, Seq};
 use dormouse_entities::ConsolidationPolicy;
-use dormouse_memory::write::ExtractionSettings;
+use dormouse_memory::{Comparison, write::ExtractionSettings};
 use serde::{Deserialize, Serialize};
 
 /// The model was asked to make something of what is remembered, and replied. What follows from the reply is an event of its
@@ -42,6 +42,9 @@ pub enum Consultation {
     Judgement {
         /// The event.
         extraction: Seq,
+        /// What the facts were compared with. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compared: Option<Comparison>,
     },
     /// Which attributes follow from these observations.
     EntityConsolidation {
@@ -119,6 +122,10 @@ pub enum ConsolidationEndCause {
     Done,
     /// The most requests of one run were made.
     MaxRequests,
+    /// The emergency stop of the assistant is on.
+    Stopped,
+    /// The budgets of the assistant allow no further request for now.
+    BudgetSpent,
     /// The model failed.
     ModelFailed(ModelErrorKind),
 }

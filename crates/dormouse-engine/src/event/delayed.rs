@@ -15,6 +15,8 @@ pub enum DelayCause {
     Slow,
     /// The model has answered nobody for a long time.
     Outage,
+    /// The budgets do not allow a call of the model for now.
+    Budget,
 }
 
 /// The answer to a message takes long, and its sender is asked to wait. Happens at most once for each message and cause.

@@ -1,8 +1,8 @@
 //! Outward acts.
 
 use dormouse_contracts::{
-    Arguments, Audience, CallId, EffectKey, Outcome, Speech, SpeechKind, ToolCategory, ToolName,
-    Trust,
+    Arguments, Audience, CallId, EffectKey, Outcome, Seq, Speech, SpeechKind, ToolCategory,
+    ToolName, Trust,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +23,9 @@ pub struct EffectIntended {
     pub category: ToolCategory,
     /// Its arguments, checked.
     pub arguments: Arguments,
+    /// The approval under which it is done, which is used up by that; absent if it needed none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Seq>,
     /// How it speaks.
     #[serde(default, skip_serializing_if = "ActSpeech::is_unrecorded")]
     pub speech: ActSpeech,

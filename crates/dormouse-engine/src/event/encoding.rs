@@ -2,7 +2,10 @@
 
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
-use super::{effect, kinds::Event, life, memory, perception, roster, safety, service, turn};
+use super::{
+    approval, budget, commitment, compaction, effect, goal, kinds::Event, life, memory, perception,
+    roster, safety, service, turn,
+};
 
 /// The schema of all events before the first release. It is not read any more.
 const TRIAL_SCHEMA: u16 = 1;
@@ -133,6 +136,7 @@ families! {
     }
     turn {
         "tick_started" => TickStarted,
+        "task_assessed" => TaskAssessed,
         "replied" => Replied,
         "parse_failed" => ParseFailed,
         "tool_answered" => ToolAnswered,
@@ -156,6 +160,11 @@ families! {
         "consolidation_ended" => ConsolidationEnded,
         "forgotten" => Forgotten,
     }
+    compaction {
+        "compacted" => Compacted,
+        "history_summarized" => HistorySummarized,
+        "summary_failed" => SummaryFailed,
+    }
     service {
         "model_failed" => ModelFailed,
         "retry_requested" => RetryRequested,
@@ -163,9 +172,28 @@ families! {
     safety {
         "emergency_stop_triggered" => EmergencyStopTriggered,
         "emergency_stop_cleared" => EmergencyStopCleared,
+        "stop_notice_intended" => StopNoticeIntended,
+        "stop_notice_settled" => StopNoticeSettled,
+        "history_reset" => HistoryReset,
+    }
+    budget {
+        "call_reserved" => CallReserved,
+    }
+    approval {
+        "approval_requested" => ApprovalRequested,
+        "approval_answered" => ApprovalAnswered,
     }
     roster {
         "roster_changed" => RosterChanged,
+    }
+    goal {
+        "goal_created" => GoalCreated,
+        "goal_updated" => GoalUpdated,
+        "goal_completed" => GoalCompleted,
+        "goal_pursued" => GoalPursued,
+    }
+    commitment {
+        "commitment_ended" => CommitmentEnded,
     }
 }
 

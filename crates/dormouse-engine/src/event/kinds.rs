@@ -1,16 +1,27 @@
 //! Every kind of event.
 
+use dormouse_contracts::Author;
+
 use super::{
+    approval::{ApprovalAnswered, ApprovalRequested},
+    assessed::TaskAssessed,
+    budget::{CallReserved, ReservedBy},
+    commitment::CommitmentEnded,
+    compaction::{Compacted, CompactionMode, HistorySummarized, SummaryFailed},
     consulted::{ConsolidationBegan, ConsolidationEnded, ConsultationFailed, Consulted},
     delayed::Delayed,
     effect::{EffectIntended, EffectSettled, WorldFailed},
     forgotten::Forgotten,
+    goal::{GoalCompleted, GoalCreated, GoalPursued, GoalUpdated},
     life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
     recollected::Recollected,
     roster::RosterChanged,
-    safety::{EmergencyStopCleared, EmergencyStopTriggered},
+    safety::{
+        EmergencyStopCleared, EmergencyStopTriggered, HistoryReset, StopNoticeIntended,
+        StopNoticeSettled,
+    },
     service::{ModelFailed, RetryRequested},
     turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
     unanswered::Unanswered,
@@ -29,6 +40,8 @@ pub enum Event {
     Perceived(Perceived),
     /// A tick found a reason to think.
     TickStarted(TickStarted),
+    /// The task of a turn was assessed.
+    TaskAssessed(TaskAssessed),
     /// The model answered.
     Replied(Replied),
     /// The model's answer was unreadable, or held a call that cannot be made; the model gets a note about it.
@@ -53,6 +66,12 @@ pub enum Event {
     ConsolidationBegan(ConsolidationBegan),
     /// That is over.
     ConsolidationEnded(ConsolidationEnded),
+    /// Earlier turns are shown shorter from here on.
+    Compacted(Compacted),
+    /// A model summed up earlier turns.
+    HistorySummarized(HistorySummarized),
+    /// Earlier turns were not summed up.
+    SummaryFailed(SummaryFailed),
     /// Words were forgotten: the events before were rewritten without them.
     Forgotten(Forgotten),
     /// An outward act was decided. It is on disk before it is done.
@@ -71,10 +90,32 @@ pub enum Event {
     EmergencyStopTriggered(EmergencyStopTriggered),
     /// The emergency stop was cleared.
     EmergencyStopCleared(EmergencyStopCleared),
+    /// The assistant is about to say in its world that it is stopped.
+    StopNoticeIntended(StopNoticeIntended),
+    /// What became of that is known, or will never be known.
+    StopNoticeSettled(StopNoticeSettled),
+    /// Somebody reset the history.
+    HistoryReset(HistoryReset),
+    /// A model is about to be called, and this is the most that it can take of the budgets.
+    CallReserved(CallReserved),
+    /// The assistant wants to do something that a person has to confirm.
+    ApprovalRequested(ApprovalRequested),
+    /// Somebody confirmed or refused an act.
+    ApprovalAnswered(ApprovalAnswered),
     /// Somebody wants the model to be asked again now, even during a pause that it asked for.
     RetryRequested(RetryRequested),
     /// An operator created, tagged, archived or restored the assistant.
     RosterChanged(RosterChanged),
+    /// A goal was set.
+    GoalCreated(GoalCreated),
+    /// A goal was changed.
+    GoalUpdated(GoalUpdated),
+    /// A goal was reached.
+    GoalCompleted(GoalCompleted),
+    /// A turn for a goal is over.
+    GoalPursued(GoalPursued),
+    /// Something that the assistant meant to do for somebody is over.
+    CommitmentEnded(CommitmentEnded),
 }
 
 impl Event {
@@ -87,8 +128,18 @@ impl Event {
             | Self::ConsolidationBegan(_)
             | Self::ConsolidationEnded(_)
             | Self::SettingChanged(_)
+            | Self::HistoryReset(_)
+            | Self::ApprovalAnswered(_)
             | Self::RosterChanged(_) => true,
+            Self::CallReserved(reserved) => reserved.by == ReservedBy::Consolidation,
             Self::EntityChanged(changed) => !changed.is_by_call(),
+            Self::GoalCreated(GoalCreated { author, .. })
+            | Self::GoalUpdated(GoalUpdated { author, .. })
+            | Self::GoalCompleted(GoalCompleted { author, .. }) => {
+                !matches!(author, Author::Tool(_))
+            }
+            Self::HistorySummarized(_) | Self::SummaryFailed(_) => true,
+            Self::Compacted(compacted) => compacted.mode == CompactionMode::Planned,
             _ => false,
         }
     }

@@ -21,7 +21,7 @@ pub struct Configured {
     pub persona: Option<String>,
     /// The operator's settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settings: Option<Settings>,
+    pub settings: Option<Box<Settings>>,
     /// The model whose tokens are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ConfiguredModel>,

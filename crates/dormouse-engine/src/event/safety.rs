@@ -1,5 +1,6 @@
-//! The emergency stop.
+//! The emergency stop, and the reset that also clears it.
 
+use dormouse_contracts::{Arguments, EffectKey, Outcome, ToolName};
 use serde::{Deserialize, Serialize};
 
 /// The version of these events in the log.
@@ -25,6 +26,9 @@ pub enum StopCause {
 pub struct EmergencyStopTriggered {
     /// Why.
     pub cause: StopCause,
+    /// What the one who stopped it gave as the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The emergency stop was cleared.
@@ -32,4 +36,31 @@ pub struct EmergencyStopTriggered {
 pub struct EmergencyStopCleared {
     /// Who cleared it.
     pub cleared_by: String,
+}
+
+/// The assistant says in its world that it is stopped: an act, and the only one until somebody clears the stop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopNoticeIntended {
+    /// Its idempotency key.
+    pub key: EffectKey,
+    /// Which tool of the world says it.
+    pub tool: ToolName,
+    /// Its arguments.
+    pub arguments: Arguments,
+}
+
+/// What became of the act that says that the assistant is stopped. It is not repeated, also if its outcome is unknown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopNoticeSettled {
+    /// Which act.
+    pub key: EffectKey,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Somebody reset the history: prompts show no turn from before it, and errors from before it do not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryReset {
+    /// Who.
+    pub reset_by: String,
 }

@@ -1,23 +1,46 @@
 //! What is done about a message, from its first tick to its last.
 
 use dormouse_contracts::{
-    Audience, CallId, ChatReply, ModelName, Origin, Outcome, Seq, Sources, Timestamp, ToolCategory,
-    Trust,
+    Arguments, Audience, CallId, ChatReply, ModelName, Origin, Outcome, Seq, Sources, Timestamp,
+    ToolCategory, Trust,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 /// The tool by which a model says that it is done. Calling it is neither a success nor an error.
 pub(crate) const NOOP: &str = "noop";
 
-/// Which kind of prompt a tick builds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Which kind of prompt a tick builds. What each kind has is in the table of [`ContextRow`](crate::ContextRow).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ContextType {
-    /// A message waits for an answer.
+    /// Something happened, such as a message that waits for an answer.
+    #[default]
     TickEvent,
+    /// Nothing happened: something became due that the assistant pursues by itself.
+    TickAutonomous,
+    /// The assistant thinks about itself.
+    Reflection,
+    /// It goes on with that after the result of a tool.
+    ReflectionCont,
+    /// Asleep, it consolidates what it remembers.
+    SleepConsolidate,
+    /// It divides a goal into smaller ones.
+    GoalDecompose,
+    /// It extracts facts from what a compaction is about to take out of its prompt.
+    PreCompaction,
+}
+
+impl ContextType {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    pub(crate) fn is_of_an_event(&self) -> bool {
+        *self == Self::TickEvent
+    }
 }
 
 /// A tick found a reason to think: it takes up the oldest waiting message, or goes on with the open turn.
@@ -114,6 +137,28 @@ pub struct Call {
     pub continues: bool,
 }
 
+impl Call {
+    /// The arguments in the form in which the check of the call reads them.
+    pub(crate) fn object(&self) -> Option<Arguments> {
+        if self.arguments.trim().is_empty() {
+            return Some(Arguments::new());
+        }
+        match serde_json::from_str(&self.arguments).ok()? {
+            Value::Object(object) => Some(object),
+            Value::String(inner) => serde_json::from_str(&inner).ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether both have the same arguments, whichever way they are written.
+    pub(crate) fn has_arguments_of(&self, other: &Self) -> bool {
+        match (self.object(), other.object()) {
+            (None, None) => self.arguments == other.arguments,
+            (one, another) => one == another,
+        }
+    }
+}
+
 /// A reply could not be read. The note is shown to the model when it is asked again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParseFailed {
@@ -195,6 +240,10 @@ pub enum StopReason {
     WorldUnreachable,
     /// The message is given up: it led to too many errors.
     GivenUp,
+    /// The model made the same call with the same result as often as it may.
+    RepeatedCall,
+    /// The budgets do not allow a further call of the model for now. The turn stays open.
+    BudgetSpent,
 }
 
 impl StopReason {
@@ -211,6 +260,8 @@ impl StopReason {
             Self::ParseError => "parse_error",
             Self::WorldUnreachable => "world_unreachable",
             Self::GivenUp => "given_up",
+            Self::RepeatedCall => "repeated_call",
+            Self::BudgetSpent => "budget_spent",
         }
     }
 }

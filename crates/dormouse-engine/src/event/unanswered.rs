@@ -32,6 +32,8 @@ pub enum UnansweredCause {
     BrokenOff,
     /// Something was said, and the one who asked is not among those who heard it.
     NotHeard,
+    /// The model made the same call with the same result again and again.
+    RepeatedCall,
 }
 
 impl UnansweredCause {
@@ -42,6 +44,7 @@ impl UnansweredCause {
                 StopReason::GivenUp
             }
             Self::NoMoreSteps => StopReason::MaxIterations,
+            Self::RepeatedCall => StopReason::RepeatedCall,
             Self::NoMoreRoom => StopReason::CriticalTokens,
             Self::NoSpeech | Self::BrokenOff | Self::Silence => StopReason::Noop,
             Self::Unknown | Self::NotHeard => StopReason::TerminalTool,

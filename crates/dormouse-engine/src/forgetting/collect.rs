@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     builtin,
-    event::{Consultation, EntityChanged, Event, MemoryChanged, Perceived, Remembered, Replied},
+    event::{
+        Consultation, EntityChanged, Event, GoalId, GoalNote, MemoryChanged, Perceived, Remembered,
+        Replied,
+    },
     state::{State, Turn},
 };
 
@@ -89,6 +92,8 @@ pub(super) struct Collector<'s> {
     /// What the reply that is read rests on, if it lists no sources.
     sources: Option<Sources>,
     observations: Observations,
+    /// The goals that are taken.
+    goals: HashSet<GoalId>,
     addressees: Addressees<'s>,
 }
 
@@ -112,6 +117,7 @@ impl<'s> Collector<'s> {
             older: Some(Box::default()),
             sources: None,
             observations: Observations::default(),
+            goals: HashSet::new(),
             addressees: Addressees::new(selection, names),
         }
     }
@@ -176,12 +182,25 @@ impl<'s> Collector<'s> {
             Event::Remembered(remembered) => self.remembered(seq, at, remembered),
             Event::EntityChanged(changed) => self.entity_changed(seq, at, changed),
             Event::MemoryChanged(changed) => self.memory_changed(seq, at, changed),
+            Event::GoalCreated(it) if self.goal_note(seq, at, it.id, Some(&it.description)) => {
+                self.goals.insert(it.id);
+            }
+            Event::GoalUpdated(it) => {
+                self.goal_note(seq, at, it.id, it.note.as_ref());
+            }
+            Event::GoalCompleted(it) => {
+                self.goal_note(seq, at, it.id, it.outcome.as_ref());
+            }
+            // The turns for a goal go with it; they are known by these events.
+            Event::GoalPursued(it) if self.goals.contains(&it.id) => {
+                self.take_only(Origin::event(seq));
+            }
             Event::Consulted(consulted) => {
                 let is_taken = match &consulted.about {
                     Consultation::Extraction { records } => {
                         records.iter().any(|record| self.taken.has_origin(*record))
                     }
-                    Consultation::Judgement { extraction } => self.taken.has(*extraction),
+                    Consultation::Judgement { extraction, .. } => self.taken.has(*extraction),
                     Consultation::EntityConsolidation {
                         entity,
                         observations,
@@ -196,6 +215,14 @@ impl<'s> Collector<'s> {
                 };
                 if is_taken || is_here() {
                     self.take_only(Origin::event(seq));
+                }
+            }
+            Event::HistorySummarized(made) => {
+                let is_taken = made.span.turns.iter().any(|turn| self.taken.has(*turn))
+                    || self.rests_on_taken(&made.sources);
+                let origin = Origin::event(seq);
+                if is_taken || self.selection.is_here(origin, at, [&*made.reply.content]) {
+                    self.take_only(origin);
                 }
             }
             Event::EffectIntended(intended) => {
@@ -220,6 +247,13 @@ impl<'s> Collector<'s> {
                     self.act(intended.key.clone());
                     self.take_only(origin);
                 }
+            }
+            Event::ApprovalRequested(requested) if self.calls.contains(&requested.call) => {
+                self.take_only(Origin::event(seq));
+            }
+            Event::ApprovalRequested(requested) => {
+                let texts = requested.arguments.values().filter_map(Value::as_str);
+                self.take_here(seq, at, &texts.collect::<Vec<_>>());
             }
             Event::EffectSettled(settled) if self.taken.effects.contains(&settled.key) => {
                 self.take_only(Origin::event(seq));
@@ -402,6 +436,25 @@ impl<'s> Collector<'s> {
         }
     }
 
+    /// Takes what is said of a goal if it goes back to what is taken, or if the goal is taken. Returns whether it is.
+    fn goal_note(&mut self, seq: Seq, at: Timestamp, id: GoalId, note: Option<&GoalNote>) -> bool {
+        let origin = Origin::event(seq);
+        if self.goals.contains(&id) {
+            self.take_only(origin);
+        }
+        let Some(note) = note else {
+            return false;
+        };
+        let is_taken = self.goals.contains(&id)
+            || self.turn.is_some()
+            || self.rests_on_taken(&note.sources)
+            || self.selection.is_here(origin, at, [&*note.text]);
+        if is_taken {
+            self.take(origin, Speaker::Assistant, [&*note.text]);
+        }
+        is_taken
+    }
+
     fn entity_changed(&mut self, seq: Seq, at: Timestamp, changed: &EntityChanged) {
         let origin = Origin::event(seq);
         let texts = texts(&changed.change);
@@ -474,7 +527,13 @@ fn texts(change: &EntityChange) -> Vec<String> {
         }
         EntityChange::TopicChanged { topic, .. } => vec![topic.to_string()],
         EntityChange::MessageAdded { content, .. } => vec![content.as_str().to_owned()],
-        EntityChange::ActionAdded { description, .. } => vec![description.to_string()],
+        EntityChange::ActionAdded {
+            description, when, ..
+        } => {
+            let words = when.iter().filter_map(|one| one.words.as_ref());
+            let words = words.map(ToString::to_string);
+            [description.to_string()].into_iter().chain(words).collect()
+        }
         _ => Vec::new(),
     }
 }

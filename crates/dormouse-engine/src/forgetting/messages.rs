@@ -39,6 +39,7 @@ pub async fn messages_behind<L: ReadEvents + ?Sized>(
             Some(Event::Remembered(remembered)) => remembered.rests_on().into(),
             Some(Event::EntityChanged(changed)) => rests_on(&changed.change).into(),
             Some(Event::MemoryChanged(changed)) => sources_of(&changed, next),
+            Some(Event::GoalCreated(created)) => created.description.sources.into(),
             _ => Vec::new(),
         };
         for source in sources {

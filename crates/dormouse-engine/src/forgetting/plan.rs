@@ -385,12 +385,15 @@ fn has_words_or_turns(kind: &str) -> bool {
 fn what(kind: &str) -> &'static str {
     match kind {
         "perceived" => "messages",
-        "replied" | "parse_failed" | "consulted" => "replies of models",
+        "replied" | "parse_failed" | "consulted" | "history_summarized" => "replies of models",
         "tool_answered" => "results of tools",
-        "effect_intended" | "effect_settled" | "unanswered" | "delayed" => "acts of the assistant",
+        "effect_intended" | "effect_settled" | "unanswered" | "delayed" | "approval_requested" => {
+            "acts of the assistant"
+        }
         "remembered" | "memory_changed" => "notes and facts",
         "entity_changed" => "what is known of people",
         "recollected" => "recollections",
+        "goal_created" | "goal_updated" | "goal_completed" => "goals",
         _ => "other events",
     }
 }
@@ -405,6 +408,9 @@ fn example(stored: &StoredEvent) -> String {
         "/content",
         "/arguments/message",
         "/change/observation/content",
+        "/description/text",
+        "/note/text",
+        "/outcome/text",
     ];
     let said = event
         .pointer("/speech/speaks/words")

@@ -141,7 +141,8 @@ impl Redactor<'_> {
             _ if !is_taken => {}
             "perceived" => set(event, &["perception", "words"]),
             "remembered" => set(event, &["text"]),
-            "replied" | "consulted" => {
+            "replied" | "consulted" | "history_summarized" => {
+                set(event, &["text"]);
                 set(event, &["reply", "content"]);
                 set(event, &["reply", "reasoning"]);
                 if let Some(reply) = event.get_mut("reply") {
@@ -155,9 +156,12 @@ impl Redactor<'_> {
                 }
                 empty_arguments(event, "calls");
             }
+            "goal_created" => set(event, &["description", "text"]),
+            "goal_updated" => set(event, &["note", "text"]),
+            "goal_completed" => set(event, &["outcome", "text"]),
             "parse_failed" => set(event, &["note"]),
             "tool_answered" => set(event, &["content"]),
-            "effect_intended" => blank_field(event, "arguments"),
+            "effect_intended" | "approval_requested" => blank_field(event, "arguments"),
             "effect_settled" => {
                 set(event, &["content"]);
                 blank_field(event, "outcome");
@@ -276,6 +280,8 @@ impl Redactor<'_> {
                 // What was concluded from what is forgotten goes, too.
                 "step" => *value = json!(0.0),
                 "observation" => set(value, &["content"]),
+                // What it waited for by words was made of the same words.
+                "when" => without_words(value),
                 "reason" | "topic" | "content" | "description" if value.is_string() => {
                     *value = FORGOTTEN.into();
                 }
@@ -520,7 +526,17 @@ fn marked(event: Value) -> Result<Vec<u8>, serde_json::Error> {
 fn is_without_words(kind: &str) -> bool {
     matches!(
         kind,
-        "tick_started" | "tick_ended" | "woke" | "configured" | "setting_changed" | "forgotten"
+        "tick_started"
+            | "task_assessed"
+            | "tick_ended"
+            | "woke"
+            | "configured"
+            | "setting_changed"
+            | "goal_pursued"
+            | "forgotten"
+            | "commitment_ended"
+            | "compacted"
+            | "summary_failed"
     )
 }
 
@@ -528,8 +544,21 @@ fn is_without_words(kind: &str) -> bool {
 fn is_of_turns(kind: &str) -> bool {
     matches!(
         kind,
-        "replied" | "parse_failed" | "tool_answered" | "recollected" | "unanswered" | "delayed"
+        "replied"
+            | "parse_failed"
+            | "tool_answered"
+            | "recollected"
+            | "unanswered"
+            | "delayed"
+            | "approval_requested"
     )
+}
+
+/// Takes what is waited for by its words out of a list.
+fn without_words(when: &mut Value) {
+    if let Value::Array(all) = when {
+        all.retain(|one| one.get("words").is_none());
+    }
 }
 
 fn holds_id(value: &Value, ids: &BTreeSet<EntityId>) -> bool {

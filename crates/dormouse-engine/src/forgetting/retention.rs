@@ -10,7 +10,7 @@ use dormouse_memory::{MemoryChange, Note};
 
 use super::collect::rests_on;
 use crate::{
-    event::{Event, MemoryChanged, Perceived},
+    event::{Event, GoalNote, MemoryChanged, Perceived},
     replay::{ReplayError, restore},
     state::{Trigger, Turn},
 };
@@ -52,6 +52,9 @@ fn matters(kind: &str) -> bool {
             | "memory_changed"
             | "entity_changed"
             | "effect_intended"
+            | "goal_created"
+            | "goal_updated"
+            | "goal_completed"
     )
 }
 
@@ -103,6 +106,9 @@ impl References {
                 self.refer_to_message();
             }
             Event::MemoryChanged(changed) => self.memory_changed(changed),
+            Event::GoalCreated(it) => self.goal(&it.author, Some(&it.description)),
+            Event::GoalUpdated(it) => self.goal(&it.author, it.note.as_ref()),
+            Event::GoalCompleted(it) => self.goal(&it.author, it.outcome.as_ref()),
             Event::EntityChanged(changed) => {
                 self.refer_to_all(&rests_on(&changed.change));
                 if changed.is_by_call() {
@@ -142,6 +148,15 @@ impl References {
         };
         referred.into_iter().for_each(|origin| self.refer(origin));
         if matches!(changed.author, Author::Tool(_)) {
+            self.refer_to_message();
+        }
+    }
+
+    fn goal(&mut self, author: &Author, note: Option<&GoalNote>) {
+        if let Some(note) = note {
+            self.refer_to_all(&note.sources);
+        }
+        if matches!(author, Author::Tool(_)) {
             self.refer_to_message();
         }
     }

@@ -34,6 +34,12 @@ impl Conversation {
         self.messages
     }
 
+    /// How many of the first messages nothing is added to any more.
+    pub(super) fn settled(&self) -> usize {
+        let is_open = matches!(self.messages.last(), Some(Message::User { .. }));
+        self.messages.len() - usize::from(is_open)
+    }
+
     pub(super) fn user(&mut self, text: &str) {
         if let Some(Message::User { content }) = self.messages.last_mut() {
             content.push_str("\n\n");

@@ -3,10 +3,10 @@
 
 use dormouse_contracts::TokenCounter;
 
-use super::{MESSAGE, Preamble, fitting, room};
+use super::{MESSAGE, Preamble, WITHHELD, component::Component, fitting, room};
 use crate::{
     config::Settings,
-    event::{RecalledBlock, RecalledLine, Recollected},
+    event::{RecalledBlock, RecalledLine},
     render,
     state::Turn,
 };
@@ -34,12 +34,16 @@ pub(crate) struct Budgets {
 
 impl Budgets {
     /// The budgets if `left` tokens are left for everything before the current turn.
-    pub(super) fn within(left: u32, config: &Settings) -> Self {
+    pub(super) fn within(left: u32, config: &Settings, preamble: &Preamble) -> Self {
         let all = room::remembered(left);
+        let most = |component, usual: u32| preamble.budget(component, usual);
         Self {
-            entities: ENTITIES.min(all / 4),
-            orders: ORDERS.min(all / 4),
-            memories: config.memory_tokens.min(all / 2),
+            entities: most(Component::EntityContext, ENTITIES.min(all / 4)),
+            orders: most(Component::StandingOrders, ORDERS.min(all / 4)),
+            memories: most(
+                Component::SemanticMemories,
+                config.memory_tokens.min(all / 2),
+            ),
         }
     }
 
@@ -86,16 +90,20 @@ impl Remembered {
         };
         let mut remembered = Self::default();
         let mut room = room::remembered(left);
-        remembered.entities = take(&recollected.entities, &mut room);
-        remembered.orders = take(&recollected.orders, &mut room);
+        let most = |component| preamble.budget(component, u32::MAX);
+        let (entities, orders) = (&recollected.entities, &recollected.orders);
+        remembered.entities = take(entities, most(Component::EntityContext), &mut room);
+        remembered.orders = take(orders, most(Component::StandingOrders), &mut room);
         let note = preamble.withheld.saturating_add(MESSAGE);
-        if !recollected.withheld.is_empty() && note <= room {
+        let is_shown = preamble.shows(Component::SemanticMemories);
+        if is_shown && !recollected.withheld.is_empty() && note <= room {
             remembered.is_something_withheld = true;
             room -= note;
         }
         let around = preamble.memories.saturating_add(MESSAGE);
         let sizes = recollected.items.iter().rev().map(|line| line.tokens);
-        let (lines, tokens) = fitting(sizes, room.saturating_sub(around));
+        let for_lines = most(Component::SemanticMemories).min(room.saturating_sub(around));
+        let (lines, tokens) = fitting(sizes, for_lines);
         if lines > 0 {
             remembered.lines = lines;
             room = room.saturating_sub(around.saturating_add(tokens));
@@ -116,29 +124,34 @@ impl Remembered {
         items.split_at(items.len().saturating_sub(self.lines))
     }
 
-    /// The parts, in their order.
-    pub(super) fn parts(self, turn: &Turn) -> Vec<String> {
-        let Some(recollected) = &turn.recollected else {
-            return Vec::new();
-        };
-        let Recollected {
-            entities, orders, ..
-        } = recollected;
-        let entities = self.entities.then(|| entities.text.clone());
-        let orders = self.orders.then(|| orders.text.clone());
+    /// What it shows in a part of the prompt.
+    pub(super) fn part(self, component: Component, turn: &Turn) -> Option<String> {
+        let recollected = turn.recollected.as_ref()?;
+        match component {
+            Component::EntityContext => self.entities.then(|| recollected.entities.text.clone()),
+            Component::StandingOrders => self.orders.then(|| recollected.orders.text.clone()),
+            Component::SemanticMemories => self.memories(turn),
+            _ => None,
+        }
+    }
+
+    /// The remembered lines, and that something is left out.
+    fn memories(self, turn: &Turn) -> Option<String> {
         let (_, lines) = self.divided(turn);
         let memories = (!lines.is_empty()).then(|| {
             let lines: Vec<_> = lines.iter().map(render::memory).collect();
             format!("{MEMORIES}\n{}", lines.join("\n"))
         });
-        [entities, orders, memories].into_iter().flatten().collect()
+        let withheld = self.is_something_withheld.then(|| WITHHELD.to_owned());
+        let parts: Vec<_> = [memories, withheld].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 }
 
-/// Takes the tokens of a block out of `room`, if the block is not empty and fits.
-fn take(block: &RecalledBlock, room: &mut u32) -> bool {
+/// Takes the tokens of a block out of `room`, if the block is not empty, takes at most `most`, and fits.
+fn take(block: &RecalledBlock, most: u32, room: &mut u32) -> bool {
     let tokens = block.tokens.saturating_add(MESSAGE);
-    let fits = !block.is_empty() && tokens <= *room;
+    let fits = !block.is_empty() && block.tokens <= most && tokens <= *room;
     if fits {
         *room -= tokens;
     }

@@ -5,15 +5,22 @@ use crate::state::State;
 
 /// Tokens kept free for the reply if the operator does not say how long one may be.
 const REPLY: u32 = 1_000;
-/// Earlier turns and overheard lines fill a prompt up to this share of the context window, in percent. Above it the
-/// model is advised to finish.
-const FILLED_UP_TO: u32 = 60;
+/// Earlier turns and overheard lines fill a prompt up to this share of the context window, in percent. One percent more, and the
+/// loop of a turn ends.
+const FILLED_UP_TO: u32 = 79;
+/// The share that they fill where it is decided whether the model is to finish, in percent: the length of the history is no reason
+/// for that.
+const FILLED_FOR_ADVICE: u32 = 60;
 /// The share of one message, in percent, of what instructions and reply leave free.
 const MESSAGE: u32 = 25;
 /// The share of the memory's answer, in percent, of what the current turn leaves free.
 const REMEMBERED: u32 = 50;
+/// The share of the goals, in percent, of what the current turn leaves free.
+const GOALS: u32 = 12;
 /// The share of overheard lines, in percent, of what the current turn leaves free.
 const OVERHEARD: u32 = 10;
+/// The share of summaries of earlier turns, in percent, of what is left for earlier turns.
+const SUMMARIES: u32 = 25;
 /// A message is always left this many tokens (but never more than without the limit), even if a prompt was too long for
 /// the model.
 const MESSAGE_LEFT: u32 = 256;
@@ -33,6 +40,8 @@ pub(super) struct Room {
     longest: u32,
     /// The most tokens of a reply, if a limit was learnt.
     longest_reply: u32,
+    /// How far what precedes the current turn fills the window, in percent.
+    filled_up_to: u32,
 }
 
 impl Room {
@@ -50,6 +59,15 @@ impl Room {
             reply,
             longest: context_limit.map_or(u32::MAX, |context_limit| context_limit.tokens),
             longest_reply: reply_asked.unwrap_or(u32::MAX),
+            filled_up_to: FILLED_UP_TO,
+        }
+    }
+
+    /// The same window as far as the current turn is measured by it.
+    pub(super) fn for_advice(self) -> Self {
+        Self {
+            filled_up_to: FILLED_FOR_ADVICE,
+            ..self
         }
     }
 
@@ -91,7 +109,7 @@ impl Room {
     /// The room for everything before the current turn, if the current turn and the preamble take `taken` tokens.
     pub(super) fn before_the_turn(self, taken: u32) -> u32 {
         // A share of the configured window, not of the learnt one: the learnt limit is the second bound.
-        share(self.window, FILLED_UP_TO)
+        share(self.window, self.filled_up_to)
             .min(self.whole())
             .saturating_sub(taken)
     }
@@ -107,6 +125,16 @@ impl Room {
 /// The most tokens that the memory's answer takes of what is `left`.
 pub(super) fn remembered(left: u32) -> u32 {
     share(left, REMEMBERED)
+}
+
+/// The most tokens that the goals take of what is `left`.
+pub(super) fn goals(left: u32) -> u32 {
+    share(left, GOALS)
+}
+
+/// The most tokens that summaries of earlier turns take of what is `left`.
+pub(super) fn summaries(left: u32) -> u32 {
+    share(left, SUMMARIES)
 }
 
 /// The most tokens that all overheard lines take of what is `left`, and the most of one line.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, ReadEvents,
-    Seq,
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, LoadSnapshot,
+    ReadEvents, Seq,
 };
 use dormouse_entities::EntityChange;
 use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
@@ -12,11 +12,26 @@ use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
     event::{EntityChanged, Event, MemoryChanged},
+    replay::{ReplayError, restore},
     secrets::masked_observation,
+    state::State,
 };
 
 /// How often a change is decided again because somebody else, such as the assistant itself, appended meanwhile.
 const ATTEMPTS: u32 = 16;
+
+/// Decides and appends, again after each event that somebody else appended first.
+macro_rules! decided {
+    ($it:ident, $attempt:expr) => {{
+        let mut attempts = 1;
+        loop {
+            match $attempt.await {
+                Err(error) => $it.after_conflict(error, &mut attempts).await?,
+                made => break made,
+            }
+        }
+    }};
+}
 
 /// A change was not made, or the memory has not taken it in yet.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +46,9 @@ pub enum LoggedChangeError {
     /// The event could not be written to the log.
     #[error("the event could not be written to the log")]
     Append(#[from] AppendError),
+    /// The log could not be folded.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     /// The memory did not take in the log. An event that was written is taken in the next time.
     #[error(transparent)]
     CatchUp(#[from] CatchUpError),
@@ -98,8 +116,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         reason: &str,
     ) -> Result<(Option<Seq>, Vec<Added>), LoggedChangeError> {
         let change = change.masked();
-        self.decided(async |it| it.change_once(&change, &author, reason).await)
-            .await
+        decided!(self, self.change_once(&change, &author, reason))
     }
 
     async fn change_once(
@@ -162,8 +179,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
         let change = masked_observation(change);
-        self.decided(async |it| it.change_entity_once(&change, &author, reason).await)
-            .await
+        decided!(self, self.change_entity_once(&change, &author, reason))
     }
 
     async fn change_entity_once(
@@ -198,8 +214,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         author: Author,
         reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
-        self.decided(async |it| it.undo_once(event, &author, reason).await)
-            .await
+        decided!(self, self.undo_once(event, &author, reason))
     }
 
     async fn undo_once(
@@ -224,25 +239,50 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
 
     /// Appends an event that depends on nothing in the log, and takes it in.
     pub(crate) async fn append(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
-        self.decided(async |it| it.append_once(event).await).await
+        decided!(self, self.append_once(event))
     }
 
-    /// Decides and appends, again after each event that somebody else appended first.
-    async fn decided<T>(
+    /// Takes in what somebody else appended first, so that the next attempt may succeed.
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt, if it failed for another reason, or too often.
+    async fn after_conflict(
         &mut self,
-        mut attempt: impl AsyncFnMut(&mut Self) -> Result<T, LoggedChangeError>,
-    ) -> Result<T, LoggedChangeError> {
+        error: LoggedChangeError,
+        attempts: &mut u32,
+    ) -> Result<(), LoggedChangeError> {
+        let is_conflict = matches!(
+            &error,
+            LoggedChangeError::Append(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. })
+        );
+        if !is_conflict || *attempts >= ATTEMPTS {
+            return Err(error);
+        }
+        *attempts += 1;
+        self.through = catch_up(&self.log, &self.key, &self.memory).await?.through;
+        Ok(())
+    }
+
+    /// Decides an event by the state and appends it, again after each event that somebody else appended first. Appends nothing if
+    /// nothing is decided.
+    pub(crate) async fn append_decided(
+        &mut self,
+        decide: impl Fn(&State) -> Option<Event>,
+    ) -> Result<Option<Event>, LoggedChangeError>
+    where
+        L: LoadSnapshot,
+    {
         let mut attempts = 1;
         loop {
-            match attempt(self).await {
-                Err(LoggedChangeError::Append(error))
-                    if attempts < ATTEMPTS
-                        && matches!(error.kind(), AppendErrorKind::Conflict { .. }) =>
-                {
-                    attempts += 1;
-                    self.through = catch_up(&self.log, &self.key, &self.memory).await?.through;
-                }
-                made => return made,
+            let state = restore(&self.log, &self.key).await?;
+            let Some(event) = decide(&state) else {
+                return Ok(None);
+            };
+            self.through = state.seq;
+            match self.append_once(&event).await {
+                Ok(_) => return Ok(Some(event)),
+                Err(error) => self.after_conflict(error, &mut attempts).await?,
             }
         }
     }

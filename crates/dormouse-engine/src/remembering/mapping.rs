@@ -42,6 +42,7 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
             | Event::EntityChanged(_)
             | Event::MemoryChanged(_)
             | Event::Forgotten(_)
+            | Event::CommitmentEnded(_)
     )
 }
 
@@ -134,6 +135,13 @@ impl Mapping<'_> {
                 } = changed.clone();
                 let step = IntakeStep::Change(Box::new(change));
                 self.decided(read, author, reason, step);
+            }
+            Event::CommitmentEnded(ended) => {
+                let change = EntityChange::ActionEnded {
+                    entity: ended.entity.clone(),
+                    noted_at: ended.noted_at,
+                };
+                self.change(change, (seq, at));
             }
             Event::Forgotten(forgotten) => {
                 // Nothing is kept of the person. If they speak again, they are somebody new.

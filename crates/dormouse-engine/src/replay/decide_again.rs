@@ -21,14 +21,17 @@ use dormouse_tools::RegistryError;
 use crate::{
     PROGRAM,
     builtin::{Draft, MemoryQuery},
+    compacting::{self, SummaryAsk},
     consolidating::{NightAgain, NightError},
     decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
-        Configured, ConfiguredModel, Consulted, DecodeError, DelayCause, EntityChanged, Event,
-        MemoryChanged, StopCause, ToolAnswered, Verdict,
+        AssessmentCall, CompactionMode, Configured, ConfiguredModel, Consulted, DecodeError,
+        DelayCause, EntityChanged, Event, GoalId, GoalPursued, GoalUpdated, HistorySpan,
+        HistorySummarized, MemoryChanged, StopCause, TaskAssessed, ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
+    prompt::{hash as request_hash, request_tokens},
     state::State,
     work::WorldFailure,
 };
@@ -198,6 +201,8 @@ struct Gap {
     until: Option<Seq>,
     /// The messages that lost their words: no turn of theirs is compared.
     messages: HashSet<Seq>,
+    /// The goals that lost their words: no turn of theirs is compared.
+    goals: HashSet<GoalId>,
     /// Whether the turn under way is of such a message.
     is_in_turn: bool,
 }
@@ -212,10 +217,14 @@ impl Gap {
 /// A call to the outside that has no result yet.
 enum UnderWay {
     Ask(Asked),
+    /// How complex a task is; the hash of the request, and the tokens that it takes.
+    Assess(String, u32),
     /// An act that is carried out or asked after. Which of the two depends on the process, and both have one result.
     Act,
     Observe,
     Recall,
+    ExtractFacts,
+    Summarize(Box<SummaryAsk>),
     AskMemory {
         query: Box<MemoryQuery>,
         /// Whether it led to a change.
@@ -224,12 +233,17 @@ enum UnderWay {
 }
 
 impl UnderWay {
-    fn of(call: OutsideCall) -> Self {
+    fn of(call: OutsideCall, counter: &dyn TokenCounter) -> Self {
         match call {
             OutsideCall::Ask(prompt) => Self::Ask(Asked::of(&prompt)),
+            OutsideCall::Assess(request) => {
+                Self::Assess(request_hash(&request), request_tokens(&request, counter))
+            }
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) => Self::Act,
             OutsideCall::Observe(..) => Self::Observe,
             OutsideCall::Recall(_) => Self::Recall,
+            OutsideCall::ExtractFacts => Self::ExtractFacts,
+            OutsideCall::Summarize(ask) => Self::Summarize(ask),
             OutsideCall::AskMemory(_, query) => Self::AskMemory {
                 query,
                 has_changed: false,
@@ -239,10 +253,12 @@ impl UnderWay {
 
     fn name(&self) -> &'static str {
         match self {
-            Self::Ask(_) => "the model",
+            Self::Ask(_) | Self::Assess(..) => "the model",
             Self::Act => "the world, for an act",
             Self::Observe => "the world, for a look",
             Self::Recall | Self::AskMemory { .. } => "the memory",
+            Self::ExtractFacts => "the model, for facts",
+            Self::Summarize(_) => "the model, for a summary",
         }
     }
 }
@@ -272,7 +288,8 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         stored: &StoredEvent,
     ) -> Result<(), DecideAgainError> {
         // Older logs do not have what a consolidation was decided under.
-        let Some(rules) = &self.state.consultations.under_way else {
+        let open = &self.state.consultations;
+        let Some(rules) = &open.under_way else {
             return Ok(());
         };
         let recorded = Event::decode(stored)?;
@@ -282,7 +299,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         };
         let decided = match &recorded {
             Event::Consulted(consulted) => {
-                let asked = night.asked(log, stored.seq, rules, consulted).await?;
+                let asked = night.asked(log, stored.seq, open, consulted).await?;
                 let Some((about, prompt_hash)) = asked else {
                     return Ok(());
                 };
@@ -293,10 +310,11 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 }))
             }
             Event::MemoryChanged(changed) => {
-                let MemoryChange::Extracted { facts, records } = &changed.change else {
+                if !matches!(changed.change, MemoryChange::Extracted { .. }) {
                     return Ok(());
-                };
-                let made = night.made_of_records(log, stored.seq, rules, (facts, records));
+                }
+                let settings = &rules.extraction;
+                let made = night.made_of_records(log, stored.seq, settings, &changed.change);
                 made.await?.map(|change| {
                     Event::MemoryChanged(MemoryChanged {
                         change,
@@ -316,6 +334,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                     })
                 })
             }
+            Event::ConsultationFailed(failed) if night.is_readable(failed, open) => None,
             _ => return Ok(()),
         };
         if decided.as_ref() == Some(&recorded) {
@@ -357,6 +376,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 Some(next) => DecidedInstead::Event(Box::new(next), self.last_at),
                 None => self.decide(&event, stored.at),
             };
+            let decided = self.without_unnoted_end(decided, &event, stored.at);
             let decided = as_it_was_recorded(decided, &event);
             let decided = match self.gap.is_open_at(stored.seq) {
                 true => with_forgotten_prompt(decided, &event),
@@ -382,6 +402,11 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             }
             Event::TickEnded(_) => self.asked = None,
             Event::Perceived(_) | Event::Forgotten(_) => {}
+            // It ends the turn's own request for one, also if an operator asked first.
+            Event::HistorySummarized(_) | Event::SummaryFailed(_) => {
+                self.under_way
+                    .take_if(|call| matches!(call, UnderWay::Summarize(_)));
+            }
             command if command.is_by_operator() => {}
             // The result of the call follows.
             Event::EntityChanged(_) | Event::Remembered(_) => {
@@ -396,6 +421,22 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         Ok(())
     }
 
+    /// What was decided after the end of a commitment, if the log notes no end: older programs left it at that.
+    fn without_unnoted_end(
+        &mut self,
+        decided: DecidedInstead,
+        recorded: &Event,
+        at: Timestamp,
+    ) -> DecidedInstead {
+        let is_unnoted = matches!(recorded, Event::TickEnded(_))
+            && matches!(&decided, DecidedInstead::Event(event, _) if matches!(**event, Event::CommitmentEnded(_)));
+        let next = is_unnoted.then(|| self.rest_of_decision.pop_front());
+        match next.flatten() {
+            Some(next) => DecidedInstead::Event(Box::new(next), at),
+            None => decided,
+        }
+    }
+
     /// Whether the event lost words, or is part of a turn whose message did. Messages and commands come at any time.
     fn is_forgotten(&mut self, stored: &StoredEvent, event: &Event) -> bool {
         let lost_words = lost_words(stored);
@@ -405,6 +446,16 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 return lost_words;
             }
             Event::EntityChanged(changed) if is_forgotten_action(&changed.change) => {
+                self.gap.messages.insert(stored.seq);
+            }
+            Event::GoalCreated(created) if created.description.text == FORGOTTEN => {
+                self.gap.goals.insert(created.id);
+                self.gap.messages.insert(stored.seq);
+            }
+            Event::GoalUpdated(GoalUpdated { id, .. })
+            | Event::GoalPursued(GoalPursued { id, .. })
+                if self.gap.goals.contains(id) =>
+            {
                 self.gap.messages.insert(stored.seq);
             }
             Event::TickStarted(started) => {
@@ -436,7 +487,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             let decided = DecidedInstead::Nothing;
             return Err(self.difference(stored, Event::Configured(recorded), decided));
         };
-        let prepared = Prepared::of(configuration, (self.counter_for)(model));
+        let prepared = Prepared::of(self.key, configuration, (self.counter_for)(model));
         let at = stored.seq;
         let prepared = prepared.map_err(|source| DecideAgainError::Tools { at, source })?;
         let tokens = prepared.preamble().tokens;
@@ -472,7 +523,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 (Next::Act(Action::Call(OutsideCall::Ask(_))), Some(_)) => {
                     self.asked.take().map(UnderWay::Ask)
                 }
-                (Next::Act(Action::Call(call)), _) => Some(UnderWay::of(call)),
+                (Next::Act(Action::Call(call)), _) => Some(UnderWay::of(call, view.counter)),
                 (Next::Act(Action::Decide(_)) | Next::Rest(_), _) => None,
             };
         }
@@ -487,7 +538,9 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             None => match decide::next(view) {
                 Next::Act(Action::Decide(decided)) => self.first_of(decided.into_events(), at),
                 Next::Rest(skip) => DecidedInstead::Rest(skip),
-                Next::Act(Action::Call(call)) => DecidedInstead::Call(UnderWay::of(call).name()),
+                Next::Act(Action::Call(call)) => {
+                    DecidedInstead::Call(UnderWay::of(call, view.counter).name())
+                }
             },
         };
         self.state = state;
@@ -527,6 +580,17 @@ fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedI
         && recorded.sources.is_none()
     {
         replied.sources = None;
+    }
+    // Whom a call waits for is an answer of the memory.
+    if let (DecidedInstead::Event(event, _), Event::EntityChanged(recorded)) =
+        (&mut decided, recorded)
+        && let Event::EntityChanged(decided) = &mut **event
+        && let EntityChange::ActionAdded { when, .. } = &mut decided.change
+        && let EntityChange::ActionAdded { when: found, .. } = &recorded.change
+    {
+        for (one, found) in when.iter_mut().zip(found) {
+            one.who.clone_from(&found.who);
+        }
     }
     decided
 }
@@ -594,6 +658,11 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         },
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
+        Event::Compacted(it) if it.mode == CompactionMode::Planned => {
+            Some(compacting::planned_again(view.state, view.preamble, it))
+        }
+        // A summary that no turn waits for is asked for by a command.
+        Event::HistorySummarized(it) => summary_of(view, &it.span, it),
         // Commands are given while the assistant sleeps.
         command if command.is_by_operator() => accepted(true),
         _ => None,
@@ -623,6 +692,17 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             };
             Some(decide::on_failure(view, &failed))
         }
+        (UnderWay::Assess(hash, tokens), Event::TaskAssessed(TaskAssessed { asked, .. })) => {
+            let asked = asked.clone()?;
+            Some(decide::on_assessed(
+                view,
+                AssessmentCall {
+                    prompt_hash: hash.clone(),
+                    prompt_tokens: *tokens,
+                    ..asked
+                },
+            ))
+        }
         (UnderWay::Act, Event::EffectSettled(settled)) => {
             let open = view
                 .state
@@ -631,6 +711,11 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
                 .and_then(|turn| turn.open_effect());
             let key = open.map(|effect| effect.key.clone())?;
             Some(decide::on_settled(view, key, settled.outcome.clone()))
+        }
+        // What it comes to if the world could not be reached follows from the outcome, too.
+        (UnderWay::Act, Event::StopNoticeSettled(settled)) => {
+            let (key, outcome) = (settled.key.clone(), settled.outcome.clone());
+            Some(decide::on_settled(view, key, outcome))
         }
         (UnderWay::Act | UnderWay::Observe, Event::WorldFailed(failed)) => {
             let kind = match failed.silent {
@@ -643,6 +728,18 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
                 &WorldFailure { kind, reason },
             ))
         }
+        (UnderWay::ExtractFacts, Event::Compacted(it)) => {
+            it.extraction.map(|facts| decide::on_extracted(view, facts))
+        }
+        (UnderWay::Summarize(ask), Event::HistorySummarized(it)) => Some(decide::on_summary(
+            view,
+            ask,
+            Ok((it.model.clone(), it.reply.clone())),
+            it.duration_ms,
+        )),
+        (UnderWay::Summarize(ask), Event::SummaryFailed(it)) => Some(vec![compacting::failed(
+            view.state, view.now, &ask.span, it.cause,
+        )]),
         (UnderWay::Recall, Event::Recollected(found)) => {
             let found = found.clone();
             let found = found.with_items(|items| view.state.recalled.lines(items));
@@ -683,6 +780,13 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
     }
 }
 
+/// The summary of these turns that follows from a recorded reply.
+fn summary_of(view: View<'_>, span: &HistorySpan, made: &HistorySummarized) -> Option<Vec<Event>> {
+    let ask = SummaryAsk::of(view.state, view.counter, span)?;
+    let reply = (made.model.clone(), made.reply.clone());
+    Some(decide::on_summary(view, &ask, Ok(reply), made.duration_ms))
+}
+
 /// Whether it is something to do that was forgotten. The turn for its moment is in a gap, like that of a forgotten message.
 fn is_forgotten_action(change: &EntityChange) -> bool {
     matches!(change, EntityChange::ActionAdded { description, .. } if description.as_str() == FORGOTTEN)
@@ -704,7 +808,7 @@ fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Opti
     let call = view.state.turns.current()?.open_call()?;
     let mut draft = draft.clone();
     // When an action was noted is an answer of the memory.
-    if let (Draft::CompleteAction(_, found), EntityChange::ActionCompleted { noted_at, .. }) =
+    if let (Draft::CompleteAction(_, found, _), EntityChange::ActionCompleted { noted_at, .. }) =
         (&mut *draft, recorded)
     {
         *found = *noted_at;

@@ -55,14 +55,14 @@ fn tools() -> [ToolSpec; 2] {
     ]
 }
 
-/// Reads a reply of a model that may say something aloud.
+/// Reads a reply of a model that may say something aloud, and was shown everything that it says.
 fn read_with(
     reply: &ChatReply,
     form: ToolCalling,
     trigger: &Trigger,
     is_tool: impl Fn(&str) -> bool,
 ) -> Reading {
-    read(reply, form, trigger, is_tool, &[&tools()[0]])
+    read(reply, form, trigger, is_tool, &[&tools()[0]], |_| true)
 }
 
 fn read_text(text: &str, form: ToolCalling) -> Reading {
@@ -165,6 +165,7 @@ fn what_was_asked_on_a_channel_is_answered_there_or_not_at_all() {
             &trigger,
             |_| true,
             offered,
+            |_| false,
         )
     };
     let [say, channel] = &tools();
@@ -176,7 +177,7 @@ fn what_was_asked_on_a_channel_is_answered_there_or_not_at_all() {
 }
 
 #[test]
-fn a_native_model_calls_by_text_only_where_the_text_is_nothing_else() {
+fn a_native_model_quotes_what_it_was_shown_and_calls_what_nobody_wrote() {
     let object = r#"{"tool": "say", "arguments": {"message": "hi"}}"#;
     for printed in [
         object.to_owned(),
@@ -198,6 +199,45 @@ fn a_native_model_calls_by_text_only_where_the_text_is_nothing_else() {
         let trigger = pending(Perceive::say("Mallory", &message));
         let read = read_with(&reply(&quoted), ToolCalling::Native, &trigger, |_| true);
         assert_eq!(read, call("say", &said), "{quoted}");
+        let trigger = pending(Perceive::say("Mallory", "hi"));
+        let (is_tool, offered) = (|name: &str| name == "say", tools());
+        let read_shown = |shown: &str| {
+            let was_shown = |text: &str| is_written_in(text, shown);
+            let offered = [&offered[0]];
+            super::read(
+                &reply(&quoted),
+                ToolCalling::Native,
+                &trigger,
+                is_tool,
+                &offered,
+                was_shown,
+            )
+        };
+        let made = call("say", r#"{"message":"hi"}"#);
+        assert_eq!(read_shown("hello"), made, "{quoted}");
+        assert_eq!(
+            read_shown(&format!("> so {object}")),
+            Reading::Unreadable(WRAPPED)
+        );
+        let arguments = r#"the arguments are {\"message\": \"hi\"}"#;
+        assert_eq!(read_shown(arguments), Reading::Unreadable(WRAPPED));
+    }
+}
+
+#[test]
+fn the_json_of_a_tool_is_never_said_aloud() {
+    for (text, note) in [
+        (r#"{"tool": "say", "parameters": {"message": "hi""#, BROKEN),
+        (
+            "Well, {\"tool\": \"say\", \"parameters\": {\"message\": \"hi\"}}",
+            WRAPPED,
+        ),
+    ] {
+        assert_eq!(
+            read_text(text, ToolCalling::Native),
+            Reading::Unreadable(note),
+            "{text}"
+        );
     }
 }
 
@@ -299,6 +339,8 @@ fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
                 }
                 // What it quotes does not stand in the message.
                 Reading::Unreadable(WRAPPED) => vec!["say"],
+                // It holds the JSON of a tool, which is not said.
+                Reading::Unreadable(BROKEN) if case.expect.text.is_some() => vec!["say"],
                 Reading::Unreadable(_) | Reading::Unsayable => Vec::new(),
             };
             let expected = case.expect.calls.iter().map(|(name, _)| name.as_str());

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use dormouse_contracts::{Arguments, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::turns::Turns;
 use crate::{
@@ -129,23 +128,11 @@ fn result(
     }
     Some(CachedResult {
         tool: answered.tool.clone(),
-        arguments: object(&call.call.arguments)?,
+        arguments: call.call.object()?,
         content: without_advice(&answered.content),
         at,
         policy,
     })
-}
-
-/// The arguments in the form in which the check of the call reads them.
-fn object(arguments: &str) -> Option<Arguments> {
-    if arguments.trim().is_empty() {
-        return Some(Arguments::new());
-    }
-    match serde_json::from_str(arguments).ok()? {
-        Value::Object(object) => Some(object),
-        Value::String(inner) => serde_json::from_str(&inner).ok(),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

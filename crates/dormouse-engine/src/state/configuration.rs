@@ -39,7 +39,7 @@ impl Configuration {
         let change = Configured {
             program: changed(&self.program, &next.program),
             persona: changed(&self.persona, &next.persona),
-            settings: changed(&self.settings, &next.settings),
+            settings: changed(&self.settings, &next.settings).map(Box::new),
             model: changed(&self.model, &next.model).flatten(),
             services: changed(&self.services, &next.services),
             tools: changed(&before, &after),
@@ -73,7 +73,7 @@ impl Configuration {
         } = change;
         replace(&mut self.program, program);
         replace(&mut self.persona, persona);
-        replace(&mut self.settings, settings);
+        replace(&mut self.settings, settings.map(|settings| *settings));
         replace(&mut self.services, services);
         replace(&mut self.preamble_tokens, preamble_tokens);
         self.model = model.or_else(|| self.model.take());

@@ -31,7 +31,7 @@ impl Consultations {
                     self.extraction = Some(seq);
                     self.judgement = None;
                 }
-                Consultation::Judgement { extraction } => {
+                Consultation::Judgement { extraction, .. } => {
                     self.judgement = (self.extraction == Some(*extraction)).then_some(seq);
                 }
                 Consultation::EntityConsolidation { .. } => self.entity = Some(seq),

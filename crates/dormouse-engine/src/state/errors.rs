@@ -18,9 +18,9 @@ const FAILURES_OF_ONE: usize = 4;
 /// Errors in a row, and how the last calls of each tool ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// How many errors occurred without a success between them. The errors of a message count against that message. If
-    /// it is given up, they count as one error here, or as none if another given-up message of the same person is
-    /// already counted.
+    /// How many errors occurred without a success between them. The errors of a message count against that message, so all
+    /// failed calls and given-up messages of one person count as one error here. Those of a turn that nobody asked for count
+    /// each.
     pub consecutive: u32,
     /// The people whose messages are among them.
     pub given_up: BTreeSet<String>,
@@ -33,7 +33,7 @@ impl ErrorRecord {
     /// Folds one event in. `turns` are those before the event.
     pub(super) fn apply(&mut self, event: &Event, turns: &Turns, services: &Services) {
         let Some(turn) = turns.current() else {
-            if matches!(event, Event::EmergencyStopCleared(_)) {
+            if forgives(event) {
                 *self = Self::default();
             }
             return;
@@ -49,11 +49,11 @@ impl ErrorRecord {
                     self.ended(tool, verdict, turn);
                 }
             }
-            Event::Unanswered(it) if it.cause.is_error() => self.gave_up(turn.trigger.person()),
+            Event::Unanswered(it) if it.cause.is_error() => self.failed_for(turn.trigger.person()),
             Event::ModelFailed(failed) if services.blame(failed) == Blame::Configuration => {
                 self.failed();
             }
-            Event::EmergencyStopCleared(_) => *self = Self::default(),
+            event if forgives(event) => *self = Self::default(),
             _ => {}
         }
     }
@@ -64,7 +64,11 @@ impl ErrorRecord {
         match verdict {
             _ if turn.steps.last().is_some_and(Step::is_of_the_engine) => {}
             Verdict::Success => self.tool_succeeded(tool),
-            Verdict::Failure => self.note(tool, Some(turn.trigger.person().unwrap_or_default())),
+            Verdict::Failure => {
+                let person = turn.trigger.person();
+                self.failed_for(person);
+                self.note(tool, Some(person.unwrap_or_default()));
+            }
             Verdict::Skipped | Verdict::Deferred => {}
         }
     }
@@ -74,8 +78,8 @@ impl ErrorRecord {
         self.consecutive = self.consecutive.saturating_add(1);
     }
 
-    /// Counts a message of this person that was given up.
-    fn gave_up(&mut self, person: Option<&str>) {
+    /// Counts a failed call, or a message that was given up, unless one of the same person is counted already.
+    fn failed_for(&mut self, person: Option<&str>) {
         if person.is_none_or(|person| self.given_up.insert(person.to_owned())) {
             self.failed();
         }
@@ -107,17 +111,30 @@ impl ErrorRecord {
         calls.push_back(failed_for.map(ToOwned::to_owned));
     }
 
+    /// How many of its last calls of each tool failed, and how many of them are known; only tools that failed.
+    pub fn failures(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        let rates = self.recent.iter().map(|(tool, calls)| {
+            let failures = calls.iter().flatten().count();
+            (tool.as_str(), failures, calls.len())
+        });
+        rates.filter(|(_, failures, _)| *failures > 0)
+    }
+
     /// A tool that failed in at least four of five of its last [`RECENT_CALLS`] calls, if there is one. So a loop of
     /// one success and four failures also ends, although it never has many errors in a row. At most four of these
     /// failures come from one person's messages.
     #[must_use]
     pub fn failing_tool(&self) -> Option<&str> {
-        self.recent
-            .iter()
-            .find(|(_, calls)| {
-                let failures = calls.iter().flatten().count();
-                calls.len() >= RECENT_CALLS && failures * 5 >= RECENT_CALLS * 4
-            })
-            .map(|(tool, _)| tool.as_str())
+        self.failures()
+            .find(|(_, failures, calls)| *calls >= RECENT_CALLS && failures * 5 >= RECENT_CALLS * 4)
+            .map(|(tool, ..)| tool)
     }
+}
+
+/// Whether errors from before this event do not count any more.
+fn forgives(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::EmergencyStopCleared(_) | Event::HistoryReset(_)
+    )
 }

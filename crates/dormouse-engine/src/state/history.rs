@@ -1,15 +1,21 @@
 //! Turns that are over.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
-use super::turn::{Phase, Turn};
-use crate::event::{Event, StopReason};
+use super::{
+    turn::{Phase, Turn, TurnView},
+    turns::Turns,
+};
+use crate::event::{Compacted, Event, StopReason};
 
-/// How many finished turns a state keeps; a prompt may show fewer.
+/// How many finished turns a state keeps that prompts do not show, for the moment when they may be shown again. What leaves the
+/// state stays in the log and in the memory, and can be recalled.
 pub const HISTORY_KEPT: usize = 200;
+/// How many finished turns a state keeps at most.
+const MOST_KEPT: usize = 2_000;
 /// How many tokens of finished turns a state keeps, so that long replies do not make it grow without bound.
 const HISTORY_TOKENS_KEPT: u64 = 1_000_000;
 /// How many of the messages that were given up a state remembers.
@@ -20,12 +26,16 @@ const GIVEN_UP_KEPT: usize = 100;
 pub struct History {
     turns: VecDeque<Turn>,
     given_up: VecDeque<Seq>,
+    /// Whether somebody reset it while a turn was under way, which may still follow from what its prompt showed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_to_be_cleared: bool,
 }
 
 impl History {
     /// Folds one event in: what a command took out of the memory is in no result of a finished turn any more.
     pub(super) fn apply(&mut self, event: &Event) {
         match event {
+            Event::HistoryReset(_) => self.is_to_be_cleared = true,
             Event::MemoryChanged(changed) => {
                 self.turns.iter_mut().for_each(|turn| {
                     turn.forget_records(|record| changed.takes_out(record));
@@ -37,13 +47,37 @@ impl History {
             Event::EntityChanged(changed) if !changed.is_by_call() && changed.takes_away() => {
                 self.turns.iter_mut().for_each(Turn::forget_profiles);
             }
+            Event::Compacted(compacted) => self.compact(compacted),
             _ => {}
+        }
+    }
+
+    fn compact(&mut self, compacted: &Compacted) {
+        let dropped = compacted.dropped.iter().flat_map(|span| &span.turns);
+        let dropped: BTreeSet<Seq> = dropped.copied().collect();
+        let masked: BTreeSet<Seq> = compacted.masked.iter().copied().collect();
+        for turn in &mut self.turns {
+            let seq = turn.trigger_seq();
+            if dropped.contains(&seq) {
+                turn.view = TurnView::Dropped;
+            } else if masked.contains(&seq) && turn.view == TurnView::Whole {
+                turn.view = TurnView::Masked;
+            }
         }
     }
 
     /// No words are kept of what was looked up.
     pub(super) fn forget_looked_up(&mut self) {
         self.turns.iter_mut().for_each(Turn::forget_looked_up);
+    }
+
+    /// Drops the turns from before a reset, once nothing is decided any more that follows from them.
+    pub(super) fn clear_after_reset(&mut self, turns: &Turns) {
+        let may_follow = |turn: &Turn| turn.is_ticking() || turn.open_call().is_some();
+        if self.is_to_be_cleared && !turns.current().is_some_and(may_follow) {
+            self.turns.clear();
+            self.is_to_be_cleared = false;
+        }
     }
 
     /// Takes in a turn that was closed.
@@ -53,7 +87,15 @@ impl History {
             push_bounded(&mut self.given_up, turn.trigger.seq(), GIVEN_UP_KEPT);
             return;
         }
-        push_bounded(&mut self.turns, turn, HISTORY_KEPT);
+        self.turns.push_back(turn);
+        if self.turns.len() > HISTORY_KEPT {
+            let is_dropped = |turn: &Turn| turn.view == TurnView::Dropped;
+            match self.turns.iter().position(is_dropped) {
+                Some(oldest) => drop(self.turns.remove(oldest)),
+                None if self.turns.len() > MOST_KEPT => drop(self.turns.pop_front()),
+                None => {}
+            }
+        }
         let sizes = self.turns.iter().map(|turn| u64::from(turn.tokens()));
         let mut tokens: u64 = sizes.sum();
         while tokens > HISTORY_TOKENS_KEPT

@@ -1,75 +1,138 @@
-//! What the assistant means to do for somebody at a moment that is still to come.
+//! What the assistant means to do for somebody once something has come: a moment, or something that a world attests.
 
-use dormouse_contracts::{Audience, EntityId, FORGOTTEN, Seq, Timestamp, Trust};
-use dormouse_entities::EntityChange;
-use dormouse_text::{escape_template_tokens, one_line};
+use std::collections::VecDeque;
+
+use dormouse_contracts::{Audience, Awaited, EntityId, FORGOTTEN, Seq, Timestamp, Trust};
+use dormouse_entities::{Completion, EntityChange};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Identities, People,
-    trigger::{Occasion, OccasionKind},
+    Heard, Identities, Overheard, People, Turns,
+    awaiting::Fact,
+    promise::{MetCondition, Promise},
+    trigger::{Occasion, Trigger},
     undos::{Undos, undone},
 };
-use crate::event::Event;
+use crate::{
+    config::Privacy,
+    event::{BrokenCause, CommitmentEnded, CommitmentOutcome, Event},
+};
 
-/// What the assistant means to do for somebody at a moment, and has not begun: the pending actions that are due at a
-/// moment, each until the moment calls for a turn or somebody takes the action off.
+/// What the assistant means to do for somebody: the pending actions that wait for a moment or for something that may happen,
+/// each until that calls for a turn, it is too late, or somebody takes the action off.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Promises {
-    /// In the order of their moments; of one moment, in the order in which they were made.
+    /// In the order in which they come up, those last of which that is not known; of one moment, in the order in which they
+    /// were made.
     pending: Vec<Promise>,
     /// What somebody took back, and may bring back.
     #[serde(default)]
     taken_back: Vec<Promise>,
+    /// What a turn was begun for that is not over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    begun: Vec<BegunPromise>,
+    /// What is over, the latest last.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    ended: VecDeque<EndedPromise>,
 }
 
-/// Something to do for somebody, and the moment for it.
+/// Something that a turn was begun for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Promise {
-    /// The event that noted it.
-    pub seq: Seq,
-    /// When that was.
-    pub noted_at: Timestamp,
-    /// The moment.
-    pub due_at: Timestamp,
-    /// For whom.
-    pub entity: EntityId,
-    /// What is to be done.
-    pub description: String,
-    /// How far that is believed.
-    pub trust: Trust,
-    /// Who was party to what it was made from, other than the assistant.
-    pub audience: Audience,
+pub(crate) struct BegunPromise {
+    pub(crate) promise: Promise,
+    /// How a call took it off, if one did.
+    pub(crate) completion: Option<Completion>,
+}
+
+/// Something that is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndedPromise {
+    /// What it was.
+    pub promise: Promise,
+    /// How it ended.
+    pub outcome: CommitmentOutcome,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a state knows of what was heard, other than its promises.
+pub(super) struct Surroundings<'a> {
+    pub(super) identities: &'a Identities,
+    pub(super) undos: &'a Undos,
+    pub(super) privacy: Privacy,
+    pub(super) overheard: &'a Overheard,
+    pub(super) turns: &'a Turns,
+}
+
+impl Surroundings<'_> {
+    /// What was heard since the turn under way was called for, oldest first.
+    fn lately(&self) -> Vec<&Heard> {
+        let Some(turn) = self.turns.current() else {
+            return Vec::new();
+        };
+        let waiting = self.turns.waiting().filter_map(Trigger::message);
+        let all = self.overheard.iter().chain(waiting);
+        let mut lately: Vec<_> = all.filter(|it| it.seq > turn.trigger_seq()).collect();
+        lately.sort_by_key(|it| it.seq);
+        lately
+    }
 }
 
 impl Promises {
     /// How many a state keeps. Further ones are refused.
     pub const MOST: usize = 1_000;
+    /// How many a state keeps that are over.
+    pub const MOST_ENDED: usize = 50;
 
     pub(super) fn apply(
         &mut self,
         seq: Seq,
         at: Timestamp,
         event: &Event,
-        identities: &Identities,
-        undos: &Undos,
+        around: &Surroundings<'_>,
     ) {
         if let Some(undone) = undone(event) {
-            self.toggle(undos.root(undone));
+            self.toggle(around.undos.root(undone), at);
         }
-        let Event::EntityChanged(changed) = event else {
-            return;
+        match event {
+            Event::Perceived(perceived) if self.pending.iter().any(|it| !it.when.is_empty()) => {
+                self.perceive(&Heard::new(seq, at, perceived), around);
+            }
+            Event::EntityChanged(changed) => self.change(seq, at, &changed.change, around),
+            Event::CommitmentEnded(ended) => self.end(ended, at),
+            Event::Forgotten(forgotten) => {
+                let ids: Vec<_> = forgotten.selected.ids().collect();
+                self.keep(|it| {
+                    let mut who = it.when.iter().filter_map(|one| one.who.as_ref());
+                    !ids.contains(&&it.entity) && !who.any(|who| ids.contains(&who))
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn change(
+        &mut self,
+        seq: Seq,
+        at: Timestamp,
+        change: &EntityChange,
+        around: &Surroundings<'_>,
+    ) {
+        let is_one = |one: &EntityId, other: &EntityId| {
+            around.identities.id_of(one) == around.identities.id_of(other)
         };
-        match &changed.change {
+        match change {
             EntityChange::ActionAdded {
                 entity,
                 description,
-                due_at: Some(due_at),
+                due_at,
+                when,
+                until,
                 trust,
                 audience,
                 ..
-            } if description.as_str() != FORGOTTEN => {
-                self.put(Promise {
+            } if description.as_str() != FORGOTTEN && (due_at.is_some() || !when.is_empty()) => {
+                let mut promise = Promise {
                     seq,
                     noted_at: at,
                     due_at: *due_at,
@@ -77,48 +140,71 @@ impl Promises {
                     description: description.to_string(),
                     trust: trust.unwrap_or(Trust::NONE),
                     audience: audience.clone().unwrap_or(Audience::nobody()),
-                });
+                    when: when.clone(),
+                    until: *until,
+                    met: None,
+                };
+                // What happened while the model thought about the request comes in time.
+                for heard in around.lately() {
+                    meet(&mut promise, heard, around);
+                }
+                self.put(promise);
             }
             EntityChange::ActionCompleted {
                 entity,
                 noted_at: Some(noted_at),
+                completion,
                 ..
             } => {
-                let is_it = |it: &Promise| {
-                    it.noted_at == *noted_at
-                        && identities.id_of(&it.entity) == identities.id_of(entity)
-                };
-                if let Some(place) = self.pending.iter().position(is_it) {
-                    self.pending.remove(place);
+                let is_it = |it: &Promise| it.noted_at == *noted_at && is_one(&it.entity, entity);
+                if let Some(begun) = self.begun.iter_mut().find(|it| is_it(&it.promise)) {
+                    begun.completion = Some(*completion);
+                } else if let Some(place) = self.pending.iter().position(is_it) {
+                    let promise = self.pending.remove(place);
+                    self.note_end(promise, completion_outcome(*completion), at);
                 }
             }
             // Nobody is reminded of what was noted about somebody who is not known any more.
             EntityChange::Deleted { entity } | EntityChange::Purged { entity } => {
-                let is_other =
-                    |it: &Promise| identities.id_of(&it.entity) != identities.id_of(entity);
-                self.pending.retain(is_other);
-                self.taken_back.retain(is_other);
+                self.keep(|it| !is_one(&it.entity, entity));
             }
             _ => {}
         }
     }
 
+    fn perceive(&mut self, heard: &Heard, around: &Surroundings<'_>) {
+        let is_met = |it: &mut Promise| it.met.is_none() && meet(it, heard, around);
+        let met: Vec<_> = self.pending.extract_if(.., |it| is_met(it)).collect();
+        met.into_iter().for_each(|it| self.put(it));
+    }
+
+    fn keep(&mut self, is_kept: impl Fn(&Promise) -> bool) {
+        self.pending.retain(&is_kept);
+        self.taken_back.retain(&is_kept);
+        self.ended.retain(|it| is_kept(&it.promise));
+    }
+
     fn put(&mut self, promise: Promise) {
-        let place = self
+        let place = |it: &Promise| (it.comes_up_at().is_none(), it.comes_up_at(), it.seq);
+        let at = self
             .pending
-            .partition_point(|it| (it.due_at, it.seq) < (promise.due_at, promise.seq));
-        self.pending.insert(place, promise);
+            .partition_point(|it| place(it) < place(&promise));
+        self.pending.insert(at, promise);
     }
 
     /// What this event noted is taken back, or brought back if it was.
-    fn toggle(&mut self, noted: Seq) {
+    fn toggle(&mut self, noted: Seq, at: Timestamp) {
         let is_it = |it: &Promise| it.seq == noted;
         if let Some(place) = self.pending.iter().position(is_it) {
             if self.taken_back.len() >= Self::MOST {
                 self.taken_back.remove(0);
             }
-            self.taken_back.push(self.pending.remove(place));
+            let promise = self.pending.remove(place);
+            let withdrawn = CommitmentOutcome::Broken(BrokenCause::Withdrawn);
+            self.note_end(promise.clone(), withdrawn, at);
+            self.taken_back.push(promise);
         } else if let Some(place) = self.taken_back.iter().position(is_it) {
+            self.ended.retain(|it| it.promise.seq != noted);
             let promise = self.taken_back.remove(place);
             self.put(promise);
         }
@@ -128,49 +214,116 @@ impl Promises {
     pub(super) fn take(&mut self, seq: Seq, people: &People) -> Option<Occasion> {
         let place = self.pending.iter().position(|it| it.seq == seq)?;
         let promise = self.pending.remove(place);
+        self.begun.push(BegunPromise {
+            promise: promise.clone(),
+            completion: None,
+        });
         Some(promise.occasion(people))
     }
 
-    /// The first whose moment has come.
+    fn end(&mut self, ended: &CommitmentEnded, at: Timestamp) {
+        let is_it = |it: &Promise| it.seq == ended.commitment;
+        let begun = self.begun.iter().position(|it| is_it(&it.promise));
+        let begun = begun.map(|place| self.begun.remove(place).promise);
+        let pending = self.pending.iter().position(is_it);
+        let pending = pending.map(|place| self.pending.remove(place));
+        if let Some(promise) = begun.or(pending) {
+            self.note_end(promise, ended.outcome, at);
+        }
+    }
+
+    fn note_end(&mut self, promise: Promise, outcome: CommitmentOutcome, at: Timestamp) {
+        if self.ended.len() >= Self::MOST_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(EndedPromise {
+            promise,
+            outcome,
+            at,
+        });
+    }
+
+    /// The turn for it is over. Programs that noted no end left it at that.
+    pub(super) fn close(&mut self, trigger: Seq) {
+        self.begun.retain(|it| it.promise.seq != trigger);
+    }
+
+    /// The first that may begin.
     pub(crate) fn due(&self, now: Timestamp) -> Option<&Promise> {
-        self.pending.first().filter(|it| it.due_at <= now)
+        self.pending.iter().find(|it| it.is_due(now))
+    }
+
+    /// One for which it is too late.
+    pub(crate) fn expired(&self, now: Timestamp) -> Option<&Promise> {
+        self.pending.iter().find(|it| it.has_expired(now))
+    }
+
+    /// What the turn with this trigger was begun for, if it is not over.
+    pub(crate) fn begun(&self, trigger: Seq) -> Option<&BegunPromise> {
+        self.begun.iter().find(|it| it.promise.seq == trigger)
     }
 
     /// The next moment after `now`.
     pub(crate) fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
-        let mut moments = self.pending.iter().map(|it| it.due_at);
-        moments.find(|at| *at > now)
+        let open = self.pending.iter().filter(|it| it.met.is_none());
+        let moments = open.flat_map(|it| it.due_at.into_iter().chain(it.until));
+        moments.filter(|at| *at > now).min()
     }
 
     /// What is still to come, the nearest first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Promise> {
         self.pending.iter()
     }
+
+    /// What a turn was begun for that is not over.
+    pub fn under_way(&self) -> impl ExactSizeIterator<Item = &Promise> {
+        self.begun.iter().map(|it| &it.promise)
+    }
+
+    /// What is over, the latest last: at most [`Promises::MOST_ENDED`].
+    pub fn ended(&self) -> impl DoubleEndedIterator<Item = &EndedPromise> + ExactSizeIterator {
+        self.ended.iter()
+    }
 }
 
-impl Promise {
-    fn occasion(self, people: &People) -> Occasion {
-        let known = people.attribution(self.entity.as_str());
-        let name = known.name().unwrap_or(self.entity.as_str()).to_owned();
-        let shown = |text: &str| one_line(&escape_template_tokens(text));
-        let text = format!(
-            "(The moment has come for something that you meant to do for {} ({}). It was due at {}. Do it now, and only for them: \
-             {})",
-            shown(&name),
-            self.entity,
-            self.due_at,
-            shown(&self.description),
-        );
-        Occasion {
-            seq: self.seq,
-            at: self.due_at,
-            kind: OccasionKind::Promise,
-            // No tokenizer makes more tokens than bytes.
-            tokens: u32::try_from(text.len()).unwrap_or(u32::MAX),
-            text,
-            trust: self.trust,
-            promise: Some(Box::new(self)),
-            name,
-        }
+/// How something ended that a call took off.
+pub(crate) fn completion_outcome(completion: Completion) -> CommitmentOutcome {
+    match completion {
+        Completion::Done => CommitmentOutcome::Kept,
+        Completion::Withdrawn => CommitmentOutcome::Broken(BrokenCause::Withdrawn),
     }
+}
+
+/// Notes that something has come, if this is what the promise waits for and it is not too late. Returns whether it is.
+fn meet(promise: &mut Promise, heard: &Heard, around: &Surroundings<'_>) -> bool {
+    let is_late = promise.until.is_some_and(|until| heard.heard_at >= until);
+    if is_late || promise.met.is_some() {
+        return false;
+    }
+    let fact = Fact {
+        perception: &heard.perception,
+        is_public: heard.is_public || around.privacy == Privacy::Shared,
+        identities: around.identities,
+    };
+    let found = promise
+        .when
+        .iter()
+        .find(|it| fact.meets(it, &promise.entity));
+    let Some(awaited) = found.cloned() else {
+        return false;
+    };
+    // A text is believed as far as its source. That somebody came is attested.
+    if awaited.words.is_some() {
+        promise.trust = promise.trust.lowest(heard.trust);
+    }
+    let by = heard.perception.attested.sender.id();
+    promise.met = Some(MetCondition {
+        seq: heard.seq,
+        at: heard.heard_at,
+        awaited: Awaited {
+            who: awaited.who.or_else(|| by.cloned()),
+            ..awaited
+        },
+    });
+    true
 }

@@ -3,7 +3,7 @@
 use dormouse_contracts::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::event::Event;
+use crate::event::{AssessmentOutcome, Event, TaskAssessed};
 
 /// What has been spent, over the whole life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +24,22 @@ impl Spent {
         match event {
             Event::Replied(it) => self.reply(it.reply.usage, it.prompt_tokens, it.tokens),
             Event::Consulted(it) => self.reply(it.reply.usage, it.prompt_tokens, it.tokens),
+            Event::TaskAssessed(it) => self.assessment(it),
+            Event::HistorySummarized(it) => {
+                self.reply(it.reply.usage, it.prompt_tokens, it.tokens);
+            }
             Event::ModelFailed(_) => self.failures = self.failures.saturating_add(1),
             _ => {}
+        }
+    }
+
+    fn assessment(&mut self, assessed: &TaskAssessed) {
+        let Some(call) = &assessed.asked else { return };
+        match call.outcome {
+            AssessmentOutcome::Replied { usage, tokens, .. } => {
+                self.reply(usage, call.prompt_tokens, tokens);
+            }
+            AssessmentOutcome::Failed(_) => self.failures = self.failures.saturating_add(1),
         }
     }
 
@@ -49,6 +63,9 @@ pub struct Counts {
     pub remembered: u64,
     /// How many tokens the last prompt took.
     pub prompt_tokens: u32,
+    /// How often the emergency stop was triggered.
+    #[serde(default)]
+    pub stops: u64,
 }
 
 impl Counts {
@@ -57,6 +74,7 @@ impl Counts {
             Event::TickStarted(started) => self.ticks = started.tick,
             Event::Unanswered(_) => self.unanswered = self.unanswered.saturating_add(1),
             Event::Remembered(_) => self.remembered = self.remembered.saturating_add(1),
+            Event::EmergencyStopTriggered(_) => self.stops = self.stops.saturating_add(1),
             Event::Replied(replied) => self.prompt_tokens = replied.prompt_tokens,
             _ => {}
         }

@@ -69,6 +69,9 @@ pub struct CallState {
     pub category: Option<ToolCategory>,
     /// The lowest trust of the remembered lines in its result, if it holds any.
     pub trust: Option<Trust>,
+    /// How many tokens its result takes.
+    #[serde(default)]
+    pub tokens: u32,
 }
 
 /// An outward act of a call.
@@ -181,6 +184,7 @@ impl CallState {
             verdict: None,
             category: None,
             trust: None,
+            tokens: 0,
         }
     }
 

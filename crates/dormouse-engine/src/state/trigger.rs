@@ -5,7 +5,8 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{heard::Heard, promises::Promise};
+use super::{heard::Heard, promise::Promise};
+use crate::event::{GoalId, GoalNote};
 
 /// What calls for a turn: it waits for one, or is being dealt with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,9 +37,25 @@ pub struct Occasion {
     /// What was promised, if it is that.
     #[serde(default)]
     pub promise: Option<Box<Promise>>,
+    /// The goal that is due, if it is that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Box<DueGoal>>,
     /// The name of whom it is for; empty if it is for nobody.
     #[serde(default)]
     pub name: String,
+    /// Who was party to what it is about, other than the assistant. Absent if that is not recorded, and anybody may learn what
+    /// is done about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<Audience>,
+}
+
+/// A goal whose moment has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DueGoal {
+    /// Its number.
+    pub id: GoalId,
+    /// What is to be reached.
+    pub description: GoalNote,
 }
 
 /// The kinds of things that become due.
@@ -98,7 +115,7 @@ impl Trigger {
                     entity: promise.entity.clone(),
                     name: occasion.name.clone(),
                     description: promise.description.clone(),
-                    due_at: promise.due_at,
+                    due_at: occasion.at,
                 }))
             }
         }
@@ -109,6 +126,14 @@ impl Trigger {
         match self {
             Self::Message(_) => None,
             Self::Occasion(occasion) => Some((&occasion.name, occasion.promise.as_ref()?)),
+        }
+    }
+
+    /// The goal whose moment has come.
+    pub(crate) fn goal(&self) -> Option<&DueGoal> {
+        match self {
+            Self::Message(_) => None,
+            Self::Occasion(occasion) => occasion.goal.as_deref(),
         }
     }
 
@@ -124,9 +149,10 @@ impl Trigger {
     pub(crate) fn words(&self) -> &str {
         match self {
             Self::Message(heard) => heard.perception.words.as_claimed(),
-            Self::Occasion(occasion) => match &occasion.promise {
-                Some(promise) => &promise.description,
-                None => &occasion.text,
+            Self::Occasion(occasion) => match (&occasion.promise, &occasion.goal) {
+                (Some(promise), _) => &promise.description,
+                (None, Some(goal)) => &goal.description.text,
+                (None, None) => &occasion.text,
             },
         }
     }
@@ -152,26 +178,42 @@ impl Trigger {
         match (self.message(), self.promise()) {
             (Some(heard), _) => heard.known_to(),
             (None, Some((_, promise))) => promise.audience.clone(),
-            (None, None) => Audience::nobody(),
+            (None, None) => self.audience().cloned().unwrap_or(Audience::nobody()),
         }
     }
 
-    /// Who hears what is said about it: the one whom it was promised; anybody, if nobody waits for an answer.
+    /// Who hears what is said about it: the one whom it was promised; those who know the goal; anybody, if nobody waits for an
+    /// answer.
     pub(crate) fn answer_reaches(&self) -> Audience {
         match (self.message(), self.promise()) {
             (Some(heard), _) => heard.perception.attested.answer_reaches(),
             (None, Some((_, promise))) => Audience::from_iter([promise.entity.clone()]),
-            (None, None) => Audience::Public,
+            (None, None) => self.audience().cloned().unwrap_or(Audience::Public),
         }
     }
 
-    /// Whether it is between the assistant and one other alone: then no answer is for anybody else.
+    /// Who was party to what became due, if that is recorded of it itself.
+    fn audience(&self) -> Option<&Audience> {
+        match self {
+            Self::Message(_) => None,
+            Self::Occasion(occasion) => match &occasion.goal {
+                Some(goal) => Some(&goal.description.audience),
+                None => occasion.audience.as_ref(),
+            },
+        }
+    }
+
+    /// Whether what is said about it is only for those who were party to it: for one other alone, or for those who know the goal.
     pub(crate) fn is_for_one(&self) -> bool {
         let is_private = |heard: &Heard| {
             let source = &heard.perception.attested.source;
             matches!(source, SourceKind::Whisper | SourceKind::Page)
         };
-        self.message().is_some_and(is_private) || self.promise().is_some()
+        let is_kept = |audience: &Audience| *audience != Audience::Public;
+        self.message().is_some_and(is_private)
+            || self.promise().is_some()
+            || self.goal().is_some()
+            || self.audience().is_some_and(is_kept)
     }
 
     /// The person who waits, if there is one.

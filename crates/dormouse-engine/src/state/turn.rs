@@ -16,12 +16,13 @@ use super::{
     trigger::Trigger,
 };
 use crate::{
-    builtin::{GET_ENTITY_PROFILE, RECALL_MEMORIES},
+    assessment::Assessment,
+    builtin::{GET_ENTITY_PROFILE, lists_lines},
     config::Privacy,
     event::{
-        ContextLimit, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed, NOOP,
-        ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered, Unanswered,
-        Verdict, WorldFailed,
+        ContextLimit, ContextType, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed,
+        NOOP, ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered,
+        Unanswered, Verdict, WorldFailed,
     },
     results::{left_out, without_records},
 };
@@ -37,6 +38,12 @@ const CUT_OFF: &str = "\n(the output goes on)\n";
 pub struct Turn {
     /// What called for it.
     pub trigger: Trigger,
+    /// Which kind of tick it is worked on in.
+    #[serde(default, skip_serializing_if = "ContextType::is_of_an_event")]
+    pub context: ContextType,
+    /// How its task was assessed, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<Assessment>,
     /// How far it has come.
     pub phase: Phase,
     /// What was looked up for it, until it is finished.
@@ -64,6 +71,29 @@ pub struct Turn {
     /// Whether the memory has changed since something was looked up, so that it is looked up again before the model is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_outdated: bool,
+    /// How much of it prompts show, once it is over.
+    #[serde(default, skip_serializing_if = "TurnView::is_whole")]
+    pub view: TurnView,
+}
+
+/// How much of a finished turn prompts show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnView {
+    /// All of it.
+    #[default]
+    Whole,
+    /// All but the results of its calls, each of which is one line.
+    Masked,
+    /// Nothing; it can be recalled.
+    Dropped,
+}
+
+impl TurnView {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+    fn is_whole(&self) -> bool {
+        *self == Self::Whole
+    }
 }
 
 /// More listen than when a turn began.
@@ -130,6 +160,8 @@ impl Turn {
     pub(super) fn new(trigger: Trigger) -> Self {
         Self {
             trigger,
+            context: ContextType::TickEvent,
+            assessment: None,
             phase: Phase::Working { failed: None },
             recollected: None,
             steps: Vec::new(),
@@ -142,10 +174,12 @@ impl Turn {
             careful_from: None,
             widened: None,
             is_outdated: false,
+            view: TurnView::Whole,
         }
     }
 
-    pub(super) fn begin_tick(&mut self) {
+    pub(super) fn begin_tick(&mut self, context: ContextType) {
+        self.context = context;
         self.phase.begin_tick();
         // A call that waits for its world belongs to the step that made it, even if a later tick carries it out.
         if self.open_call().is_none() {
@@ -192,7 +226,7 @@ impl Turn {
             FORGOTTEN.clone_into(&mut line.text);
         }
         // Its number of tokens stays: it is the most that the result takes.
-        for call in self.results_of(RECALL_MEMORIES) {
+        for call in self.results_of(lists_lines) {
             let shown = call.result.as_deref();
             if let Some(without) = shown.and_then(|shown| without_records(shown, &is_gone)) {
                 call.result = Some(without);
@@ -202,7 +236,7 @@ impl Turn {
 
     /// No words are kept of what was looked up about people.
     pub(super) fn forget_profiles(&mut self) {
-        for call in self.results_of(GET_ENTITY_PROFILE) {
+        for call in self.results_of(|tool| tool == GET_ENTITY_PROFILE) {
             call.result = Some(left_out());
         }
     }
@@ -213,10 +247,13 @@ impl Turn {
         self.forget_profiles();
     }
 
-    /// The calls of this tool that found something.
-    fn results_of<'a>(&'a mut self, tool: &'a str) -> impl Iterator<Item = &'a mut CallState> {
+    /// The calls of these tools that found something.
+    fn results_of(
+        &mut self,
+        is_tool: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &mut CallState> {
         let calls = self.steps.iter_mut().flat_map(|step| &mut step.calls);
-        calls.filter(move |call| call.call.name == tool && call.verdict == Some(Verdict::Success))
+        calls.filter(move |call| is_tool(&call.call.name) && call.verdict == Some(Verdict::Success))
     }
 
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
@@ -267,12 +304,15 @@ impl Turn {
         self
     }
 
-    /// Whether other messages may go before it while it waits. They may after an error that it may have caused, if no
-    /// call is open.
+    /// Whether other messages may go before it while it waits. They may after an error that it may have caused, and while
+    /// the budgets allow no call, if no call is open.
     pub(crate) fn may_step_aside(&self) -> bool {
         let after = self.wait().and_then(|wait| wait.after);
-        let after_error = matches!(after, Some(StopReason::LlmError | StopReason::ParseError));
-        after_error && self.open_call().is_none()
+        let may = matches!(
+            after,
+            Some(StopReason::LlmError | StopReason::ParseError | StopReason::BudgetSpent)
+        );
+        may && self.open_call().is_none()
     }
 
     /// The world was out of reach. However long that lasts, the ticks do not count against the message.
@@ -285,6 +325,10 @@ impl Turn {
 
     /// The tick is over, and a later one goes on.
     pub(super) fn suspend(&mut self, reason: StopReason, resume_at: Timestamp) {
+        if reason == StopReason::BudgetSpent && self.steps_this_tick == 0 {
+            // However long the budgets allow no call, that does not count against the message.
+            self.ticks = self.ticks.saturating_sub(1);
+        }
         self.phase.wait(resume_at, Some(reason));
     }
 
@@ -299,12 +343,26 @@ impl Turn {
         self.recollected = None;
         self.is_outdated = false;
         self.context_limit = None;
+        self.assessment = None;
         self
     }
 
     pub(super) fn resume_now(&mut self) {
         self.ticks = 0;
         self.wait_no_longer();
+    }
+
+    /// Whether it waits until the budgets allow a call of the model.
+    pub(crate) fn waits_for_a_budget(&self) -> bool {
+        let after = self.wait().and_then(|wait| wait.after);
+        after == Some(StopReason::BudgetSpent)
+    }
+
+    /// There may be other budgets now.
+    pub(super) fn wait_for_no_budget(&mut self) {
+        if self.waits_for_a_budget() {
+            self.wait_no_longer();
+        }
     }
 
     pub(super) fn wait_no_longer(&mut self) {
@@ -430,6 +488,7 @@ impl Turn {
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
             call.trust = answered.trust;
+            call.tokens = answered.tokens;
         }
         if answered.tool != NOOP && !is_notice {
             self.note(answered.verdict);
@@ -469,6 +528,7 @@ impl Turn {
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
         call.result = Some(settled.content.clone());
+        call.tokens = settled.tokens;
         let verdict = Verdict::from(&settled.outcome);
         call.verdict = Some(verdict);
         if let Some(effect) = &mut call.effect {
@@ -561,6 +621,14 @@ impl Turn {
     #[must_use]
     pub fn trigger_seq(&self) -> Seq {
         self.trigger.seq()
+    }
+
+    /// The last event of it that it knows: the last act, or what called for it.
+    #[must_use]
+    pub fn last_seq(&self) -> Seq {
+        let calls = self.steps.iter().flat_map(|step| &step.calls);
+        let settled = calls.filter_map(|call| call.effect.as_ref()?.settled);
+        settled.fold(self.trigger_seq(), Seq::max)
     }
 
     /// The message that this turn answers, if somebody waits for an answer.

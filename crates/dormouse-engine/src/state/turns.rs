@@ -42,8 +42,11 @@ impl Turns {
             Event::TickStarted(started) => {
                 // A tick for a trigger that nobody knows works on nothing.
                 if self.take_up(started.trigger) {
-                    self.on_current(Turn::begin_tick);
+                    self.on_current(|turn| turn.begin_tick(started.context));
                 }
+            }
+            Event::TaskAssessed(assessed) => {
+                self.on_current(|turn| turn.assessment = Some(assessed.assessment));
             }
             Event::Replied(replied) => {
                 self.aside.iter_mut().for_each(Turn::another_was_answered);
@@ -68,10 +71,15 @@ impl Turns {
             Event::EmergencyStopTriggered(_) => self.on_current(Turn::interrupt),
             Event::EmergencyStopCleared(_) => self.open_mut().for_each(Turn::resume_now),
             Event::RetryRequested(_) => self.open_mut().for_each(Turn::wait_no_longer),
-            // What was looked up before may not be for those who listen.
-            Event::Configured(change) if change.settings.is_some() && privacy == Privacy::Kept => {
-                self.open_mut().for_each(Turn::forget_recollected);
+            Event::Configured(change) if change.settings.is_some() => {
+                self.open_mut().for_each(Turn::wait_for_no_budget);
+                // What was looked up before may not be for those who listen.
+                if privacy == Privacy::Kept {
+                    self.open_mut().for_each(Turn::forget_recollected);
+                }
             }
+            // What is left out from here on may be remembered.
+            Event::Compacted(_) => self.open_mut().for_each(Turn::forget_recollected),
             // What a call of the turn itself notes is in its steps.
             Event::EntityChanged(changed) if !changed.is_by_call() => {
                 self.open_mut().for_each(|turn| {
@@ -91,14 +99,27 @@ impl Turns {
             Event::Configured(_)
             | Event::Woke(_)
             | Event::SettingChanged(_)
+            | Event::StopNoticeIntended(_)
+            | Event::StopNoticeSettled(_)
+            | Event::HistoryReset(_)
+            | Event::CallReserved(_)
+            | Event::ApprovalRequested(_)
+            | Event::ApprovalAnswered(_)
             | Event::Remembered(_)
             | Event::EntityChanged(_)
             | Event::Consulted(_)
             | Event::ConsultationFailed(_)
             | Event::ConsolidationBegan(_)
             | Event::ConsolidationEnded(_)
+            | Event::HistorySummarized(_)
+            | Event::SummaryFailed(_)
             | Event::Forgotten(_)
-            | Event::RosterChanged(_) => {}
+            | Event::RosterChanged(_)
+            | Event::GoalCreated(_)
+            | Event::GoalUpdated(_)
+            | Event::GoalCompleted(_)
+            | Event::GoalPursued(_) => {}
+            Event::CommitmentEnded(_) => {}
         }
         None
     }
@@ -298,7 +319,9 @@ mod tests {
             trust: Trust::FULL,
             tokens: 6,
             promise: None,
+            goal: None,
             name: String::new(),
+            audience: None,
         };
         let mut turns = Turns {
             waiting: VecDeque::from([Trigger::Occasion(occasion)]),

@@ -8,15 +8,15 @@ use dormouse_contracts::{
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
-use dormouse_memory::{Memory, MemoryError, RecallRequest, RecordStatus};
+use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
 use super::{Done, caught_up, recall};
 use crate::{
     Ports,
-    builtin::{Draft, MemoryAnswer, MemoryQuery, shown_score},
-    event::RecallFailure,
+    builtin::{Basis, Draft, MemoryAnswer, MemoryQuery, NewAction, shown_score},
+    event::{RecallFailure, RecalledLine},
     render::{heard_as, name, place},
 };
 
@@ -24,6 +24,9 @@ use crate::{
 const NAMED: usize = 5;
 /// What says that something that matches is left out.
 const LEFT_OUT: &str = "what not everybody who hears your answer was party to; whoever shared it can ask you in private";
+/// How many records are read at a time, and how often, for one look at what was said.
+const PAGE: usize = 200;
+const MOST_PAGES: usize = 20;
 /// How many observations a profile lists, newest first.
 const OBSERVATIONS: usize = 10;
 
@@ -69,6 +72,27 @@ async fn answer(
             }
             recall_answer(&ports.memory, request, through).await
         }
+        MemoryQuery::History {
+            from,
+            to,
+            limit,
+            without,
+            quote_trust,
+            listeners,
+        } => {
+            let may_be_read = |record: &Record| {
+                let seq = record.id.seq();
+                let is_said = record.provenance.derivation == Derivation::Heard;
+                let is_believed = record.trust >= quote_trust;
+                (from..=to).contains(&seq)
+                    && is_said
+                    && is_believed
+                    && record.is_in_use()
+                    && !without.contains(&record.id)
+                    && is_for(&ports.memory, record, listeners.as_ref())
+            };
+            history_answer(&ports.memory, (from, to), limit, may_be_read).await
+        }
         MemoryQuery::Profile { who, listeners } => {
             Ok(ports
                 .memory
@@ -107,6 +131,75 @@ async fn answer(
     }
 }
 
+/// Whether these listeners were party to a record. Two ids of one person count as one.
+fn is_for(memory: &Memory, record: &Record, listeners: Option<&Audience>) -> bool {
+    let Some(listeners) = listeners else {
+        return true;
+    };
+    memory.with_entities(|known| {
+        let renamed = |audience: &Audience| audience.renamed(|id| known.survivor(id));
+        renamed(&record.known_to()).covers(&renamed(listeners))
+    })
+}
+
+/// What was said from one event to another, in order.
+async fn history_answer(
+    memory: &Memory,
+    (from, to): (Seq, Seq),
+    limit: usize,
+    may_be_read: impl Fn(&Record) -> bool,
+) -> Result<MemoryAnswer, RecallFailure> {
+    let mut after = Some(Origin::event(Seq(from.0.saturating_sub(1))));
+    let mut lines = Vec::new();
+    let mut goes_on_at = None;
+    for _ in 0..MOST_PAGES {
+        let page = memory.records(after, PAGE).await;
+        let page = page.map_err(|error| unreadable(&error))?;
+        after = page.last().map(|record| record.id);
+        let is_last = after.is_none_or(|last| last.seq() > to);
+        for record in page.iter().filter(|record| may_be_read(record)) {
+            if lines.len() >= limit {
+                goes_on_at = Some(format!("#{}", record.id));
+                break;
+            }
+            lines.push(recall::line(record));
+        }
+        if is_last || goes_on_at.is_some() {
+            break;
+        }
+    }
+    let trust = lines.iter().map(|line| line.trust).reduce(Trust::lowest);
+    let mut result = json!({"memories": lines.iter().map(as_result).collect::<Vec<_>>()});
+    if let (Some(at), Value::Object(fields)) = (goes_on_at, &mut result) {
+        fields.insert("goes_on_at".to_owned(), at.into());
+    }
+    // Without lines there is nothing that the result could be believed less for.
+    let trust = trust.or(Some(Trust::FULL));
+    Ok(MemoryAnswer::Found { result, trust })
+}
+
+/// A line as the result of a call shows it.
+fn as_result(line: &RecalledLine) -> Value {
+    let mut memory = json!({
+        "text": line.text,
+        "at": line.at.to_string(),
+        "from": name(&line.from),
+        "trust": shown_score(line.trust),
+        "id": format!("#{}", line.record),
+    });
+    let attested = [
+        ("entity", line.from.id().map(|id| id.as_str().to_owned())),
+        ("how", line.heard.as_ref().map(heard_as)),
+        ("place", place(line)),
+    ];
+    for (name, value) in attested {
+        if let (Some(value), Value::Object(fields)) = (value, &mut memory) {
+            fields.insert(name.to_owned(), value.into());
+        }
+    }
+    memory
+}
+
 async fn recall_answer(
     memory: &Memory,
     request: RecallRequest,
@@ -121,26 +214,7 @@ async fn recall_answer(
         .map(|found| recall::line(&found.record))
         .filter(|line| !recall::waits(line, through))
         .collect();
-    let memories = lines.iter().map(|line| {
-        let mut memory = json!({
-            "text": line.text,
-            "at": line.at.to_string(),
-            "from": name(&line.from),
-            "trust": shown_score(line.trust),
-            "id": format!("#{}", line.record),
-        });
-        let attested = [
-            ("entity", line.from.id().map(|id| id.as_str().to_owned())),
-            ("how", line.heard.as_ref().map(heard_as)),
-            ("place", place(line)),
-        ];
-        for (name, value) in attested {
-            if let (Some(value), Value::Object(fields)) = (value, &mut memory) {
-                fields.insert(name.to_owned(), value.into());
-            }
-        }
-        memory
-    });
+    let memories = lines.iter().map(as_result);
     let trust = lines.iter().map(|line| line.trust).reduce(Trust::lowest);
     let mut result = json!({
         "memories": memories.collect::<Vec<_>>(),
@@ -212,6 +286,48 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
     }
 }
 
+/// Finds out whom an action waits for, and whether it may be done for this person.
+fn complete(
+    known: &Entities,
+    profile: &Profile,
+    action: &mut NewAction,
+    basis: &Basis,
+) -> Result<(), String> {
+    for one in &mut action.when {
+        if let Some(who) = &one.who {
+            let found = resolve(known, who);
+            let found = found.map_err(|why| format!("{who:?}, whom you wait for: {why}"))?;
+            one.awaited.who = Some(found.entity_id.clone());
+        }
+    }
+    let with_entity = Audience::from_iter([profile.entity_id.clone()]);
+    let is_party = may_learn(known, basis.audience.as_ref(), Some(&with_entity));
+    let is_named = |asked: &String| {
+        let mut names = profile.aliases.iter().chain([&profile.name]);
+        names.any(|name| names_somebody(asked, name.as_str()))
+    };
+    match action.asked.as_ref().filter(|_| !is_party) {
+        Some(asked) if !is_named(asked) => Err(format!(
+            "{} was not party to what this is made of, and the message that you answer does not name them: ask whom it is for",
+            profile.name.as_str()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a word of a name is in a text.
+fn names_somebody(text: &str, name: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let said = words(text);
+    words(name).iter().any(|word| said.contains(word))
+}
+
 /// Whether a fact may be noted about somebody.
 fn check(
     known: &Entities,
@@ -225,7 +341,12 @@ fn check(
         Err(refusal) => return MemoryAnswer::Refused(refusal),
     };
     let entity = &profile.entity_id;
-    if let Draft::CompleteAction(action, noted_at) = &mut draft {
+    if let Draft::AddAction(action, basis) = &mut draft
+        && let Err(refusal) = complete(known, profile, action, basis)
+    {
+        return MemoryAnswer::Refused(refusal);
+    }
+    if let Draft::CompleteAction(action, noted_at, _) = &mut draft {
         let mut pending = known.pending_actions(entity).into_iter();
         let is_theirs = |it: &PendingAction| may_learn(known, it.audience.as_ref(), listeners);
         let Some(pending) = pending.find(|it| it.id == *action && is_theirs(it)) else {
@@ -234,7 +355,7 @@ fn check(
             let unknown = EntityChangeError::UnknownAction { entity, action };
             return MemoryAnswer::Refused(unknown.to_string());
         };
-        *noted_at = pending.due_at.map(|_| pending.created_at);
+        *noted_at = pending.waits().then_some(pending.created_at);
     }
     let changes = draft.changes(entity);
     let stale_after = StaleAfter::default();
@@ -303,6 +424,9 @@ fn profile_answer(
             });
             if let (Some(due_at), Value::Object(fields)) = (it.due_at, &mut action) {
                 fields.insert("due_at".to_owned(), json!(due_at.to_string()));
+            }
+            if let (true, Value::Object(fields)) = (it.waits(), &mut action) {
+                fields.insert("comes_up".to_owned(), json!(it.condition()));
             }
             with_sources(action, &it.sources)
         })

@@ -62,7 +62,7 @@ pub(crate) async fn recall(
     Done::Recollected(Box::new(found))
 }
 
-fn nothing(failure: RecallFailure) -> Recollected<RecalledLine> {
+pub(super) fn nothing(failure: RecallFailure) -> Recollected<RecalledLine> {
     Recollected {
         failure: Some(failure),
         ..Recollected::default()

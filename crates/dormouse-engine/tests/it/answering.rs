@@ -130,7 +130,7 @@ async fn each_stop_reason_ends_the_loop() {
         ((0..5).map(|_| look()).collect(), StopReason::MaxIterations),
     ];
     for (turns, reason) in cases {
-        let home = Home::new(turns);
+        let home = Home::new(turns).without_a_loop_guard();
         home.world.answer("inspect_location", json!({}));
         home.hear(Perceive::whisper("Alice", "go on").build()).await;
         assert_eq!(home.stops(), [reason]);
@@ -227,7 +227,8 @@ async fn a_model_that_always_calls_tools_is_stopped() {
     let home = Home::with(ScriptedModel::looping(ScriptedTurn::call(
         "inspect_location",
         json!({}),
-    )));
+    )))
+    .without_a_loop_guard();
     home.world.answer("inspect_location", json!({}));
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "hello").build())

@@ -14,7 +14,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationSettings, Consolidator,
-    DecideAgainError, Event, LoggedMemory, decide_again, restore,
+    DecideAgainError, Event, FirstDifference, LoggedMemory, decide_again, restore,
 };
 use dormouse_entities::{
     ConsolidationPolicy, EntityChange, EntityType, Name, NewObservation, ObservationSource,
@@ -24,7 +24,7 @@ use dormouse_memory::{
     MemoryChange, Note, Record, RecordKind, RecordStatus, write::ExtractionSettings,
 };
 use dormouse_resilience::RetryBudget;
-use dormouse_testing::{CountTokens, FixedRandom, ScriptedModel, ScriptedTurn};
+use dormouse_testing::{CountTokens, FixedRandom, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::{
@@ -62,6 +62,27 @@ pub(crate) fn consolidator(home: &Home, model: ScriptedModel) -> Consolidator {
 
 fn by() -> Author {
     Author::Operator("florian".to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_consolidation_asks_no_model_while_the_assistant_is_stopped() {
+    let home = Home::new([ScriptedTurn::call("noop", json!({}))]);
+    home.hear(Perceive::whisper("Alice", "my boat lies in Berlin").build())
+        .await;
+    let life = home.wake().await;
+    life.handle.stop("Carol", "").await.unwrap();
+    life.end().await.unwrap();
+    let by = consolidator(&home, ScriptedModel::new([]));
+    let mut memory = logged(&home).await;
+    assert_eq!(
+        by.run(&mut memory).await.unwrap().end,
+        ConsolidationEnd::Stopped
+    );
+    let began = |event: &Event| matches!(event, Event::ConsolidationBegan(_));
+    assert!(
+        !home.events().iter().any(began),
+        "nothing is written either"
+    );
 }
 
 /// The text that a request shows.
@@ -493,34 +514,76 @@ async fn what_follows_from_other_settings_or_another_reply_is_found_by_deciding_
             "consulted",
         ),
         ("entity_changed", "drank tea 2", "drank tea 7", "consulted"),
-        ("consulted", "boat0x0", "boat0x9", "memory_changed"),
+        // A fact of the reply is doubtful, so the model was asked about it.
+        ("consulted", "boat0x0", "boat0x9", "consulted"),
+        ("consulted", "supersede", "link", "memory_changed"),
+        (
+            "consulted",
+            "\"found\":[[\"1\"",
+            "\"found\":[[\"3\"",
+            "consulted",
+        ),
+        (
+            "memory_changed",
+            "\"found\":[[\"1\"",
+            "\"found\":[[\"3\"",
+            "memory_changed",
+        ),
+        // What becomes of each fact, and which facts were asked about with which records.
+        (
+            "memory_changed",
+            "{\"old\":\"1\"}",
+            "{\"old\":\"16.1\"}",
+            "memory_changed",
+        ),
+        ("consulted", "[\"2\",\"3\"]", "[\"3\",\"4\"]", "consulted"),
+        (
+            "consulted",
+            "\"extraction\":14",
+            "\"extraction\":13",
+            "consulted",
+        ),
         ("memory_changed", "boat0x0", "boat0x9", "memory_changed"),
         ("consulted", "\\\"tea\\\"", "\\\"mead\\\"", "entity_changed"),
         ("entity_changed", "\"tea\"", "\"mead\"", "entity_changed"),
     ] {
-        let log = dormouse_testing::MemoryLog::new();
-        for (seq, event) in (0..).zip(home.log.events(&key())) {
-            let payload = String::from_utf8(event.payload.clone()).unwrap();
-            let changed = NewEvent {
-                at: event.at,
-                kind: Event::decode(&event).unwrap().kind(),
-                schema: event.schema,
-                payload: match event.kind == kind {
-                    true => payload.replace(from, to).into_bytes(),
-                    false => event.payload,
-                },
-            };
-            let request = AppendRequest {
-                assistant: key(),
-                expected: Seq(seq),
-                events: vec![changed],
-            };
-            log.append(request).await.unwrap();
-        }
-        let again = decide_again(&log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await;
-        let Err(DecideAgainError::Different(first)) = again else {
-            panic!("{from}: {again:?}");
-        };
+        let first = first_difference(&home, kind, from, to).await;
         assert_eq!(first.recorded.kind(), differs, "{kind} {from}: {first}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_could_be_read_after_all_is_found_by_deciding_again() {
+    let home = full().await;
+    run(&home, &consolidator(&home, weatherly())).await.unwrap();
+    let poem = "I would rather talk about the weather.";
+    let first = first_difference(&home, "consulted", poem, "[]").await;
+    assert_eq!(first.recorded.kind(), "consultation_failed", "{first}");
+}
+
+/// What differs first in a log in which all events of this kind have one text in place of another.
+async fn first_difference(home: &Home, kind: &str, from: &str, to: &str) -> FirstDifference {
+    let log = dormouse_testing::MemoryLog::new();
+    for (seq, event) in (0..).zip(home.log.events(&key())) {
+        let payload = String::from_utf8(event.payload.clone()).unwrap();
+        let changed = NewEvent {
+            at: event.at,
+            kind: Event::decode(&event).unwrap().kind(),
+            schema: event.schema,
+            payload: match event.kind == kind {
+                true => payload.replace(from, to).into_bytes(),
+                false => event.payload,
+            },
+        };
+        let request = AppendRequest {
+            assistant: key(),
+            expected: Seq(seq),
+            events: vec![changed],
+        };
+        log.append(request).await.unwrap();
+    }
+    match decide_again(&log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await {
+        Err(DecideAgainError::Different(first)) => *first,
+        again => panic!("{from}: {again:?}"),
     }
 }

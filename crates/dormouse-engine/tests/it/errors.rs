@@ -124,7 +124,8 @@ async fn attempts_that_fail_late_end_the_tick_so_that_it_is_told() {
 #[tokio::test(start_paused = true)]
 async fn five_errors_in_a_row_stop_the_assistant_until_somebody_clears_it() {
     let home =
-        Home::new(failing(ModelErrorKind::NotFound, 5).chain([say("sorry"), say("and you too")]));
+        Home::new(failing(ModelErrorKind::NotFound, 5).chain([say("sorry"), say("and you too")]))
+            .configured(|config| config.stop_notice.clear());
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "hello").number(1).build())
         .await;
@@ -221,7 +222,8 @@ async fn errors_of_calls_count_and_a_success_takes_them_back() {
             .chain([say("there")])
             .chain((0..4).map(|_| wrong()))
             .chain([say("x")]),
-    );
+    )
+    .without_a_loop_guard();
     home.hear(Perceive::whisper("Alice", "one").number(1).build())
         .await;
     assert_eq!(
@@ -230,7 +232,7 @@ async fn errors_of_calls_count_and_a_success_takes_them_back() {
         Rest::Settled
     );
 
-    let home = Home::with(ScriptedModel::looping(wrong()));
+    let home = Home::with(ScriptedModel::looping(wrong())).without_a_loop_guard();
     let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(rest, Rest::Settled, "the message is given up");
     assert_eq!(home.stops(), [StopReason::GivenUp]);
@@ -250,6 +252,7 @@ async fn one_success_among_four_failures_stops_the_assistant_too() {
     let home = Home::new((0..5).flat_map(|_| message())).configured(|config| {
         config.limits = config.limits.with_max_iterations(10).unwrap();
     });
+    let home = home.without_a_loop_guard();
     home.world.answer("inspect_location", json!({}));
     let life = home.wake().await;
     for number in 1..=5 {
@@ -383,7 +386,8 @@ fn cause(home: &Home) -> Option<UnansweredCause> {
 async fn being_left_alone_between_steps_does_not_keep_one_message_going_for_ever() {
     let recall = || ScriptedTurn::call("recall_memories", json!({"query": "tea"}));
     let not_attempted = || ScriptedTurn::Fail(ModelErrorKind::NotAttempted(Some(minutes(5))));
-    let home = Home::new((0..1_000).flat_map(|_| [recall(), not_attempted()]));
+    let turns = (0..1_000).flat_map(|_| [recall(), not_attempted()]);
+    let home = Home::new(turns).without_a_loop_guard();
     let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(rest, Rest::Settled);
     assert_eq!(cause(&home), Some(UnansweredCause::EndlessTurn(21)));
@@ -399,7 +403,7 @@ async fn successes_between_failures_do_not_keep_one_message_going_for_ever() {
     for (failure, times) in rounds {
         let turns =
             (0..1_000).flat_map(|_| [recall()].into_iter().chain((0..times).map(|_| failure())));
-        let home = Home::new(turns);
+        let home = Home::new(turns).without_a_loop_guard();
         let rest = home.hear(Perceive::whisper("Alice", "hello").build()).await;
         assert_eq!(rest, Rest::Settled);
         assert_eq!(cause(&home), Some(UnansweredCause::EndlessTurn(21)));
@@ -487,4 +491,23 @@ async fn thoughts_without_end_are_not_heard_and_do_not_fill_the_log() {
     assert_eq!(home.deeds(), ["say hi"]);
     let events = home.log.events(&key());
     assert!(events.iter().all(|event| event.payload.len() < 1 << 14));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_panics_has_failed_like_any_other_and_is_counted() {
+    let home = Home::new([
+        ScriptedTurn::with(|_| panic!("a defect of the adapter")),
+        say("hi"),
+    ]);
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.deeds(), ["say hi"]);
+    assert_eq!(life.handle.status().panics, 1);
+    life.end().await.unwrap();
+    assert_eq!(
+        home.stops(),
+        [StopReason::LlmError, StopReason::TerminalTool]
+    );
 }

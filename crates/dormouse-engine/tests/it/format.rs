@@ -164,21 +164,65 @@ const WITH_MEMORY: [(&str, &str); 19] = [
 
 #[test]
 fn every_event_that_came_with_the_memory_is_read_and_written_the_same() {
-    for (kind, payload) in WITH_MEMORY {
-        let stored = StoredEvent {
-            seq: Seq(1),
-            at: Timestamp::EPOCH,
-            kind: kind.to_owned(),
-            schema: 2,
-            payload: payload.as_bytes().to_vec(),
-        };
-        let event = Event::decode(&stored).unwrap();
-        let again = event.encode(stored.at).unwrap().payload;
-        assert_eq!(
-            serde_json::from_slice::<Value>(&again).unwrap(),
-            serde_json::from_str::<Value>(payload).unwrap()
-        );
-    }
+    WITH_MEMORY
+        .iter()
+        .for_each(|(kind, payload)| is_written_the_same(kind, payload));
+}
+
+fn is_written_the_same(kind: &str, payload: &str) {
+    let stored = StoredEvent {
+        seq: Seq(1),
+        at: Timestamp::EPOCH,
+        kind: kind.to_owned(),
+        schema: 2,
+        payload: payload.as_bytes().to_vec(),
+    };
+    let event = Event::decode(&stored).unwrap();
+    let again = event.encode(stored.at).unwrap().payload;
+    assert_eq!(
+        serde_json::from_slice::<Value>(&again).unwrap(),
+        serde_json::from_str::<Value>(payload).unwrap()
+    );
+}
+
+/// The events of goals, each with all it may hold, and with as little as it may.
+const OF_GOALS: [(&str, &str); 8] = [
+    (
+        "goal_created",
+        r#"{"id":2,"description":{"text":"sweep","trust":0.9,"audience":{"entities":["player:1"]},"sources":["7"]},"priority":5,"parent_id":1,"moment":{"repeating":{"first":7,"every":"daily 20:00"}},"author":{"tool":"call_1_0"}}"#,
+    ),
+    (
+        "goal_created",
+        r#"{"id":1,"description":{"text":"sweep","trust":1.0,"audience":"public"},"priority":1,"moment":"never","author":{"operator":"florian"}}"#,
+    ),
+    (
+        "goal_updated",
+        r#"{"id":1,"status":{"waiting":{"until":9}},"priority":2,"parent_id":0,"moment":{"at":8},"note":{"text":"soon","trust":0.5,"audience":"public"},"author":{"operator":"florian"}}"#,
+    ),
+    (
+        "goal_updated",
+        r#"{"id":1,"status":{"blocked":"reported"},"author":{"operator":"florian"}}"#,
+    ),
+    (
+        "goal_completed",
+        r#"{"id":1,"outcome":{"text":"clean","trust":0.5,"audience":"public"},"author":{"tool":"call_1_0"}}"#,
+    ),
+    ("goal_completed", r#"{"id":1,"author":{"tool":"call_1_0"}}"#),
+    (
+        "goal_pursued",
+        r#"{"id":1,"pursuit":"progress","next_at":9}"#,
+    ),
+    (
+        "goal_pursued",
+        r#"{"id":1,"pursuit":"nothing","blocked":{"no_progress":3}}"#,
+    ),
+];
+
+#[test]
+fn the_events_of_goals_are_read_and_written_the_same() {
+    OF_GOALS
+        .iter()
+        .for_each(|(kind, payload)| is_written_the_same(kind, payload));
 }
 
 #[test]

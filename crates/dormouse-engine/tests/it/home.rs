@@ -112,6 +112,13 @@ impl Home {
         self
     }
 
+    /// With a model that may make the same call again and again.
+    pub(crate) fn without_a_loop_guard(self) -> Self {
+        self.configured(|config| {
+            config.limits = config.limits.with_max_repeated_calls(100).unwrap();
+        })
+    }
+
     /// In a world where somebody who has spoken still has the word.
     pub(crate) fn where_speech_ends_nothing(mut self) -> Self {
         let speeches = self.tools.iter_mut().filter(|tool| tool.speech.is_some());
@@ -170,6 +177,11 @@ impl Home {
     pub(crate) fn set_clock(&self, hours: i64) {
         let micros = hours * 3_600_000_000;
         self.clock.began.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// What its clock shows, in microseconds.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now().as_micros()
     }
 
     /// Loses the memory: the next life begins with an empty one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    ChatRequest, Message, Perception, TokenCount, TokenCounter, ToolDefinition,
+    ChatRequest, Message, Perception, Purpose, TokenCount, TokenCounter, ToolDefinition,
 };
 use dormouse_engine::{Assistant, Ports, ToolCalling, WakeError};
 use dormouse_testing::{FakeWorld, Perceive, ScriptedModel, ScriptedTurn, effort};
@@ -103,7 +103,9 @@ async fn prompts(home: &Home, counter: Count, heard: Vec<Perception>) -> Vec<(Ch
         dormouse_engine::Event::Replied(replied) => Some(replied.prompt_tokens),
         _ => None,
     });
-    home.model.requests().into_iter().zip(told).collect()
+    let mut requests = home.model.requests();
+    requests.retain(|request| request.purpose == Purpose::Answer);
+    requests.into_iter().zip(told).collect()
 }
 
 fn counter() -> impl Strategy<Value = Count> {

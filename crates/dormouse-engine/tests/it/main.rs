@@ -8,12 +8,17 @@
 )]
 
 mod answering;
+mod approving;
 mod attacks;
 mod bookkeeping;
+mod budgets;
 mod capture;
 mod changed_memory;
 mod clocks;
+mod commitments;
+mod compaction;
 mod consolidating;
+mod contexts;
 mod crash;
 mod cross_talk;
 mod deciding_again;
@@ -22,6 +27,7 @@ mod effects;
 mod errors;
 mod forgetting;
 mod format;
+mod goals;
 mod hearing;
 mod home;
 mod hostile_prompt;

@@ -13,8 +13,8 @@ use dormouse_contracts::{
     ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent,
 };
 use dormouse_engine::{
-    Assistant, CatchUpError, Event, RecallFailure, RecalledItem, RecalledLine, Recollected, Rest,
-    WakeError, catch_up, replay,
+    Assistant, CatchUpError, Event, OrderPreset, PartOrder, RecallFailure, RecalledItem,
+    RecalledLine, Recollected, Rest, WakeError, catch_up, replay,
 };
 use dormouse_memory::{LogPosition, Memory, Record, StoredChange};
 use dormouse_testing::{FakeWorld, MemoryLog, Perceive, ScriptedModel, ScriptedTurn, effort};
@@ -381,6 +381,7 @@ async fn a_remembered_line_is_written_once_however_often_it_is_shown() {
 async fn a_prompt_has_its_parts_in_the_documented_order() {
     let home = Home::with_all_shared(ScriptedModel::looping(noop())).configured(|config| {
         config.limits = config.limits.with_max_history(1).unwrap();
+        config.prompt.order = PartOrder::Preset(OrderPreset::Documented);
     });
     let life = home.wake().await;
     let heard = [
@@ -412,9 +413,9 @@ async fn a_prompt_has_its_parts_in_the_documented_order() {
         "[MEMORIES]",
         "(#2 whisper of \"Alice\" (player:Alice), trust 0.90, ",
         "> The kettle is in the blue box.",
-        "> It rains.",
         "(Overheard lately",
         "> The bridge is out.",
+        "> It rains.",
         "> Where is the kettle, please?",
     ];
     let places: Vec<_> = parts.iter().map(|part| place(part)).collect();

@@ -178,7 +178,11 @@ async fn nonsense_for_five_people_in_a_row_stops_the_assistant() {
         life.handle.at_rest().await,
         Rest::Stopped(StopCause::ConsecutiveErrors(5))
     );
-    assert_eq!(home.deeds().len(), 5, "each of them was told");
+    assert_eq!(
+        home.deeds().len(),
+        6,
+        "each of them was told, and all that it stopped"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use dormouse_contracts::{
     AssistantId, CachePolicy, CacheScope, Outcome, Rejection, SourceKind, Speech, SpeechKind,
     ToolCategory, ToolSourceName, Trust,
 };
-use dormouse_engine::{Event, StopReason, ToolAnswered, Verdict};
+use dormouse_engine::{ContextConfig, ContextType, Event, StopReason, ToolAnswered, Verdict};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn};
 use dormouse_tools::{
     NamedToolSource, Tool, ToolInfo, Toolbox,
@@ -187,6 +187,26 @@ async fn a_dangerous_tool_is_used_once_and_ends_the_tick() {
         panic!("it is done");
     };
     assert_eq!(receipt.detail, json!({ "launched": "Star" }));
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_a_context_requires_it_a_dangerous_call_is_decided_twice() {
+    let (home, launched) = base([launch("Star"), launch("Star")]);
+    let home = home.configured(|config| {
+        let context = ContextConfig {
+            dangerous_requires_confirm: Some(true),
+            ..ContextConfig::default()
+        };
+        config
+            .execution
+            .contexts
+            .insert(ContextType::TickEvent, context);
+    });
+    live(&home, [alice("launch Star")]).await;
+    assert_eq!(launched.load(SeqCst), 1);
+    assert_eq!(answers(&home)[0].verdict, Verdict::Deferred);
+    assert_eq!(home.model.requests().len(), 2);
     home.no_protocol_was_broken();
 }
 

@@ -1,7 +1,7 @@
 //! What it means to do for somebody at a moment: done once when the moment comes, for the one who asked.
 
 use dormouse_contracts::{Audience, Author, EntityId, Sender, Seq};
-use dormouse_engine::{Event, Rest, Selection, replay};
+use dormouse_engine::{ContextType, Event, Rest, Selection, replay};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
@@ -72,6 +72,16 @@ async fn what_was_promised_is_done_once_when_its_moment_comes_and_for_nobody_els
     assert_eq!(home.deeds().len(), 1, "said once");
     let within = home.world.performed()[0].within.clone();
     assert_eq!(within, Audience::of([alice()]), "nobody else may hear it");
+    let contexts = home.events().into_iter().filter_map(|event| match event {
+        Event::TickStarted(started) => Some(started.context),
+        _ => None,
+    });
+    let contexts: Vec<_> = contexts.collect();
+    assert_eq!(
+        contexts,
+        [ContextType::TickEvent, ContextType::TickAutonomous],
+        "nothing happened: it became due"
+    );
     home.no_protocol_was_broken();
 }
 

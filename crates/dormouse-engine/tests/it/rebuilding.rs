@@ -382,6 +382,8 @@ fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange 
             description: ActionText::shortened(&format!("look for mill {mark}")).unwrap(),
             priority: 1,
             due_at: None,
+            when: Vec::new(),
+            until: None,
             trust: None,
             audience: None,
             sources: Sources::default(),
@@ -390,6 +392,7 @@ fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange 
             entity: who,
             action: u64::try_from(mark % 3).unwrap(),
             noted_at: None,
+            completion: Default::default(),
         },
         14 => EntityChange::Purged { entity: who },
         0 => EntityChange::Created {

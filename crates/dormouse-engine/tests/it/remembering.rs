@@ -2,7 +2,7 @@
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{Attribution, Trust};
-use dormouse_engine::{Event, HISTORY_KEPT, Remembered};
+use dormouse_engine::{Event, Remembered};
 use dormouse_testing::{Perceive, ScriptedTurn};
 use serde_json::json;
 
@@ -230,20 +230,25 @@ async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before(
         (None, 0, from("myself", 0.6)),
     ] {
         let first = [remember("the vault is empty"), noop()];
-        // So long ago that no prompt shows it any more: only the memory does.
-        let between = (0..HISTORY_KEPT).map(|_| noop());
         let last = [remember("The vault has been emptied"), noop()];
-        let turns = first.into_iter().chain(between).chain(look_up).chain(last);
+        let turns = first.into_iter().chain(look_up).chain(last);
         let home = Home::where_all_is_shared(turns)
             .configured(|config| config.memory_tokens = memory_tokens);
-        let heard = [Perceive::addressed("Mallory", "the vault is empty")];
-        let chat = (0..HISTORY_KEPT).map(|_| Perceive::whisper("Alice", "nice and sunny today"));
-        let asked = [Perceive::whisper("Alice", "tell me of the vault")];
-        let heard = heard.into_iter().chain(chat).chain(asked);
-        assert_eq!(
-            remembered(&home, heard).await,
-            [from("Mallory", 0.7), expected]
-        );
+        let life = home.wake().await;
+        let heard = Perceive::addressed("Mallory", "the vault is empty").number(1);
+        life.accept(heard.build()).await;
+        life.handle.at_rest().await;
+        // No prompt shows the turn any more: only the memory does.
+        life.handle.reset_history("Carol").await.unwrap();
+        let asked = Perceive::whisper("Alice", "tell me of the vault").number(2);
+        life.accept(asked.build()).await;
+        life.handle.at_rest().await;
+        life.end().await.unwrap();
+        let stored = stored(&home).into_iter();
+        let stored: Vec<_> = stored
+            .map(|line| (name(&line.from), line.trust.score()))
+            .collect();
+        assert_eq!(stored, [from("Mallory", 0.7), expected]);
     }
 }
 

@@ -32,7 +32,7 @@ fn curious() -> ScriptedModel {
 }
 
 fn at_home(model: ScriptedModel) -> Home {
-    let home = Home::with(model);
+    let home = Home::with(model).without_a_loop_guard();
     home.world
         .answer("inspect_location", json!({"room": "Cellar"}));
     home

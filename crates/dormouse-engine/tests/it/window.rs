@@ -30,6 +30,11 @@ fn home(room: &Arc<AtomicUsize>, answer: &'static str) -> Home {
             ScriptedTurn::call("say", json!({"message": answer}))
         }
     })))
+    // What is learnt is how much of the history fits, so all of it is there.
+    .configured(|config| {
+        config.compaction.is_on = false;
+        config.limits = config.limits.with_max_history(50).unwrap();
+    })
 }
 
 fn whisper(number: u64, length: usize) -> Perceive {

@@ -119,7 +119,9 @@ proptest! {
     fn an_act_is_on_disk_before_it_is_done_and_everything_is_at_rest(numbers in turns()) {
         in_virtual_time(async {
             let steps = numbers.iter().map(|number| turn(*number));
-            let home = Home::new(steps.chain([say("done")]));
+            let home = Home::new(steps.chain([say("done")])).configured(|config| {
+                config.limits = config.limits.with_max_repeated_calls(100).unwrap();
+            });
             let ports = Ports { world: Arc::new(Witness(home.clone())), ..home.ports() };
             let woken = Assistant::wake(home.config.clone(), FakeWorld::tools(), ports).await;
             let (assistant, handle) = woken.unwrap();

@@ -190,7 +190,12 @@ fn actions(conversation: &Conversation, hearing: &BlockHearing<'_>) -> Vec<(Stri
     actions.sort_by_key(|action| (Reverse(action.priority), action.id));
     let actions = actions.into_iter().map(|action| {
         let text = content(action.description.as_str(), ACTION);
-        (text, action.sources.clone())
+        // Only ids, moments, and words of the action itself.
+        let condition = match text.is_empty() || !action.waits() {
+            true => String::new(),
+            false => format!(" ({})", content(&action.condition(), ACTION)),
+        };
+        (text + &condition, action.sources.clone())
     });
     let shown = actions.filter(|(text, _)| !text.is_empty());
     shown.take(MOST_ACTIONS).collect()

@@ -1,4 +1,4 @@
-use dormouse_contracts::Trust;
+use dormouse_contracts::{Awaited, AwaitedKind, Trust};
 use dormouse_testing::CountTokens;
 use proptest::prelude::*;
 
@@ -60,6 +60,8 @@ fn documented() -> Entities {
             description: TextLine::try_new("Explain quest mechanics").unwrap(),
             priority: 1,
             due_at: None,
+            when: Vec::new(),
+            until: None,
             trust: None,
             audience: None,
             sources: dormouse_contracts::Sources::default(),
@@ -247,6 +249,8 @@ fn listeners_learn_of_each_other_only_what_all_of_them_were_party_to() {
         description: TextLine::try_new(text).unwrap(),
         priority: 1,
         due_at: None,
+        when: Vec::new(),
+        until: None,
         trust: None,
         audience,
         sources: dormouse_contracts::Sources::default(),
@@ -288,4 +292,26 @@ fn listeners_learn_of_each_other_only_what_all_of_them_were_party_to() {
         "[ACTIVE ENTITIES]\nPlayer Bob (#2) - stranger"
     );
     assert_eq!(shown(Audience::Public), "");
+}
+
+#[test]
+fn an_action_that_waits_for_something_says_for_what() {
+    let mut changes = vec![
+        created("#1", EntityType::Player, "Alice"),
+        started("#1", "tea"),
+    ];
+    changes.push(EntityChange::ActionAdded {
+        entity: id("#1"),
+        description: TextLine::try_new("greet Bob").unwrap(),
+        priority: 1,
+        due_at: None,
+        when: vec![Awaited::new(AwaitedKind::Arrives, Some(id("#2")))],
+        until: Some(at(3_600)),
+        trust: None,
+        audience: Some(Audience::Public),
+        sources: dormouse_contracts::Sources::default(),
+    });
+    let text = block(&fold(&changes), &BlockPolicy::default(), 1_000).text;
+    let pending = "Pending: greet Bob (when #2 arrives, until 2026-11-21T01:00:00Z)";
+    assert!(text.ends_with(pending), "{text}");
 }

@@ -102,7 +102,8 @@ fn conversed(change: &EntityChange) -> Option<&EntityId> {
         EntityChange::TopicChanged { entity, .. }
         | EntityChange::MessageAdded { entity, .. }
         | EntityChange::ActionAdded { entity, .. }
-        | EntityChange::ActionCompleted { entity, .. } => Some(entity),
+        | EntityChange::ActionCompleted { entity, .. }
+        | EntityChange::ActionEnded { entity, .. } => Some(entity),
         _ => None,
     }
 }
@@ -124,6 +125,8 @@ fn alter(
             description,
             priority,
             due_at,
+            when,
+            until,
             trust,
             audience,
             sources,
@@ -142,6 +145,8 @@ fn alter(
                 priority: *priority,
                 created_at: at,
                 due_at: *due_at,
+                when: when.clone(),
+                until: *until,
                 trust: trust.unwrap_or(UNKNOWN_SOURCE),
                 audience: audience.clone(),
                 sources: sources.clone(),
@@ -155,6 +160,13 @@ fn alter(
                     entity: id.clone(),
                     action: *action,
                 });
+            }
+        }
+        EntityChange::ActionEnded { noted_at, .. } => {
+            let actions = &mut conversation.pending_actions;
+            let is_it = |it: &PendingAction| it.waits() && it.created_at == *noted_at;
+            if let Some(place) = actions.iter().position(is_it) {
+                actions.remove(place);
             }
         }
         _ => {}

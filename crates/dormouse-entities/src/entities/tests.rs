@@ -38,6 +38,8 @@ fn action(entity: &str, text: &str, priority: u8) -> EntityChange {
         description: TextLine::try_new(text).unwrap(),
         priority,
         due_at: None,
+        when: Vec::new(),
+        until: None,
         trust: None,
         audience: None,
         sources: dormouse_contracts::Sources::default(),

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fmt, path::Path};
 
 use dormouse_contracts::{Seq, Timestamp};
-use dormouse_engine::ChangedSettings;
+use dormouse_engine::{ChangedSetting, ChangedSettings};
 use serde_json::Value;
 
 use super::{
@@ -200,35 +200,54 @@ impl Config {
             let name = setting.name.clone();
             self.given.insert(name, Given { value, origin });
         }
-        let agree = self.execution.check();
-        agree.map_err(|problem| ConfigFileError::Together(problem.to_string()))
+        self.agree().map_err(ConfigFileError::Together)
+    }
+
+    /// Whether settings that depend on each other agree.
+    fn agree(&self) -> Result<(), String> {
+        let execution = self.execution.check();
+        execution.map_err(|problem| problem.to_string())?;
+        let prompt = self.prompt.config().check();
+        prompt.map_err(|problem| problem.to_string())
     }
 
     /// The same configuration with what operators changed for one assistant, and a warning for each change that cannot be
     /// used any more.
     #[must_use]
     pub(crate) fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
-        let (mut config, mut warnings) = (self.clone(), Vec::new());
-        for (name, changed) in changes.iter() {
-            let origin = ValueOrigin::Changed {
-                seq: changed.seq,
-                by: changed.by.clone(),
-                at: changed.at,
-            };
-            let value = changed.value.clone();
-            match config.changed(name, &value) {
-                Ok(with) => {
-                    config = with;
-                    let name = name.to_owned();
-                    config.given.insert(name, Given { value, origin });
-                }
-                Err(problem) => warnings.push(format!(
-                    "the change of {name} in event {} by {} is ignored: {problem}",
-                    changed.seq, changed.by
-                )),
+        let mut config = self.clone();
+        let mut left: Vec<_> = changes.iter().collect();
+        left.sort_by_key(|(_, changed)| changed.seq);
+        // A change may need one that was made again later, so what is refused is tried once more behind the others.
+        loop {
+            let before = left.len();
+            left.retain(|(name, changed)| config.take_change(name, changed).is_err());
+            if left.len() == before {
+                break;
             }
         }
+        let ignored = left.into_iter().filter_map(|(name, changed)| {
+            let problem = config.take_change(name, changed).err()?;
+            let (seq, by) = (changed.seq, &changed.by);
+            Some(format!(
+                "the change of {name} in event {seq} by {by} is ignored: {problem}"
+            ))
+        });
+        let warnings = ignored.collect();
         (config, warnings)
+    }
+
+    fn take_change(&mut self, name: &str, changed: &ChangedSetting) -> Result<(), InvalidValue> {
+        let value = changed.value.clone();
+        *self = self.changed(name, &value)?;
+        let origin = ValueOrigin::Changed {
+            seq: changed.seq,
+            by: changed.by.clone(),
+            at: changed.at,
+        };
+        let given = Given { value, origin };
+        self.given.insert(name.to_owned(), given);
+        Ok(())
     }
 
     /// The same configuration with another value for one setting of an assistant.
@@ -243,8 +262,7 @@ impl Config {
         let alone = setting.alone(value)?;
         let mut config = self.clone();
         config.take(setting, alone);
-        let agree = config.execution.check();
-        agree.map_err(|problem| InvalidValue(problem.to_string()))?;
+        config.agree().map_err(InvalidValue)?;
         Ok(config)
     }
 
@@ -269,6 +287,8 @@ impl Config {
             ("apology", Some(&section.apology)),
             ("broken_off", Some(&section.broken_off)),
             ("outage_notice", Some(&section.outage_notice)),
+            ("stop_notice", Some(&section.stop_notice)),
+            ("budget_notice", Some(&section.budget_notice)),
             ("wait_notice", Some(&section.wait_notice)),
             ("name", section.name.as_ref()),
         ];
@@ -290,10 +310,14 @@ impl Config {
             "assistant" => self.assistant.take(name, from.assistant),
             "limits" => self.limits.take(name, from.limits),
             "execution" => self.execution.take(name, from.execution),
+            "prompt" => self.prompt.take(name, from.prompt),
             "classify" => self.classify.take(name, from.classify),
             "provider" => self.provider.take(name, from.provider),
             "memory" => self.memory.take(name, from.memory),
+            "compaction" => self.compaction.take(name, from.compaction),
             "trust" => self.trust.take(name, from.trust),
+            "goals" => self.goals.take(name, from.goals),
+            "budgets" => self.budgets.take(name, from.budgets),
             _ => self.prices = from.prices,
         }
     }

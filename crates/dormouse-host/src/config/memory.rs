@@ -25,7 +25,7 @@ section! {
         /// "folder:PATH", "openai:MODEL" or "ollama:MODEL", both with "@URL" for a server of your own, or "none"
         #[schemars(with = "String", extend(
             "x-when" = "start", "x-may-hold-a-key" = "in an address",
-            "x-unset" = "search compares only words", "x-example" = "none",
+            "x-unset" = "the provider's own (openai, ollama, local), else search compares only words", "x-example" = "none",
         ))]
         embedder: Option<ConfiguredEmbedder> = None,
         /// "exact": searched in this process; or a Qdrant server's gRPC address, as in "http://127.0.0.1:6334", or a table: see below

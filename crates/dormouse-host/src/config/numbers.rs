@@ -61,6 +61,8 @@ limit! {
     MaxConsecutiveErrors: u32 = with_max_consecutive_errors, |limits: Limits| limits.max_consecutive_errors(), "";
     MaxParts: usize = with_max_parts, |limits: Limits| limits.max_parts(), "";
     MaxExchanges: u32 = with_max_exchanges, |limits: Limits| limits.max_exchanges().unwrap_or_default(), "";
+    MaxRepeatedCalls: u32 = with_max_repeated_calls,
+        |limits: Limits| limits.max_repeated_calls().unwrap_or_default(), "";
     GiveUpAfter: u64 = with_give_up_after_seconds,
         |limits: Limits| limits.give_up_after().map_or(0, |after| after.as_secs()), "seconds";
 }
@@ -86,10 +88,22 @@ pub(super) type AMinute = Whole<1, 1_000_000_000>;
 pub(super) type AtOnce = Whole<1, 1_000>;
 /// How many tokens of a prompt recollections may take.
 pub(super) type RecallTokens = Whole<0, 100_000>;
+/// How many turns a goal may take.
+pub(super) type PursuedTurns = Whole<1, 1_000>;
+/// How many messages stay as they are when earlier ones are left out.
+pub(super) type PreservedMessages = Whole<0, 1_000>;
 /// For how many days what was said is kept; 0: for ever.
 pub(super) type KeptDays = Whole<0, 36_500>;
+/// How many tasks may be delegated at the same time.
+pub(super) type SubAgents = Whole<0, 100>;
+/// For how long an act may be confirmed and done.
+pub(super) type ApprovalExpires = Seconds<2_592_000>;
+/// A share in percent.
+pub(super) type Percent = Whole<0, 100>;
 /// A number of tokens.
 pub(super) type TokenCount = Whole<1, 1_000_000_000>;
+/// The least time between two turns for a goal.
+pub(super) type PursuitPause = Seconds<86_400>;
 /// How long a turn waits for its recollections.
 pub(super) type RecallTimeout = Seconds<60>;
 
@@ -101,6 +115,17 @@ pub struct Whole<const LEAST: u32, const MOST: u32>(pub u32);
 #[derive(Clone, Copy, Debug, JsonSchema)]
 #[schemars(inline, extend("minimum" = 0, "maximum" = 10_000))]
 pub(super) struct Dollars(pub f64);
+
+/// An amount of money in dollars.
+#[derive(Clone, Copy, Debug, JsonSchema)]
+#[schemars(inline, extend("minimum" = 0, "maximum" = 1_000_000))]
+pub struct DollarBudget(pub f64);
+
+impl<'de> Deserialize<'de> for DollarBudget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 0.0..=1_000_000.0, " dollars").map(Self)
+    }
+}
 
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -2,15 +2,22 @@
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{AssistantId, ChannelId, EntityId, Trust, invariant};
-use dormouse_engine::{AssistantConfig, ExecutionPattern, Limits, OutOfRange};
+use dormouse_engine::{
+    ApprovalRule, AssistantConfig, ContextConfig, ContextType, ExecutionConfig, ExecutionPattern,
+    Insulation, Limits, OutOfRange,
+};
 use serde::{Deserialize, Deserializer, de::Error};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     numbers::{
-        GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxExchanges, MaxHistory,
-        MaxIterations, MaxParts, Seconds, TickRate,
+        ApprovalExpires, GiveUpAfter, MaxConsecutiveErrors, MaxContextTokens, MaxExchanges,
+        MaxHistory, MaxIterations, MaxParts, MaxRepeatedCalls, Seconds, SubAgents, TickRate, Whole,
     },
+    prompting::contexts,
     section::section,
     words, world,
 };
@@ -60,6 +67,10 @@ section! {
         wait_notice: String = engine().wait_notice,
         /// Said once to each waiting sender in a long outage; empty: nothing
         outage_notice: String = engine().outage_notice,
+        /// Said aloud in its world, once, when the emergency stop is triggered; empty: nothing
+        stop_notice: String = engine().stop_notice,
+        /// Said once to each waiting sender while the budgets allow no call of the model; empty: nothing
+        budget_notice: String = engine().budget_notice,
         /// False: messages are accepted and kept, but not answered until it is true again
         #[schemars(extend("x-alias" = "enabled"))]
         enabled: bool = true,
@@ -129,6 +140,8 @@ section! {
         max_parts_per_answer: MaxParts = MaxParts::default(),
         /// Messages of other assistants that are answered until a person says something again; 0: none
         max_exchanges: MaxExchanges = MaxExchanges::default(),
+        /// How often one message may lead to the same call with the same result before its loop ends
+        max_repeated_calls: MaxRepeatedCalls = MaxRepeatedCalls::default(),
         /// Time until a message is given up if it is the only one that fails (see below); 0: never
         give_up_after: GiveUpAfter = GiveUpAfter::default(),
         /// Time until `play` prints that the answer takes longer
@@ -156,12 +169,13 @@ impl LimitsSection {
         limits = self.max_consecutive_errors.set(limits)?;
         limits = self.max_parts_per_answer.set(limits)?;
         limits = self.max_exchanges.set(limits)?;
+        limits = self.max_repeated_calls.set(limits)?;
         self.give_up_after.set(limits)
     }
 }
 
 section! {
-    /// `[execution]`: how many actions a tick may take.
+    /// `[execution]`: how far a tick may go.
     #[schemars(extend("x-when" = "waking"))]
     pub struct ExecutionSection {
         /// True: ReAct loop; false: a single action in each tick
@@ -172,6 +186,38 @@ section! {
             "x-alias" = "execution_config", "x-unset" = "react_loop", "x-example" = "react_loop",
         ))]
         mode: Option<ExecutionMode> = None,
+        /// True: how hard a task is decides how far its ticks go, within what is allowed otherwise
+        #[schemars(extend("x-alias" = "task_assessment_enabled"))]
+        task_assessment_enabled: bool = ExecutionConfig::default().task_assessment_enabled,
+        /// True: rules assess tasks; false: a model does, with one call for each task, and rules if that fails
+        #[schemars(extend("x-alias" = "use_quick_assessment"))]
+        use_quick_assessment: bool = ExecutionConfig::default().use_quick_assessment,
+        /// True: the assistant may delegate tasks
+        #[schemars(extend("x-alias" = "sub_agents_enabled"))]
+        sub_agents_enabled: bool = ExecutionConfig::default().sub_agents_enabled,
+        /// Tasks that may be delegated at the same time
+        #[schemars(extend("x-alias" = "sub_agent_budget"))]
+        sub_agent_budget: SubAgents = Whole(ExecutionConfig::default().sub_agent_budget),
+        /// What a delegate learns of the one who delegates: none keeps nothing back
+        #[schemars(schema_with = "words::insulation", extend("x-alias" = "personality_insulation", "default" = "none"))]
+        personality_insulation: Insulation = Insulation::None,
+        /// The tag of assistants to delegate to
+        #[schemars(with = "String", extend(
+            "x-alias" = "delegate_assistant_tag", "x-unset" = "any assistant", "x-example" = "specialist",
+        ))]
+        delegate_assistant_tag: Option<String> = None,
+        /// True: results of delegates are summed up
+        #[schemars(extend("x-alias" = "result_summarization"))]
+        result_summarization: bool = ExecutionConfig::default().result_summarization,
+        /// True: an assessment does not make the assistant decide dangerous calls twice
+        #[schemars(extend("x-alias" = "trusted_api"))]
+        trusted_api: bool = ExecutionConfig::default().trusted_api,
+        /// What differs by kind of tick from what `dormouse exec show` prints
+        #[serde(deserialize_with = "contexts")]
+        #[schemars(schema_with = "words::contexts", extend("x-alias" = "context_configs", "default" = {}, "x-example" = {
+            "tick_autonomous": {"categories": ["safe_chain", "terminal"], "max_iterations": 2},
+        }))]
+        contexts: BTreeMap<ContextType, ContextConfig> = BTreeMap::new(),
     }
 }
 
@@ -193,6 +239,21 @@ impl ExecutionSection {
             (None, Some(true)) => ExecutionPattern::ReactLoop,
             (None, Some(false)) => ExecutionPattern::SingleAction,
             (None, None) => ExecutionPattern::default(),
+        }
+    }
+
+    /// The rest of it, as the engine takes it.
+    pub fn config(&self) -> ExecutionConfig {
+        ExecutionConfig {
+            task_assessment_enabled: self.task_assessment_enabled,
+            use_quick_assessment: self.use_quick_assessment,
+            sub_agents_enabled: self.sub_agents_enabled,
+            sub_agent_budget: self.sub_agent_budget.0,
+            personality_insulation: self.personality_insulation,
+            delegate_assistant_tag: self.delegate_assistant_tag.clone(),
+            result_summarization: self.result_summarization,
+            trusted_api: self.trusted_api,
+            contexts: self.contexts.clone(),
         }
     }
 
@@ -257,7 +318,6 @@ section! {
         ))]
         trigger_permissions: BTreeSet<EntityId> = BTreeSet::new(),
         /// What a message on each channel is (rule 6): "trigger", "context" or "ignore", and how far it is believed
-        #[serde(deserialize_with = "world::channels")]
         #[schemars(schema_with = "words::channels", extend("default" = {}, "x-example" = {"public": {"action": "context", "trust": 0.5}}))]
         channels: BTreeMap<ChannelId, dormouse_classify::ChannelConfig> = BTreeMap::new(),
         /// Trust of people's messages, 0 to 1, in place of the trust of the source
@@ -290,6 +350,11 @@ section! {
         #[serde(deserialize_with = "accounts")]
         #[schemars(schema_with = "words::accounts")]
         independent_accounts: u32 = engine().independent_accounts,
+        /// What a DANGEROUS act needs: "trust" in what was shown, or also a person who confirms it ("required")
+        #[schemars(schema_with = "words::approval", extend("default" = "trust"))]
+        approval: ApprovalRule = ApprovalRule::default(),
+        /// Time within which an act must be confirmed and done
+        approval_expires: ApprovalExpires = Seconds(Duration::from_secs(engine().approval_expires_seconds.into())),
     }
 }
 

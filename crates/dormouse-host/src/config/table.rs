@@ -106,15 +106,15 @@ const REPLACED: &[(&str, &str)] = &[
         "character_dbref",
         "the character belongs to the assistant's key",
     ),
-    (
-        "system_prompt_native",
-        "assistant.persona is used with both ways of offering tools",
-    ),
-    (
-        "applied_template",
-        "there are no templates of prompts; assistant.persona is the text itself",
-    ),
     ("max_log_entries", "the event log keeps everything"),
+    (
+        "compact_model",
+        "provider.uses has a list of models for compaction",
+    ),
+    (
+        "last_compaction",
+        "it is no setting; the status says when earlier turns were left out last",
+    ),
 ];
 
 /// Attributes of what does not exist yet.
@@ -122,29 +122,7 @@ const PLANNED: &[(&str, &str)] = &[
     ("reflection_prompt_template", "there is no reflection yet"),
     ("reflection_interval", "there is no reflection yet"),
     ("reflection_state.threshold", "there is no reflection yet"),
-    ("context_configs", "there is one context yet, for answers"),
-    ("task_assessment_enabled", "tasks are not assessed yet"),
-    ("use_quick_assessment", "tasks are not assessed yet"),
-    ("sub_agents_enabled", "there is no delegation yet"),
-    ("sub_agent_budget", "there is no delegation yet"),
-    ("personality_insulation", "there is no delegation yet"),
-    ("delegate_assistant_tag", "there is no delegation yet"),
-    ("result_summarization", "there is no delegation yet"),
-    ("trusted_api", "the documents do not say what it does"),
     ("sleep_schedule", "there is no sleep yet"),
-    ("compact_enabled", "contexts are not summed up yet"),
-    ("compact_sleep_threshold", "contexts are not summed up yet"),
-    (
-        "compact_emergency_threshold",
-        "contexts are not summed up yet",
-    ),
-    ("compact_preserve_window", "contexts are not summed up yet"),
-    (
-        "compact_model",
-        "contexts are not summed up yet; provider.uses has a list of models for it",
-    ),
-    ("compact_prompt", "contexts are not summed up yet"),
-    ("last_compaction", "contexts are not summed up yet"),
     ("journal.max_entries", "there is no journal yet"),
     ("user_entity", "the assistant belongs to nobody yet"),
 ];
@@ -211,14 +189,18 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections in the order of the documented file, with the names of their settings in theirs.
-pub(super) const SECTIONS: [(&str, &[&str]); 7] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 11] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
+    ("prompt", super::PromptSection::NAMES),
     ("classify", sections::ClassifySection::NAMES),
     ("provider", super::ProviderSection::NAMES),
     ("memory", super::MemorySection::NAMES),
+    ("compaction", super::CompactionSection::NAMES),
     ("trust", sections::TrustSection::NAMES),
+    ("goals", super::GoalsSection::NAMES),
+    ("budgets", super::BudgetsSection::NAMES),
 ];
 
 /// The schema of a field.
@@ -361,6 +343,9 @@ impl Setting {
     /// What a value can be, as in "1 to 3600 seconds".
     #[must_use]
     pub fn expects(&self) -> String {
+        if let Some(Value::String(expected)) = self.schema.get("x-expects") {
+            return expected.clone();
+        }
         if let Some(Value::Array(words)) = self.schema.get("enum") {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
             return words.join(", ");

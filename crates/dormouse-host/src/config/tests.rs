@@ -1,4 +1,5 @@
 use super::*;
+use dormouse_contracts::Landmarks;
 use dormouse_engine::ExecutionPattern;
 
 fn parse(text: &str) -> Result<Config, Mistake> {
@@ -52,7 +53,7 @@ fn a_number_out_of_range_is_reported_with_line_column_field_and_bounds() {
     for (line, bounds) in [
         ("tick_rate = 0", "expected 1 to 3600"),
         ("max_context_tokens = 100", "expected 2048 to 10000000"),
-        ("max_history = 201", "expected 0 to 200"),
+        ("max_history = 2001", "expected 0 to 2000"),
         ("max_consecutive_errors = 0", "expected 1 to 100"),
         ("max_parts_per_answer = 0", "expected 1 to 100"),
     ] {
@@ -123,6 +124,64 @@ fn plan_execute_is_refused_with_the_alternatives() {
     );
     let single = parse("[execution]\nmulti_action_enabled = false\n").unwrap();
     assert_eq!(single.execution.pattern(), ExecutionPattern::SingleAction);
+}
+
+#[test]
+fn settings_of_prompts_are_refused_with_the_place_and_what_to_do() {
+    for (text, expected) in [
+        (
+            "[prompt.components.x]\nid = 1000\ntext = \"a\"\n",
+            "expected a free number",
+        ),
+        (
+            "[prompt.components.x]\nid = 6500\ntext = \"a\"\n",
+            "expected a free number",
+        ),
+        ("[prompt.components.x]\nid = 1200\n", "needs id and text"),
+        (
+            "[prompt.components.goals]\ntext = \"a\"\n",
+            "only enabled and budget can be set",
+        ),
+        (
+            "[prompt.components.pending_event]\nenabled = false\n",
+            "no prompt can be read",
+        ),
+        (
+            "[prompt.components.system_prompt]\nbudget = 9\n",
+            "budget cannot be set",
+        ),
+        (
+            "[prompt.components.x]\nid = 1\ntext = \"{who}\"\n",
+            "the unknown placeholder {who}",
+        ),
+        ("[prompt]\norder = \"backwards\"\n", "prompt.order"),
+        ("[execution.contexts.dream]\nmax_iterations = 1\n", "dream"),
+        (
+            "[execution.contexts.reflection]\nmax_iterations = 11\n",
+            "expected 1 to 10",
+        ),
+        (
+            "[execution.contexts.reflection]\ncomponents = [\"goals\"]\n",
+            "lack system_prompt",
+        ),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    let together = |text: &str| {
+        let mut config = parse(text).unwrap();
+        config.take_variables([]).unwrap_err().to_string()
+    };
+    let error = together("[prompt]\ntemplate = \"gruff\"\n");
+    assert!(
+        error.contains("expected default or a name in prompt.templates"),
+        "{error}"
+    );
+    let error = together("[prompt]\norder = [\"pending_event\"]\n");
+    assert!(
+        error.contains("prompt.order names \"pending_event\""),
+        "{error}"
+    );
 }
 
 #[test]
@@ -365,12 +424,29 @@ fn a_price_is_checked_where_it_is_written() {
 }
 
 #[test]
-fn a_channel_that_the_world_does_not_have_is_refused() {
-    let error = refused("[classify]\nchannels = { pubic = { action = \"trigger\" } }\n");
-    assert!(
-        error.contains("no channel \"pubic\"; expected public"),
-        "{error}"
+fn names_are_compared_with_what_the_world_has_and_a_world_that_lists_nothing_accepts_all() {
+    let config = parse(
+        "[classify]\nchannels = { pubic = { action = \"trigger\" } }\ntrust_overrides = { \"player:Bob\" = 0.2 }\n\
+         [memory]\npublic_places = [\"tavern\"]\n",
     );
+    let config = config.unwrap();
+    let tea_house = dormouse_sandbox::landmarks();
+    let warnings = unmatched(&config.classify, &config.memory, &tea_house);
+    let expected = [
+        "classify.trust_overrides names \"player:Bob\", which matches nobody: a player has the id \"player:bob\"",
+        "classify.channels names \"pubic\", which the world does not have; its channels: public, tea",
+    ];
+    assert_eq!(warnings[..2], expected);
+    assert!(warnings[2].starts_with("memory.public_places names \"tavern\""));
+    let own = Landmarks {
+        channels: Some(vec!["pubic".parse().unwrap()]),
+        ..Landmarks::default()
+    };
+    assert!(unmatched(&config.classify, &config.memory, &own).is_empty());
+}
+
+#[test]
+fn an_action_of_a_channel_is_one_of_three() {
     let error = refused("[classify]\nchannels = { public = { action = \"triger\" } }\n");
     assert!(
         error.contains("\"triger\"; expected one of trigger, context, ignore"),

@@ -18,8 +18,11 @@ words! {
     tool_calling: "native" | "fallback";
     reasoning_effort: "minimal" | "low" | "medium" | "high";
     heartbeats: "first" | "any";
+    insulation: "none" | "orchestrator" | "delegate";
     privacy: "kept" | "shared";
     secrets_in_log: "masked" | "kept";
+    approval: "trust" | "required";
+    unknown_price: "refused" | "allowed";
 }
 
 pub(super) fn trust(_: &mut SchemaGenerator) -> Schema {
@@ -53,6 +56,70 @@ pub(super) fn uses(_: &mut SchemaGenerator) -> Schema {
         "type": "object",
         "propertyNames": {"enum": ["answer", "heartbeat", "compaction", "scoring", "assessment", "consolidation"]},
         "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    })
+}
+
+pub(super) fn order(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            {"type": "string", "enum": ["stable", "documented"]},
+            {"type": "array", "items": {"type": "string"}},
+        ],
+        "type": ["string", "array"],
+        "x-expects": "stable, documented, or a list of keys",
+    })
+}
+
+pub(super) fn components(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "enabled": {"type": "boolean"},
+                "budget": {"type": "integer", "minimum": 0},
+                "id": {"type": "integer", "minimum": 1, "maximum": 5_999},
+                "text": {"type": "string"},
+            },
+            "additionalProperties": false,
+        },
+    })
+}
+
+pub(super) fn templates(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object", "additionalProperties": {"type": "string"}})
+}
+
+pub(super) fn contexts(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<_> = dormouse_engine::CONTEXTS
+        .iter()
+        .map(|row| row.name)
+        .collect();
+    let parts: Vec<_> = dormouse_engine::COMPONENTS
+        .iter()
+        .map(|row| row.key)
+        .collect();
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"enum": names},
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "components": {"type": "array", "items": {"type": "string", "enum": parts}},
+                "tools": {"type": "array", "items": {"type": "string"}},
+                "categories": {
+                    "type": "array",
+                    "items": {"type": "string", "enum": ["safe_chain", "terminal", "dangerous", "async_required"]},
+                },
+                "required_trust": {"type": "number", "minimum": 0, "maximum": 1},
+                "mode": {"type": "string", "enum": ["react_loop", "single_action"]},
+                "max_iterations": {"type": "integer", "minimum": 1, "maximum": 10},
+                "token_budget": {"type": "integer", "minimum": 0},
+                "dangerous_requires_confirm": {"type": "boolean"},
+                "allows_sub_agents": {"type": "boolean"},
+            },
+            "additionalProperties": false,
+        },
     })
 }
 

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use dormouse_contracts::{ChatReply, ModelName, ProviderId, Timestamp};
 use dormouse_database::sweep_leftovers;
 use dormouse_dialects::{
-    CallingChange, DialectBook, Learnt, ProbeVerdict, ToolCalling, parse_reply,
+    CallingChange, Content, DialectBook, Learnt, ProbeVerdict, ToolCalling, call_among_words,
+    parse_reply,
 };
+use dormouse_engine::Call;
 
 use super::file::{DialectsError, put_aside, read_book, write_book};
 
@@ -73,12 +75,25 @@ impl Dialects {
         &mut self,
         reply: &ChatReply,
         offered: ToolCalling,
-        was_called: impl Fn(&str) -> bool,
+        made: &[Call],
         at: Timestamp,
     ) -> Option<CallingChange> {
         // A model without a provider is part of this program; there is nothing to learn about it.
         let info = reply.info.as_ref()?;
-        let signs = parse_reply(reply, offered, was_called).signs;
+        // Names the engine did not parse as a tool call are not counted.
+        let was_called = |name: &str| made.iter().any(|call| call.name == name);
+        let mut signs = parse_reply(reply, offered, was_called).signs;
+        if offered == ToolCalling::Native
+            && let Some(among_words) = call_among_words(reply, was_called)
+            && let Content::Calls(calls) = &among_words.content
+            && calls.iter().all(|call| {
+                let is_it =
+                    |other: &Call| (&other.name, &other.arguments) == (&call.name, &call.arguments);
+                made.iter().any(is_it)
+            })
+        {
+            signs = among_words.signs;
+        }
         self.unsaved = true;
         let book = &mut self.book;
         book.observe(&info.provider, &info.model, &signs, offered, at)

@@ -45,11 +45,8 @@ impl Learning {
 
     /// Learns from a reply, saves what changed, and returns what is to be reported about it.
     pub fn heard(&mut self, replied: &Replied, at: Timestamp) -> Vec<LearningNotice> {
-        // Names the engine did not parse as a tool call are not counted.
-        let was_called = |name: &str| replied.calls.iter().any(|call| call.name == name);
-        let change = self
-            .book
-            .observe(&replied.reply, self.offered, was_called, at);
+        let (book, made) = (&mut self.book, &replied.calls);
+        let change = book.observe(&replied.reply, self.offered, made, at);
         let Some(change) = change else {
             return Vec::new();
         };

@@ -1,7 +1,8 @@
 use std::fs;
 
-use dormouse_contracts::{ChatReply, ModelName, ProviderId, ReplyInfo, Timestamp};
+use dormouse_contracts::{CallId, ChatReply, ModelName, ProviderId, ReplyInfo, Timestamp};
 use dormouse_dialects::{CallingChange, Evidence, ProbeVerdict, ToolCalling};
+use dormouse_engine::Call;
 use proptest::prelude::*;
 
 use super::{Dialects, file::DialectsError};
@@ -33,9 +34,39 @@ fn observe(book: &mut Dialects) -> Option<CallingChange> {
     book.observe(
         &printed(),
         ToolCalling::Native,
-        |name| name == "say",
+        &[call("say", "{}")],
         Timestamp::EPOCH,
     )
+}
+
+fn call(name: &str, arguments: &str) -> Call {
+    Call {
+        id: CallId::try_new("1").unwrap(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+        continues: false,
+    }
+}
+
+#[test]
+fn a_call_among_words_counts_as_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut book, _) = Dialects::open(&folder.path().join("dialects.json"));
+    let reply = ChatReply {
+        content: "Sure: {\"tool\": \"say\", \"parameters\": {\"message\": \"hi\"}}".to_owned(),
+        ..printed()
+    };
+    let mut observe = |made: &Call| {
+        let made = std::slice::from_ref(made);
+        book.observe(&reply, ToolCalling::Native, made, Timestamp::EPOCH)
+    };
+    // A call that is only quoted, and said, is not evidence.
+    for _ in 0..9 {
+        assert_eq!(observe(&call("say", "{\"message\":\"no\"}")), None);
+    }
+    let made = call("say", "{\"message\":\"hi\"}");
+    assert_eq!(observe(&made), None);
+    assert_eq!(observe(&made).unwrap().to, ToolCalling::Fallback);
 }
 
 #[test]

@@ -57,7 +57,8 @@ impl Running {
         events: Tail,
     ) -> Self {
         let mut tasks = JoinSet::new();
-        tasks.spawn(async { Ended::Assistant(assistant.run().await) });
+        let living = Box::pin(assistant.run());
+        tasks.spawn(async { Ended::Assistant(living.await) });
         let pump = tasks.spawn(async { Ended::Pump(pump.run().await) });
         let shared = Arc::clone(shared);
         tasks.spawn(async move {
@@ -123,7 +124,7 @@ impl Running {
 }
 
 /// Learns from each reply in the log, until the assistant has ended.
-async fn learn(shared: &Shared, mut events: Tail) {
+pub(super) async fn learn(shared: &Shared, mut events: Tail) {
     loop {
         match events.next().await {
             Ok(Some(recorded)) => {

@@ -2,15 +2,17 @@
 
 use dormouse_contracts::{AssistantId, Habitat, Timestamp};
 use dormouse_engine::{Activity, Handle};
-use tokio::task::JoinSet;
+use tokio::{select, task::JoinSet};
 
-use super::{Host, HostError, residency::due};
+use super::{Host, HostError, residency::due, running::learn};
+use crate::pump::{Pump, PumpError};
 
 impl<W: Habitat + 'static> Host<W> {
     /// Wakes an assistant, lets it deal with what is due and with everything that the world holds for it, and puts it away.
     /// Returns when it wakes by itself next, if it does; `None` also if it is archived.
     ///
-    /// It hears one perception after the other, each once it has come to rest after the one before. Call this for one
+    /// It hears one perception after the other, each once it has come to rest after the one before; output of its own acts it
+    /// hears while it acts. Call this for one
     /// assistant at a time, and for none that [lives here](Host::take_in). Then a clock that stands still meanwhile and a model that
     /// depends on nothing but its request make every step the same each time. Dropping the future is a crash of the
     /// assistant.
@@ -24,13 +26,14 @@ impl<W: Habitat + 'static> Host<W> {
             woken => woken?,
         };
         let (memory, handle) = (woken.memory.clone(), woken.handle.clone());
+        let events = woken.events.again();
         let (assistant, (pump, _)) = woken.into_parts(Box::new(|_, _| Box::pin(async {})));
         let mut life = JoinSet::new();
         life.spawn(assistant.run());
         let lived = async {
-            rest(&handle).await;
+            rest(&handle, &pump).await?;
             while pump.hand_over_next().await? {
-                rest(&handle).await;
+                rest(&handle, &pump).await?;
             }
             Ok::<_, HostError>(handle.inspect().await)
         };
@@ -40,19 +43,21 @@ impl<W: Habitat + 'static> Host<W> {
         if let Some(Ok(ended)) = life.join_next().await {
             ended?;
         }
+        learn(&self.shared, events).await;
         // The next step opens its file again.
         memory.close().await;
         Ok(state.and_then(|state| due(&state, self.shared.clock.now())))
     }
 }
 
-/// Waits until nothing is under way. An assistant that waits for a moment is at rest: time does not go on by itself.
-async fn rest(handle: &Handle) {
+/// Waits until nothing is under way, and hands over the output of acts. An assistant that waits for a moment is at rest: time
+/// does not go on by itself.
+async fn rest(handle: &Handle, pump: &Pump) -> Result<(), PumpError> {
     let mut handle = handle.clone();
     loop {
         // Once it answers, it has begun with everything that it was asked for before.
         if handle.inspect().await.is_none() {
-            return;
+            return Ok(());
         }
         let status = handle.status();
         let is_at_rest = match status.activity {
@@ -60,12 +65,27 @@ async fn rest(handle: &Handle) {
             Activity::Disabled
             | Activity::Stopped(_)
             | Activity::Waiting(_)
+            | Activity::OverBudget { .. }
             | Activity::WorldUnreachable { .. }
             | Activity::Paused(_) => true,
             _ => false,
         };
-        if is_at_rest || handle.status_changed().await.is_none() {
-            return;
+        if is_at_rest {
+            return Ok(());
+        }
+        let is_acting = status.activity == Activity::Acting;
+        select! {
+            changed = handle.status_changed() => {
+                if changed.is_none() {
+                    return Ok(());
+                }
+            }
+            // An act is settled only after its output was taken in, so the log has both in this order each time.
+            held = pump.until_output(), if is_acting => {
+                for _ in 0..held? {
+                    pump.hand_over_next().await?;
+                }
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use dormouse_providers::GuardedModel;
 use tokio::sync::watch;
 
 use super::{
-    Host, Shared,
+    Host, Shared, SharedModels,
     error::{HostError, check_follows},
     new_files::{NewFiles, is_missing},
     running::Running,
@@ -110,8 +110,8 @@ impl Shared {
         };
         let (mut slow_after, mut name) = (Duration::ZERO, key.to_string());
         let configure = |state: &State| -> Result<AssistantConfig, HostError> {
-            let window = shared.models.window;
-            let settings = assistant_config(config, key, state, shared.offered, window)?;
+            let SharedModels { window, price, .. } = shared.models;
+            let settings = assistant_config(config, key, state, shared.offered, window, price)?;
             slow_after = settings.slow_after;
             name = settings.name.clone().unwrap_or_else(|| key.to_string());
             Ok(AssistantConfig {
@@ -121,7 +121,8 @@ impl Shared {
             })
         };
         let woken = Assistant::wake_as(key, configure, shared.tools.specs(), ports);
-        let (assistant, handle) = woken.await?;
+        // An assistant with its state is large, and many futures wait for one.
+        let (assistant, handle) = Box::pin(woken).await?;
         if let Some(archived) = &assistant.state().roster.archived {
             return Err(HostError::Archived {
                 assistant: key.clone(),

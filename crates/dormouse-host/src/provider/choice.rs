@@ -2,8 +2,8 @@
 
 use dormouse_contracts::Purpose;
 use dormouse_providers::{
-    Available, Choice, ChoiceError, ChoiceReason, Environment, ModelRef, Secret, ServedBy, choose,
-    choose_model,
+    Available, Choice, ChoiceError, ChoiceReason, EmbedderChoice, EmbedderSettings, Environment,
+    ModelRef, Secret, ServedBy, choose, choose_embedder, choose_model,
 };
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     key::{self, OwnKey},
     selection::ModelSelection,
 };
-use crate::config::ProviderSection;
+use crate::{config::ProviderSection, recall::WORDS_ALONE};
 
 /// The provider that will be used.
 #[derive(Clone, Debug)]
@@ -52,6 +52,15 @@ impl Chosen {
             Choice::Offline { .. } => None,
             Choice::Server { config, .. } => Some(config.base_url()),
         }
+    }
+
+    /// The encoder of this provider, for memories whose configuration names none. It is on the server that is shown memories
+    /// in any case, with the key of that server.
+    #[must_use]
+    pub fn embedder(&self) -> EmbedderChoice {
+        let by = self.name().0.parse().unwrap_or(ServedBy::Offline);
+        let chosen = choose_embedder(by, &self.found.available, &EmbedderSettings::default());
+        chosen.unwrap_or(WORDS_ALONE)
     }
 
     /// Every key that was found.

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
-use dormouse_contracts::{BoxError, ChatModel, Purpose};
+use dormouse_contracts::{BoxError, ChatModel, ModelName, ProviderId, Purpose, Usage, Usd};
+use dormouse_engine::TokenPrice;
 use dormouse_providers::{
     Accounts, CachedCounter, CalibratedCounter, Choice, EmptyRoute, FailoverModel, GuardedModel,
     Heartbeats, ModelSwitch, Network, NetworkTimeouts, PriceEntry, PriceTable, Route, ServerConfig,
@@ -38,6 +39,8 @@ pub struct Models {
     pub counter: Arc<CachedCounter>,
     /// The context window of the first of them, if it is known.
     pub window: Option<u32>,
+    /// The highest price of all of them, if each has a known price.
+    pub price: Option<TokenPrice>,
     /// How long one attempt may take, including the wait for a slot and for the rate limit.
     pub timeout: Duration,
     /// Limits the retries of all callers.
@@ -55,7 +58,9 @@ impl Models {
             COUNTED,
         ));
         let (board, retry_budget) = (HealthBoard::new(), RetryBudget::default());
-        let accounts = Accounts::new(PriceTable::listed());
+        let prices = PriceTable::listed();
+        let price = price_of(&prices, provider, name);
+        let accounts = Accounts::new(prices);
         let guard = Guard::builder(format!("{provider}:{name}")).budget(retry_budget.clone());
         let guard = guard.build();
         board.watch(&guard);
@@ -69,10 +74,38 @@ impl Models {
             accounts,
             counter,
             window,
+            price,
             timeout: TIMEOUT,
             retry_budget,
         }
     }
+}
+
+/// The price of a model, if it is the same for prompts of any length.
+fn price_of(prices: &PriceTable, provider: &ProviderId, name: &ModelName) -> Option<TokenPrice> {
+    let Some(price) = prices.price(provider, name) else {
+        let cost = prices.cost(provider, name, &Usage::default()).amount();
+        let is_free = cost == Some(Usd::ZERO);
+        return is_free.then(TokenPrice::default);
+    };
+    let input = price
+        .input()
+        .max(price.cached_input())
+        .max(price.cache_write());
+    let is_known = price.dearer_beyond().is_none();
+    is_known.then(|| TokenPrice {
+        input,
+        output: price.output(),
+    })
+}
+
+/// The higher price of both; not known if one of them is not.
+fn dearer(one: Option<TokenPrice>, other: Option<TokenPrice>) -> Option<TokenPrice> {
+    let (one, other) = (one?, other?);
+    Some(TokenPrice {
+        input: one.input.max(other.input),
+        output: one.output.max(other.output),
+    })
 }
 
 /// Creates the models of a configuration. Sends nothing.
@@ -92,7 +125,7 @@ pub fn assemble(
         section,
         network,
         board: HealthBoard::new(),
-        accounts: Accounts::new(prices),
+        accounts: Accounts::new(prices.clone()),
         retry_budget: RetryBudget::default(),
         made: BTreeMap::new(),
     };
@@ -128,9 +161,14 @@ pub fn assemble(
         made,
         ..
     } = assembler;
-    let each = made.into_values().map(|made| made.model);
+    let each: Vec<_> = made.into_values().map(|made| made.model).collect();
+    let price = each.iter().map(|model| {
+        let (provider, name) = model.identity();
+        price_of(&prices, provider, name)
+    });
     Ok(Models {
-        each: each.collect(),
+        price: price.reduce(dearer).flatten(),
+        each,
         model: builder.build(),
         board,
         accounts,

@@ -1,9 +1,12 @@
 use std::ffi::OsString;
 
-use dormouse_providers::{Choice, Environment, Network, SecretSource, ServedBy};
+use dormouse_providers::{Choice, EmbedderRef, Environment, Network, SecretSource, ServedBy};
 
 use super::{Chosen, ModelSelection, ProviderError, assemble, select};
-use crate::config::ProviderSection;
+use crate::{
+    config::{Config, ProviderSection},
+    recall::embedder,
+};
 
 fn environment(pairs: &'static [(&'static str, &'static str)]) -> Environment {
     Environment::of(|name| {
@@ -95,6 +98,47 @@ fn flags_win_over_the_configuration_which_wins_over_the_environment() {
     assert_eq!(
         (by_flag.name().0.as_str(), by_flag.why.as_str()),
         ("offline", "asked for by --provider")
+    );
+}
+
+#[test]
+fn without_an_embedder_in_the_configuration_the_provider_has_it() {
+    let by = |pairs| {
+        select_with(&flags(None, None), pairs)
+            .unwrap()
+            .embedder()
+            .to_string()
+    };
+    let openai = "text-embedding-3-small of openai";
+    assert_eq!(by(&[("OPENAI_API_KEY", "sk-1")]), openai);
+    assert_eq!(
+        by(&[("OLLAMA_HOST", "127.0.0.1")]),
+        "nomic-embed-text of ollama"
+    );
+    assert_eq!(
+        by(&[("DORMOUSE_BASE_URL", "http://127.0.0.1:1")]),
+        "default of local"
+    );
+    let none = "none (the provider has no embeddings)";
+    for pairs in [
+        &[("ANTHROPIC_API_KEY", "sk-1")][..],
+        &[("OPENROUTER_API_KEY", "sk-1")],
+        &[],
+    ] {
+        assert_eq!(by(pairs), none);
+    }
+    // A visit that stays offline sends nothing, also if keys are set.
+    let offline = flags(Some(ServedBy::Offline), None);
+    let offline = select_with(&offline, &[("OPENAI_API_KEY", "sk-1")]).unwrap();
+    assert_eq!(offline.embedder().to_string(), none);
+
+    let mut config = Config::default();
+    let keys = environment(&[("OPENAI_API_KEY", "sk-1")]);
+    assert_eq!(embedder(&config, &keys).unwrap().to_string(), openai);
+    config.memory.embedder = Some(EmbedderRef::None.into());
+    assert_eq!(
+        embedder(&config, &keys).unwrap().to_string(),
+        "none (asked for)"
     );
 }
 

@@ -2,15 +2,16 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use dormouse_contracts::{Author, ModelErrorKind, ReadEvents, Senses, Seq};
-use dormouse_engine::{Activity, RosterChange};
+use dormouse_contracts::{Author, EntityId, ModelErrorKind, ReadEvents, Senses, Seq};
+use dormouse_engine::{Activity, CommitmentOutcome, RosterChange, State};
 use dormouse_host::{Host, Summary, Tail, roster::RosterDecision};
+use dormouse_sandbox::{Character, CharacterKind};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::{
     runtime,
     task::yield_now,
-    time::{advance, pause, resume, sleep},
+    time::{Instant, advance, pause, resume, sleep, sleep_until},
 };
 
 use crate::tea_house::{Folder, admit_alice, alice, key, open, open_with, page, say};
@@ -20,7 +21,8 @@ async fn let_a_while_pass(host: &Host) -> Vec<Summary> {
     loop {
         // Paused time runs ahead whenever the process waits for its disk, so it is paused only here.
         pause();
-        advance(Duration::from_secs(1)).await;
+        // Small steps: on a slow machine there are thousands of them, and what is due in hours must not come.
+        advance(Duration::from_millis(100)).await;
         resume();
         if let Some(residents) = settled(host).await {
             return residents;
@@ -154,28 +156,52 @@ async fn talk_in_the_room_waits_in_the_world_until_somebody_is_needed_and_is_hea
     host.close().await;
 }
 
-#[tokio::test]
-async fn an_idle_hour_wakes_nobody_and_no_timer() {
-    let folder = Folder::new();
-    let host = open(folder.path()).await.unwrap();
-    admit_alice(&host).await;
-    for name in ["mole", "rat", "toad"] {
-        drop(host.wake(&key(name)).await.unwrap());
-    }
-    let before = let_a_while_pass(&host).await;
-    pause();
+/// How often the process wakes in an hour in which nothing but this timer runs. Paused time moves by itself from one timer to the
+/// next, and the process wakes for each.
+async fn wakes_in_an_hour(begin: Instant) -> u64 {
     let metrics = runtime::Handle::current().metrics();
-    // The clock moves by itself from one timer to the next, and the process wakes for each. This test's own timer is moved
-    // once for each level of tokio's wheel that it passes, and what threads of the disk still finish wakes it, too.
+    // At the boundary of a slot of tokio's wheel, a timer is not moved on its way.
+    let slot = Duration::from_millis(64 * 64 * 64);
+    let slots = begin.elapsed().as_millis() / slot.as_millis() + 15;
     let parked = metrics.worker_park_count(0);
-    sleep(Duration::from_secs(3_600)).await;
-    let woken = metrics.worker_park_count(0) - parked;
-    assert!(
-        woken <= 20,
-        "a timer a minute would wake it 60 times: {woken}"
-    );
-    assert_eq!(host.residents().await, before);
-    host.close().await;
+    sleep_until(begin + slot * u32::try_from(slots).unwrap()).await;
+    metrics.worker_park_count(0) - parked
+}
+
+#[test]
+fn an_idle_hour_wakes_nobody_and_no_timer() {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        // The clock stands still, so this is the moment at which the wheel of timers begins.
+        let begin = Instant::now();
+        wakes_in_an_hour(begin).await;
+        let empty = wakes_in_an_hour(begin).await;
+        resume();
+        let folder = Folder::new();
+        let host = open(folder.path()).await.unwrap();
+        admit_alice(&host).await;
+        for name in ["mole", "rat", "toad"] {
+            drop(host.wake(&key(name)).await.unwrap());
+        }
+        let before = let_a_while_pass(&host).await;
+        pause();
+        // What threads of the disk still finish wakes it in the first hours; a timer of the host would do so in each.
+        let mut woken = Vec::new();
+        while woken.last() != Some(&empty) {
+            assert!(
+                woken.len() < 5,
+                "{woken:?} times, and {empty} without a host"
+            );
+            woken.push(wakes_in_an_hour(begin).await);
+        }
+        resume();
+        assert_eq!(host.residents().await, before);
+        host.close().await;
+    });
 }
 
 #[tokio::test]
@@ -261,6 +287,67 @@ async fn a_promise_wakes_a_resident_that_was_put_away_and_is_kept_once() {
     host.close().await;
 }
 
+/// A host in which the rat has set itself a goal, and was put away then.
+async fn with_goal(folder: &Folder, repeats: &str) -> (Host, ScriptedModel) {
+    let goal = json!({"description": "sweep the house", "repeats": repeats});
+    let model = ScriptedModel::new([
+        ScriptedTurn::call("add_goal", goal),
+        ScriptedTurn::call("page", json!({"to": "Alice", "message": "I will."})),
+    ]);
+    let model = model.then_for_ever(ScriptedTurn::call("noop", json!({})));
+    let host = open_with(folder.path(), Arc::new(model.clone()))
+        .await
+        .unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(&host, "Rat", "sweep the house, again and again").await;
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    drop(rat);
+    assert_eq!(model.requests().len(), 2);
+    (host, model)
+}
+
+#[tokio::test]
+async fn a_due_goal_wakes_a_resident_that_was_put_away() {
+    let folder = Folder::new();
+    let (host, model) = with_goal(&folder, "every 2 hours").await;
+    let away = let_a_while_pass(&host).await;
+    assert!(away[0].due.is_some(), "{away:?}");
+    for times in 1..=3 {
+        pause();
+        advance(Duration::from_secs(2 * 3_600)).await;
+        while model.requests().len() < 2 + times {
+            yield_now().await;
+        }
+        resume();
+        let away = let_a_while_pass(&host).await;
+        assert!(away[0].due.is_some(), "{away:?}");
+    }
+    assert_eq!(model.requests().len(), 5);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_day_with_goals_that_are_not_due_wakes_nobody_and_writes_nothing() {
+    let folder = Folder::new();
+    let (host, model) = with_goal(&folder, "every 3 days").await;
+    let before = (let_a_while_pass(&host).await, host.known().unwrap());
+    pause();
+    let metrics = runtime::Handle::current().metrics();
+    let parked = metrics.worker_park_count(0);
+    sleep(Duration::from_secs(24 * 3_600)).await;
+    let woken = metrics.worker_park_count(0) - parked;
+    assert!(
+        woken <= 20,
+        "a timer an hour would wake it 24 times: {woken}"
+    );
+    let after = (host.residents().await, host.known().unwrap());
+    assert_eq!(after, before);
+    assert_eq!(model.requests().len(), 2);
+    host.close().await;
+}
+
 #[tokio::test]
 async fn what_waits_at_the_start_is_answered_and_nobody_else_is_woken() {
     let folder = Folder::new();
@@ -296,6 +383,75 @@ async fn what_waits_at_the_start_is_answered_and_nobody_else_is_woken() {
 }
 
 #[tokio::test]
+async fn a_tick_that_was_broken_off_goes_on_at_the_next_start_without_another_message() {
+    let folder = Folder::new();
+    let model = ScriptedModel::new([ScriptedTurn::Hang]);
+    let host = open_with(folder.path(), Arc::new(model.clone())).await;
+    let host = host.unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(&host, "Rat", "where are you?").await;
+    rat.heard(&acted).await.unwrap();
+    while model.requests().is_empty() {
+        yield_now().await;
+    }
+    drop(rat);
+    host.close().await;
+    drop(host);
+
+    let answer = ScriptedTurn::call("page", json!({"to": "Alice", "message": "Here I am."}));
+    let model = ScriptedModel::new([answer]);
+    let host = open_with(folder.path(), Arc::new(model.clone())).await;
+    let host = host.unwrap();
+    host.take_in(&key("rat")).await.unwrap();
+    while model.requests().is_empty() {
+        yield_now().await;
+    }
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().at_rest().await;
+    assert_eq!(rat.handle().status().unanswered, 0);
+    model.assert_finished();
+    drop(rat);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_reader_that_stops_delays_nobody_holds_one_page_and_misses_nothing() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let mut slow = Tail::new(host.log(), &key("rat"), rat.handle(), Seq::ZERO);
+    let acted = page(&host, "Rat", "remember that box 0 is green").await;
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    let mut seen = vec![slow.next().await.unwrap().unwrap().seq];
+    // It reads nothing while the assistant answers twenty messages.
+    for number in 1..20 {
+        let acted = page(
+            &host,
+            "Rat",
+            &format!("remember that box {number} is green"),
+        )
+        .await;
+        rat.heard(&acted).await.unwrap();
+        rat.handle().at_rest().await;
+    }
+    assert_eq!(rat.handle().status().memories, 20, "nobody waited for it");
+    let held = format!("{slow:?}").matches("StoredEvent").count();
+    assert!((1..=64).contains(&held), "it holds {held} events");
+    drop(rat);
+    host.close().await;
+    while let Some(recorded) = slow.next().await.unwrap() {
+        seen.push(recorded.seq);
+    }
+    let all = host.log().read(&key("rat"), Seq::ZERO, 10_000).await;
+    let all: Vec<_> = all.unwrap().iter().map(|event| event.seq).collect();
+    assert!(all.len() > 100, "{}", all.len());
+    assert_eq!(seen, all);
+}
+
+#[tokio::test]
 async fn the_events_of_a_life_can_be_followed_from_any_position() {
     let folder = Folder::new();
     let host = open(folder.path()).await.unwrap();
@@ -322,4 +478,44 @@ async fn the_events_of_a_life_can_be_followed_from_any_position() {
         .unwrap();
     let all: Vec<_> = all.iter().map(|event| event.seq).collect();
     assert_eq!(seen, all);
+}
+
+#[tokio::test]
+async fn somebody_who_is_waited_for_wakes_a_resident_that_was_put_away_and_talk_does_not() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let bob = Character {
+        id: EntityId::try_new("player:bob").unwrap(),
+        name: "Bob".to_owned(),
+        kind: CharacterKind::Player,
+    };
+    let rat = host.wake(&key("rat")).await.unwrap();
+    host.world().join(bob.clone()).await.unwrap();
+    host.world().leave(&bob.id).await.unwrap();
+    let acted = page(&host, "Rat", "when Bob comes, tell me that my boat is dry").await;
+    rat.heard(&acted).await.unwrap();
+    rat.handle().at_rest().await;
+    let open = |state: &State| state.promises.iter().len();
+    assert_eq!(open(&rat.handle().inspect().await.unwrap()), 1);
+    drop(rat);
+    let away = let_a_while_pass(&host).await;
+    say(&host, "Bob arrives.").await;
+    let talked = let_a_while_pass(&host).await;
+    assert_eq!(talked[0].wakes, away[0].wakes, "talk wakes nobody");
+
+    host.world().join(bob).await.unwrap();
+    while host.residents().await[0].wakes == away[0].wakes {
+        yield_now().await;
+    }
+    let rat = host.wake(&key("rat")).await.unwrap();
+    while rat.handle().inspect().await.unwrap().promises.ended().len() == 0 {
+        yield_now().await;
+    }
+    rat.handle().at_rest().await;
+    let state = rat.handle().inspect().await.unwrap();
+    let kept = state.promises.ended().map(|it| it.outcome);
+    assert_eq!(kept.collect::<Vec<_>>(), [CommitmentOutcome::Kept]);
+    assert_eq!(open(&state), 0);
+    host.close().await;
 }

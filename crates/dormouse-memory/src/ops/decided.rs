@@ -39,7 +39,7 @@ pub(crate) fn decided(
         MemoryChange::Linked { a, b, kind, weight } => {
             link(writing, now, reason, (a, b), kind, weight)
         }
-        MemoryChange::Extracted { facts, records } => {
+        MemoryChange::Extracted { facts, records, .. } => {
             return extracted(writing, now, reason, event, facts, &records);
         }
         MemoryChange::Undone { event } => undo(writing, entities, now, reason, event),

@@ -1,6 +1,6 @@
 //! What becomes of the facts of a batch, before it is done.
 
-use dormouse_contracts::{ChatRequest, Trust};
+use dormouse_contracts::{ChatRequest, Seq, Trust};
 use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning_bytes;
 
@@ -12,7 +12,7 @@ use super::{
     source::Batch,
 };
 use crate::{
-    change::{ExtractedFact, MemoryChange},
+    change::{Comparison, ExtractedFact, MemoryChange},
     memory::{Memory, MemoryError},
     note::Note,
     recall::{RecallRequest, Validity},
@@ -37,6 +37,16 @@ pub(super) struct Planned {
 pub struct ExtractionPlan {
     records: Vec<RecordId>,
     planned: Vec<Planned>,
+    compared: Comparison,
+}
+
+/// Which records each fact is compared with.
+#[derive(Clone, Copy)]
+enum Neighbours<'a> {
+    /// Those that recall finds, in a memory that has taken in the log through this event.
+    FoundAt(Seq),
+    /// Those of an earlier comparison.
+    Recorded(&'a Comparison),
 }
 
 impl Memory {
@@ -52,20 +62,73 @@ impl Memory {
         read: ExtractedFacts,
         settings: &ExtractionSettings,
     ) -> Result<ExtractionPlan, MemoryError> {
+        loop {
+            let made_from = Seq(self.log_position().await?.seq);
+            let plan = self.plan(
+                batch,
+                read.clone(),
+                settings,
+                Neighbours::FoundAt(made_from),
+            );
+            let plan = plan.await?;
+            // A replay that decides again has the memory as it was at one place in the log.
+            if self.log_position().await?.seq == made_from.0 {
+                return Ok(plan);
+            }
+        }
+    }
+
+    /// Decides about the same facts again, from the records that they were compared with then. The memory must have taken in
+    /// the same part of the log.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn plan_extraction_again(
+        &self,
+        batch: &Batch,
+        read: ExtractedFacts,
+        settings: &ExtractionSettings,
+        compared: &Comparison,
+    ) -> Result<ExtractionPlan, MemoryError> {
+        self.plan(batch, read, settings, Neighbours::Recorded(compared))
+            .await
+    }
+
+    /// Decides about each fact in turn.
+    async fn plan(
+        &self,
+        batch: &Batch,
+        read: ExtractedFacts,
+        settings: &ExtractionSettings,
+        from: Neighbours<'_>,
+    ) -> Result<ExtractionPlan, MemoryError> {
         let names: Vec<&str> = settings.names.iter().map(String::as_str).collect();
-        let mut planned: Vec<Planned> = Vec::with_capacity(read.facts.len());
-        for fact in read.facts {
-            let decided = if is_said_in(&planned, &fact, settings.admission.near) {
-                Decided::sure(Decision::Ignore { like: None }, "repeated in one reply")
-            } else {
-                let neighbours = neighbours(self, &fact).await?;
-                decide(&fact, &neighbours, &names, &settings.admission)
+        // A text that is blank once its secrets are masked would make the log refuse all.
+        let facts = read.facts.into_iter();
+        let facts = facts.filter(|fact| note(fact.clone()).check().is_ok());
+        let mut planned: Vec<Planned> = Vec::new();
+        let mut found = Vec::new();
+        for (place, fact) in facts.enumerate() {
+            let is_repeated = is_said_in(&planned, &fact, settings.admission.near);
+            let neighbours = match from {
+                _ if is_repeated => Vec::new(),
+                Neighbours::FoundAt(_) => neighbours(self, &fact).await?,
+                Neighbours::Recorded(compared) => compared_with(self, compared, place).await?,
             };
+            let decided = match is_repeated {
+                true => Decided::sure(Decision::Ignore { like: None }, "repeated in one reply"),
+                false => decide(&fact, &neighbours, &names, &settings.admission),
+            };
+            found.push(neighbours.into_iter().map(|record| record.id).collect());
             planned.push(Planned { fact, decided });
         }
+        let (Neighbours::FoundAt(made_from) | Neighbours::Recorded(&Comparison { made_from, .. })) =
+            from;
         Ok(ExtractionPlan {
             records: batch.records(),
             planned,
+            compared: Comparison { made_from, found },
         })
     }
 }
@@ -80,6 +143,12 @@ impl ExtractedFacts {
 }
 
 impl ExtractionPlan {
+    /// What the facts were compared with.
+    #[must_use]
+    pub fn compared(&self) -> &Comparison {
+        &self.compared
+    }
+
     /// The request about the facts whose decision the rule is not sure of; `None` if it is sure of all.
     #[must_use]
     pub fn question(&self, settings: &ExtractionSettings) -> Option<ChatRequest> {
@@ -105,11 +174,10 @@ impl ExtractionPlan {
             decision: planned.decided.decision,
             note: note(planned.fact),
         });
-        // A text that is blank once its secrets are masked would make the log refuse all.
-        let facts = facts.filter(|fact| fact.note.check().is_ok()).collect();
         MemoryChange::Extracted {
-            facts,
+            facts: facts.collect(),
             records: self.records,
+            compared: Some(self.compared),
         }
     }
 }
@@ -120,6 +188,19 @@ fn is_said_in(planned: &[Planned], fact: &Extracted, near: f32) -> bool {
         let kept = !matches!(planned.decided.decision, Decision::Ignore { .. });
         kept && words.says_the_same(&ComparableText::of(&planned.fact.text), near)
     })
+}
+
+/// The records that the fact at this place was compared with.
+async fn compared_with(
+    memory: &Memory,
+    compared: &Comparison,
+    place: usize,
+) -> Result<Vec<Record>, MemoryError> {
+    let mut found = Vec::new();
+    for id in compared.found.get(place).into_iter().flatten() {
+        found.extend(memory.record(*id).await?);
+    }
+    Ok(found)
 }
 
 async fn neighbours(memory: &Memory, fact: &Extracted) -> Result<Vec<Record>, MemoryError> {

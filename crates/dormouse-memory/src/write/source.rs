@@ -53,15 +53,20 @@ impl Source {
 }
 
 impl Memory {
-    /// The sources among these records, in their order: those that are in use and that no facts were made from.
+    /// The sources among these records, in their order: those of [`Memory::unread_sources`].
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
-    pub async fn sources(&self, records: &[RecordId]) -> Result<Vec<Source>, MemoryError> {
+    pub async fn sources(
+        &self,
+        settings: &ExtractionSettings,
+        records: &[RecordId],
+    ) -> Result<Vec<Source>, MemoryError> {
         let inner = self.inner.clone();
         let records = records.to_vec();
-        blocking(move || Ok(inner.sources(&records)?)).await
+        let min_trust = settings.admission.min_trust;
+        blocking(move || Ok(inner.sources(min_trust, &records)?)).await
     }
 
     /// At most `limit` sources in the order of their records: what others said and what was imported, believed at least as
@@ -84,12 +89,12 @@ impl Memory {
 }
 
 impl Inner {
-    fn sources(&self, records: &[RecordId]) -> Result<Vec<Source>, StoreError> {
+    fn sources(&self, min_trust: Trust, records: &[RecordId]) -> Result<Vec<Source>, StoreError> {
         self.store.read(|reading| {
             let mut sources = Vec::new();
             for record in reading.records(records)?.into_iter().flatten() {
                 let is_read = reading.state(&tables::extracted(record.id))? > 0;
-                if record.is_in_use() && !is_read {
+                if may_be_asked_about(&record, min_trust) && record.is_in_use() && !is_read {
                     sources.push(Source::of(record));
                 }
             }
@@ -104,15 +109,19 @@ impl Inner {
             let page = self.store.read(|reading| reading.page(after, PAGE))?;
             let Some(last) = page.last() else { break };
             after = Some(last.id);
-            let raw = page.into_iter().filter(|record| {
-                is_raw(record) && record.trust >= min_trust && record.speaker != Attribution::Myself
-            });
+            let raw = page.into_iter();
+            let raw = raw.filter(|record| may_be_asked_about(record, min_trust));
             let raw: Vec<RecordId> = raw.map(|record| record.id).collect();
-            sources.extend(self.sources(&raw)?);
+            sources.extend(self.sources(min_trust, &raw)?);
         }
         sources.truncate(limit);
         Ok(sources)
     }
+}
+
+/// Whether facts may be made of a record: of what others said and what was imported, if it is believed far enough.
+fn may_be_asked_about(record: &Record, min_trust: Trust) -> bool {
+    is_raw(record) && record.trust >= min_trust && record.speaker != Attribution::Myself
 }
 
 /// Whether a record holds what somebody said or what happened, word for word. It is evidence, which never becomes wrong.

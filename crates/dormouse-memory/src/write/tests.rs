@@ -65,7 +65,7 @@ async fn write(
     verdict: Option<&str>,
 ) -> Written {
     let settings = ExtractionSettings::default();
-    let sources = memory.sources(records).await.unwrap();
+    let sources = memory.sources(&settings, records).await.unwrap();
     let batch = Batch::of(sources);
     let shown = user_text(&batch.request(&settings));
     let read = batch.read(reply, &settings).unwrap();
@@ -196,7 +196,13 @@ async fn facts_of_a_source_are_written_once_even_after_they_were_taken_back() {
     let a = heard(&memory, 1, 0.9, "I moved to Berlin").await;
     let reply = json!([{"text": "Alice lives in Berlin", "from": [a.to_string()]}]).to_string();
     let written = write(&memory, &[a, a], &reply, None).await;
-    assert_eq!(memory.sources(&[a]).await.unwrap(), []);
+    assert_eq!(
+        memory
+            .sources(&ExtractionSettings::default(), &[a])
+            .await
+            .unwrap(),
+        []
+    );
     let settings = ExtractionSettings::default();
     assert_eq!(memory.unread_sources(&settings, 9).await.unwrap(), []);
     let changes = memory.changes(0, 100).await.unwrap();
@@ -204,7 +210,13 @@ async fn facts_of_a_source_are_written_once_even_after_they_were_taken_back() {
     assert_eq!(again.to_string(), "facts were made of record 1 already");
     assert_eq!(memory.changes(0, 100).await.unwrap(), changes);
     memory.revert(changes[1].seq, "undone").await.unwrap();
-    assert_eq!(memory.sources(&[a]).await.unwrap(), []);
+    assert_eq!(
+        memory
+            .sources(&ExtractionSettings::default(), &[a])
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 #[tokio::test]
@@ -407,6 +419,7 @@ async fn no_change_of_a_log_lets_a_fact_replace_what_is_believed_more() {
         let change = MemoryChange::Extracted {
             facts: vec![fact],
             records: vec![a],
+            compared: None,
         };
         memory.make(change, "consolidated").await.unwrap();
         let old = record(&memory, old).await;
@@ -493,7 +506,7 @@ async fn nothing_is_made_of_what_was_erased_between_reply_and_change() {
     let a = heard(&memory, 1, 0.9, "my account number is 42").await;
     let b = heard(&memory, 2, 0.9, "I moved to Berlin").await;
     let settings = ExtractionSettings::default();
-    let batch = Batch::of(memory.sources(&[a, b]).await.unwrap());
+    let batch = Batch::of(memory.sources(&settings, &[a, b]).await.unwrap());
     let reply = json!([
         {"text": "Alice has the account number 42", "from": [a.to_string()]},
         {"text": "Alice lives in Berlin", "from": [b.to_string()]},
@@ -629,7 +642,9 @@ proptest! {
             let c = heard(&memory, 4, f32::from(trusts.2) / 10.0, "the vault under the mill is full of gold").await;
             let before = memory.records(None, 100).await.unwrap();
             let settings = ExtractionSettings::default();
-            let batch = Batch::of(memory.sources(&[a, b, c]).await.unwrap());
+            let mut of_any_trust = settings.clone();
+            of_any_trust.admission.min_trust = Trust::NONE;
+            let batch = Batch::of(memory.sources(&of_any_trust, &[a, b, c]).await.unwrap());
             let Some(read) = batch.read(&reply, &settings) else { return };
             let mut plan = memory.plan_extraction(&batch, read, &settings).await.unwrap();
             if plan.question(&settings).is_some() {

@@ -174,6 +174,38 @@ async fn an_encoder_that_hangs_is_no_longer_called_after_a_few_questions() {
 }
 
 #[tokio::test]
+async fn a_server_without_embeddings_is_asked_once_and_recall_goes_by_words() {
+    for refusal in [ModelErrorKind::NotFound, ModelErrorKind::Refused] {
+        let (encoder, index) = parts();
+        let memory = with_vectors(Arc::new(encoder.clone()), index)
+            .ephemeral()
+            .unwrap();
+        encoder.from_now_on(EmbedFault::Fail(refusal));
+        let tea = add(&memory, said("Alice", 1, "peppermint tea")).await;
+        for _ in 0..12 {
+            let recall = memory.recall("peppermint").await.unwrap();
+            assert_eq!(recall.items[0].record.id, tea);
+        }
+        assert_eq!(encoder.calls(), 1, "{refusal:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_an_encoder_refuses_does_not_stop_an_encoder_that_works() {
+    let (encoder, index) = parts();
+    let memory = with_vectors(Arc::new(encoder.clone()), index)
+        .ephemeral()
+        .unwrap();
+    add(&memory, said("Alice", 1, "peppermint tea")).await;
+    memory.index_pending(100).await.unwrap();
+    encoder.next(EmbedFault::Fail(ModelErrorKind::Refused));
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!(recall.mode, SearchMode::WordsBecause(Fallback::Encoder));
+    let recall = memory.recall("peppermint").await.unwrap();
+    assert_eq!(recall.mode, SearchMode::WordsAndVectors);
+}
+
+#[tokio::test]
 async fn a_text_without_a_vector_or_one_bad_reply_of_the_encoder_does_not_hold_up_the_other_texts()
 {
     let (encoder, index) = parts();

@@ -9,6 +9,8 @@ use super::{
     choose_embedder,
 };
 use crate::{Available, Environment, EnvironmentError, ServedBy};
+#[cfg(feature = "openai")]
+use crate::{Network, OllamaEmbedder, OpenAiEmbedder, ServerConfigError};
 
 /// Why the chosen embedder cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +82,25 @@ impl EmbedderOpener {
         }
     }
 
+    /// Chooses the embedder that a user requested, with the servers and keys of the environment.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestedEmbedderError`], whose message says what to change.
+    pub fn choose_requested(
+        self,
+        requested: &EmbedderRef,
+        environment: &Environment,
+    ) -> Result<EmbedderChoice, RequestedEmbedderError> {
+        let available = Available::for_embedder(environment)?;
+        let settings = EmbedderSettings {
+            requested: Some(requested.clone()),
+            ..EmbedderSettings::default()
+        };
+        // The provider of the chat model only matters if no embedder is requested.
+        Ok(choose_embedder(ServedBy::Offline, &available, &settings)?)
+    }
+
     /// Creates the embedder that a user requested, with the servers and keys of the environment; `None` if the user requested
     /// none. Sends nothing.
     ///
@@ -91,30 +112,61 @@ impl EmbedderOpener {
         requested: &EmbedderRef,
         environment: &Environment,
     ) -> Result<Option<Arc<dyn Embedder>>, RequestedEmbedderError> {
-        let available = Available::for_embedder(environment)?;
-        let settings = EmbedderSettings {
-            requested: Some(requested.clone()),
-            ..EmbedderSettings::default()
-        };
-        // The provider of the chat model only matters if no embedder is requested.
-        let choice = choose_embedder(ServedBy::Offline, &available, &settings)?;
-        Ok(self.open(choice)?)
+        Ok(self.open(self.choose_requested(requested, environment)?)?)
     }
 
-    /// Creates the chosen embedder, if any. Sends nothing.
+    /// Creates the chosen embedder, if any, which sends its requests through `network`. Sends nothing yet.
     ///
     /// # Errors
     ///
     /// [`OpenEmbedderError`], whose message says what to change. A program may go on without an embedder; memory search
     /// then compares only words.
+    #[cfg(feature = "openai")]
+    pub fn open_on(
+        self,
+        choice: EmbedderChoice,
+        network: &Network,
+    ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
+        let server = |error: ServerConfigError| OpenEmbedderError::Server(error.into());
+        match choice {
+            EmbedderChoice::OpenAi(config) => {
+                let embedder = OpenAiEmbedder::on(network, config).map_err(server)?;
+                Ok(Some(Arc::new(embedder)))
+            }
+            EmbedderChoice::Ollama(config) => {
+                let embedder = OllamaEmbedder::on(network, config).map_err(server)?;
+                Ok(Some(Arc::new(embedder)))
+            }
+            EmbedderChoice::None { .. } | EmbedderChoice::Folder(_) => self.in_process(choice),
+        }
+    }
+
+    #[cfg(feature = "openai")]
     pub(super) fn open(
+        self,
+        choice: EmbedderChoice,
+    ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
+        self.open_on(choice, &Network::direct())
+    }
+
+    #[cfg(not(feature = "openai"))]
+    pub(super) fn open(
+        self,
+        choice: EmbedderChoice,
+    ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
+        self.in_process(choice)
+    }
+
+    /// Creates an embedder that needs no server.
+    fn in_process(
         self,
         choice: EmbedderChoice,
     ) -> Result<Option<Arc<dyn Embedder>>, OpenEmbedderError> {
         match choice {
             EmbedderChoice::None { .. } => Ok(None),
-            EmbedderChoice::OpenAi(config) => over_openai(config).map(Some),
-            EmbedderChoice::Ollama(config) => over_ollama(config).map(Some),
+            EmbedderChoice::OpenAi(_) | EmbedderChoice::Ollama(_) => {
+                Err(OpenEmbedderError::NotBuiltIn { feature: "openai" })
+            }
             EmbedderChoice::Folder(folder) => {
                 let open = self.open_folder;
                 let open = open.ok_or(OpenEmbedderError::NotBuiltIn { feature: "encoder" })?;
@@ -122,30 +174,4 @@ impl EmbedderOpener {
             }
         }
     }
-}
-
-#[cfg(feature = "openai")]
-fn over_openai(
-    config: crate::OpenAiEmbedderConfig,
-) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    let embedder = crate::OpenAiEmbedder::try_new(config);
-    let embedder = embedder.map_err(|error| OpenEmbedderError::Server(error.into()))?;
-    Ok(Arc::new(embedder))
-}
-
-#[cfg(feature = "openai")]
-fn over_ollama(config: crate::OllamaConfig) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    let embedder = crate::OllamaEmbedder::try_new(config);
-    let embedder = embedder.map_err(|error| OpenEmbedderError::Server(error.into()))?;
-    Ok(Arc::new(embedder))
-}
-
-#[cfg(not(feature = "openai"))]
-fn over_openai(_: crate::OpenAiEmbedderConfig) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    Err(OpenEmbedderError::NotBuiltIn { feature: "openai" })
-}
-
-#[cfg(not(feature = "openai"))]
-fn over_ollama(_: crate::OllamaConfig) -> Result<Arc<dyn Embedder>, OpenEmbedderError> {
-    Err(OpenEmbedderError::NotBuiltIn { feature: "openai" })
 }

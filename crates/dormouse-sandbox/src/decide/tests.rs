@@ -265,6 +265,25 @@ fn a_whisper_has_a_room_and_a_page_has_none_and_a_channel_is_public() {
 }
 
 #[test]
+fn whoever_follows_somebody_takes_the_exit_to_the_room_that_they_are_in() {
+    let mut roster = company();
+    let after = |roster: &Roster, name| {
+        let follow = Act::Move {
+            direction: to(name),
+        };
+        let decided = decide(roster, &id("Dormouse"), &follow);
+        decided.map(|decision| decision.moves_to.map(|room| room.key))
+    };
+    assert!(after(&roster, "Alice").is_err(), "she is here");
+    let kitchen = decide(&roster, &id("Alice"), &Act::Move { direction: to("N") });
+    let kitchen = kitchen.unwrap().moves_to.unwrap();
+    roster.find_mut(&id("Alice")).unwrap().room = kitchen;
+    assert_eq!(after(&roster, " alice "), Ok(Some(kitchen.key)));
+    roster.find_mut(&id("Alice")).unwrap().is_away = true;
+    assert!(after(&roster, "Alice").is_err(), "she has left the world");
+}
+
+#[test]
 fn refusals_name_what_there_is() {
     let roster = company();
     let alice = id("Alice");

@@ -160,14 +160,8 @@ fn a_name_is_no_sentence_and_stands_for_nobody_else() {
 fn the_world_takes_in_so_many_and_no_more() {
     let mut roster = Roster::try_new().unwrap();
     for number in 0..CHARACTER_LIMIT {
-        let present = Present {
-            name: format!("Guest {number}"),
-            kind: Kind::Guest(CharacterKind::Player),
-            room: FIRST_ROOM,
-            delivered: 0,
-            is_away: false,
-            channels_left: BTreeSet::new(),
-        };
+        let kind = Kind::Guest(CharacterKind::Player);
+        let present = Present::new(format!("Guest {number}"), kind, FIRST_ROOM);
         let id = EntityId::try_new(format!("player:{number}")).unwrap();
         roster.insert(id, present);
     }

@@ -125,6 +125,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         trust: None,
         audience: None,
         within: None,
+        approval: None,
     }
 }
 

@@ -107,7 +107,7 @@ async fn consolidate(memory: &Memory, model: &ByRule) {
 /// Makes facts of these records, with some that are done.
 async fn extract(memory: &Memory, model: &ByRule, records: &[RecordId]) {
     let settings = ExtractionSettings::default();
-    let mut sources = memory.sources(records).await.unwrap();
+    let mut sources = memory.sources(&settings, records).await.unwrap();
     let unread: Vec<RecordId> = sources.iter().map(|source| source.id()).collect();
     let before = records.iter().filter(|id| !unread.contains(id));
     let before: Vec<_> = before.map(ToString::to_string).collect();

@@ -152,6 +152,8 @@ impl Writer {
                 trust: None,
                 audience: None,
                 sources: dormouse_contracts::Sources::default(),
+                when: Vec::new(),
+                until: None,
             },
             8 => Known::Merged {
                 from: entity,

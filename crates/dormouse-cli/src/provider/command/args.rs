@@ -31,6 +31,11 @@ pub(crate) enum Provider {
         #[command(flatten)]
         json: JsonFlag,
     },
+    /// Print what the models of every assistant of the folder were paid for, as its log has it
+    Spent {
+        #[command(flatten)]
+        json: JsonFlag,
+    },
     /// End the pauses that providers asked for, so that the next start calls them again
     Retry {
         #[command(flatten)]

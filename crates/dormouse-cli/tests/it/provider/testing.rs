@@ -152,6 +152,39 @@ fn replies_during_a_visit_are_learnt_from_reported_and_saved() {
 }
 
 #[test]
+fn what_models_were_paid_for_follows_from_the_log_also_after_the_visit() {
+    let (home, server) = (Home::new(), Server::start(Mood::Fine));
+    home.write(
+        "dormouse.toml",
+        "[[prices]]\nprovider = \"local\"\nmodel = \"*\"\ninput = 1.0\noutput = 2.0\n",
+    );
+    let spent = || {
+        home.run(&["provider", "spent", "--json"], "")
+            .of_type("spent")
+    };
+    home.run(&["play", "--json"], "hello\n");
+    assert_eq!(spent(), [] as [Value; 0], "the offline model costs nothing");
+    let play = ["play", "--json", "--base-url", &server.url];
+    for visit in 1..=2 {
+        home.run(&play, "Hello!\n");
+        let lines = spent();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        let line = &lines[0];
+        assert_eq!(
+            (&line["assistant"], &line["provider"], &line["purpose"]),
+            (&json!("dormouse"), &json!("local"), &json!("answer"))
+        );
+        let replies = line["replies"].as_u64().unwrap();
+        assert_eq!(line["prompt_tokens"], json!(10 * replies));
+        let dollars = line["dollars"].as_f64().unwrap();
+        assert!((dollars - 0.000_02 * replies as f64).abs() < 1e-9, "{line}");
+        assert!(replies >= visit, "{line}");
+    }
+    let shown = home.run(&["provider", "spent"], "").out;
+    assert!(shown.contains("in total: "), "{shown}");
+}
+
+#[test]
 fn a_damaged_book_is_moved_aside_and_reported_and_the_visit_goes_on() {
     let (home, server) = (Home::new(), Server::start(Mood::Fine));
     home.write("dialects.json", "no book");

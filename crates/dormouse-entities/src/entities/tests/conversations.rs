@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use dormouse_contracts::{Awaited, AwaitedKind};
+
 use super::*;
+use crate::Completion;
 use crate::SpeakerRole;
 use crate::testkit::said;
 
@@ -77,6 +80,7 @@ fn actions_are_completed_by_id_once_and_are_bounded() {
         entity: id("#1"),
         action: first,
         noted_at: None,
+        completion: Completion::Done,
     };
     entities.apply(&done, at(3)).unwrap();
     assert_eq!(
@@ -113,4 +117,32 @@ fn messages_and_archives_never_grow_past_their_bounds() {
             .unwrap();
     }
     assert_eq!(entities.archived(&id("#1")).len(), Archive::MOST);
+}
+
+#[test]
+fn what_waits_for_something_is_not_over_and_leaves_the_list_when_it_is() {
+    let mut entities = known(&["#1"]);
+    entities.apply(&started("#1", None), at(0)).unwrap();
+    let mut added = action("#1", "greet Bob", 1);
+    if let EntityChange::ActionAdded { when, .. } = &mut added {
+        when.push(Awaited::new(AwaitedKind::Arrives, None));
+    }
+    entities.apply(&added, at(10)).unwrap();
+    let later = at(10).plus(HOUR * 24 * 366);
+    let is_talking = |entities: &Entities| {
+        let active = entities.active_conversation(&id("#1"), later, StaleAfter::default());
+        active.is_some()
+    };
+    assert!(is_talking(&entities));
+    let pending = entities.pending_actions(&id("#1"));
+    assert_eq!(pending[0].condition(), "when somebody arrives");
+    for (noted, left) in [(11, 1), (10, 0)] {
+        let ended = EntityChange::ActionEnded {
+            entity: id("#1"),
+            noted_at: at(noted),
+        };
+        entities.apply(&ended, later).unwrap();
+        assert_eq!(entities.pending_actions(&id("#1")).len(), left);
+    }
+    assert!(!is_talking(&entities));
 }

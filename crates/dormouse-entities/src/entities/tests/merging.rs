@@ -1,6 +1,7 @@
 //! Merging two entities, and taking the merge back.
 
 use super::*;
+use crate::Completion;
 use crate::SpeakerRole;
 use crate::testkit::{observed, said};
 
@@ -60,6 +61,7 @@ fn what_was_added_since_a_merge_stays_with_the_survivor_and_what_was_done_is_not
             entity: id("#2"),
             action: 2,
             noted_at: None,
+            completion: Completion::Done,
         },
         unmerged("#1"),
     ]

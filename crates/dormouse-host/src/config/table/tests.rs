@@ -338,7 +338,7 @@ fn the_file_wins_over_the_environment_and_changes_win_over_both() {
 
     let changes = changes(&[
         ("limits.tick_rate", json!(3)),
-        ("limits.max_history", json!(201)),
+        ("limits.max_history", json!(2001)),
     ]);
     let (config, warnings) = config.with_changes(&changes);
     let limits = config.limits.limits(None).unwrap();
@@ -349,7 +349,7 @@ fn the_file_wins_over_the_environment_and_changes_win_over_both() {
     // One that was valid once is not fatal.
     assert_eq!(warnings.len(), 1);
     assert!(
-        warnings[0].contains("limits.max_history is 201; expected 0 to 200"),
+        warnings[0].contains("limits.max_history is 2001; expected 0 to 2000"),
         "{warnings:?}"
     );
     assert!(matches!(

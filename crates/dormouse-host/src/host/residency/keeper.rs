@@ -8,7 +8,7 @@ use std::{
 
 use dormouse_classify::{ClassifyConfig, MessageVerdict, classify, find_mention};
 use dormouse_contracts::{AssistantId, BoxFuture, Perception, SenseErrorKind, Timestamp};
-use dormouse_engine::{State, restore};
+use dormouse_engine::{Awaiting, State, restore};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::{
     select,
@@ -276,6 +276,7 @@ impl Keeper {
             heard,
             due,
             classify,
+            awaiting,
             ..
         } = rested;
         let (listens, woken) = oneshot::channel();
@@ -283,7 +284,7 @@ impl Keeper {
             Arc::clone(&self.shared),
             key.clone(),
             heard,
-            classify,
+            (classify, awaiting),
             woken,
         );
         self.listening.push(Box::pin(listen));
@@ -335,14 +336,14 @@ impl Keeper {
     }
 }
 
-/// Waits until the world has something for somebody who is put away that calls for an answer, or has kept a lot for it;
+/// Waits until the world has something for somebody who is put away that calls for an answer or is waited for, or has kept a lot for it;
 /// `None` if somebody else woke it, or if it has never been in this world. What does not call for an answer waits in the
 /// world: otherwise each arrival would wake everybody in the room.
 async fn listen(
     shared: Arc<Shared>,
     key: AssistantId,
     heard: u64,
-    classify: Arc<ClassifyConfig>,
+    (classify, awaiting): (Arc<ClassifyConfig>, Option<Box<Awaiting>>),
     mut woken: oneshot::Receiver<()>,
 ) -> Option<AssistantId> {
     let character = shared.world.character(&key).ok()?;
@@ -356,7 +357,12 @@ async fn listen(
             Ok(perceived) => {
                 let last = perceived.last();
                 seen = last.map_or(seen, |last| last.attested.delivery.number);
-                let calls = |perception| calls_for_it(perception, &key, &classify);
+                let is_awaited = |it: &Perception| {
+                    awaiting
+                        .as_ref()
+                        .is_some_and(|awaiting| awaiting.is_met_by(it))
+                };
+                let calls = |it: &Perception| calls_for_it(it, &key, &classify) || is_awaited(it);
                 if perceived.iter().any(calls) || seen.saturating_sub(heard) >= KEPT_IN_WORLD {
                     return Some(key);
                 }

@@ -4,7 +4,7 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{AssistantId, Timestamp};
-use dormouse_engine::{Activity, State, Status, Switch, gate, next_reason};
+use dormouse_engine::{Activity, Awaiting, Skip, State, Status, Switch, gate, next_reason};
 use dormouse_memory::Memory;
 use tokio::{
     select,
@@ -38,23 +38,27 @@ pub(super) struct Rested {
     pub(super) due: Option<Timestamp>,
     /// What a message is to it. Most share one.
     pub(super) classify: Arc<ClassifyConfig>,
+    /// What it waits for, if it waits for anything that may happen.
+    pub(super) awaiting: Option<Box<Awaiting>>,
     /// Whether it does not live here any more.
     pub(super) is_archived: bool,
 }
 
 impl Rested {
-    /// What there is to know of an assistant in this state, which wakes under the present configuration: it may be switched on
-    /// or listen to other messages since it lived last.
+    /// What there is to know of an assistant in this state, which wakes under the present configuration: it may be switched on,
+    /// pursue other goals or listen to other messages since it lived last.
     pub(super) fn of(shared: &Shared, key: &AssistantId, mut state: State) -> Self {
         let config = shared.config.of(key, &state);
         state.configuration.settings.switch = match config.assistant.enabled {
             true => Switch::Enabled,
             false => Switch::Disabled,
         };
+        state.configuration.settings.goals = config.goals.settings();
         let classify = config.classify.config();
         Self {
             heard: state.delivered.last(shared.world.id()).unwrap_or_default(),
             due: due(&state, shared.clock.now()),
+            awaiting: Awaiting::of(&state).map(Box::new),
             is_archived: state.roster.archived.is_some(),
             classify: match classify == *shared.classify {
                 true => Arc::clone(&shared.classify),
@@ -75,7 +79,8 @@ pub(super) struct Left {
 /// When a put-away assistant in this state has to be woken, if nothing else wakes it.
 pub(crate) fn due(state: &State, now: Timestamp) -> Option<Timestamp> {
     match gate(state, now) {
-        Ok(_) => Some(now),
+        // Nobody is in a tick who is not awake: it was broken off, by a kill or because it began in the moment of putting away.
+        Ok(_) | Err(Skip::Collision) => Some(now),
         Err(skip) => next_reason(state, skip, now),
     }
 }
@@ -93,7 +98,7 @@ pub(super) async fn live(
         shared.prepare(&key).await
     };
     let rested = match woken {
-        Ok(woken) => attend(&shared, woken, &mut visits).await,
+        Ok(woken) => Box::pin(attend(&shared, woken, &mut visits)).await,
         Err(error) => {
             let is_archived = matches!(error, HostError::Archived { .. });
             report(&key, error, &mut visits);
@@ -101,6 +106,7 @@ pub(super) async fn live(
                 heard: 0,
                 due: None,
                 classify: Arc::clone(&shared.classify),
+                awaiting: None,
                 is_archived,
             })
         }
@@ -183,7 +189,12 @@ async fn attend(
                 return None;
             }
             Some(_) = handle.status_changed() => {}
-            () = sleep(shared.put_away_after), if may_leave => break,
+            // A message may have come in the same moment.
+            () = sleep(shared.put_away_after), if may_leave => {
+                if is_at_rest(&handle.status()) {
+                    break;
+                }
+            }
         }
     }
     let rested = put_away(shared, &key, running).await;
@@ -234,9 +245,10 @@ async fn left(stays: &mut Option<(mpsc::WeakSender<()>, mpsc::Receiver<()>)>) {
 fn is_at_rest(status: &Status) -> bool {
     match &status.activity {
         Activity::Idle | Activity::Disabled | Activity::Stopped(_) => true,
-        Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_) => {
-            status.waiting == 0 || status.slow_since.is_some()
-        }
+        Activity::Waiting(_)
+        | Activity::OverBudget { .. }
+        | Activity::WorldUnreachable { .. }
+        | Activity::Paused(_) => status.waiting == 0 || status.slow_since.is_some(),
         _ => false,
     }
 }

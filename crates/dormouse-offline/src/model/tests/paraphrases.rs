@@ -141,7 +141,7 @@ const SKILLS: &[Skill] = &[
     ),
     (
         "remind",
-        |it| matches!(it, Intent::Remind(_)),
+        |it| matches!(it, Intent::Remind(_) | Intent::Later(_)),
         &[
             "Could you remind me in ten minutes to feed the cat?",
             "remind me at six that Bob comes",

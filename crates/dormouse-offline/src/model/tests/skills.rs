@@ -446,3 +446,56 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_request_with_a_condition_becomes_a_commitment_with_a_typed_trigger() {
+    let mut talk = Talk::new("whisper", "When Bob comes, tell him that I took his hat.");
+    let TurnTrigger::Message(heard) = talk.request.turn.as_ref().unwrap().trigger.clone() else {
+        panic!("a message");
+    };
+    let who = heard.attested.sender.name();
+    let (tool, arguments) = talk.call();
+    assert_eq!(tool, "add_pending_action");
+    assert_eq!(
+        arguments,
+        json!({
+            "entity": "Bob",
+            "description": format!("pass on from {who}: I took his hat"),
+            "when": [{"event": "arrives", "who": "Bob"}],
+        })
+    );
+    let said = words_of(talk.call());
+    assert!(
+        said.contains("when Bob comes") && said.contains("for Bob"),
+        "{said}"
+    );
+
+    let mut talk = Talk::new("whisper", "let me know if the door opens");
+    talk.results = json!({"add_pending_action": {"success": false, "error": "too many"}});
+    let (_, arguments) = talk.call();
+    assert_eq!(
+        arguments["when"],
+        json!([{"event": "happens", "words": "door open"}])
+    );
+    assert!(words_of(talk.call()).starts_with("I cannot promise that"));
+
+    let mut talk = Talk::new("whisper", "when he comes, tell him that I waited");
+    let (tool, arguments) = talk.call();
+    assert_eq!(tool, "whisper", "nothing is noted");
+    assert!(words_of((tool, arguments)).contains("Whom do you mean?"));
+}
+
+#[test]
+fn what_is_passed_on_says_from_whom() {
+    let mut talk = due();
+    if let Some(turn) = &mut talk.request.turn
+        && let TurnTrigger::Due(due) = &mut turn.trigger
+    {
+        due.description = "pass on from Carol: I took his hat".to_owned();
+    }
+    talk.results =
+        json!({"get_entity_profile": {"success": true, "result": {"pending_actions": []}}});
+    talk.call();
+    let said = words_of(talk.call());
+    assert_eq!(said, "Alice, Carol asked me to tell you: I took his hat.");
+}

@@ -1,0 +1,111 @@
+//! `dormouse commitment`: what the assistant means to do for people once something has come, and what became of it.
+
+use clap::Subcommand;
+use dormouse_contracts::{EntityId, Seq};
+use dormouse_engine::{BrokenCause, CommitmentOutcome, EndedPromise, Promise};
+use dormouse_text::escape_id;
+use serde::Serialize;
+
+use crate::{
+    command::{CommandError, JsonFlag, Places, Printing, Whose, view_state},
+    exit::Exit,
+};
+
+/// Looking at what the assistant means to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Commitment {
+    /// List what the assistant means to do for people at a moment, or once something has happened, the nearest first.
+    /// `dormouse memory undo EVENT` takes one back
+    List {
+        #[command(flatten)]
+        of: Whose,
+        /// Also list what is over: kept, or broken and why
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+/// A commitment as JSON.
+#[derive(Serialize)]
+struct CommitmentLine<'a> {
+    r#type: &'static str,
+    event: Seq,
+    entity: &'a EntityId,
+    description: &'a str,
+    comes_up: String,
+    status: &'static str,
+    at: Option<String>,
+    trust: f32,
+}
+
+/// Lists them.
+pub(crate) fn run(places: &Places, command: Commitment) -> Result<Exit, CommandError> {
+    let Commitment::List { of, all, json } = command;
+    let data = crate::data::locate(places.data.as_deref())?;
+    let printing = json.printing();
+    let (_, state) = view_state(places, &data, of.assistant, printing)?;
+    let ended = state.promises.ended().filter(|_| all);
+    for EndedPromise {
+        promise,
+        outcome,
+        at,
+    } in ended
+    {
+        print(promise, status(*outcome), Some(at.to_string()), printing)?;
+    }
+    for promise in state.promises.under_way() {
+        print(promise, "under way", None, printing)?;
+    }
+    for promise in state.promises.iter() {
+        let met_at = promise.met.as_ref().map(|met| met.at.to_string());
+        let status = match met_at {
+            Some(_) => "due",
+            None => "open",
+        };
+        print(promise, status, met_at, printing)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn print(
+    promise: &Promise,
+    status: &'static str,
+    at: Option<String>,
+    printing: Printing,
+) -> Result<(), CommandError> {
+    let line = CommitmentLine {
+        r#type: "commitment",
+        event: promise.seq,
+        entity: &promise.entity,
+        description: &promise.description,
+        comes_up: promise.condition(),
+        status,
+        at,
+        trust: promise.trust.score(),
+    };
+    printing.print(&line, || {
+        let since = line.at.as_ref().map(|at| format!(" since {at}"));
+        format!(
+            "{} {status}{}: {}, for {} (trust {:.2}): {}",
+            promise.seq,
+            since.unwrap_or_default(),
+            line.comes_up,
+            escape_id(promise.entity.as_str()),
+            line.trust,
+            promise.description,
+        )
+    })
+}
+
+/// How a commitment ended, in words.
+pub(crate) fn status(outcome: CommitmentOutcome) -> &'static str {
+    match outcome {
+        CommitmentOutcome::Kept => "kept",
+        CommitmentOutcome::Broken(BrokenCause::Expired) => "broken: too late",
+        CommitmentOutcome::Broken(BrokenCause::GivenUp) => "broken: nothing was done",
+        CommitmentOutcome::Broken(BrokenCause::Withdrawn) => "broken: withdrawn",
+        _ => "over",
+    }
+}

@@ -1,0 +1,225 @@
+//! `dormouse exec show`: how far the ticks of an assistant may go, and which layer decides that.
+
+use clap::Subcommand;
+use dormouse_engine::{
+    Assessment, AssistantConfig, CONTEXTS, ComposedPattern, ContextRow, ContextType, OutOfRange,
+    PatternLayer, Settings, State, ToolFilter, compose,
+};
+use dormouse_host::config::{Config, find};
+use serde::Serialize;
+
+use crate::{
+    command::{CommandError, CommandFailure, JsonFlag, Places, Printing, Whose},
+    exit::Exit,
+    settings::{SettingLine, effective},
+};
+
+/// Seeing to how far ticks may go.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Exec {
+    /// Print what the operator allows, what each kind of tick leaves of it, and which layer decides each value
+    Show {
+        #[command(flatten)]
+        of: Whose,
+        /// One kind of tick alone, such as tick_event
+        #[arg(long, value_name = "TYPE", value_parser = context)]
+        context: Option<ContextType>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+/// A name that no kind of tick has.
+#[derive(Debug, thiserror::Error)]
+#[error("expected {}", names())]
+pub(crate) struct NoContext;
+
+fn names() -> String {
+    CONTEXTS.each_ref().map(|row| row.name).join(", ")
+}
+
+/// Reads the name of a kind of tick.
+pub(crate) fn context(name: &str) -> Result<ContextType, NoContext> {
+    ContextType::of_name(name).ok_or(NoContext)
+}
+
+impl CommandFailure for OutOfRange {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// The documented fields of the execution configuration, by the settings that hold them.
+const FIELDS: [&str; 10] = [
+    "execution.multi_action_enabled",
+    "limits.max_iterations_per_tick",
+    "execution.task_assessment_enabled",
+    "execution.use_quick_assessment",
+    "execution.sub_agents_enabled",
+    "execution.sub_agent_budget",
+    "execution.personality_insulation",
+    "execution.delegate_assistant_tag",
+    "execution.result_summarization",
+    "execution.trusted_api",
+];
+
+/// What a kind of tick may do, as JSON.
+#[derive(Serialize)]
+struct PatternLine<'a> {
+    r#type: &'static str,
+    assistant: &'a str,
+    context: &'static str,
+    entry: &'static str,
+    /// Whether something in the program enters it already.
+    is_entered: bool,
+    #[serde(flatten)]
+    composed: &'a ComposedPattern,
+}
+
+/// How the assistant is now, as JSON.
+#[derive(Serialize)]
+struct NowLine<'a> {
+    r#type: &'static str,
+    assistant: &'a str,
+    /// How many tokens the last prompt took.
+    prompt_tokens: u32,
+    consecutive_errors: u32,
+    /// The kind of the tick that is under way.
+    context: Option<ContextType>,
+    /// How the task of the turn that is under way was assessed.
+    assessment: Option<Assessment>,
+}
+
+/// Prints how far ticks may go.
+pub(crate) fn run(places: &Places, command: Exec) -> Result<Exit, CommandError> {
+    let Exec::Show { of, context, json } = command;
+    let data = crate::data::locate(places.data.as_deref())?;
+    let printing = json.printing();
+    let (key, config, state) = effective(places, &data, &of, printing)?;
+    let settings = settings(&config, AssistantConfig::new(key.clone()))?;
+    for name in FIELDS {
+        let line = SettingLine::of(find(name)?, &config);
+        printing.print(&line, || line.in_short())?;
+    }
+    let rows = CONTEXTS.iter();
+    for row in rows.filter(|row| context.is_none_or(|it| it == row.context)) {
+        let composed = compose(&settings, row.context, assessment_in(&state, row.context));
+        let line = PatternLine {
+            r#type: "pattern",
+            assistant: key.as_str(),
+            context: row.name,
+            entry: row.entry,
+            is_entered: row.is_entered,
+            composed: &composed,
+        };
+        printing.print(&line, || in_full(row, &composed, &state))?;
+    }
+    now(key.as_str(), &state, printing)?;
+    Ok(Exit::Success)
+}
+
+/// What decisions read of the configuration, as far as patterns depend on it.
+fn settings(config: &Config, assistant: AssistantConfig) -> Result<Settings, OutOfRange> {
+    let assistant = AssistantConfig {
+        pattern: config.execution.pattern(),
+        execution: config.execution.config(),
+        prompt: config.prompt.config(),
+        limits: config.limits.limits(None)?,
+        ..assistant
+    };
+    Ok(assistant.settings())
+}
+
+/// The assessment of the turn that is under way, if it is one of this kind.
+fn assessment_in(state: &State, context: ContextType) -> Option<&Assessment> {
+    let turn = state.turns.current()?;
+    turn.assessment.as_ref().filter(|_| turn.context == context)
+}
+
+fn layer(layer: Option<&PatternLayer>) -> &'static str {
+    match layer {
+        Some(PatternLayer::Context) => "by the context",
+        Some(PatternLayer::Assessment) => "by the assessment",
+        _ => "as allowed",
+    }
+}
+
+fn in_full(row: &ContextRow, composed: &ComposedPattern, state: &State) -> Vec<String> {
+    let ComposedPattern { pattern, from } = composed;
+    let entered = match row.is_entered {
+        true => format!("{}: when {}", row.name, row.entry),
+        false => format!("{}: when {} (nothing enters it yet)", row.name, row.entry),
+    };
+    let mode = invariant_name(&pattern.bounds.mode);
+    let components = pattern.components.iter().map(|it| it.row().key);
+    let components: Vec<_> = components.collect();
+    let budget = pattern
+        .token_budget
+        .map_or_else(|| "none".to_owned(), |it| it.to_string());
+    let values = [
+        ("mode", mode),
+        ("max_iterations", pattern.bounds.max_iterations.to_string()),
+        (
+            "confirm_dangerous",
+            pattern.bounds.confirm_dangerous.to_string(),
+        ),
+        ("tools", tools(&pattern.tools, state)),
+        ("components", components.join(", ")),
+        ("token_budget", budget),
+        ("sub_agent_budget", pattern.sub_agent_budget.to_string()),
+    ];
+    let values = values
+        .into_iter()
+        .map(|(name, value)| format!("{name} = {value}  # {}", layer(from.get(name))));
+    [entered].into_iter().chain(values).collect()
+}
+
+/// The name of a value as JSON has it.
+fn invariant_name(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// The tools that are offered, of those that the assistant last had.
+fn tools(filter: &ToolFilter, state: &State) -> String {
+    let all = &state.configuration.tools;
+    let names: Vec<_> = all
+        .iter()
+        .filter(|tool| filter.allows(tool))
+        .map(|tool| tool.name.as_str())
+        .collect();
+    match (all.is_empty(), names.len() == all.len()) {
+        (true, _) if *filter == ToolFilter::default() => "all".to_owned(),
+        (true, _) => "known when the assistant has woken".to_owned(),
+        (false, true) => format!("all {}", all.len()),
+        (false, false) => names.join(", "),
+    }
+}
+
+fn now(key: &str, state: &State, printing: Printing) -> Result<(), CommandError> {
+    let turn = state.turns.current();
+    let line = NowLine {
+        r#type: "execution_state",
+        assistant: key,
+        prompt_tokens: state.counts.prompt_tokens,
+        consecutive_errors: state.errors.consecutive,
+        context: turn.map(|turn| turn.context),
+        assessment: turn.and_then(|turn| turn.assessment),
+    };
+    printing.print(&line, || {
+        let assessed = line.assessment.map_or_else(String::new, |it| {
+            let class = invariant_name(&it.class);
+            format!("; its task is {class} of complexity {}", it.complexity)
+        });
+        let turn = match line.context {
+            Some(context) => format!("a turn is open in {}{assessed}", context.row().name),
+            None => "no turn is open".to_owned(),
+        };
+        format!(
+            "{key}: the last prompt took {} tokens; errors in a row: {}; {turn}",
+            line.prompt_tokens, line.consecutive_errors
+        )
+    })
+}

@@ -1,0 +1,276 @@
+//! `dormouse prompt`: what a model is shown, part by part; and the templates of who the assistant is.
+
+use clap::{Args, Subcommand};
+use dormouse_contracts::Seq;
+use dormouse_engine::{
+    AssistantConfig, ConfiguredModel, ContextType, PreviewError, PreviewOf, PreviewPart,
+    PromptPreview, preview_prompt,
+};
+use dormouse_host::config::inline;
+use dormouse_providers::token_counter_for;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::{
+    command::{
+        CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, block_on, open_log_view,
+        say,
+    },
+    exec::context,
+    exit::Exit,
+    settings::{Settings, effective},
+};
+
+/// Looking at a prompt.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Prompt {
+    #[command(subcommand)]
+    command: Option<PromptCommand>,
+    #[command(flatten)]
+    of: Whose,
+    /// As a tick of this kind, such as tick_event
+    #[arg(long, value_name = "TYPE", value_parser = context)]
+    context: Option<ContextType>,
+    /// After this event; or, if it is a reply, the prompt that was replied to [default: the end of the log]
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    at: Option<u64>,
+    #[command(flatten)]
+    json: JsonFlag,
+}
+
+#[derive(Debug, Subcommand)]
+enum PromptCommand {
+    /// Texts that can take the place of assistant.persona
+    #[command(subcommand)]
+    Template(Template),
+}
+
+/// Seeing to templates. Each change is one of a setting, from the next waking on.
+#[derive(Debug, Subcommand)]
+enum Template {
+    /// Print all templates, and which one is applied
+    List {
+        #[command(flatten)]
+        of: Whose,
+    },
+    /// Keep a text under a name; it may hold {name}, {key} and {tick_rate}
+    Create {
+        /// Its name
+        name: String,
+        /// The text
+        text: String,
+        #[command(flatten)]
+        change: TemplateChange,
+    },
+    /// Let a template say who the assistant is; default: assistant.persona does
+    Apply {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        change: TemplateChange,
+    },
+    /// Keep a copy under another name
+    Clone {
+        /// The template to copy; default: the persona
+        from: String,
+        /// The name of the copy
+        name: String,
+        #[command(flatten)]
+        change: TemplateChange,
+    },
+}
+
+/// Whose template is changed, and by whom.
+#[derive(Debug, Args)]
+struct TemplateChange {
+    #[command(flatten)]
+    of: Whose,
+    /// Who changes it, for the log [default: your user name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    #[command(flatten)]
+    json: JsonFlag,
+}
+
+/// A template cannot be changed so.
+#[derive(Debug, thiserror::Error)]
+enum TemplateError {
+    #[error("there is no template {0:?}; `dormouse prompt template list` prints all of them")]
+    Unknown(String),
+    #[error("there is a template {0:?} already; choose another name, or change prompt.templates")]
+    Taken(String),
+}
+
+impl CommandFailure for TemplateError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+impl CommandFailure for PreviewError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::NoSuchEvent { .. } => Exit::Usage,
+            Self::Replay(_) | Self::Tools(_) => Exit::Damaged,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+/// A prompt, as JSON.
+#[derive(Serialize)]
+struct PromptLine<'a> {
+    r#type: &'static str,
+    assistant: &'a str,
+    #[serde(flatten)]
+    preview: &'a PromptPreview,
+}
+
+/// Prints a prompt, or sees to templates.
+pub(crate) fn run(places: &Places, prompt: Prompt) -> Result<Exit, CommandError> {
+    match prompt.command {
+        Some(PromptCommand::Template(template)) => template_command(places, template),
+        None => show(places, prompt),
+    }
+}
+
+fn show(places: &Places, asked: Prompt) -> Result<Exit, CommandError> {
+    let printing = asked.json.printing();
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (log, key) = open_log_view(places, &data, asked.of.assistant, printing)?;
+    let counter_for = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
+    let at = asked.at.map(Seq);
+    let preview = block_on(preview_prompt(&log, &key, at, asked.context, counter_for))??;
+    let line = PromptLine {
+        r#type: "prompt",
+        assistant: key.as_str(),
+        preview: &preview,
+    };
+    if printing == Printing::Json {
+        printing.print(&line, String::new)?;
+        return Ok(Exit::Success);
+    }
+    say(&heading(key.as_str(), &preview))?;
+    for part in &preview.parts {
+        printing.print(part, || part_lines(part))?;
+    }
+    let tools: Vec<_> = preview.tools.iter().map(ToString::to_string).collect();
+    say(&format!("tools: {}", tools.join(", ")))?;
+    for left_out in &preview.left_out {
+        say(&format!("not shown: {}: {}", left_out.part, left_out.why))?;
+    }
+    for finding in &preview.findings {
+        say(&format!("check: {finding}"))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn heading(key: &str, preview: &PromptPreview) -> String {
+    let of = match preview.of {
+        PreviewOf::Call => "the prompt of a call",
+        PreviewOf::NextTick => "the first prompt of the next tick, before the memory is searched",
+        PreviewOf::Imagined => "a prompt for something imagined, since nothing waits",
+    };
+    let PromptPreview {
+        seq,
+        tokens,
+        window,
+        hash,
+        ..
+    } = preview;
+    let context = preview.context.row().name;
+    format!("{key} at event {seq}, {context}: {of}; {tokens} of {window} tokens, hash {hash}")
+}
+
+fn part_lines(part: &PreviewPart) -> Vec<String> {
+    let kind = match part.is_static {
+        true => "static",
+        false => "made for this prompt",
+    };
+    let head = format!(
+        "{} {}: {} tokens, {kind}: {}",
+        part.id, part.key, part.tokens, part.why
+    );
+    let text = part.text.lines().map(|line| format!("    {line}"));
+    [head].into_iter().chain(text).collect()
+}
+
+fn template_command(places: &Places, command: Template) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let read = |of: &Whose| effective(places, &data, of, Printing::Text);
+    match command {
+        Template::List { of } => {
+            let (_, config, _) = read(&of)?;
+            let section = &config.prompt;
+            let names = section.templates.keys().map(String::as_str);
+            for name in ["default"].into_iter().chain(names) {
+                let applied = if name == section.template {
+                    " (applied)"
+                } else {
+                    ""
+                };
+                let text = section
+                    .templates
+                    .get(name)
+                    .map_or("assistant.persona", |it| it);
+                say(&format!("{name}{applied}: {text}"))?;
+            }
+            Ok(Exit::Success)
+        }
+        Template::Create { name, text, change } => {
+            keep(places, &read(&change.of)?.1, (name, text), change)
+        }
+        Template::Apply { name, change } => set(places, "prompt.template", name, change),
+        Template::Clone { from, name, change } => {
+            let (key, config, _) = read(&change.of)?;
+            let text = match config.prompt.templates.get(&from) {
+                Some(text) => text.clone(),
+                None if from == "default" => {
+                    let persona = config.assistant.persona.clone();
+                    persona.unwrap_or_else(|| AssistantConfig::new(key).persona)
+                }
+                None => return Err(TemplateError::Unknown(from).into()),
+            };
+            keep(places, &config, (name, text), change)
+        }
+    }
+}
+
+/// Keeps a text under a new name.
+fn keep(
+    places: &Places,
+    config: &dormouse_host::config::Config,
+    (name, text): (String, String),
+    change: TemplateChange,
+) -> Result<Exit, CommandError> {
+    let mut templates = config.prompt.templates.clone();
+    if name == "default" || templates.contains_key(&name) {
+        return Err(TemplateError::Taken(name).into());
+    }
+    templates.insert(name, text);
+    set(
+        places,
+        "prompt.templates",
+        inline(&json!(templates)),
+        change,
+    )
+}
+
+fn set(
+    places: &Places,
+    name: &str,
+    value: String,
+    change: TemplateChange,
+) -> Result<Exit, CommandError> {
+    let TemplateChange { of, by, json } = change;
+    let name = name.to_owned();
+    let set = Settings::Set {
+        name,
+        value,
+        of,
+        by,
+        json,
+    };
+    crate::settings::run(places, set)
+}

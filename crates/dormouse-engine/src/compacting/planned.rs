@@ -1,0 +1,261 @@
+//! Showing earlier turns shorter while nobody waits for an answer.
+
+use dormouse_contracts::{Append, AssistantId, LoadSnapshot, ReadEvents, Seq};
+use dormouse_tools::RegistryError;
+use serde::Serialize;
+
+use super::{SummaryAsk, WindowLevel, failed, plan, summarized};
+use crate::{
+    consolidating::{ConsolidateError, ConsolidationEnd, Consolidator},
+    decide::{Prepared, shortened_reply},
+    event::{Compacted, CompactionMode, Event, FactsBefore, HistorySpan, SummaryFailure},
+    prompt::{Preamble, measure_all},
+    remembering::LoggedMemory,
+    replay::{ReplayError, restore},
+    secrets::masked_reply,
+    state::{State, Turns},
+    work::{Bounds, Caller, Reply},
+};
+
+/// Shows earlier turns of an assistant that does not run shorter.
+#[derive(Clone, Debug)]
+pub struct Compactor {
+    /// Who looks for facts first, whose model is asked for summaries, and whose counter must be the one of the assistant.
+    pub by: Consolidator,
+}
+
+/// How much of the context window the history takes, and what came of making it shorter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Compacting {
+    /// How many tokens instructions, tools and all earlier turns took.
+    pub before: u32,
+    /// How many they take now, without summaries; as before if nothing was to be done.
+    pub after: u32,
+    /// The size of the context window, in tokens.
+    pub window: u32,
+    /// How full it was.
+    pub level: WindowLevel,
+    /// Turns whose results are one line each from now on.
+    pub masked: usize,
+    /// Turns that are left out from now on.
+    pub dropped: usize,
+    /// What came of the look for facts, if there was one.
+    pub facts: Option<FactsBefore>,
+    /// How many summaries were made.
+    pub summaries: u64,
+    /// How many summaries were not made. They are tried again.
+    pub failed: u64,
+}
+
+/// Nothing could be shown shorter.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompactError {
+    /// The log could not be folded.
+    #[error("the log could not be replayed")]
+    Replay(#[from] ReplayError),
+    /// The memory or the log failed.
+    #[error(transparent)]
+    Consolidate(#[from] ConsolidateError),
+    /// The tools of the log cannot be prepared.
+    #[error("the tools in the log cannot be used")]
+    Tools(#[from] RegistryError),
+    /// Compaction is turned off.
+    #[error("compaction.enabled is false; set it to true to leave earlier turns out of prompts")]
+    Off,
+    /// A message is being answered.
+    #[error("a message is being answered; earlier turns can be left out when nobody waits")]
+    Busy,
+}
+
+impl Compactor {
+    /// What would be done. Asks nobody and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`CompactError`].
+    pub async fn forecast<L: ReadEvents + LoadSnapshot>(
+        &self,
+        log: &L,
+        key: &AssistantId,
+    ) -> Result<Compacting, CompactError> {
+        let state = restore(log, key).await?;
+        let prepared = self.prepared(key, &state)?;
+        Ok(report(&state, prepared.preamble()).0)
+    }
+
+    /// Shows earlier turns shorter if they fill the context window to the share that is set for sleep, facts first, and makes the
+    /// summaries that are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`CompactError`]. A failure of the model is not an error: it is in the report.
+    pub async fn run<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+    ) -> Result<Compacting, CompactError> {
+        let key = memory.memory().assistant().clone();
+        let state = restore(memory.log(), &key).await?;
+        let prepared = self.prepared(&key, &state)?;
+        let (_, is_due) = report(&state, prepared.preamble());
+        let facts = match is_due.is_some() && state.configuration.settings.compaction.extracts_facts
+        {
+            true => Some(self.facts(memory).await?),
+            false => None,
+        };
+        let state = restore(memory.log(), &key).await?;
+        let (mut came_of_it, _) = report(&state, prepared.preamble());
+        came_of_it.facts = facts;
+        let decide = |state: &State| {
+            let (_, compacted) = report(state, prepared.preamble());
+            let compacted = compacted.filter(|_| !is_busy(&state.turns))?;
+            Some(Event::Compacted(Compacted {
+                extraction: facts,
+                ..compacted
+            }))
+        };
+        append(memory, decide).await?;
+        self.summarize(memory, &key, &mut came_of_it).await?;
+        Ok(came_of_it)
+    }
+
+    fn prepared(&self, key: &AssistantId, state: &State) -> Result<Prepared, CompactError> {
+        if !state.configuration.settings.compaction.is_on {
+            return Err(CompactError::Off);
+        }
+        if is_busy(&state.turns) {
+            return Err(CompactError::Busy);
+        }
+        let counter = self.by.counter.clone();
+        Ok(Prepared::of(key, &state.configuration, counter)?)
+    }
+
+    async fn facts<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+    ) -> Result<FactsBefore, CompactError> {
+        let found = self.by.facts(memory).await?;
+        Ok(match found.end {
+            ConsolidationEnd::Done => FactsBefore::Added(found.added),
+            ConsolidationEnd::MaxRequests
+            | ConsolidationEnd::Stopped
+            | ConsolidationEnd::BudgetSpent => FactsBefore::Partly(found.added),
+            ConsolidationEnd::ModelFailed { .. } => FactsBefore::Failed,
+        })
+    }
+
+    /// Makes the summaries that are missing, each tried once.
+    async fn summarize<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        key: &AssistantId,
+        came_of_it: &mut Compacting,
+    ) -> Result<(), CompactError> {
+        let mut tried: Vec<Seq> = Vec::new();
+        loop {
+            let state = restore(memory.log(), key).await?;
+            let mut open = state.compactions.open();
+            let Some(open) = open.find(|open| !tried.contains(&open.span.from)) else {
+                return Ok(());
+            };
+            tried.push(open.span.from);
+            let span = &open.span;
+            let asked = match SummaryAsk::of(&state, &*self.by.counter, span) {
+                Some(ask) => Some((self.reply(&ask).await, ask)),
+                None => None,
+            };
+            let decide = |state: &State| Some(self.follows(state, span, asked.as_ref()));
+            match append(memory, decide).await? {
+                Some(Event::HistorySummarized(_)) => came_of_it.summaries += 1,
+                _ => came_of_it.failed += 1,
+            }
+        }
+    }
+
+    async fn reply(&self, ask: &SummaryAsk) -> Reply {
+        let settings = &self.by.settings;
+        let caller = Caller {
+            model: &*self.by.model,
+            clock: &*self.by.clock,
+            random: &*self.by.random,
+            budget: &settings.retry_budget,
+            bounds: Bounds {
+                attempt: settings.timeout,
+                retry_for: settings.retry_for,
+            },
+        };
+        caller.reply(&ask.request).await
+    }
+
+    /// What follows from a reply, or if nothing could be asked.
+    fn follows(
+        &self,
+        state: &State,
+        span: &HistorySpan,
+        asked: Option<&(Reply, SummaryAsk)>,
+    ) -> Event {
+        let (now, counter) = (self.by.clock.now(), &*self.by.counter);
+        match asked {
+            Some((asked, ask)) => match &asked.outcome {
+                Ok((model, reply)) => {
+                    let reply = masked_reply(shortened_reply(reply.clone()));
+                    let (model, took) = (model.clone(), asked.duration_ms);
+                    summarized(state, counter, now, ask, model, reply, took)
+                }
+                Err(error) => {
+                    let kind = error.error.kind();
+                    failed(state, now, span, SummaryFailure::Model(kind))
+                }
+            },
+            None => failed(state, now, span, SummaryFailure::NothingToShow),
+        }
+    }
+}
+
+/// Whether a turn is begun. Its prompts must not change because of a command.
+fn is_busy(turns: &Turns) -> bool {
+    turns.open().next().is_some()
+}
+
+/// How full the window is, and what is to be done about it.
+fn report(state: &State, preamble: &Preamble) -> (Compacting, Option<Compacted>) {
+    let found = measure_all(state, preamble);
+    let planned = plan(state, &found, CompactionMode::Planned);
+    let masked = planned.as_ref().map_or(0, |planned| planned.masked.len());
+    let dropped = planned.iter().flat_map(|planned| &planned.dropped);
+    let dropped = dropped.map(|span| span.turns.len()).sum();
+    let report = Compacting {
+        before: found.tokens(),
+        after: planned
+            .as_ref()
+            .map_or(found.tokens(), |planned| planned.after),
+        window: found.window,
+        level: WindowLevel::of(found.tokens(), found.window),
+        masked,
+        dropped,
+        ..Compacting::default()
+    };
+    (report, planned)
+}
+
+/// What is decided in place of a recorded decision of a command. Pure.
+pub(crate) fn planned_again(
+    state: &State,
+    preamble: &Preamble,
+    recorded: &Compacted,
+) -> Vec<Event> {
+    let (_, planned) = report(state, preamble);
+    let planned = planned.map(|planned| Compacted {
+        extraction: recorded.extraction,
+        ..planned
+    });
+    planned.map(Event::Compacted).into_iter().collect()
+}
+
+async fn append<L: Append + ReadEvents + LoadSnapshot>(
+    memory: &mut LoggedMemory<L>,
+    decide: impl Fn(&State) -> Option<Event>,
+) -> Result<Option<Event>, CompactError> {
+    let appended = memory.append_decided(decide).await;
+    Ok(appended.map_err(ConsolidateError::from)?)
+}

@@ -1,0 +1,77 @@
+//! Whether earlier turns are shown shorter before the model is asked.
+
+use dormouse_contracts::{ChatReply, ModelErrorKind, ModelName};
+
+use super::{
+    action::{Action, OutsideCall},
+    view::View,
+};
+use crate::{
+    compacting::{self, SummaryAsk},
+    event::{CompactionMode, Event, FactsBefore, SummaryFailure},
+    prompt,
+    state::Turn,
+};
+
+/// What comes before the first request of a tick: the history is shown shorter if the prompt would fill the context window, facts first,
+/// and a summary that is due is asked for.
+pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
+    let settings = &view.config().compaction;
+    // A limit that was only tried once may be the fault of this one message.
+    let is_usual =
+        turn.failures.refusals == 0 && turn.shown_from() == 0 && turn.context_limit.is_none();
+    if !settings.is_on || turn.steps_this_tick > 0 || !is_usual {
+        return None;
+    }
+    let found = prompt::measure(view.state, turn, view.preamble);
+    if let Some(compacted) = compacting::plan(view.state, &found, CompactionMode::Emergency) {
+        let is_looked_at = settings.extracts_facts && compacting::is_worth_a_request(&compacted);
+        return Some(match is_looked_at {
+            true => Action::Call(OutsideCall::ExtractFacts),
+            false => Event::Compacted(compacted).into(),
+        });
+    }
+    // What a budget has to cover is reserved for answers alone; without a summary the words can still be recalled.
+    if view.config().budgets.is_limited() {
+        return None;
+    }
+    let open = view.state.compactions.due(view.now)?;
+    Some(match SummaryAsk::of(view.state, view.counter, &open.span) {
+        Some(ask) => Action::Call(OutsideCall::Summarize(Box::new(ask))),
+        None => {
+            let nothing = SummaryFailure::NothingToShow;
+            compacting::failed(view.state, view.now, &open.span, nothing).into()
+        }
+    })
+}
+
+/// What follows from a look for facts: the history is shown shorter, also if no fact was found.
+pub(crate) fn on_extracted(view: View<'_>, facts: FactsBefore) -> Vec<Event> {
+    let Some(turn) = view.state.turns.current() else {
+        return Vec::new();
+    };
+    let found = prompt::measure(view.state, turn, view.preamble);
+    vec![Event::Compacted(compacting::plan_after(
+        view.state, &found, facts,
+    ))]
+}
+
+/// How a request for a summary ended.
+pub(crate) type Summarized = Result<(ModelName, ChatReply), ModelErrorKind>;
+
+/// What follows from a reply to a request for a summary.
+pub(crate) fn on_summary(
+    view: View<'_>,
+    ask: &SummaryAsk,
+    outcome: Summarized,
+    duration_ms: f64,
+) -> Vec<Event> {
+    let (state, now) = (view.state, view.now);
+    vec![match outcome {
+        Ok((model, reply)) => {
+            let reply = super::shortened_reply(reply);
+            compacting::summarized(state, view.counter, now, ask, model, reply, duration_ms)
+        }
+        Err(kind) => compacting::failed(state, now, &ask.span, SummaryFailure::Model(kind)),
+    }]
+}

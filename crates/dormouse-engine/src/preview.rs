@@ -1,0 +1,165 @@
+//! Looking at a prompt: the one that a model was asked with, or the one that it would be asked with.
+
+use std::sync::Arc;
+
+use dormouse_contracts::{
+    AssistantId, LoadSnapshot, ReadEvents, Seq, Timestamp, TokenCounter, Trust,
+};
+use dormouse_tools::RegistryError;
+
+use crate::{
+    config::Settings,
+    decide::{Prepared, offer_for},
+    event::{ConfiguredModel, ContextType, DelayCause, Event},
+    prompt::{PreviewOf, PromptPreview, findings, preview},
+    replay::{ReplayError, replay, restore},
+    state::{Occasion, OccasionKind, State},
+};
+
+/// How many events before a reply are read at a time.
+const PAGE: u64 = 128;
+
+/// A prompt cannot be shown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PreviewError {
+    /// The log could not be folded.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The log is shorter.
+    #[error("there is no event {asked}; the log ends at event {end}")]
+    NoSuchEvent {
+        /// Which was asked for.
+        asked: Seq,
+        /// The last in the log.
+        end: Seq,
+    },
+    /// The log does not say what the assistant lives under.
+    #[error("{0} has not woken up to there, so there is no configuration to build a prompt with")]
+    NeverWoke(AssistantId),
+    /// The tools of the log cannot be prepared.
+    #[error("the tools in the log cannot be used")]
+    Tools(#[from] RegistryError),
+}
+
+/// The prompt at a moment of a life. If `at` is the event of a reply, it is the prompt that the model replied to; otherwise
+/// the one that is built next after that event, or at the end of the log. With `context` it is the prompt of a tick of that kind
+/// that begins then.
+///
+/// Reads the log and writes nothing. `counter_for` returns the counter that counts the tokens of a model.
+///
+/// # Errors
+///
+/// [`PreviewError`], which says what is missing.
+pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    at: Option<Seq>,
+    context: Option<ContextType>,
+    counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
+) -> Result<PromptPreview, PreviewError> {
+    let state = match at {
+        None => restore(log, key).await?,
+        Some(asked) => {
+            let from = asked_from(log, key, asked).await?.unwrap_or(asked);
+            let state = replay(log, key, from).await?;
+            if state.seq < from {
+                let end = state.seq;
+                return Err(PreviewError::NoSuchEvent { asked, end });
+            }
+            state
+        }
+    };
+    let prepared = prepared(key, &state, counter_for)?;
+    let is_ticking = state.turns.current().is_some_and(|turn| turn.is_ticking());
+    let (state, of) = match context {
+        None if is_ticking => (state, PreviewOf::Call),
+        _ => begun(&state, context),
+    };
+    let view = prepared.view(key, &state, Timestamp::EPOCH, None);
+    let turn = state.turns.current();
+    let turn = turn.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
+    let offer = offer_for(view, turn);
+    Ok(preview((&state, of), turn, view.preamble, offer))
+}
+
+/// What seems to be wrong with the prompts of an assistant: empty parts, overrun budgets, contradictions.
+///
+/// # Errors
+///
+/// [`PreviewError`] if the log does not say what the assistant lives under.
+pub fn prompt_findings(
+    key: &AssistantId,
+    state: &State,
+    counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
+) -> Result<Vec<String>, PreviewError> {
+    let prepared = prepared(key, state, counter_for)?;
+    let settings: &Settings = &state.configuration.settings;
+    Ok(findings(settings, prepared.preamble()))
+}
+
+fn prepared(
+    key: &AssistantId,
+    state: &State,
+    counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
+) -> Result<Prepared, PreviewError> {
+    let model = state.configuration.model.as_ref();
+    let model = model.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
+    Ok(Prepared::of(key, &state.configuration, counter_for(model))?)
+}
+
+/// The state when the next tick has begun: for what waits, or for something imagined.
+fn begun(state: &State, context: Option<ContextType>) -> (State, PreviewOf) {
+    let mut state = state.clone();
+    let imagined = Occasion {
+        seq: state.seq.next(),
+        at: Timestamp::EPOCH,
+        kind: OccasionKind::Wake,
+        text: "(what calls for the turn)".to_owned(),
+        trust: Trust::FULL,
+        tokens: 5,
+        audience: None,
+        promise: None,
+        goal: None,
+        name: String::new(),
+    };
+    let is_waiting = state.begin_next(context, imagined);
+    let of = match is_waiting {
+        true => PreviewOf::NextTick,
+        false => PreviewOf::Imagined,
+    };
+    (state, of)
+}
+
+/// The last event that the request behind the reply at `at` was made from. Messages and commands come at any time, and while a
+/// model is asked its sender may be asked to wait. `None` if there is no reply there.
+async fn asked_from<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    at: Seq,
+) -> Result<Option<Seq>, ReplayError> {
+    let (mut upper, mut known) = (at.0, None);
+    let mut is_reply = false;
+    while upper > 0 {
+        let lower = upper.saturating_sub(PAGE);
+        let page = usize::try_from(upper - lower).unwrap_or(usize::MAX);
+        for stored in log.read(key, Seq(lower), page).await?.iter().rev() {
+            let (seq, event) = (stored.seq, Event::decode(stored)?);
+            match event {
+                _ if seq > at => {}
+                Event::Replied(_) if seq == at => is_reply = true,
+                _ if !is_reply => return Ok(None),
+                Event::Perceived(_) | Event::RetryRequested(_) | Event::Forgotten(_) => {}
+                command if command.is_by_operator() => {}
+                // What was done since belongs to asking the sender to wait.
+                Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => known = None,
+                Event::EffectIntended(_) | Event::EffectSettled(_) | Event::WorldFailed(_) => {
+                    known = known.or(Some(seq));
+                }
+                _ => return Ok(Some(known.unwrap_or(seq))),
+            }
+        }
+        upper = lower;
+    }
+    Ok(known)
+}

@@ -1,0 +1,198 @@
+//! What was spent on models lately, for the budgets.
+
+mod window;
+
+use std::time::Duration;
+
+use dormouse_contracts::{Timestamp, Usage, Usd};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    config::{SpendingBudgets, TokenPrice},
+    event::{BudgetSpan, CallReserved, Event, ReservedBy},
+};
+pub use window::SpendingWindow;
+
+/// Tokens, and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Amount {
+    /// Of prompts and replies.
+    pub tokens: u64,
+    /// What has no known price counts as free of charge.
+    pub cost: Usd,
+}
+
+impl Amount {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(other.tokens),
+            cost: self.cost.plus(other.cost),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(other.tokens),
+            cost: Usd::from_picos(self.cost.picos().saturating_sub(other.cost.picos())),
+        }
+    }
+}
+
+/// What a call that is under way may take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    /// When it was reserved.
+    pub at: Timestamp,
+    /// What was reserved.
+    pub reserved: CallReserved,
+}
+
+impl Reservation {
+    fn amount(&self) -> Amount {
+        Amount {
+            tokens: self.reserved.tokens,
+            cost: self.reserved.cost.unwrap_or(Usd::ZERO),
+        }
+    }
+}
+
+/// What was spent on models. A reservation counts as spent until it is settled, and for ever if it never is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpendingLedger {
+    tick: Amount,
+    life: Amount,
+    hour: SpendingWindow,
+    day: SpendingWindow,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of_turn: Option<Reservation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of_consolidation: Option<Reservation>,
+}
+
+impl Default for SpendingLedger {
+    fn default() -> Self {
+        let hours = |hours: u64| SpendingWindow::of(Duration::from_secs(hours * 3_600));
+        Self {
+            tick: Amount::default(),
+            life: Amount::default(),
+            hour: hours(1),
+            day: hours(24),
+            of_turn: None,
+            of_consolidation: None,
+        }
+    }
+}
+
+impl SpendingLedger {
+    pub(super) fn apply(&mut self, at: Timestamp, event: &Event, budgets: &SpendingBudgets) {
+        match event {
+            Event::TickStarted(_) => {
+                self.tick = Amount::default();
+                self.of_turn = None;
+            }
+            Event::CallReserved(reserved) => {
+                let (by, reserved) = (reserved.by, reserved.clone());
+                let reservation = Reservation { at, reserved };
+                self.spend(at, reservation.amount(), by);
+                *self.slot(by) = Some(reservation);
+            }
+            Event::Replied(it) => {
+                let (prompt, reply) = (it.prompt_tokens, it.tokens);
+                let amount = spent(it.reply.usage, prompt, reply, budgets.price);
+                self.settle(at, ReservedBy::Turn, amount);
+            }
+            Event::Consulted(it) => {
+                let (prompt, reply) = (it.prompt_tokens, it.tokens);
+                let amount = spent(it.reply.usage, prompt, reply, budgets.price);
+                self.settle(at, ReservedBy::Consolidation, amount);
+            }
+            Event::ModelFailed(failed) if !failed.kind.may_be_charged() => {
+                self.settle(at, ReservedBy::Turn, Amount::default());
+            }
+            // No reply comes any more. The provider may have charged for the call.
+            Event::ModelFailed(_) | Event::TickEnded(_) | Event::EmergencyStopTriggered(_) => {
+                self.of_turn = None;
+            }
+            Event::Configured(_) | Event::Woke(_) => self.of_turn = None,
+            Event::ConsultationFailed(_) | Event::ConsolidationEnded(_) => {
+                self.of_consolidation = None;
+            }
+            _ => {}
+        }
+    }
+
+    fn slot(&mut self, by: ReservedBy) -> &mut Option<Reservation> {
+        match by {
+            ReservedBy::Turn => &mut self.of_turn,
+            ReservedBy::Consolidation => &mut self.of_consolidation,
+        }
+    }
+
+    fn spend(&mut self, at: Timestamp, amount: Amount, by: ReservedBy) {
+        if by == ReservedBy::Turn {
+            self.tick = self.tick.plus(amount);
+        }
+        self.life = self.life.plus(amount);
+        self.hour.add(at, amount);
+        self.day.add(at, amount);
+    }
+
+    /// Replaces what was reserved by what was spent.
+    fn settle(&mut self, at: Timestamp, by: ReservedBy, amount: Amount) {
+        if let Some(reservation) = self.slot(by).take() {
+            let reserved = reservation.amount();
+            if by == ReservedBy::Turn {
+                self.tick = self.tick.minus(reserved);
+            }
+            self.life = self.life.minus(reserved);
+            self.hour.take_back(reservation.at, reserved);
+            self.day.take_back(reservation.at, reserved);
+        }
+        self.spend(at, amount, by);
+    }
+
+    /// What a turn has reserved for the call that comes next, or is under way.
+    #[must_use]
+    pub fn of_turn(&self) -> Option<&CallReserved> {
+        self.of_turn.as_ref().map(|it| &it.reserved)
+    }
+
+    /// What counts as spent at `now`, within this span.
+    #[must_use]
+    pub fn spent(&self, span: BudgetSpan, now: Timestamp) -> Amount {
+        match span {
+            BudgetSpan::Tick => self.tick,
+            BudgetSpan::Life => self.life,
+            BudgetSpan::Hour => self.hour.sum(now),
+            BudgetSpan::Day => self.day.sum(now),
+        }
+    }
+
+    /// When no more than `most` counts as spent within this span, as `count` reads an amount; `None` if that does not come
+    /// with time.
+    pub(crate) fn falls_to(
+        &self,
+        span: BudgetSpan,
+        most: u64,
+        now: Timestamp,
+        count: impl Fn(Amount) -> u64,
+    ) -> Option<Timestamp> {
+        match span {
+            BudgetSpan::Tick | BudgetSpan::Life => None,
+            BudgetSpan::Hour => self.hour.falls_to(most, now, count),
+            BudgetSpan::Day => self.day.falls_to(most, now, count),
+        }
+    }
+}
+
+/// What a reply took: what the provider reports, or else what the engine counted. A price that the provider reports wins.
+fn spent(usage: Option<Usage>, prompt: u32, reply: u32, price: Option<TokenPrice>) -> Amount {
+    let prompt = usage.map_or(prompt, |usage| usage.prompt_tokens);
+    let reply = usage.map_or(reply, |usage| usage.completion_tokens);
+    let reported = usage.and_then(|usage| usage.cost);
+    let priced = || price.map_or(Usd::ZERO, |price| price.cost(prompt, reply));
+    Amount {
+        tokens: u64::from(prompt).saturating_add(reply.into()),
+        cost: reported.unwrap_or_else(priced),
+    }
+}

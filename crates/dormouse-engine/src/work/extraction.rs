@@ -1,0 +1,113 @@
+//! Looking for facts in what was heard, before earlier turns are left out of prompts. The assistant writes the events of it, because only
+//! it writes into its log while it runs.
+
+use std::{sync::Arc, time::Duration};
+
+use dormouse_contracts::{
+    Append, AppendError, AppendRequest, AssistantId, Author, BoxFuture, EventLog, LoadSnapshot,
+    ReadError, ReadEvents, Seq, Snapshot, StoredEvent,
+};
+use dormouse_entities::ConsolidationPolicy;
+use dormouse_memory::write::ExtractionSettings;
+use dormouse_resilience::RetryBudget;
+
+use super::Done;
+use crate::{
+    Ports,
+    consolidating::{ConsolidationEnd, ConsolidationSettings, Consolidator},
+    event::FactsBefore,
+    handle::Handle,
+    remembering::LoggedMemory,
+};
+
+/// The most requests of one look.
+const MOST_REQUESTS: u64 = 5;
+
+/// The log of an assistant that runs, for others: what they append, the assistant writes.
+struct ActorLog {
+    log: Arc<dyn EventLog>,
+    handle: Handle,
+}
+
+impl Append for ActorLog {
+    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        Box::pin(self.handle.append(request))
+    }
+}
+
+impl ReadEvents for ActorLog {
+    fn read<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        after: Seq,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        self.log.read(assistant, after, limit)
+    }
+}
+
+impl LoadSnapshot for ActorLog {
+    fn load_snapshot<'a>(
+        &'a self,
+        assistant: &'a AssistantId,
+        up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        self.log.load_snapshot(assistant, up_to)
+    }
+}
+
+/// Looks for facts, with few requests. What fails is read another time: what was heard stays in the memory.
+pub(crate) async fn extract_facts(
+    ports: Ports,
+    handle: Handle,
+    names: Vec<String>,
+    compaction: u64,
+    timeout: Duration,
+) -> Done {
+    let by = Consolidator {
+        model: ports.model,
+        clock: Arc::clone(&ports.clock),
+        random: ports.random,
+        counter: ports.counter,
+        settings: ConsolidationSettings {
+            extraction: ExtractionSettings {
+                names,
+                ..ExtractionSettings::default()
+            },
+            people: ConsolidationPolicy::default(),
+            max_requests: MOST_REQUESTS,
+            author: Author::Compaction(compaction),
+            timeout,
+            // Somebody waits for an answer.
+            retry_for: Duration::ZERO,
+            retry_budget: RetryBudget::default(),
+        },
+    };
+    let log = ActorLog {
+        log: ports.log,
+        handle,
+    };
+    let facts = match LoggedMemory::open(log, ports.memory, ports.clock).await {
+        Ok(mut memory) => by
+            .facts(&mut memory)
+            .await
+            .map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    Done::FactsExtracted(match facts {
+        Ok(found) => match found.end {
+            ConsolidationEnd::Done => FactsBefore::Added(found.added),
+            ConsolidationEnd::MaxRequests
+            | ConsolidationEnd::Stopped
+            | ConsolidationEnd::BudgetSpent => FactsBefore::Partly(found.added),
+            ConsolidationEnd::ModelFailed { reason, .. } => {
+                tracing::warn!(reason, "no facts were made of what was heard");
+                FactsBefore::Failed
+            }
+        },
+        Err(error) => {
+            tracing::warn!(error, "no facts were made of what was heard");
+            FactsBefore::Failed
+        }
+    })
+}

@@ -1,0 +1,50 @@
+//! `[goals]`: when goals call for turns, and how much of them is shown.
+
+use dormouse_contracts::Trust;
+use dormouse_engine::GoalSettings;
+
+use super::{
+    numbers::{PursuedTurns, PursuitPause, RecallTokens, Seconds, Whole, trust},
+    section::section,
+    words,
+};
+
+section! {
+    /// `[goals]`: when its goals call for turns, and how much of them is shown.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct GoalsSection {
+        /// False: goals are kept and shown, and none calls for a turn by itself
+        pursue: bool = GoalSettings::default().pursue,
+        /// Minimum trust of a goal that calls for turns by itself
+        #[serde(deserialize_with = "trust")]
+        #[schemars(schema_with = "words::trust")]
+        pursue_trust: Trust = GoalSettings::default().pursue_trust,
+        /// Tokens of a prompt for goals; 0: none is shown
+        prompt_tokens: RecallTokens = Whole(GoalSettings::default().prompt_tokens),
+        /// After so many turns in a row that came to nothing, or ended with errors, a goal is blocked
+        attempts: PursuedTurns = Whole(GoalSettings::default().attempts),
+        /// After so many turns a goal that does not come back is blocked if it is not completed
+        turns: PursuedTurns = Whole(GoalSettings::default().turns),
+        /// Least time between two turns for a goal that does not come back; doubled while they come to nothing, up to a day
+        retry_after: PursuitPause = Seconds(std::time::Duration::from_secs(
+            GoalSettings::default().retry_after_seconds.into(),
+        )),
+    }
+}
+
+impl GoalsSection {
+    /// The same as the engine takes it.
+    #[must_use]
+    pub fn settings(&self) -> GoalSettings {
+        let most = GoalSettings::default().retry_after_seconds;
+        GoalSettings {
+            pursue: self.pursue,
+            pursue_trust: self.pursue_trust,
+            prompt_tokens: self.prompt_tokens.0,
+            attempts: self.attempts.0,
+            turns: self.turns.0,
+            // A day has fewer seconds than a number has room for.
+            retry_after_seconds: u32::try_from(self.retry_after.0.as_secs()).unwrap_or(most),
+        }
+    }
+}

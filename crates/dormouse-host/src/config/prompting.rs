@@ -1,0 +1,119 @@
+//! `[prompt]`: the parts of prompts; and what differs between kinds of ticks.
+
+use std::collections::BTreeMap;
+
+use dormouse_engine::{
+    ComponentConfig, ContextConfig, ContextType, ExecutionConfig, PartOrder, PromptConfig,
+};
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::{section::section, words};
+
+section! {
+    /// `[prompt]`: the parts of a prompt.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct PromptSection {
+        /// The order of the parts between instructions and event: stable for caches of prompts, documented, or keys that come first
+        #[schemars(schema_with = "words::order", extend("default" = "stable"))]
+        order: PartOrder = PromptConfig::default().order,
+        /// Parts by key: enabled and budget (in tokens) of those there are, and id and text of your own
+        #[serde(deserialize_with = "components")]
+        #[schemars(schema_with = "words::components", extend("default" = {}, "x-example" = {
+            "context_buffer": {"enabled": false},
+            "house_rules": {"id": 1200, "text": "{name} never speaks of the cellar."},
+        }))]
+        components: BTreeMap<String, ComponentConfig> = BTreeMap::new(),
+        /// Texts that can take the place of assistant.persona, by name
+        #[serde(deserialize_with = "templates")]
+        #[schemars(schema_with = "words::templates", extend("default" = {}, "x-example" = {
+            "gruff": "You are {name}, a gruff ferryman.",
+        }))]
+        templates: BTreeMap<String, String> = BTreeMap::new(),
+        /// The template that does; default: none of them
+        #[schemars(extend("x-alias" = "applied_template"))]
+        template: String = PromptConfig::default().template,
+        /// How to act, for models that call tools natively; may hold {name}, {key}, {tick_rate} and {tool_schemas}
+        #[serde(deserialize_with = "native")]
+        #[schemars(with = "String", extend(
+            "x-alias" = "system_prompt_native", "x-unset" = "the program's own text",
+            "x-example" = "Act by calling tools. Call noop when nothing is to be done.",
+        ))]
+        native: Option<String> = None,
+        /// The same for models that write their calls as text
+        #[serde(deserialize_with = "fallback")]
+        #[schemars(with = "String", extend(
+            "x-unset" = "the program's own text", "x-example" = "Reply with one JSON object. The tools: {tool_schemas}",
+        ))]
+        fallback: Option<String> = None,
+    }
+}
+
+impl PromptSection {
+    /// The same as the engine takes it.
+    pub fn config(&self) -> PromptConfig {
+        PromptConfig {
+            order: self.order.clone(),
+            components: self.components.clone(),
+            templates: self.templates.clone(),
+            template: self.template.clone(),
+            native: self.native.clone(),
+            fallback: self.fallback.clone(),
+        }
+    }
+}
+
+/// Checks a part of the section by itself.
+fn checked<E: Error>(config: PromptConfig) -> Result<PromptConfig, E> {
+    config.check().map_err(E::custom)?;
+    Ok(config)
+}
+
+fn components<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ComponentConfig>, D::Error> {
+    let components = BTreeMap::deserialize(deserializer)?;
+    let config = PromptConfig {
+        components,
+        ..PromptConfig::default()
+    };
+    Ok(checked::<D::Error>(config)?.components)
+}
+
+fn templates<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let templates = BTreeMap::deserialize(deserializer)?;
+    let config = PromptConfig {
+        templates,
+        ..PromptConfig::default()
+    };
+    Ok(checked::<D::Error>(config)?.templates)
+}
+
+fn native<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let config = PromptConfig {
+        native: Some(String::deserialize(deserializer)?),
+        ..PromptConfig::default()
+    };
+    Ok(checked::<D::Error>(config)?.native)
+}
+
+fn fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let config = PromptConfig {
+        fallback: Some(String::deserialize(deserializer)?),
+        ..PromptConfig::default()
+    };
+    Ok(checked::<D::Error>(config)?.fallback)
+}
+
+/// Reads what differs between kinds of ticks.
+pub(super) fn contexts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<ContextType, ContextConfig>, D::Error> {
+    let config = ExecutionConfig {
+        contexts: BTreeMap::deserialize(deserializer)?,
+        ..ExecutionConfig::default()
+    };
+    config.check().map_err(D::Error::custom)?;
+    Ok(config.contexts)
+}
