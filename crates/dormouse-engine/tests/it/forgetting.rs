@@ -10,8 +10,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Append, AppendRequest, Audience, Author, EntityId, NewEvent, Origin, Sender, Seq, StoredEvent,
-    Timestamp,
+    Append, AppendRequest, Attribution, Audience, Author, EntityId, NewEvent, Origin, Sender, Seq,
+    StoredEvent, Timestamp,
 };
 use dormouse_engine::{
     DecidedAgain, EntityChanged, Event, ForgetPlan, KnownPeople, LogRewrite, Perceived, Person,
@@ -388,7 +388,15 @@ proptest! {
                     let person = id(who);
                     let is_about = what == 0
                         && (old.speaker.id() == Some(&person) || old.tags.contains(person.as_str()));
-                    assert!(tells || is_answer || is_about, "{old:?} is emptied by {selection:?}");
+                    // What it says after a line that is gone, with the words that this line quoted, is a copy of that line.
+                    let is_copy = old.speaker == Attribution::Myself
+                        && gone.iter().filter_map(|number| life.quoted(*number)).any(|quoted| {
+                            secret(quoted).iter().any(|word| text.contains(word))
+                        });
+                    assert!(
+                        tells || is_answer || is_about || is_copy,
+                        "{old:?} is emptied by {selection:?}",
+                    );
                 }
             }
 
