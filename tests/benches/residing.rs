@@ -29,7 +29,7 @@ use tokio::{
 
 use table::{Row, Table};
 
-/// How many residents, unless `--residents` says otherwise. All of them live in one room.
+/// How many residents, unless `--residents` says otherwise.
 const RESIDENTS: usize = 100;
 /// How many of them are woken by a message, one after the other.
 const WOKEN: usize = 200;
@@ -144,7 +144,8 @@ async fn waking(
     });
 }
 
-/// Lets everybody live once.
+/// Lets everybody live once. Each leaves the room when it is put away, where only pages reach it: in one room with everybody
+/// it would hear each of them arrive, and the measurement would be one of a crowd.
 async fn make(folder: &Path, keys: &[AssistantId]) {
     let host = open(folder, Arc::new(OfflineModel::new())).await;
     admit_alice(&host).await;
@@ -153,6 +154,10 @@ async fn make(folder: &Path, keys: &[AssistantId]) {
             drop(host.wake(key).await.unwrap());
         }
         all_away(&host).await;
+        for key in some {
+            let character = EntityId::try_new(format!("assistant:{key}")).unwrap();
+            host.world().leave(&character).await.unwrap();
+        }
     }
     host.close().await;
 }
