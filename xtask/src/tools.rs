@@ -25,11 +25,12 @@ pub(crate) fn install(sh: &Shell) -> Result {
         return Ok(());
     }
     let version = deny::VERSION;
-    // By itself cargo builds it in the folder for temporary files, which may be small.
+    // By itself cargo builds it in the folder for temporary files, which may be small. It checks once, so it is not worth
+    // the two minutes that optimising it takes.
     let folder = root().join("target/tools");
     cmd!(
         sh,
-        "cargo install cargo-deny --version {version} --locked --force --target-dir {folder}"
+        "cargo install cargo-deny --version {version} --locked --force --debug --target-dir {folder}"
     )
     .run()?;
     sh.remove_path(folder)?;
