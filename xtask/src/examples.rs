@@ -30,11 +30,12 @@ impl Target {
     }
 }
 
-/// Builds all examples together, because each alone would build its libraries again, and runs them one by one.
+/// Builds all examples together, because each alone would build its libraries again, and runs them one by one. Their libraries
+/// are those of the tests.
 pub(crate) fn run(sh: &Shell) -> Result {
     let account = cmd!(
         sh,
-        "cargo build --workspace --exclude dormouse-encoder --examples --message-format json-render-diagnostics"
+        "cargo build --workspace --exclude dormouse-encoder --examples --profile test --message-format json-render-diagnostics"
     )
     .read()?;
     for example in executables(&account) {

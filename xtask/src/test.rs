@@ -29,6 +29,8 @@ pub(crate) fn tests(sh: &Shell, effort: Effort) -> Result {
         "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
     )
     .env(peers::REQUIRED, peers::found())
+    // Read by `dormouse_tests::Program`: the tests of the command line have cargo build the program.
+    .env("DORMOUSE_PROGRAM_IS_BUILT", "1")
     .env("RUST_TEST_THREADS", threads().to_string());
     if effort == Effort::Quick {
         // Read by `dormouse_testing::effort`.
