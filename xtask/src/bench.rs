@@ -7,7 +7,7 @@ use crate::workspace::Result;
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(
         sh,
-        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench residing --bench providers --bench recall"
+        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench residing --bench providers --bench recall --bench journal"
     )
     .run()?;
     Ok(())

@@ -13,7 +13,7 @@ const EXIT_CODES: &str = "Exit codes:
   1    failed; standard error says why
   2    wrong command line or environment";
 
-/// Measures how well a memory recalls.
+/// Measures how well a memory recalls, and how a journal scores importance.
 #[derive(Debug, Parser)]
 #[command(name = "dormouse-eval", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
@@ -27,6 +27,20 @@ pub(crate) enum Command {
     /// Measure how well a memory answers questions about conversations, compared with plain BM25
     #[command(after_help = EXIT_CODES)]
     Recall(Recall),
+    /// Show how a journal would score the turns of conversations, by the formula and by rank
+    #[command(after_help = EXIT_CODES)]
+    Importance(Importance),
+}
+
+/// Scoring importance.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Importance {
+    /// A file of conversations in the published format of LoCoMo or LongMemEval
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The format of the file [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
 }
 
 /// Measuring recall.

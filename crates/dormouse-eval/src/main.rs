@@ -1,4 +1,4 @@
-//! The program `dormouse-eval` measures what a memory recalls. The input is conversations, with questions and the known
+//! The program `dormouse-eval` measures what a memory recalls, and how a journal scores importance. The input is conversations, with questions and the known
 //! evidence for each question.
 //!
 //! Layer 7. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
@@ -11,6 +11,7 @@ mod contender;
 mod dataset;
 mod encoder;
 mod error;
+mod importance;
 mod measuring;
 mod metrics;
 mod receipts;
@@ -32,17 +33,22 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Command, CommandLine, Recall};
+use args::{Command, CommandLine, Importance, Recall};
 use contender::Ranking;
 use error::EvalError;
+use importance::ImportanceReport;
 use measuring::{Asking, Step};
 use receipts::Receipts;
 use report::Report;
 
 fn main() -> ExitCode {
-    let Command::Recall(asked) = CommandLine::parse().command;
+    let command = CommandLine::parse().command;
     start_logging();
-    match recall(&asked) {
+    let done = match &command {
+        Command::Recall(asked) => recall(asked),
+        Command::Importance(asked) => importance(asked),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         // The reader closed the pipe, as `head` does when it has enough lines. That is not a failure.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -91,6 +97,15 @@ fn recall(asked: &Recall) -> Result<(), EvalError> {
     } else {
         report.to_string()
     };
+    print(&text)
+}
+
+fn importance(asked: &Importance) -> Result<(), EvalError> {
+    let dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
+    print(&ImportanceReport::of(&dataset).to_string())
+}
+
+fn print(text: &str) -> Result<(), EvalError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

@@ -23,13 +23,12 @@ use std::time::Duration;
 
 use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use dormouse_redact::is_about_itself;
-use dormouse_retrieval::terms;
+use dormouse_retrieval::{ComparableText, terms};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     recall::MIN_TRUST,
     record::{Record, RecordId, RecordStatus},
-    similarity::ComparableText,
 };
 
 /// How strictly a candidate is judged.

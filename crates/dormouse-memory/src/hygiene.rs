@@ -14,6 +14,7 @@ use std::{
 
 use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
 use dormouse_redact::{RedactionProfile, scan};
+use dormouse_retrieval::ComparableText;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,7 +22,6 @@ use crate::{
     memory::{Memory, MemoryError},
     recall::MIN_TRUST,
     record::{Collection, Derivation, Record, RecordId, RecordKind, RecordStatus},
-    similarity::ComparableText,
 };
 use nearby::Nearby;
 pub use report::{Example, FoldProposal, HygieneFinding, HygieneReport, KindReport, SameAs};

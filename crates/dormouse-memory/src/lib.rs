@@ -29,7 +29,6 @@ mod people;
 mod projection;
 mod recall;
 mod record;
-mod similarity;
 mod spaces;
 mod store;
 mod transfer;

@@ -15,6 +15,7 @@
 use std::time::Duration;
 
 use dormouse_contracts::Timestamp;
+use dormouse_retrieval::ComparableText;
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,6 @@ use crate::{
     ops::ChangeError,
     recall::{RecallRequest, Validity},
     record::{LinkKind, Record, RecordId},
-    similarity::ComparableText,
 };
 
 /// How many neighbours are compared with each record.

@@ -36,6 +36,7 @@ pub(crate) fn answer(task: &Task) -> String {
         Task::Scoring { lines } => judging::scores(lines).to_string(),
         Task::Relationship { name, lines } => judging::relationship(name, lines).to_string(),
         Task::Difficulty { text } => judging::difficulty(text).to_string(),
+        Task::Questions { lines } => summary::questions(lines).to_string(),
         Task::Reflection { lines } => summary::reflection(lines).to_string(),
         _ => Value::Null.to_string(),
     }

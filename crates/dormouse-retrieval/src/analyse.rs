@@ -13,7 +13,7 @@ mod words;
 use std::ops::ControlFlow;
 
 pub(crate) use stem::Analyser;
-pub(crate) use stop::is_stop_word;
+pub use stop::is_stop_word;
 pub(crate) use words::each_word;
 
 /// The terms of `text` in order, without stop words.

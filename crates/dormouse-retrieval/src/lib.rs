@@ -10,7 +10,7 @@
 //! Everything is a pure function of its arguments: no clock, no randomness, no I/O. [`named_times`] finds the times
 //! that a text names, relative to when it was said. [`terms`] returns the terms that are compared; [`words`] and
 //! [`base_form`] are the steps that lead to them. [`support`] says how far a text is believed that was made from others, by
-//! which of them supply its words.
+//! which of them supply its words. [`ComparableText`] says whether two texts say the same.
 //!
 //! Stability: experimental. The weights and features come from measurements. Better measurements will change them, and
 //! with them the scores and the order. A snapshot of another version is rejected, never misread.
@@ -22,18 +22,20 @@ mod index;
 mod pack;
 mod query;
 mod search;
+mod similarity;
 mod snapshot;
 pub mod support;
 mod text_features;
 mod unit;
 mod weights;
 
-pub use analyse::{base_form, terms, words};
+pub use analyse::{base_form, is_stop_word, terms, words};
 pub use config::Config;
 pub use dates::{NamedTime, named_times};
 pub use index::{Index, Insertion, Removal};
 pub use pack::{ItemRole, PackItem, Packed, pack};
 pub use query::{Ranking, SearchMatch, SearchQuery};
+pub use similarity::{ComparableText, denies};
 pub use snapshot::SnapshotDecodeError;
 pub use unit::{Speaker, Unit};
 pub use weights::{Feature, ScoreParts, Weights};

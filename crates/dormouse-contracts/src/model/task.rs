@@ -54,6 +54,11 @@ pub enum Task {
         /// The task.
         text: String,
     },
+    /// What these lines make one ask about the world: a JSON array of texts.
+    Questions {
+        /// What happened.
+        lines: Vec<TaskLine>,
+    },
     /// What can be concluded from these lines: a JSON array of `{"insight", "from": [ids]}`.
     Reflection {
         /// What happened.

@@ -1,13 +1,13 @@
 //! The decision about a fact: the pure rule.
 
 use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
+use dormouse_retrieval::ComparableText;
 use serde::{Deserialize, Serialize};
 
 use super::source::is_raw;
 use crate::{
     admission::{Admission, AdmissionContext, AdmissionPolicy, AdmissionProfile, Candidate, admit},
     record::{Derivation, LinkKind, Record, RecordId, RecordKind, RecordStatus},
-    similarity::ComparableText,
 };
 
 /// The least similarity with which a record is about the same subject as a fact: the cosine of their sets of terms. Two

@@ -2,6 +2,7 @@
 
 use dormouse_contracts::{ChatRequest, Seq, Trust};
 use dormouse_redact::{RedactionProfile, mask};
+use dormouse_retrieval::ComparableText;
 use dormouse_text::beginning_bytes;
 
 use super::{
@@ -17,7 +18,6 @@ use crate::{
     note::Note,
     recall::{RecallRequest, Validity},
     record::{Record, RecordId},
-    similarity::ComparableText,
 };
 
 /// How many records are compared with each fact.

@@ -17,6 +17,8 @@ const MOST_CHARS: usize = 2_000;
 const OFTEN: usize = 2;
 /// The most conclusions.
 const MOST: usize = 8;
+/// The most questions.
+const MOST_QUESTIONS: usize = 3;
 
 /// A summary with fewer words than the lines, and never more than 2,000 characters. What one speaker says in a row comes
 /// together; small talk is left out, unless there is nothing else.
@@ -83,6 +85,24 @@ fn shorter(text: &str) -> String {
 
 /// What each speaker comes back to in several lines.
 pub(super) fn reflection(lines: &[TaskLine]) -> Value {
+    let insights = subjects(lines, OFTEN).into_iter().take(MOST);
+    let insights = insights.map(|((speaker, word), ids)| {
+        json!({"insight": format!("{speaker} speaks often of {word}."), "from": ids})
+    });
+    Value::Array(insights.collect())
+}
+
+/// What the subjects of the speakers make one ask, those first that come back most.
+pub(super) fn questions(lines: &[TaskLine]) -> Value {
+    let questions = subjects(lines, 1).into_iter().take(MOST_QUESTIONS);
+    let questions = questions.map(|((speaker, word), _)| {
+        Value::String(format!("What does {speaker} say about {word}?"))
+    });
+    Value::Array(questions.collect())
+}
+
+/// The words of each speaker that are in so many lines, with the ids of these lines, most lines first.
+fn subjects(lines: &[TaskLine], least: usize) -> Vec<((String, String), Vec<&str>)> {
     let mut subjects: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     let all = read(lines);
     for line in all.iter().filter(|line| !line.speaker.is_empty()) {
@@ -94,11 +114,8 @@ pub(super) fn reflection(lines: &[TaskLine]) -> Value {
     }
     let mut often: Vec<_> = subjects
         .into_iter()
-        .filter(|(_, ids)| ids.len() >= OFTEN)
+        .filter(|(_, ids)| ids.len() >= least)
         .collect();
     often.sort_by_key(|(subject, ids)| (std::cmp::Reverse(ids.len()), subject.clone()));
-    let insights = often.into_iter().take(MOST).map(|((speaker, word), ids)| {
-        json!({"insight": format!("{speaker} speaks often of {word}."), "from": ids})
-    });
-    Value::Array(insights.collect())
+    often
 }

@@ -132,6 +132,18 @@ fn what_somebody_comes_back_to_is_concluded_with_its_lines() {
 }
 
 #[test]
+fn what_somebody_comes_back_to_is_asked_about_first() {
+    let lines = lines(&[
+        ("Alice", "The garden needs water."),
+        ("Alice", "I was in the garden all night."),
+    ]);
+    let questions = json(&Task::Questions { lines });
+    let questions = questions.as_array().unwrap();
+    assert_eq!(questions.len(), 3);
+    assert_eq!(questions[0], "What does Alice say about garden?");
+}
+
+#[test]
 fn traits_are_read_from_notes_and_the_rest_is_left_open() {
     let notes = [
         "Alice likes old maps",
@@ -225,6 +237,7 @@ proptest! {
         let all = [
             Task::Extraction { lines: lines.clone() },
             Task::Scoring { lines: lines.clone() },
+            Task::Questions { lines: lines.clone() },
             Task::Reflection { lines: lines.clone() },
             Task::Relationship { name: "Alice".to_owned(), lines: lines.clone() },
             Task::Traits { name: text.clone(), notes: lines.iter().map(|line| line.text.clone()).collect() },

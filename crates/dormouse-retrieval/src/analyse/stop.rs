@@ -1,7 +1,13 @@
 //! Words that are too common in English to distinguish texts.
 
-/// Whether a folded word is a stop word.
-pub(crate) fn is_stop_word(word: &str) -> bool {
+/// Whether a word that [`words`](crate::words) returned is too common in English to be searched for.
+///
+/// ```
+/// assert!(dormouse_retrieval::is_stop_word("the"));
+/// assert!(!dormouse_retrieval::is_stop_word("kettle"));
+/// ```
+#[must_use]
+pub fn is_stop_word(word: &str) -> bool {
     word.len() <= LONGEST && STOP_WORDS.binary_search(&word).is_ok()
 }
 

@@ -1,7 +1,8 @@
-//! The similarity of two texts by their words: the basis of every rule that keeps the memory free of repetition.
+//! The similarity of two texts by their words: the basis of every rule that keeps a memory free of repetition.
 
-use dormouse_retrieval::terms;
 use dormouse_text::beginning_bytes;
+
+use crate::terms;
 
 /// How many bytes of a text are compared, except in the test for the same text.
 const COUNTED: usize = 64 * 1024;
@@ -17,7 +18,7 @@ const NEGATIONS: [&str; 12] = [
 /// "Bob pays Alice". Numbers and negation are compared separately: recall ignores "not", but two texts that differ in it do
 /// not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ComparableText {
+pub struct ComparableText {
     normalised_hash: u64,
     terms: Box<[u32]>,
     shingles: Box<[u32]>,
@@ -33,7 +34,9 @@ struct Manner {
 }
 
 impl ComparableText {
-    pub(crate) fn of(text: &str) -> Self {
+    /// Prepares a text. Of a very long one, the first 64 KiB are compared.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         let counted = beginning_bytes(text, COUNTED);
         let terms = terms(counted);
         let is_number = |term: &&String| term.bytes().any(|byte| byte.is_ascii_digit());
@@ -58,23 +61,27 @@ impl ComparableText {
     }
 
     /// A hash that is the same for texts that differ only in case, spaces and final punctuation.
-    pub(crate) fn normalised_hash(&self) -> u64 {
+    #[must_use]
+    pub fn normalised_hash(&self) -> u64 {
         self.normalised_hash
     }
 
     /// The hashes of terms and pairs, ascending.
-    pub(crate) fn shingles(&self) -> &[u32] {
+    #[must_use]
+    pub fn shingles(&self) -> &[u32] {
         &self.shingles
     }
 
     /// The Jaccard index of their terms and pairs, in `0.0..=1.0`; 0 for two texts without terms.
-    pub(crate) fn jaccard(&self, other: &Self) -> f32 {
+    #[must_use]
+    pub fn jaccard(&self, other: &Self) -> f32 {
         let shared = shared(&self.shingles, &other.shingles);
         ratio(shared, self.shingles.len() + other.shingles.len() - shared)
     }
 
     /// How much two texts are about the same subject, even if they disagree: the cosine of their sets of terms, in `0.0..=1.0`.
-    pub(crate) fn about_the_same(&self, other: &Self) -> f32 {
+    #[must_use]
+    pub fn about_the_same(&self, other: &Self) -> f32 {
         let shared = shared(&self.terms, &other.terms);
         let sizes = ratio(self.terms.len(), 1) * ratio(other.terms.len(), 1);
         if shared == 0 {
@@ -84,18 +91,21 @@ impl ComparableText {
     }
 
     /// How many terms they share.
-    pub(crate) fn shared_terms(&self, other: &Self) -> usize {
+    #[must_use]
+    pub fn shared_terms(&self, other: &Self) -> usize {
         shared(&self.terms, &other.terms)
     }
 
     /// Whether they contain the same numbers, and both or neither deny something or are a question.
-    pub(crate) fn agrees(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
         self.numbers == other.numbers && self.manner == other.manner
     }
 
     /// Whether one may represent the other: they are the same text, or share at least `threshold` of their terms and pairs
     /// without a difference in numbers or negation.
-    pub(crate) fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
+    #[must_use]
+    pub fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
         self.normalised_hash == other.normalised_hash
             || (self.agrees(other) && self.jaccard(other) >= threshold)
     }
@@ -103,7 +113,7 @@ impl ComparableText {
 
 /// A hash that is the same on every machine and in every version, because origins of facts contain it (FNV-1a, 64 bits).
 /// A separator follows each part, so that ("ab", "c") and ("a", "bc") differ.
-pub(crate) fn hash_parts(parts: &[&str]) -> u64 {
+fn hash_parts(parts: &[&str]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     for part in parts {
         for byte in part.bytes().chain([0xff]) {
@@ -140,7 +150,14 @@ fn normalised_hash(text: &str) -> u64 {
     hash
 }
 
-fn denies(text: &str) -> bool {
+/// Whether a text says that something is *not* so, by its words.
+///
+/// ```
+/// assert!(dormouse_retrieval::denies("Alice doesn't like tea"));
+/// assert!(!dormouse_retrieval::denies("Nobody doubts it, not even Bob"));
+/// ```
+#[must_use]
+pub fn denies(text: &str) -> bool {
     let words =
         text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'' && letter != '’');
     let count = words
