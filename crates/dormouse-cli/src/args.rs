@@ -10,6 +10,7 @@ use crate::{
     budget::Budget,
     command::Places,
     commitment::Commitment,
+    delegation::Delegation,
     emergency::Emergency,
     entity::Entity,
     exec::Exec,
@@ -105,6 +106,9 @@ pub(crate) enum Command {
     /// List what the assistant means to do for people, and what became of it
     #[command(subcommand)]
     Commitment(Commitment),
+    /// List the tasks that assistants give to each other, and what became of them
+    #[command(subcommand)]
+    Delegation(Delegation),
 }
 
 /// Visiting.

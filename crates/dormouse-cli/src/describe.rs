@@ -40,6 +40,7 @@ pub(crate) fn switch(switch: &ModelSwitch) -> String {
     }
 }
 
+mod delegation;
 #[cfg(test)]
 mod tests;
 
@@ -352,6 +353,12 @@ fn decoded(event: &Event) -> String {
             it.commitment,
             it.entity
         ),
+        Event::TaskDelegated(_)
+        | Event::DelegateChosen(_)
+        | Event::TaskReceived(_)
+        | Event::TaskAnswered(_)
+        | Event::TaskCancelled(_)
+        | Event::DelegationEnded(_) => delegation::of(event),
     }
 }
 

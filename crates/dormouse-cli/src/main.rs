@@ -17,6 +17,7 @@ mod commitment;
 #[cfg(unix)]
 mod control;
 mod data;
+mod delegation;
 mod describe;
 mod diagnostics;
 mod dialects;
@@ -139,6 +140,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Export(command) => export::run(places, &command),
         Command::Entity(command) => entity::run(places, command),
         Command::Commitment(command) => commitment::run(places, command),
+        Command::Delegation(command) => delegation::run(places, command),
         Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this command needs a terminal of its own",

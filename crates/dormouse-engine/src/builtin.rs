@@ -14,7 +14,9 @@ mod table;
 mod add_entity_observation;
 mod add_goal;
 mod add_pending_action;
+mod answer_task;
 mod complete_pending_action;
+mod delegate_task;
 mod get_entity_profile;
 mod list_goals;
 mod noop;
@@ -25,7 +27,7 @@ mod update_entity_profile;
 mod update_goal;
 mod update_relationship;
 
-use dormouse_contracts::{Arguments, Origin, Timestamp, Trust};
+use dormouse_contracts::{Arguments, AssistantId, Origin, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde_json::Value;
 
@@ -33,12 +35,14 @@ use crate::{
     event::Event,
     state::{State, Trigger, Turn},
 };
+pub(crate) use answer_task::RESULT as TASK_RESULT;
 use call::Call;
 pub(crate) use memory_query::{AwaitedName, Basis, Draft, MemoryAnswer, MemoryQuery, NewAction};
 use provenance::{MOST_SOURCES, NotShown, Provenance};
 pub(crate) use provenance::{
     least_trusted, shown_score, sources_of_note, sources_of_reply, trust_in_names, trust_of_reply,
 };
+pub(crate) use shown::spoken;
 pub use table::builtin_tools;
 pub(crate) use table::{barest_tools, is_look_up, is_note, is_own};
 
@@ -50,6 +54,10 @@ pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
 /// The tools that note what is to be done for somebody.
 pub(crate) const ADD_PENDING_ACTION: &str = "add_pending_action";
 pub(crate) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
+
+/// The tools by which assistants give tasks to each other.
+pub(crate) const DELEGATE_TASK: &str = "delegate_task";
+pub(crate) const ANSWER_TASK: &str = "answer_task";
 
 /// Whether the result of a tool lists remembered lines.
 pub(crate) fn lists_lines(tool: &str) -> bool {
@@ -67,6 +75,8 @@ pub(crate) enum BuiltinOutcome {
     Listed { result: Value, trust: Trust },
     /// A look into the memory.
     AskMemory(MemoryQuery),
+    /// Nothing, which is no error of the model's: something is used up, or is not wanted any more.
+    NotDone { code: &'static str, why: String },
     /// Nothing: an argument is invalid, for this reason.
     Refused(String),
 }
@@ -76,7 +86,7 @@ pub(crate) fn decide(
     name: &str,
     arguments: &Arguments,
     quote_trust: Trust,
-    (state, turn): (&State, &Turn),
+    (own, state, turn): (&AssistantId, &State, &Turn),
     now: Timestamp,
 ) -> BuiltinOutcome {
     let Some(tool) = table::find(name) else {
@@ -88,6 +98,7 @@ pub(crate) fn decide(
         state,
         turn,
         now,
+        own,
     };
     (tool.decide)(&call).unwrap_or_else(|NotShown(source)| {
         let source = beginning(&source, SOURCE_SHOWN);

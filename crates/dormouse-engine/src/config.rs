@@ -1,6 +1,7 @@
 //! What the operator decides about an assistant.
 
 mod budgets;
+mod delegation;
 mod goals;
 
 use std::{collections::BTreeSet, time::Duration};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
+pub use delegation::DelegationSettings;
 pub use goals::GoalSettings;
 
 use crate::{
@@ -467,6 +469,8 @@ pub struct AssistantConfig {
     pub public_places: BTreeSet<PlaceId>,
     /// When its goals call for turns, and how much of them is shown.
     pub goals: GoalSettings,
+    /// How far tasks may go that are given to other assistants.
+    pub delegation: DelegationSettings,
 }
 
 impl AssistantConfig {
@@ -539,6 +543,7 @@ impl AssistantConfig {
             public_channels: self.public_channels.clone(),
             public_places: self.public_places.clone(),
             goals: self.goals,
+            delegation: self.delegation,
         }
     }
 
@@ -592,6 +597,7 @@ impl AssistantConfig {
             public_channels: BTreeSet::new(),
             public_places: BTreeSet::new(),
             goals: GoalSettings::default(),
+            delegation: DelegationSettings::default(),
         }
     }
 }
@@ -662,6 +668,8 @@ pub struct Settings {
     pub public_places: BTreeSet<PlaceId>,
     #[serde(default, skip_serializing_if = "GoalSettings::is_usual")]
     pub goals: GoalSettings,
+    #[serde(default, skip_serializing_if = "DelegationSettings::are_usual")]
+    pub delegation: DelegationSettings,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

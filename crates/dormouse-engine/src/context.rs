@@ -46,7 +46,7 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::TickEvent,
         name: "tick_event",
-        entry: "a message, an answered approval or a delegated task waits",
+        entry: "a message, an answered approval, a delegated task or its result waits",
         is_entered: true,
         components: FULL,
         tools: None,
@@ -182,7 +182,9 @@ fn called_for(trigger: &Trigger, open: Option<&Turn>) -> ContextType {
             ContextType::ReflectionCont
         }
         OccasionKind::Reflection => ContextType::Reflection,
-        OccasionKind::ApprovalAnswered | OccasionKind::DelegatedTask => ContextType::TickEvent,
+        OccasionKind::ApprovalAnswered
+        | OccasionKind::DelegatedTask
+        | OccasionKind::DelegatedResult => ContextType::TickEvent,
         OccasionKind::GoalDue | OccasionKind::Wake | OccasionKind::Promise => {
             ContextType::TickAutonomous
         }

@@ -11,6 +11,7 @@ mod calls;
 mod commitment;
 mod compaction;
 mod delayed;
+mod delegation;
 mod hearing;
 mod naming;
 mod outcomes;
@@ -30,9 +31,10 @@ use dormouse_tools::{LoopEffect, after};
 
 pub(crate) use action::{Action, Next, OutsideCall};
 pub(crate) use assessing::on_assessed;
-pub(crate) use calls::{answer_with, without_advice};
+pub(crate) use calls::{answer_with, effect_key_of, without_advice};
 pub(crate) use compaction::{Summarized, on_extracted, on_summary};
 pub(crate) use delayed::on_delay;
+pub(crate) use delegation::overdue_at as overdue_task;
 pub(crate) use outcomes::{
     Answered, Asked, noted, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
     on_settled, on_world_failure, shortened_reply,
@@ -66,6 +68,11 @@ pub(crate) fn next(view: View<'_>) -> Next {
     {
         return Next::Act(outcomes::stop(cause).into());
     }
+    if state.stop.is_on()
+        && let Some(answered) = delegation::stopped(view)
+    {
+        return Next::Act(answered.into());
+    }
     if let Some(notice) = stop_notice::next(view) {
         return Next::Act(notice);
     }
@@ -73,10 +80,12 @@ pub(crate) fn next(view: View<'_>) -> Next {
         Survey::Rest(skip) => Next::Rest(skip),
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
         Survey::InTick(turn) => Next::Act(pursuit::with_end(view, turn, in_tick(view, turn))),
-        Survey::Begin(Reason::Expired(_)) => match commitment::expired(view) {
-            Some(ended) => Next::Act(ended.into()),
-            None => Next::Rest(Skip::Idle),
-        },
+        Survey::Begin(Reason::Expired(_)) => {
+            match commitment::expired(view).or_else(|| delegation::overdue(view)) {
+                Some(ended) => Next::Act(ended.into()),
+                None => Next::Rest(Skip::Idle),
+            }
+        }
         Survey::Begin(reason) => {
             let started = TickStarted {
                 tick: state.counts.ticks.saturating_add(1),
@@ -266,6 +275,9 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Action {
+    if let Some(ended) = delegation::pointless(view, turn, 0) {
+        return ended.into();
+    }
     if let Some(shorter) = compaction::before_asking(view, turn) {
         return shorter;
     }
@@ -281,6 +293,9 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
         return assessed;
     }
     let prompt = prompt::build(view.state, turn, view.preamble, offer_for(view, turn));
+    if let Some(ended) = delegation::pointless(view, turn, prompt.tokens) {
+        return ended.into();
+    }
     if let Some(before) = spending::before(view, turn, &prompt) {
         return before;
     }

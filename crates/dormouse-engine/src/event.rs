@@ -1,7 +1,8 @@
 //! What can happen to an assistant. Only these events change its state.
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
-//! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`commitment`] and [`compaction`]. Each family has a schema
+//! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`commitment`],
+//! [`compaction`] and [`delegation`]. Each family has a schema
 //! number of its own, so a family that grows leaves the others as they are.
 
 mod approval;
@@ -11,6 +12,7 @@ mod commitment;
 mod compaction;
 mod consulted;
 mod delayed;
+mod delegation;
 mod effect;
 mod encoding;
 mod forgotten;
@@ -40,6 +42,10 @@ pub use consulted::{
     Consultation, ConsultationFailed, ConsultationFailure, Consulted,
 };
 pub use delayed::{DelayCause, Delayed};
+pub use delegation::{
+    DelegateChosen, DelegatedTask, DelegatedWords, DelegationEnded, DelegationFailure, EndedBy,
+    TaskAnswered, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome, TaskReceived,
+};
 pub(crate) use effect::SpokenWords;
 pub use effect::{ActSpeech, EffectIntended, EffectSettled, WorldFailed};
 pub use encoding::DecodeError;

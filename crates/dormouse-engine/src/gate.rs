@@ -8,6 +8,7 @@ use dormouse_contracts::{Seq, ServiceName, Timestamp};
 
 use crate::{
     config::Switch,
+    decide::overdue_task,
     state::{State, Trigger, Turn, Wait},
 };
 
@@ -106,6 +107,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     let begun = match state.turns.current() {
         Some(turn) if turn.is_ticking() => return Survey::InTick(turn),
         _ if let Some(promise) = state.promises.expired(now) => Ok(Reason::Expired(promise.seq)),
+        _ if let Some(task) = overdue_task(state, now) => Ok(Reason::Expired(task)),
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.services.pauses.of_all(services, now), turn) {

@@ -19,6 +19,7 @@ mod config;
 mod consolidating;
 mod context;
 mod decide;
+mod delegating;
 mod event;
 mod execution;
 mod forgetting;
@@ -46,9 +47,9 @@ pub use builtin::builtin_tools;
 pub use clearing::{clear_stop, reset_history};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
-    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, ExecutionPattern, GoalSettings,
-    Limits, OutOfRange, Privacy, Settings, SpendingBudgets, Switch, TokenPrice, ToolCalling,
-    UnknownPrice,
+    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, ExecutionPattern,
+    GoalSettings, Limits, OutOfRange, Privacy, Settings, SpendingBudgets, Switch, TokenPrice,
+    ToolCalling, UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
@@ -56,22 +57,25 @@ pub use consolidating::{
 };
 pub use context::{CONTEXTS, ContextConfig, ContextRow, ToolFilter};
 pub use decide::{BudgetKind, BudgetStatus};
+pub use delegating::{DelegateCandidate, DelegationStatus, choose_delegate, delegation_status};
 pub use event::{
     ActSpeech, ApprovalAnswer, ApprovalAnswered, ApprovalRequested, AssessmentCall,
     AssessmentOutcome, Beginning, BrokenCause, BudgetSpan, Call, CallReserved, CommitmentEnded,
     CommitmentOutcome, Compacted, CompactionMode, Configured, ConfiguredModel, ConsolidationBegan,
     ConsolidationEndCause, ConsolidationEnded, ConsolidationRules, Consultation,
     ConsultationFailed, ConsultationFailure, Consulted, ContextLimit, ContextType, DecodeError,
-    DelayCause, Delayed, EffectIntended, EffectSettled, EmergencyStopCleared,
-    EmergencyStopTriggered, EntityChanged, Event, FactsBefore, Forgotten, GoalBlock, GoalCompleted,
-    GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait,
-    HistoryReset, HistorySpan, HistorySummarized, LowBudget, MemoryChanged, ModelFailed,
-    MovedTrust, NameDoubt, Omitted, ParseFailed, Perceived, Pursuit, RecallFailure, RecallMode,
-    RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied,
-    ReservedBy, RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause,
+    DelayCause, Delayed, DelegateChosen, DelegatedTask, DelegatedWords, DelegationEnded,
+    DelegationFailure, EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered,
+    EndedBy, EntityChanged, Event, FactsBefore, Forgotten, GoalBlock, GoalCompleted, GoalCreated,
+    GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait, HistoryReset,
+    HistorySpan, HistorySummarized, LowBudget, MemoryChanged, ModelFailed, MovedTrust, NameDoubt,
+    Omitted, ParseFailed, Perceived, Pursuit, RecallFailure, RecallMode, RecalledBlock,
+    RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied, ReservedBy,
+    RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause,
     StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
-    TagError, TaskAssessed, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause,
-    Verdict, Woke, WorldFailed,
+    TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
+    TaskReceived, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke,
+    WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
@@ -105,13 +109,14 @@ pub use replay::{
 pub use secrets::{SecretsInLog, secrets_of};
 pub use state::{
     Amount, Approval, Approvals, Archived, Awaiting, CachedResults, CallState, ChangedSetting,
-    ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Deliveries,
-    DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, Goal, GoalTurns, Goals,
-    HISTORY_KEPT, Heard, History, HistorySummary, Identities, LearntLimit, MetCondition,
-    OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause, Pauses, People, Phase,
-    Promise, Promises, RECENT_CALLS, Reservation, Roster, Service, Services, ShownLines,
-    SpendingLedger, SpendingWindow, Spent, State, Step, StepKind, StopNotice, Stopped, Trigger,
-    Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
+    ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Delegations,
+    Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, GivenTask, Goal,
+    GoalTurns, Goals, HISTORY_KEPT, Heard, History, HistorySummary, Identities, LearntLimit,
+    MetCondition, OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause, Pauses,
+    People, Phase, Promise, Promises, RECENT_CALLS, Reservation, Roster, Service, Services,
+    ShownLines, SpendingLedger, SpendingWindow, Spent, State, Step, StepKind, StopNotice, Stopped,
+    TakenTask, TaskEnd, Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window,
+    WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

@@ -5,6 +5,7 @@
 //! its result and a message with its answer. A message is counted once, on arrival, in the form in which it will be
 //! shown. Only a message that is too long to be shown whole is counted again.
 
+mod briefing;
 mod component;
 mod conversation;
 mod earlier;
@@ -31,7 +32,8 @@ use sha2::{Digest, Sha256};
 use crate::{
     builtin,
     config::{Settings, ToolCalling},
-    decide::low_line,
+    decide::{longest_reply, low_line},
+    delegating::longest_reply_of_task,
     event::{NOOP, Omitted},
     privacy::{Shareable, may_hear},
     results::not_whole_in,
@@ -50,7 +52,7 @@ pub use component::{COMPONENTS, Component, ComponentRow, PartRole};
 pub use parts_config::{ComponentConfig, OrderPreset, PartOrder, PromptConfig, PromptConfigError};
 pub use placeholders::UnknownPlaceholder;
 pub use preamble::PreambleTooLong;
-pub(crate) use preamble::{Identity, Offer, Preamble, leaves_room};
+pub(crate) use preamble::{Identity, Offer, Preamble, ends_a_turn, leaves_room};
 pub use preview::{OmittedPart, PreviewOf, PreviewPart, PromptPreview};
 pub(crate) use preview::{findings, preview};
 pub(crate) use remembered::{Budgets, line_tokens};
@@ -247,6 +249,9 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     };
     let most = reserved.map(|reserved| reserved.reply_tokens);
     let max_tokens = most.or_else(|| reply_tokens(config, room, choice.tokens));
+    let usual = longest_reply(config, max_tokens);
+    let of_task = longest_reply_of_task(state, turn, choice.tokens, usual);
+    let max_tokens = of_task.or(max_tokens);
     let request = ChatRequest {
         messages,
         tools,
@@ -422,6 +427,7 @@ fn choose(
         } else {
             0
         },
+        briefing::tokens(state, turn, &*preamble.counter),
         widened(turn).map_or(0, |note| {
             let tokens = preamble.counter.count(&note).tokens;
             tokens.saturating_add(MESSAGE)

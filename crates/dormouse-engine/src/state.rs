@@ -14,6 +14,7 @@ mod compactions;
 mod configuration;
 mod consultations;
 mod cross_talk;
+mod delegations;
 mod deliveries;
 mod errors;
 mod goals;
@@ -52,6 +53,7 @@ pub use compactions::{Compactions, HistorySummary, OpenSpan};
 pub use configuration::Configuration;
 pub use consultations::Consultations;
 pub use cross_talk::CrossTalk;
+pub use delegations::{Delegations, GivenTask, TakenTask, TaskEnd};
 pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use goals::{Goal, GoalTurns, Goals};
@@ -152,6 +154,9 @@ pub struct State {
     /// What other assistants said to it since a person said something.
     #[serde(default, skip_serializing_if = "CrossTalk::is_none")]
     pub cross_talk: CrossTalk,
+    /// Tasks that it gave to other assistants, and tasks of others.
+    #[serde(default, skip_serializing_if = "Delegations::are_none")]
+    pub delegations: Delegations,
 }
 
 impl State {
@@ -201,6 +206,17 @@ impl State {
         if let Some(occasion) = self.approvals.apply(seq, at, event) {
             self.turns.wait_for(occasion);
         }
+        let begun = self.turns.current().map(Turn::trigger_seq);
+        let price = self.configuration.settings.budgets.price;
+        let stirred = self.delegations.apply((seq, at), event, begun, price);
+        stirred
+            .over
+            .into_iter()
+            .for_each(|it| self.turns.drop_waiting(it));
+        stirred
+            .due
+            .into_iter()
+            .for_each(|it| self.turns.wait_for(it));
         // These look at the turns as they were before the event.
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
@@ -260,7 +276,9 @@ impl State {
     pub(crate) fn next_due_after(&self, now: Timestamp) -> Option<Timestamp> {
         let settings = &self.configuration.settings.goals;
         let goal = self.goals.next_after(now, settings);
-        self.promises.next_after(now).into_iter().chain(goal).min()
+        let deadline = self.delegations.next_deadline(now);
+        let moments = self.promises.next_after(now).into_iter().chain(goal);
+        moments.chain(deadline).min()
     }
 
     /// Whether anything waits for a service of the model at `now`: a pause, or the turn after a failure.

@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 mod budgets;
 mod compaction;
+mod delegation;
 mod goals;
 mod layers;
 mod located;
@@ -35,6 +36,7 @@ mod world;
 
 pub use budgets::BudgetsSection;
 pub use compaction::{CompactionSection, WindowShare};
+pub use delegation::DelegationSection;
 pub use goals::GoalsSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
 pub use memory::{MemorySection, QdrantSection, VectorBackend};
@@ -86,6 +88,8 @@ pub struct Config {
     pub trust: TrustSection,
     /// When its goals call for turns, and how much of them is shown.
     pub goals: GoalsSection,
+    /// How far tasks may go that are given to other assistants; execution.sub_agents_enabled allows them.
+    pub delegation: DelegationSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,
     /// Prices of models that the program does not know.

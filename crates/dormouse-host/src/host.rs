@@ -1,5 +1,6 @@
 //! Many assistants in one process: one log, one world, one set of models.
 
+mod carrier;
 mod error;
 mod new_files;
 mod open_log;
@@ -11,8 +12,9 @@ mod stepping;
 mod woken;
 
 use std::{
+    collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -20,7 +22,7 @@ use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{
     AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp, ToolSource, ToolSourceName,
 };
-use dormouse_engine::{Replied, TokenPrice, ToolCalling, builtin_tools};
+use dormouse_engine::{Handle, Replied, TokenPrice, ToolCalling, builtin_tools};
 use dormouse_providers::{
     Accounts, CachedCounter, EmbedderChoice, Environment, GuardedModel, ModelSwitch, warm,
 };
@@ -179,6 +181,10 @@ pub(crate) struct Shared {
     put_away_after: Duration,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    /// Who wakes those who are put away.
+    residency: Weak<Residency>,
+    /// Those who were woken without living here.
+    alone: Mutex<BTreeMap<AssistantId, Handle>>,
 }
 
 impl fmt::Debug for Shared {
@@ -293,6 +299,7 @@ impl OpenedFolder {
             learning.begun().into_iter().for_each(&on_learnt);
         }
         let limits = config.budgets.of_process();
+        let residency: Arc<Residency> = Arc::default();
         let shared = Arc::new(Shared {
             new_files: Mutex::new(new_files),
             folder: folder.clone(),
@@ -323,10 +330,12 @@ impl OpenedFolder {
             put_away_after,
             clock,
             random,
+            residency: Arc::downgrade(&residency),
+            alone: Mutex::default(),
         });
         Ok(Host {
             shared,
-            residency: Arc::default(),
+            residency,
             world,
         })
     }
@@ -419,6 +428,17 @@ impl Shared {
 
     fn learn(&self, replied: &Replied, at: Timestamp) {
         self.with_learning(|learning| learning.heard(replied, at));
+    }
+
+    /// The way to somebody who was woken without living here.
+    fn alone(&self, key: &AssistantId) -> Option<Handle> {
+        let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        alone.get(key).cloned()
+    }
+
+    fn note_alone(&self, key: &AssistantId, handle: &Handle) {
+        let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        alone.insert(key.clone(), handle.clone());
     }
 
     fn save_learnt(&self) {

@@ -64,6 +64,7 @@ pub(crate) fn assistant_config(
         sender_history: config.trust.sender_history,
         independent_accounts: config.trust.independent_accounts,
         goals: config.goals.settings(),
+        delegation: config.delegation.settings(),
         ..settings
     })
 }

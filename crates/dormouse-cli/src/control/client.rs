@@ -99,7 +99,8 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Deny(_)
         | Command::Export(_)
         | Command::Entity(_)
-        | Command::Commitment(_) => Way::There,
+        | Command::Commitment(_)
+        | Command::Delegation(_) => Way::There,
     }
 }
 

@@ -256,6 +256,7 @@ impl Stage {
                     if let Some((_, next)) = self.residents.get_mut(&key) {
                         *next = due;
                     }
+                    self.carry_tasks(&key).await?;
                 }
             }
             self.show_perceptions().await?;
@@ -282,6 +283,17 @@ impl Stage {
         // What could not be done now would be tried for ever at a moment that does not pass.
         let soon = self.clock.now().plus(Duration::from_secs(1));
         Ok(due.map(|due| due.max(soon)))
+    }
+
+    /// Hands over what it gave to others, or did for them. They have something to do at once.
+    async fn carry_tasks(&mut self, key: &AssistantId) -> Result<(), PlayError> {
+        let stirred = self.host.carry_tasks(key).await;
+        for other in stirred.map_err(|error| self.failed(error))? {
+            if let Some((_, due)) = self.residents.get_mut(&other) {
+                *due = Some(self.clock.now());
+            }
+        }
+        Ok(())
     }
 
     async fn act(&self, number: u64, visitor: &Character, input: Input) {

@@ -9,6 +9,7 @@ mod config;
 #[cfg(unix)]
 mod control;
 mod data;
+mod delegations;
 mod doctor;
 mod emergency;
 mod entity;

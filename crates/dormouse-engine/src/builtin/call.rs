@@ -1,6 +1,8 @@
 //! A call of one of the engine's own tools.
 
-use dormouse_contracts::{Arguments, Audience, Author, Origin, Timestamp, Trust};
+use dormouse_contracts::{
+    Arguments, AssistantId, Audience, Author, EffectKey, Origin, Timestamp, Trust,
+};
 use dormouse_text::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,6 +11,7 @@ use super::{
     BuiltinOutcome, Draft, MemoryQuery, NotShown, Provenance, accounts, provenance::provenance,
 };
 use crate::{
+    decide::effect_key_of,
     event::{GoalMoment, GoalNote},
     privacy::{Shareable, listeners},
     recurrence::Recurrence,
@@ -24,9 +27,16 @@ pub(super) struct Call<'a> {
     pub(super) turn: &'a Turn,
     /// When it is decided.
     pub(super) now: Timestamp,
+    /// The assistant itself.
+    pub(super) own: &'a AssistantId,
 }
 
 impl Call<'_> {
+    /// A key for what this call does, which nothing else has.
+    pub(super) fn effect_key(&self) -> Option<EffectKey> {
+        effect_key_of(self.own, self.state.seq.next(), self.now)
+    }
+
     /// A text of the arguments; empty if it is absent.
     pub(super) fn text(&self, key: &str) -> &str {
         let value = self.arguments.get(key).and_then(Value::as_str);

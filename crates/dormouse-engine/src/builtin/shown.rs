@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{RECALL_HISTORY, is_own, lists_lines};
 use crate::{
-    event::{Call, GoalNote, Omitted, RecalledLine, Verdict},
+    delegating::shown_briefing,
+    event::{Call, DelegatedWords, GoalNote, Omitted, RecalledLine, Verdict},
     privacy::{KnownGoal, Shareable},
     render,
     results::{is_left_out, named_origin},
@@ -43,6 +44,7 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
         !cut.any(|record| item.origin == Some(*record))
     };
     let mut items = vec![trigger(&turn.trigger)];
+    items.extend(shown_briefing(state, turn).map(|words| briefed(turn, words)));
     if !turn.is_careful() {
         let Shareable {
             turns,
@@ -143,6 +145,17 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
             said: ShownText::text(occasion.trust, &*occasion.text),
             was_shown: true,
         },
+    }
+}
+
+/// What another assistant lets the delegate know with a task.
+fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownItem<'a> {
+    ShownItem {
+        origin: None,
+        rests_on: vec![Origin::event(turn.trigger_seq())],
+        from: Attribution::Several,
+        said: ShownText::text(words.trust, &*words.text),
+        was_shown: true,
     }
 }
 

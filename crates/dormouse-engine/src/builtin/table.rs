@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::{
     BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_goal, add_pending_action,
-    call::Call, complete_pending_action, get_entity_profile, list_goals, noop, recall_history,
-    recall_memories, store_memory, update_entity_profile, update_goal, update_relationship,
+    answer_task, call::Call, complete_pending_action, delegate_task, get_entity_profile,
+    list_goals, noop, recall_history, recall_memories, store_memory, update_entity_profile,
+    update_goal, update_relationship,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -25,7 +26,7 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 13] = [
+static TABLE: [&Builtin; 15] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
     &recall_history::TOOL,
@@ -38,6 +39,8 @@ static TABLE: [&Builtin; 13] = [
     &add_goal::TOOL,
     &update_goal::TOOL,
     &list_goals::TOOL,
+    &delegate_task::TOOL,
+    &answer_task::TOOL,
     &noop::TOOL,
 ];
 
@@ -62,6 +65,7 @@ pub(crate) fn is_note(tool: &str) -> bool {
         noop::TOOL.name,
         add_pending_action::TOOL.name,
         complete_pending_action::TOOL.name,
+        answer_task::TOOL.name,
     ];
     find(tool).is_some_and(|own| !own.is_look_up && !plans.contains(&own.name))
 }

@@ -1,7 +1,8 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, EffectKey, Query, Seq, ToolCall, ToolCategory, ToolReach, ToolSpec, Trust, invariant,
+    Arguments, AssistantId, EffectKey, Query, Seq, Timestamp, ToolCall, ToolCategory, ToolReach,
+    ToolSpec, Trust, invariant,
 };
 use dormouse_text::beginning;
 use dormouse_tools::CheckedCall;
@@ -16,8 +17,9 @@ use super::{
 };
 use crate::{
     builtin::{self, BuiltinOutcome},
-    event::{ActSpeech, EffectIntended, Event, NOOP, ToolAnswered, Verdict},
+    event::{ActSpeech, EffectIntended, Event, ToolAnswered, Verdict},
     privacy::{audience_of_act, within},
+    prompt::ends_a_turn,
     results::bounded,
     state::{CachedResult, CallState, Step, Turn},
 };
@@ -43,7 +45,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     let is_last = turn.steps.last().is_some_and(Step::only_speaks);
     // In a world in which nobody can speak, acting is all that is left.
     let may_only_speak = is_last && view.tools.specs().any(|tool| tool.speech.is_some());
-    if may_only_speak && spec.speech.is_none() && spec.name.as_str() != NOOP {
+    if may_only_speak && spec.speech.is_none() && !ends_a_turn(spec.name.as_str()) {
         return skip(view, call, NOT_OFFERED).into();
     }
     if let Some(refused) = of_low_trust(view, turn, call, &checked) {
@@ -78,7 +80,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
             spec.name.as_str(),
             &checked.arguments,
             view.config().quote_trust,
-            (view.state, turn),
+            (view.key, view.state, turn),
             view.now,
         ) {
             BuiltinOutcome::Decided { events, result } => {
@@ -91,6 +93,10 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
             }
             BuiltinOutcome::AskMemory(query) => {
                 Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
+            }
+            BuiltinOutcome::NotDone { code, why } => {
+                let content = json!({"success": false, "error": why, "code": code});
+                answer(view, call, Verdict::Skipped, content).into()
             }
             BuiltinOutcome::Refused(why) => failed(&why),
         },
@@ -187,8 +193,16 @@ fn trust_in_names(view: View<'_>, turn: &Turn, call: &CallState, arguments: &Arg
 /// The key of the next effect. Its sequence number makes it unique in the life of the assistant. The time makes it
 /// unique among all its lives, so that a log restored from a backup does not meet the receipts of what it forgot.
 pub(super) fn effect_key(view: View<'_>) -> Option<EffectKey> {
-    let (now, place) = (view.now.as_micros(), view.state.seq.next());
-    let key = EffectKey::try_new(format!("{}/{now}/{place}", view.key));
+    effect_key_of(view.key, view.state.seq.next(), view.now)
+}
+
+/// The key of what an assistant does at this place of its log, at this time.
+pub(crate) fn effect_key_of(
+    assistant: &AssistantId,
+    place: Seq,
+    at: Timestamp,
+) -> Option<EffectKey> {
+    let key = EffectKey::try_new(format!("{assistant}/{}/{place}", at.as_micros()));
     invariant!(key.map(Some), "a key and two numbers are an effect's key")
 }
 

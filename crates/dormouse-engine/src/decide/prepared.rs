@@ -12,6 +12,7 @@ use super::View;
 use crate::{
     config::Settings,
     context::CONTEXTS,
+    delegating::is_offered,
     event::ContextType,
     execution::{TickBounds, compose},
     prompt::{Identity, Preamble},
@@ -29,6 +30,8 @@ pub(crate) struct Prepared {
     tools: Registry,
     /// Made when a tick of the kind is entered for the first time.
     contexts: [OnceLock<PreparedContext>; CONTEXTS.len()],
+    /// The same for ticks in which a task of another assistant is done.
+    of_tasks: [OnceLock<PreparedContext>; CONTEXTS.len()],
 }
 
 /// What a kind of tick has.
@@ -63,6 +66,7 @@ impl Prepared {
             counter,
             tools: Registry::try_new(tools)?,
             contexts: Default::default(),
+            of_tasks: Default::default(),
         })
     }
 
@@ -88,15 +92,21 @@ impl Prepared {
 
     /// What precedes the conversation in a tick for an event.
     pub(crate) fn preamble(&self) -> &Preamble {
-        &self.context(ContextType::TickEvent).preamble
+        &self.context(ContextType::TickEvent, false).preamble
     }
 
-    fn context(&self, context: ContextType) -> &PreparedContext {
-        let [first, ..] = &self.contexts;
-        let place = self.contexts.get(context as usize).unwrap_or(first);
+    fn context(&self, context: ContextType, is_for_task: bool) -> &PreparedContext {
+        let contexts = match is_for_task {
+            true => &self.of_tasks,
+            false => &self.contexts,
+        };
+        let [first, ..] = contexts;
+        let place = contexts.get(context as usize).unwrap_or(first);
         place.get_or_init(|| {
             let pattern = compose(&self.settings, context, None).pattern;
-            let tools = self.tools.only(|tool| pattern.tools.allows(tool));
+            let tools = self
+                .tools
+                .only(|tool| pattern.tools.allows(tool) && is_offered(tool, &pattern, is_for_task));
             let identity = Identity {
                 key: &self.key,
                 persona: &self.persona,
@@ -125,11 +135,13 @@ impl Prepared {
     ) -> View<'a> {
         let turn = state.turns.current();
         let context = turn.map_or(ContextType::TickEvent, |turn| turn.context);
+        let task = turn.and_then(|turn| state.delegations.task_of(turn.trigger_seq()));
+        let is_for_task = task.is_some();
         let PreparedContext {
             bounds,
             tools,
             preamble,
-        } = self.context(context);
+        } = self.context(context, is_for_task);
         let assessed = turn.and_then(|turn: &Turn| turn.assessment.as_ref());
         let assessed = assessed.map(|it| TickBounds::of_assessment(it, &self.settings));
         View {

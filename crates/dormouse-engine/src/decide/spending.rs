@@ -177,6 +177,14 @@ impl BudgetStatus {
         self.limit.saturating_sub(self.spent)
     }
 
+    /// How many tokens may still be spent, if each costs at most `price`, in millionths of a millionth of a dollar.
+    pub(crate) fn tokens_left(&self, price: u64) -> u64 {
+        match self.kind {
+            BudgetKind::Tokens => self.left(),
+            BudgetKind::Money => self.left().checked_div(price).unwrap_or(u64::MAX),
+        }
+    }
+
     /// How much may still be spent, in percent of all, rounded down.
     #[must_use]
     pub fn percent_left(&self) -> u32 {

@@ -3,8 +3,8 @@
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
 use super::{
-    approval, budget, commitment, compaction, effect, goal, kinds::Event, life, memory, perception,
-    roster, safety, service, turn,
+    approval, budget, commitment, compaction, delegation, effect, goal, kinds::Event, life, memory,
+    perception, roster, safety, service, turn,
 };
 
 /// The schema of all events before the first release. It is not read any more.
@@ -194,6 +194,14 @@ families! {
     }
     commitment {
         "commitment_ended" => CommitmentEnded,
+    }
+    delegation {
+        "task_delegated" => TaskDelegated,
+        "delegate_chosen" => DelegateChosen,
+        "task_received" => TaskReceived,
+        "task_answered" => TaskAnswered,
+        "task_cancelled" => TaskCancelled,
+        "delegation_ended" => DelegationEnded,
     }
 }
 

@@ -10,6 +10,10 @@ use super::{
     compaction::{Compacted, CompactionMode, HistorySummarized, SummaryFailed},
     consulted::{ConsolidationBegan, ConsolidationEnded, ConsultationFailed, Consulted},
     delayed::Delayed,
+    delegation::{
+        DelegateChosen, DelegationEnded, EndedBy, TaskAnswered, TaskCancelled, TaskDelegated,
+        TaskReceived,
+    },
     effect::{EffectIntended, EffectSettled, WorldFailed},
     forgotten::Forgotten,
     goal::{GoalCompleted, GoalCreated, GoalPursued, GoalUpdated},
@@ -116,10 +120,22 @@ pub enum Event {
     GoalPursued(GoalPursued),
     /// Something that the assistant meant to do for somebody is over.
     CommitmentEnded(CommitmentEnded),
+    /// The assistant gives a task to another one.
+    TaskDelegated(TaskDelegated),
+    /// The host found somebody for a task.
+    DelegateChosen(DelegateChosen),
+    /// Another assistant gives this one a task.
+    TaskReceived(TaskReceived),
+    /// A task of another assistant is over.
+    TaskAnswered(TaskAnswered),
+    /// The one who gave a task does not want it any more.
+    TaskCancelled(TaskCancelled),
+    /// A task that was given to another assistant is over.
+    DelegationEnded(DelegationEnded),
 }
 
 impl Event {
-    /// Whether it comes of a command, so that it may come at any moment: no decision of the assistant's turns is in it.
+    /// Whether it comes of a command, or of another assistant, so that it may come at any moment: no decision of the assistant's turns is in it.
     pub(crate) fn is_by_operator(&self) -> bool {
         match self {
             Self::MemoryChanged(_)
@@ -130,7 +146,11 @@ impl Event {
             | Self::SettingChanged(_)
             | Self::HistoryReset(_)
             | Self::ApprovalAnswered(_)
-            | Self::RosterChanged(_) => true,
+            | Self::RosterChanged(_)
+            | Self::DelegateChosen(_)
+            | Self::TaskReceived(_)
+            | Self::TaskCancelled(_) => true,
+            Self::DelegationEnded(ended) => ended.by == EndedBy::Carrier,
             Self::CallReserved(reserved) => reserved.by == ReservedBy::Consolidation,
             Self::EntityChanged(changed) => !changed.is_by_call(),
             Self::GoalCreated(GoalCreated { author, .. })

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     builtin,
     event::{
-        Consultation, EntityChanged, Event, GoalId, GoalNote, MemoryChanged, Perceived, Remembered,
-        Replied,
+        Consultation, DelegatedTask, DelegatedWords, EntityChanged, Event, GoalId, GoalNote,
+        MemoryChanged, Perceived, Remembered, Replied, TaskOutcome,
     },
     state::{State, Turn},
 };
@@ -92,6 +92,8 @@ pub(super) struct Collector<'s> {
     /// What the reply that is read rests on, if it lists no sources.
     sources: Option<Sources>,
     observations: Observations,
+    /// The tasks of assistants that are taken.
+    tasks: HashSet<EffectKey>,
     /// The goals that are taken.
     goals: HashSet<GoalId>,
     addressees: Addressees<'s>,
@@ -117,6 +119,7 @@ impl<'s> Collector<'s> {
             older: Some(Box::default()),
             sources: None,
             observations: Observations::default(),
+            tasks: HashSet::new(),
             goals: HashSet::new(),
             addressees: Addressees::new(selection, names),
         }
@@ -195,6 +198,10 @@ impl<'s> Collector<'s> {
             Event::GoalPursued(it) if self.goals.contains(&it.id) => {
                 self.take_only(Origin::event(seq));
             }
+            Event::TaskDelegated(_)
+            | Event::TaskReceived(_)
+            | Event::TaskAnswered(_)
+            | Event::DelegationEnded(_) => self.delegation(seq, at, event),
             Event::Consulted(consulted) => {
                 let is_taken = match &consulted.about {
                     Consultation::Extraction { records } => {
@@ -433,6 +440,37 @@ impl<'s> Collector<'s> {
         };
         if is_taken {
             self.take(origin, by, [note.text()]);
+        }
+    }
+
+    /// Takes a task of assistants or its result, if it was made in a turn that is taken, goes back to what is taken, or was said
+    /// or known only where the selection is. What the other log has of it is taken with a selection there.
+    fn delegation(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        let words = |outcome: &TaskOutcome| match outcome {
+            TaskOutcome::Done(words) => vec![words.clone()],
+            TaskOutcome::Failed(_) => Vec::new(),
+        };
+        let of_task = |task: &DelegatedTask| {
+            let briefing = task.briefing.iter().cloned();
+            briefing.chain([task.task.clone()]).collect()
+        };
+        let nothing = Sources::default();
+        let (key, said, sources, is_own): (_, Vec<DelegatedWords>, _, _) = match event {
+            Event::TaskDelegated(it) => (&it.task.key, of_task(&it.task), &it.sources, true),
+            Event::TaskReceived(it) => (&it.task.key, of_task(&it.task), &nothing, false),
+            Event::TaskAnswered(it) => (&it.key, words(&it.outcome), &nothing, true),
+            Event::DelegationEnded(it) => (&it.key, words(&it.outcome), &nothing, false),
+            _ => return,
+        };
+        let origin = Origin::event(seq);
+        let texts = || said.iter().map(|words| &*words.text);
+        let is_taken = is_own && self.turn.is_some()
+            || self.tasks.contains(key)
+            || self.rests_on_taken(sources)
+            || self.selection.is_here(origin, at, texts());
+        if is_taken {
+            self.tasks.insert(key.clone());
+            self.take(origin, Speaker::Assistant, texts());
         }
     }
 

@@ -394,6 +394,9 @@ fn what(kind: &str) -> &'static str {
         "entity_changed" => "what is known of people",
         "recollected" => "recollections",
         "goal_created" | "goal_updated" | "goal_completed" => "goals",
+        "task_delegated" | "task_received" | "task_answered" | "delegation_ended" => {
+            "tasks of assistants"
+        }
         _ => "other events",
     }
 }
@@ -411,6 +414,8 @@ fn example(stored: &StoredEvent) -> String {
         "/description/text",
         "/note/text",
         "/outcome/text",
+        "/task/task/text",
+        "/outcome/done/text",
     ];
     let said = event
         .pointer("/speech/speaks/words")

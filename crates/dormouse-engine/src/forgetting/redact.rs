@@ -159,6 +159,13 @@ impl Redactor<'_> {
             "goal_created" => set(event, &["description", "text"]),
             "goal_updated" => set(event, &["note", "text"]),
             "goal_completed" => set(event, &["outcome", "text"]),
+            "task_delegated" | "task_received" => {
+                if let Some(task) = event.get_mut("task") {
+                    set(task, &["task", "text"]);
+                    set(task, &["briefing", "text"]);
+                }
+            }
+            "task_answered" | "delegation_ended" => set(event, &["outcome", "done", "text"]),
             "parse_failed" => set(event, &["note"]),
             "tool_answered" => set(event, &["content"]),
             "effect_intended" | "approval_requested" => blank_field(event, "arguments"),
@@ -535,6 +542,8 @@ fn is_without_words(kind: &str) -> bool {
             | "goal_pursued"
             | "forgotten"
             | "commitment_ended"
+            | "delegate_chosen"
+            | "task_cancelled"
             | "compacted"
             | "summary_failed"
     )
@@ -551,6 +560,8 @@ fn is_of_turns(kind: &str) -> bool {
             | "unanswered"
             | "delayed"
             | "approval_requested"
+            | "task_delegated"
+            | "task_answered"
     )
 }
 

@@ -55,6 +55,7 @@ fn matters(kind: &str) -> bool {
             | "goal_created"
             | "goal_updated"
             | "goal_completed"
+            | "task_delegated"
     )
 }
 
@@ -109,6 +110,10 @@ impl References {
             Event::GoalCreated(it) => self.goal(&it.author, Some(&it.description)),
             Event::GoalUpdated(it) => self.goal(&it.author, it.note.as_ref()),
             Event::GoalCompleted(it) => self.goal(&it.author, it.outcome.as_ref()),
+            Event::TaskDelegated(it) => {
+                self.refer_to_all(&it.sources);
+                self.refer_to_message();
+            }
             Event::EntityChanged(changed) => {
                 self.refer_to_all(&rests_on(&changed.change));
                 if changed.is_by_call() {

@@ -3,7 +3,7 @@
 use dormouse_contracts::Message;
 
 use super::{
-    CAREFUL, Choice, OVERHEARD, Offered, Preamble, SAID_TO_YOU,
+    CAREFUL, Choice, OVERHEARD, Offered, Preamble, SAID_TO_YOU, briefing,
     component::Component,
     conversation::Conversation,
     earlier,
@@ -95,7 +95,8 @@ impl<'a> Sources<'a> {
         let Self { turn, choice, .. } = self;
         if self.preamble.shows(Component::PendingEvent) {
             let careful = turn.is_careful().then(|| CAREFUL.to_owned());
-            let notes = careful.into_iter().chain(widened(turn));
+            let briefing = briefing::part(self.state, turn);
+            let notes = briefing.into_iter().chain(careful).chain(widened(turn));
             parts.extend(notes.map(|note| said(Component::PendingEvent, note)));
             let heard = self.heard(turn);
             let is_marked = choice.lines > 0;

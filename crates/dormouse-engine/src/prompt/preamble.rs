@@ -18,6 +18,7 @@ use super::{
     remembered::MEMORIES,
 };
 use crate::{
+    builtin::ANSWER_TASK,
     config::{Settings, ToolCalling},
     event::NOOP,
     execution::TickPattern,
@@ -66,6 +67,11 @@ const GUIDE: [(&str, &str); 4] = [
         "add_pending_action for what you are to do for somebody later.",
     ),
 ];
+
+/// Whether a tool is offered in the last step of a turn, although it does not speak in the world.
+pub(crate) fn ends_a_turn(tool: &str) -> bool {
+    matches!(tool, NOOP | ANSWER_TASK)
+}
 
 /// Which tools a prompt offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +192,7 @@ impl Preamble {
             _ => {
                 let last = tools
                     .specs()
-                    .filter(|tool| tool.speech.is_some() || tool.name.as_str() == NOOP);
+                    .filter(|tool| tool.speech.is_some() || ends_a_turn(tool.name.as_str()));
                 let offered = offered(last.map(ToolDefinition::from).collect());
                 let tokens = offered
                     .tokens

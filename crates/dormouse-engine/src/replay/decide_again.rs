@@ -26,8 +26,9 @@ use crate::{
     decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
         AssessmentCall, CompactionMode, Configured, ConfiguredModel, Consulted, DecodeError,
-        DelayCause, EntityChanged, Event, GoalId, GoalPursued, GoalUpdated, HistorySpan,
-        HistorySummarized, MemoryChanged, StopCause, TaskAssessed, ToolAnswered, Verdict,
+        DelayCause, DelegationEnded, EntityChanged, Event, GoalId, GoalPursued, GoalUpdated,
+        HistorySpan, HistorySummarized, MemoryChanged, StopCause, TaskAssessed, TaskOutcome,
+        ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
@@ -450,6 +451,15 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             }
             Event::GoalCreated(created) if created.description.text == FORGOTTEN => {
                 self.gap.goals.insert(created.id);
+                self.gap.messages.insert(stored.seq);
+            }
+            Event::TaskReceived(received) if received.task.task.text == FORGOTTEN => {
+                self.gap.messages.insert(stored.seq);
+            }
+            Event::DelegationEnded(DelegationEnded {
+                outcome: TaskOutcome::Done(words),
+                ..
+            }) if words.text == FORGOTTEN => {
                 self.gap.messages.insert(stored.seq);
             }
             Event::GoalUpdated(GoalUpdated { id, .. })

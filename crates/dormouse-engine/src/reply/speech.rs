@@ -1,16 +1,28 @@
 //! Words as calls of the tools that say them.
 
 use dormouse_contracts::{Arguments, SourceKind, Speech, SpeechKind, ToolSpec};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{RawCall, parts::parts};
-use crate::state::{Heard, Trigger};
+use crate::{
+    builtin::{ANSWER_TASK, TASK_RESULT},
+    state::{Heard, Trigger},
+};
 
 /// The call that answers with a text, if somebody waits for an answer and a tool can say it. What was promised to somebody
 /// is said to them alone.
 pub(super) fn answer(text: &str, trigger: &Trigger, tools: &[&ToolSpec]) -> Option<RawCall> {
     if let Some(message) = trigger.message() {
         return spoken(text, message, tools);
+    }
+    if let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == ANSWER_TASK) {
+        // Only turns for a task of another assistant have this tool: its result is what the model means to say.
+        let arguments = json!({TASK_RESULT: text});
+        return Some(RawCall {
+            name: tool.name.as_str().to_owned(),
+            arguments: arguments.to_string(),
+            continues: false,
+        });
     }
     let (to, _) = trigger.promise()?;
     let private = [SpeechKind::Page, SpeechKind::Whisper];

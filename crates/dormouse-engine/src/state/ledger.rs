@@ -4,12 +4,12 @@ mod window;
 
 use std::time::Duration;
 
-use dormouse_contracts::{Timestamp, Usage, Usd};
+use dormouse_contracts::{EffectKey, Timestamp, Usage, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{SpendingBudgets, TokenPrice},
-    event::{BudgetSpan, CallReserved, Event, ReservedBy},
+    event::{BudgetSpan, CallReserved, DelegationEnded, Event, ReservedBy, TaskDelegated},
 };
 pub use window::SpendingWindow;
 
@@ -67,6 +67,9 @@ pub struct SpendingLedger {
     of_turn: Option<Reservation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of_consolidation: Option<Reservation>,
+    /// What tasks may take that were given to other assistants and are not over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    of_tasks: Vec<(EffectKey, Timestamp, Amount)>,
 }
 
 impl Default for SpendingLedger {
@@ -79,6 +82,7 @@ impl Default for SpendingLedger {
             day: hours(24),
             of_turn: None,
             of_consolidation: None,
+            of_tasks: Vec::new(),
         }
     }
 }
@@ -117,8 +121,36 @@ impl SpendingLedger {
             Event::ConsultationFailed(_) | Event::ConsolidationEnded(_) => {
                 self.of_consolidation = None;
             }
+            Event::TaskDelegated(delegated) => self.reserve_task(at, delegated),
+            Event::DelegationEnded(ended) => self.settle_task(at, ended),
             _ => {}
         }
+    }
+
+    fn reserve_task(&mut self, at: Timestamp, delegated: &TaskDelegated) {
+        let amount = Amount {
+            tokens: delegated.task.tokens,
+            cost: delegated.cost.unwrap_or(Usd::ZERO),
+        };
+        self.spend(at, amount, ReservedBy::Turn);
+        let key = delegated.task.key.clone();
+        self.of_tasks.push((key, at, amount));
+    }
+
+    /// Replaces what was reserved for a task by what it took, if that is known.
+    fn settle_task(&mut self, at: Timestamp, ended: &DelegationEnded) {
+        let mut tasks = self.of_tasks.iter();
+        let Some(place) = tasks.position(|(key, ..)| *key == ended.key) else {
+            return;
+        };
+        let (_, since, reserved) = self.of_tasks.remove(place);
+        let Some(took) = ended.took else { return };
+        self.life = self.life.minus(reserved);
+        self.hour.take_back(since, reserved);
+        self.day.take_back(since, reserved);
+        // The tick that reserved it is over.
+        let (tokens, cost) = (took.tokens, took.cost);
+        self.spend_in_spans(at, Amount { tokens, cost });
     }
 
     fn slot(&mut self, by: ReservedBy) -> &mut Option<Reservation> {
@@ -132,6 +164,10 @@ impl SpendingLedger {
         if by == ReservedBy::Turn {
             self.tick = self.tick.plus(amount);
         }
+        self.spend_in_spans(at, amount);
+    }
+
+    fn spend_in_spans(&mut self, at: Timestamp, amount: Amount) {
         self.life = self.life.plus(amount);
         self.hour.add(at, amount);
         self.day.add(at, amount);
@@ -186,7 +222,12 @@ impl SpendingLedger {
 }
 
 /// What a reply took: what the provider reports, or else what the engine counted. A price that the provider reports wins.
-fn spent(usage: Option<Usage>, prompt: u32, reply: u32, price: Option<TokenPrice>) -> Amount {
+pub(super) fn spent(
+    usage: Option<Usage>,
+    prompt: u32,
+    reply: u32,
+    price: Option<TokenPrice>,
+) -> Amount {
     let prompt = usage.map_or(prompt, |usage| usage.prompt_tokens);
     let reply = usage.map_or(reply, |usage| usage.completion_tokens);
     let reported = usage.and_then(|usage| usage.cost);

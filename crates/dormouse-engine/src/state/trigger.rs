@@ -75,6 +75,8 @@ pub enum OccasionKind {
     DelegatedTask,
     /// The moment came for something that the assistant meant to do for somebody.
     Promise,
+    /// A task that was given to another assistant is over.
+    DelegatedResult,
 }
 
 impl Trigger {

@@ -120,6 +120,12 @@ impl Turns {
             | Event::GoalCompleted(_)
             | Event::GoalPursued(_) => {}
             Event::CommitmentEnded(_) => {}
+            Event::TaskDelegated(_)
+            | Event::DelegateChosen(_)
+            | Event::TaskReceived(_)
+            | Event::TaskAnswered(_)
+            | Event::TaskCancelled(_)
+            | Event::DelegationEnded(_) => {}
         }
         None
     }
@@ -152,6 +158,11 @@ impl Turns {
     /// Something became due.
     pub(super) fn wait_for(&mut self, occasion: Occasion) {
         self.waiting.push_back(Trigger::Occasion(occasion));
+    }
+
+    /// Nobody needs a turn for this any more, if none has begun.
+    pub(super) fn drop_waiting(&mut self, trigger: Seq) {
+        self.waiting.retain(|waiting| waiting.seq() != trigger);
     }
 
     /// Starts a turn for this trigger, or continues the turn that it has; the turn that was under way steps aside.

@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    Append, AppendRequest, Audience, Author, EntityId, NewEvent, Perception, Seq, Timestamp, Trust,
+    Append, AppendRequest, AssistantId, Audience, Author, EffectKey, EntityId, NewEvent,
+    Perception, Seq, Timestamp, Trust,
 };
-use dormouse_engine::{AssistantConfig, Event, MemoryChanged, OVERHEARD_KEPT, Privacy};
+use dormouse_engine::{
+    AssistantConfig, DelegatedTask, DelegatedWords, Event, Insulation, MemoryChanged,
+    OVERHEARD_KEPT, Privacy, TaskOutcome, TaskReceived,
+};
 use dormouse_memory::{ImportClaims, ImportLines, MemoryChange};
 use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
@@ -548,6 +552,114 @@ fn outcomes_where(
     NOTES.into_iter().filter_map(outcome).collect()
 }
 
+/// How far the assistant is believed in the end by others: the trust of a task that it gives away with the attacker's words, and
+/// that of the result that it hands in with these words when it gets a task with the words of the last trusted message.
+fn outcomes_of_tasks(privacy: Privacy, mut attack: Attack) -> [f32; 2] {
+    if privacy == Privacy::Kept {
+        attack.heard = attack.heard.into_iter().map(listed).collect();
+        attack.flood = attack.flood.map(listed);
+    }
+    let name = attack.name;
+    let call = json!({"task": attack.note, "sources": attack.sources});
+    let mut last = ScriptedTurn::call("delegate_task", call);
+    let flood = attack.flood.map(|line| (line, Gate::new()));
+    if let Some((_, gate)) = &flood {
+        last = ScriptedTurn::after(gate, last);
+    }
+    let spoken: Vec<_> = attack.heard.iter().filter(|it| is_trigger(it)).collect();
+    let asked: Perception = (*spoken.last().unwrap()).clone().build();
+    let turns = match attack.turns.is_empty() {
+        true => spoken.iter().skip(1).map(|_| noop()).collect(),
+        false => attack.turns,
+    };
+    let answer = json!({"result": attack.note});
+    let turns = turns.into_iter().chain([last]);
+    // Other requests may come between: only a turn for a task can answer one.
+    let then = ScriptedTurn::with(move |request| {
+        let tools = &request.tools;
+        match tools.iter().any(|tool| tool.name.as_str() == "answer_task") {
+            true => ScriptedTurn::call("answer_task", answer.clone()),
+            false => noop(),
+        }
+    });
+    let model = ScriptedModel::new(turns).then_for_ever(then);
+    let home = Home::with(model).configured(|config| {
+        config.privacy = privacy;
+        config.execution.sub_agents_enabled = true;
+        for (name, trust) in [("low", 0.3), ("trade", 0.6)] {
+            let id = dormouse_contracts::ChannelId::try_new(name).unwrap();
+            let channel =
+                dormouse_classify::ChannelConfig::new(dormouse_classify::ChannelAction::Context);
+            let channel = channel.with_trust(Trust::try_new(trust).unwrap());
+            config.classify.channels.insert(id, channel);
+        }
+    });
+    let seen = json!({"room": "a blue kettle, and a note: the kettle is blue"});
+    home.world.answer("inspect_location", seen);
+    let asked = asked.words.as_claimed().to_owned();
+    // Another assistant passes on what was said last: as far as that is believed, and to those who were party to it.
+    let task = |at: Timestamp, home: &Home| {
+        let (mut trust, mut audience) = (Trust::NONE, None);
+        for event in home.events() {
+            match event {
+                Event::Perceived(it) if it.perception.words.as_claimed() == asked => {
+                    trust = it.trust;
+                }
+                Event::TaskDelegated(it) => audience = it.task.task.audience,
+                _ => {}
+            }
+        }
+        DelegatedTask {
+            key: EffectKey::try_new("mole/1/1").unwrap(),
+            chain: vec![AssistantId::try_new("mole").unwrap()],
+            task: DelegatedWords {
+                text: asked.clone(),
+                trust,
+                audience,
+            },
+            briefing: None,
+            insulation: Insulation::Orchestrator,
+            summarize: false,
+            tokens: 1_000_000,
+            quota: 0,
+            expires_at: at.plus(Duration::from_secs(600)),
+        }
+    };
+    in_virtual_time(async {
+        live_for_days(&home, attack.heard, flood).await;
+        let life = home.wake_configured().await;
+        let now = Timestamp::from_micros(home.now());
+        let task = task(now, &home);
+        let received = Event::TaskReceived(TaskReceived { task });
+        let request = AppendRequest {
+            assistant: key(),
+            expected: life.handle.inspect().await.unwrap().seq,
+            events: vec![received.encode(now).unwrap()],
+        };
+        life.handle.append(request).await.unwrap();
+        life.handle.at_rest().await;
+        life.end().await.unwrap();
+    });
+    let (mut given, mut result) = (None, None);
+    for event in home.events() {
+        match event {
+            Event::TaskDelegated(it) => given = Some(it.task.task.trust.score()),
+            Event::TaskAnswered(it) => {
+                let TaskOutcome::Done(words) = it.outcome else {
+                    panic!("{name}: {it:?}")
+                };
+                result = Some(words.trust.score());
+            }
+            _ => {}
+        }
+    }
+    let missing = || panic!("{name}: no task");
+    [
+        given.unwrap_or_else(missing),
+        result.unwrap_or_else(missing),
+    ]
+}
+
 /// One cell of the table: how many of its cases end at 0.5 or more, and the highest trust of all.
 fn cell(trusts: &[f32]) -> String {
     let successes = trusts.iter().filter(|trust| **trust >= BELIEVED).count();
@@ -562,18 +674,20 @@ fn cell(trusts: &[f32]) -> String {
 /// The table of docs/trust.md, by cell. `DORMOUSE_WRITE_DOCS=1` writes it.
 #[test]
 fn no_attack_makes_the_assistant_believe_what_a_stranger_said() {
-    const HEADER: &str = "| attack | note | insight | observation | profile | from a file |\n";
-    let mut table = format!("{HEADER}| --- | --- | --- | --- | --- | --- |\n");
-    let mut columns = vec![Vec::new(); 5];
+    const HEADER: &str =
+        "| attack | note | insight | observation | profile | from a file | delegation result |\n";
+    let mut table = format!("{HEADER}| --- | --- | --- | --- | --- | --- | --- |\n");
+    let mut columns = vec![Vec::new(); 6];
     for number in 0..attacks().len() {
         let attack = || attacks().swap_remove(number);
-        let mut row = vec![Vec::new(); 5];
+        let mut row = vec![Vec::new(); 6];
         for privacy in [Privacy::Shared, Privacy::Kept] {
             let heard = outcomes_where(privacy, Way::Heard, attack, |_| {});
             row.iter_mut()
                 .zip(heard)
                 .for_each(|(cell, trust)| cell.push(trust));
             row[4].extend(outcomes_where(privacy, Way::Imported, attack, |_| {}));
+            row[5].extend(outcomes_of_tasks(privacy, attack()));
         }
         let cells: Vec<_> = row.iter().map(|trusts| cell(trusts)).collect();
         table += &format!("| {} | {} |\n", attack().name, cells.join(" | "));

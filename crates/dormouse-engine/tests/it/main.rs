@@ -23,6 +23,7 @@ mod crash;
 mod cross_talk;
 mod deciding_again;
 mod delays;
+mod delegating;
 mod effects;
 mod errors;
 mod forgetting;

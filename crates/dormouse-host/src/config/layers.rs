@@ -317,6 +317,7 @@ impl Config {
             "compaction" => self.compaction.take(name, from.compaction),
             "trust" => self.trust.take(name, from.trust),
             "goals" => self.goals.take(name, from.goals),
+            "delegation" => self.delegation.take(name, from.delegation),
             "budgets" => self.budgets.take(name, from.budgets),
             _ => self.prices = from.prices,
         }

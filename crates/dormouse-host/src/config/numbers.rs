@@ -104,6 +104,12 @@ pub(super) type Percent = Whole<0, 100>;
 pub(super) type TokenCount = Whole<1, 1_000_000_000>;
 /// The least time between two turns for a goal.
 pub(super) type PursuitPause = Seconds<86_400>;
+/// For how long the result of a task is waited for.
+pub(super) type TaskTimeout = Seconds<86_400>;
+/// Through how many hands a task may go.
+pub(super) type TaskDepth = Whole<1, 10>;
+/// How many tasks may follow from one message.
+pub(super) type TaskCount = Whole<1, 1_000>;
 /// How long a turn waits for its recollections.
 pub(super) type RecallTimeout = Seconds<60>;
 

@@ -242,6 +242,20 @@ impl<W> Host<W> {
     }
 }
 
+impl Shared {
+    /// Wakes an assistant for a part of the host, as [`Host::wake`] does.
+    pub(super) async fn wake(self: &Arc<Self>, key: &AssistantId) -> Result<Resident, HostError> {
+        let (reply, answer) = oneshot::channel();
+        let orders = self.residency.upgrade();
+        let orders = orders.and_then(|residency| residency.orders(self));
+        let sent = orders.map(|orders| orders.send(Order::Wake(key.clone(), reply)));
+        match sent {
+            Some(Ok(())) => answer.await.unwrap_or(Err(HostError::Closed)),
+            _ => Err(HostError::Closed),
+        }
+    }
+}
+
 impl Residency {
     fn lock(&self) -> MutexGuard<'_, Doors> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

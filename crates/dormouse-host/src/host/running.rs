@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dormouse_contracts::BoxFuture;
 use dormouse_engine::{Assistant, Event, Handle, RunError};
 use tokio::{
     sync::watch,
@@ -19,6 +20,7 @@ use crate::{
 pub struct Running {
     tasks: JoinSet<Ended>,
     pump: AbortHandle,
+    carrier: AbortHandle,
     pumped: watch::Receiver<Pumped>,
     handle: Handle,
 }
@@ -28,7 +30,8 @@ pub struct Running {
 enum Ended {
     Assistant(Result<(), RunError>),
     Pump(Result<(), PumpError>),
-    Learner,
+    /// What reads the log along.
+    Follower,
 }
 
 /// Why an assistant does not live any more although nobody asked it to end.
@@ -54,20 +57,25 @@ impl Running {
         shared: &Arc<Shared>,
         (assistant, handle): (Assistant, Handle),
         (pump, pumped): (Pump, watch::Receiver<Pumped>),
-        events: Tail,
+        (events, carrier): (Tail, BoxFuture<'static, ()>),
     ) -> Self {
         let mut tasks = JoinSet::new();
         let living = Box::pin(assistant.run());
         tasks.spawn(async { Ended::Assistant(living.await) });
         let pump = tasks.spawn(async { Ended::Pump(pump.run().await) });
+        let carrier = tasks.spawn(async {
+            carrier.await;
+            Ended::Follower
+        });
         let shared = Arc::clone(shared);
         tasks.spawn(async move {
             learn(&shared, events).await;
-            Ended::Learner
+            Ended::Follower
         });
         Self {
             tasks,
             pump,
+            carrier,
             pumped,
             handle,
         }
@@ -94,7 +102,7 @@ impl Running {
                 Some(Err(error)) => return EndedError::Task(error),
                 Some(Ok(Ended::Assistant(Ok(())))) | None => return EndedError::Asked,
                 // These end when the assistant does; its own result says why.
-                Some(Ok(Ended::Pump(Ok(())) | Ended::Learner)) => {}
+                Some(Ok(Ended::Pump(Ok(())) | Ended::Follower)) => {}
             }
         }
     }
@@ -108,6 +116,8 @@ impl Running {
     pub async fn end(mut self) {
         // The pump waits for the world, which may report nothing more.
         self.stop_perceiving();
+        // It may wait for somebody who ends, too. What it did not carry is carried when one of the two wakes.
+        self.carrier.abort();
         self.handle.shut_down().await;
         while let Some(ended) = self.tasks.join_next().await {
             match ended {

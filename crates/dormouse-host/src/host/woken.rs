@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::{
     Host, Shared, SharedModels,
+    carrier::{carry, left_from_before},
     error::{HostError, check_follows},
     new_files::{NewFiles, is_missing},
     running::Running,
@@ -57,9 +58,16 @@ impl Woken {
     #[must_use]
     pub fn start(self, on_accepted: OnAccepted) -> Running {
         let (shared, handle) = (Arc::clone(&self.shared), self.handle.clone());
+        let (key, left) = (self.key.clone(), left_from_before(self.state()));
         let events = self.events.again();
         let (assistant, pump) = self.into_parts(on_accepted);
-        Running::start(&shared, (assistant, handle), pump, events)
+        let carrier = carry(Arc::clone(&shared), key, left, events.again());
+        Running::start(
+            &shared,
+            (assistant, handle),
+            pump,
+            (events, Box::pin(carrier)),
+        )
     }
 
     /// The assistant, and what hands it its perceptions. Files that did not exist before stay from here on.
@@ -84,7 +92,9 @@ impl<W> Host<W> {
     ///
     /// [`HostError`]; files that did not exist before are removed again.
     pub async fn prepare(&self, key: &AssistantId) -> Result<Woken, HostError> {
-        self.shared.prepare(key).await
+        let woken = self.shared.prepare(key).await?;
+        self.shared.note_alone(key, &woken.handle);
+        Ok(woken)
     }
 }
 

@@ -1,0 +1,40 @@
+//! `[delegation]`: how far tasks may go that are given to other assistants.
+
+use std::time::Duration;
+
+use dormouse_engine::DelegationSettings;
+
+use super::{
+    numbers::{Seconds, TaskCount, TaskDepth, TaskTimeout, TokenCount, Whole},
+    section::section,
+};
+
+section! {
+    /// `[delegation]`: how far tasks may go that are given to other assistants; `execution.sub_agents_enabled` allows them.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct DelegationSection {
+        /// For how long the result of a task is waited for
+        timeout: TaskTimeout = Seconds(DelegationSettings::default().timeout()),
+        /// Through how many hands a task may go; 1: a delegate gives nothing further
+        depth: TaskDepth = Whole(DelegationSettings::default().depth),
+        /// Tasks that may follow from one message or occasion, those of delegates included
+        tasks: TaskCount = Whole(DelegationSettings::default().tasks),
+        /// Tokens that one task may take, with all that follow from it; with a budget, at most half of what is left
+        tokens: TokenCount = Whole(DelegationSettings::default().tokens),
+    }
+}
+
+impl DelegationSection {
+    /// The same as the engine takes it.
+    #[must_use]
+    pub fn settings(&self) -> DelegationSettings {
+        let timeout: Duration = self.timeout.0;
+        DelegationSettings {
+            // A day has fewer seconds than a number has room for.
+            timeout_seconds: u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX),
+            depth: self.depth.0,
+            tasks: self.tasks.0,
+            tokens: self.tokens.0,
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Tasks that the host carries between two logs.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use dormouse_contracts::{AppendRequest, Author, ChatRequest, Message, ReadEvents, Seq, Timestamp};
+use dormouse_engine::{
+    DelegationFailure, Event, RosterChange, SettingChanged, Tag, TaskOutcome, TaskReceived,
+};
+use dormouse_host::{
+    Host,
+    roster::{Newcomer, RosterDecision},
+};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
+use serde_json::{Value, json};
+use tokio::task::yield_now;
+
+use crate::tea_house::{Folder, admit_alice, key, open_with, page};
+
+fn by_ada() -> RosterDecision {
+    RosterDecision {
+        author: Author::Operator("Ada".to_owned()),
+        reason: "the house grows".to_owned(),
+    }
+}
+
+fn last_text(request: &ChatRequest) -> String {
+    let text = request
+        .messages
+        .iter()
+        .rev()
+        .find_map(|message| match message {
+            Message::User { content } => Some(content.clone()),
+            _ => None,
+        });
+    text.unwrap_or_default()
+}
+
+/// A model for all of them: who is asked gives the task to the river, who has a task counts, who has a result tells Alice.
+fn model() -> Arc<ScriptedModel> {
+    Arc::new(ScriptedModel::looping(ScriptedTurn::with(|request| {
+        let text = last_text(request);
+        if text.contains("gives you a task") {
+            return ScriptedTurn::text("Three boats.");
+        }
+        if text.contains("The result: ") || text.contains("was not done: ") {
+            let failed = text.split_once("was not done: ");
+            let code = failed.and_then(|(_, why)| why.split(['[', ']']).nth(1));
+            let told = code.unwrap_or("three boats");
+            return ScriptedTurn::call("page", json!({"to": "Alice", "message": told}));
+        }
+        if text.contains("how many boats") && !text.contains("handed over") {
+            return ScriptedTurn::calls([
+                (
+                    "delegate_task",
+                    json!({"task": "count the boats", "to": "river"}),
+                ),
+                ("noop", json!({})),
+            ]);
+        }
+        ScriptedTurn::call("noop", json!({}))
+    })))
+}
+
+fn setting(name: &str, new: Value) -> Event {
+    Event::SettingChanged(SettingChanged {
+        setting: name.to_owned(),
+        old: None,
+        new: Some(new),
+        by: "Ada".to_owned(),
+    })
+}
+
+/// Writes into the log of somebody who is not awake.
+async fn write(host: &Host, of: &str, event: Event) {
+    use dormouse_contracts::Append;
+    let known = host.known().unwrap();
+    let last = known.iter().find(|(it, _)| *it == key(of)).unwrap().1;
+    let request = AppendRequest {
+        assistant: key(of),
+        expected: last,
+        events: vec![
+            event
+                .encode(Timestamp::from_micros(1_795_219_200_000_000))
+                .unwrap(),
+        ],
+    };
+    host.log().append(request).await.unwrap();
+}
+
+/// A mole that may give tasks away, and a rat with the tag of the river. Neither is awake.
+async fn house(folder: &Folder) -> Host {
+    let host = open_with(folder.path(), model()).await.unwrap();
+    admit_alice(&host).await;
+    for name in ["mole", "rat"] {
+        let newcomer = Newcomer {
+            key: key(name),
+            name: None,
+            persona: Some(format!("You are the {name}.")),
+        };
+        let clock = dormouse_host::SystemClock;
+        dormouse_host::roster::create(host.log(), &clock, host.config(), newcomer, by_ada())
+            .await
+            .unwrap();
+    }
+    write(
+        &host,
+        "mole",
+        setting("execution.sub_agents_enabled", json!(true)),
+    )
+    .await;
+    let river = RosterChange::Tagged(BTreeSet::from([Tag::try_new("river").unwrap()]));
+    let clock = dormouse_host::SystemClock;
+    dormouse_host::roster::change(host.log(), &clock, &key("rat"), river, by_ada())
+        .await
+        .unwrap();
+    host
+}
+
+async fn events(host: &Host, of: &str) -> Vec<Event> {
+    let stored = host.log().read(&key(of), Seq::ZERO, 1_000).await.unwrap();
+    stored.iter().map(|it| Event::decode(it).unwrap()).collect()
+}
+
+/// The kinds of the events about tasks.
+async fn tasks(host: &Host, of: &str) -> Vec<&'static str> {
+    let kinds = events(host, of).await;
+    let kinds = kinds.iter().map(Event::kind);
+    kinds
+        .filter(|kind| {
+            kind.contains("task_") && *kind != "task_assessed" || kind.contains("delegat")
+        })
+        .collect()
+}
+
+async fn told(host: &Host) -> Vec<String> {
+    let all = events(host, "mole").await;
+    let said = all.iter().filter_map(|event| match event {
+        Event::EffectIntended(it) => it.arguments.get("message")?.as_str(),
+        _ => None,
+    });
+    said.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_task_goes_to_somebody_with_the_tag_and_its_result_comes_back_and_is_told() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    for name in ["mole", "rat"] {
+        host.take_in(&key(name)).await.unwrap();
+    }
+    drop(host.wake(&key("mole")).await.unwrap());
+    page(&host, "Mole", "how many boats are there?").await;
+    while told(&host).await.is_empty() {
+        yield_now().await;
+    }
+    assert_eq!(told(&host).await, ["three boats"]);
+    assert_eq!(
+        tasks(&host, "mole").await,
+        ["task_delegated", "delegate_chosen", "delegation_ended"]
+    );
+    assert_eq!(
+        tasks(&host, "rat").await,
+        ["task_received", "task_answered"]
+    );
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_task_of_a_stopped_delegate_comes_back_with_emergency_stop() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().stop("Ada", "a test").await.unwrap();
+    drop(host.wake(&key("mole")).await.unwrap());
+    page(&host, "Mole", "how many boats are there?").await;
+    while told(&host).await.is_empty() {
+        yield_now().await;
+    }
+    assert_eq!(told(&host).await, ["emergency_stop"]);
+    let ended = events(&host, "mole")
+        .await
+        .into_iter()
+        .find_map(|event| match event {
+            Event::DelegationEnded(it) => Some(it.outcome),
+            _ => None,
+        });
+    let stop = TaskOutcome::Failed(DelegationFailure::EmergencyStop);
+    assert_eq!(ended, Some(stop));
+    drop(rat);
+    host.close().await;
+}
+
+/// Opens the folder again, as after a crash: nothing is in memory any more.
+async fn restarted(host: Host, folder: &Folder) -> Host {
+    host.close().await;
+    drop(host);
+    open_with(folder.path(), model()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_crash_between_the_two_logs_loses_nothing_and_does_nothing_twice() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    host.live_through(&key("rat")).await.unwrap();
+    host.live_through(&key("mole")).await.unwrap();
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    assert_eq!(tasks(&host, "mole").await, ["task_delegated"]);
+
+    let host = restarted(host, &folder).await;
+    assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), [key("rat")]);
+    let host = restarted(host, &folder).await;
+    // What is there already is not carried again, from either side.
+    assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), []);
+    assert_eq!(host.carry_tasks(&key("rat")).await.unwrap(), []);
+    host.live_through(&key("rat")).await.unwrap();
+    assert_eq!(
+        tasks(&host, "rat").await,
+        ["task_received", "task_answered"]
+    );
+
+    // Only the log of the delegate has the answer: everybody lives on, and the mole fetches it.
+    let host = restarted(host, &folder).await;
+    for name in ["rat", "mole"] {
+        host.take_in(&key(name)).await.unwrap();
+    }
+    while told(&host).await.is_empty() {
+        yield_now().await;
+    }
+    let host = restarted(host, &folder).await;
+    for name in ["rat", "mole"] {
+        assert_eq!(host.carry_tasks(&key(name)).await.unwrap(), []);
+        host.live_through(&key(name)).await.unwrap();
+    }
+    assert_eq!(told(&host).await, ["three boats"]);
+    assert_eq!(
+        tasks(&host, "mole").await,
+        ["task_delegated", "delegate_chosen", "delegation_ended"]
+    );
+    assert_eq!(
+        tasks(&host, "rat").await,
+        ["task_received", "task_answered"]
+    );
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_task_whose_delegate_was_archived_is_lost_and_says_so() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    host.live_through(&key("mole")).await.unwrap();
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    host.carry_tasks(&key("mole")).await.unwrap();
+    let clock = dormouse_host::SystemClock;
+    let archived = RosterChange::Archived;
+    dormouse_host::roster::change(host.log(), &clock, &key("rat"), archived, by_ada())
+        .await
+        .unwrap();
+    host.carry_tasks(&key("mole")).await.unwrap();
+    host.live_through(&key("mole")).await.unwrap();
+    assert_eq!(told(&host).await, ["lost"]);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_result_that_comes_when_nobody_waits_changes_nothing() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    host.live_through(&key("mole")).await.unwrap();
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    host.carry_tasks(&key("mole")).await.unwrap();
+    // The same task, in the log of somebody whom nobody chose.
+    let given = events(&host, "mole")
+        .await
+        .into_iter()
+        .find_map(|event| match event {
+            Event::TaskDelegated(it) => Some(it.task),
+            _ => None,
+        });
+    host.live_through(&key("rat")).await.unwrap();
+    host.carry_tasks(&key("rat")).await.unwrap();
+    let before = tasks(&host, "mole").await;
+    write(
+        &host,
+        "rat",
+        Event::TaskReceived(TaskReceived {
+            task: given.unwrap(),
+        }),
+    )
+    .await;
+    host.live_through(&key("rat")).await.unwrap();
+    assert_eq!(host.carry_tasks(&key("rat")).await.unwrap(), []);
+    assert_eq!(tasks(&host, "mole").await, before);
+    tokio::time::timeout(Duration::from_secs(60), host.close())
+        .await
+        .unwrap();
+}
