@@ -21,8 +21,10 @@ use crate::{
     history::History,
     log::Log,
     memory::Memory,
+    project::ProjectCommand,
     prompt::Prompt,
     provider::{ProviderFlags, command::Provider},
+    self_note::NoteCommand,
     settings::Settings,
     tools::Tools,
 };
@@ -109,6 +111,12 @@ pub(crate) enum Command {
     /// List the tasks that assistants give to each other, and what became of them
     #[command(subcommand)]
     Delegation(Delegation),
+    /// Begin, change, swap and inspect what the assistant works on
+    #[command(subcommand, after_help = exit::HELP)]
+    Project(Box<ProjectCommand>),
+    /// Inspect and change what the assistant keeps for itself: facts, patterns, guidelines
+    #[command(subcommand, after_help = exit::HELP)]
+    Note(NoteCommand),
 }
 
 /// Visiting.

@@ -8,9 +8,9 @@ use dormouse_contracts::{
 use dormouse_engine::{
     Activity, ApprovalAnswer, AssessmentOutcome, BudgetKind, BudgetSpan, BudgetStatus, Compacted,
     Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event, FactsBefore,
-    GoalMoment, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived, Pursuit,
-    RosterChange, SafetyCounters, Selected, State, Status, StopCause, SummaryFailure, TaskAssessed,
-    ToolFailures, UnansweredCause, Verdict, WindowLevel,
+    GoalMoment, GoalNote, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
+    ProjectUpdated, Pursuit, RosterChange, SafetyCounters, Selected, State, Status, StopCause,
+    SummaryFailure, TaskAssessed, ToolFailures, UnansweredCause, Verdict, WindowLevel,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -359,6 +359,28 @@ fn decoded(event: &Event) -> String {
         | Event::TaskAnswered(_)
         | Event::TaskCancelled(_)
         | Event::DelegationEnded(_) => delegation::of(event),
+        Event::ProjectCreated(it) => {
+            let summary = excerpt(&it.summary.text);
+            format!("{}, {}, by {}: {summary}", it.id, it.status, it.author)
+        }
+        Event::ProjectUpdated(it) => format!("{}{}, by {}", it.id, project_change(it), it.author),
+        Event::ProjectSwapped(it) => {
+            let from = it.from.map(|from| format!("{from} -> "));
+            let from = from.unwrap_or_default();
+            let why = it.reasoning.as_ref().or(it.update.as_ref());
+            let why = why.map(|why| format!(": {}", excerpt(&why.text)));
+            format!(
+                "{from}{}, by {}{}",
+                it.to,
+                it.author,
+                why.unwrap_or_default()
+            )
+        }
+        Event::SelfNoted(it) => {
+            let words = excerpt(&it.note.text);
+            format!("{} {}, by {}: {words}", it.kind, it.id, it.author)
+        }
+        Event::SelfNoteDropped(it) => format!("note {}, by {}", it.id, it.author),
     }
 }
 
@@ -374,6 +396,15 @@ fn goal_change(it: &GoalUpdated) -> String {
     });
     let note = it.note.as_ref().map(|note| excerpt(&note.text));
     let changes = [status, priority, parent, moment, note];
+    let changes = changes.into_iter().flatten();
+    changes.map(|change| format!(", {change}")).collect()
+}
+
+/// What is changed of a project.
+fn project_change(it: &ProjectUpdated) -> String {
+    let status = it.status.map(|status| status.to_string());
+    let words = |note: &Option<GoalNote>| note.as_ref().map(|note| excerpt(&note.text));
+    let changes = [status, words(&it.summary), words(&it.context)];
     let changes = changes.into_iter().flatten();
     changes.map(|change| format!(", {change}")).collect()
 }

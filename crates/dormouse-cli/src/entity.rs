@@ -24,9 +24,9 @@ pub(crate) fn run(places: &Places, command: Entity) -> Result<Exit, CommandError
 
 async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandError> {
     let command = match command {
-        Entity::List { json } => {
+        Entity::List { topic, json } => {
             let memory = file.view(json.printing()).await?;
-            show::list(&memory, json.printing())?;
+            show::list(&memory, topic.as_deref(), json.printing())?;
             return Ok(memory.exit());
         }
         Entity::Show(who) => {

@@ -14,7 +14,7 @@ use dormouse_contracts::{
     AssistantId, Audience, Clock, EffectKey, EntityId, Origin, Outcome, Seq, StoredEvent,
     each_event,
 };
-use dormouse_engine::{Event, GoalId, GoalNote, KnownPeople, Person, ReplayError, WhoError};
+use dormouse_engine::{Event, GoalNote, KnownPeople, Person, ReplayError, WhoError};
 use dormouse_entities::{Attributes, Conversation, Profile};
 use dormouse_host::{SystemClock, check_format};
 use dormouse_memory::{Derivation, Memory, Record, RecordKind};
@@ -116,6 +116,8 @@ struct Kept {
     records: Vec<Value>,
     /// What is noted about goals and was made of what the person said.
     goals: Vec<Value>,
+    /// The same of projects, and of what the assistant keeps for itself.
+    own: Vec<Value>,
     /// How much about the person is left out, because it comes from what others said in private.
     withheld: u64,
 }
@@ -281,11 +283,6 @@ impl Talk {
                     self.intended.insert(it.key, answer);
                 }
             }
-            Event::GoalCreated(it) => {
-                self.goal(stored, it.id, Some(&it.description), ids, kept);
-            }
-            Event::GoalUpdated(it) => self.goal(stored, it.id, it.note.as_ref(), ids, kept),
-            Event::GoalCompleted(it) => self.goal(stored, it.id, it.outcome.as_ref(), ids, kept),
             Event::EffectSettled(settled) => {
                 if let Some((message, tool, text)) = self.intended.remove(&settled.key)
                     && matches!(settled.outcome, Outcome::Done(_))
@@ -299,19 +296,18 @@ impl Talk {
                     }));
                 }
             }
-            _ => {}
+            event => self.noted(stored, &event, ids, kept),
         }
         Ok(())
     }
 }
 
 impl Talk {
-    /// Keeps what is noted about a goal, if it was made of what the person said.
-    fn goal(
+    /// Keeps what is noted about a goal or a project, or kept for itself, if it was made of what the person said.
+    fn noted(
         &self,
         stored: &StoredEvent,
-        goal: GoalId,
-        note: Option<&GoalNote>,
+        event: &Event,
         ids: &BTreeSet<EntityId>,
         kept: &mut Kept,
     ) {
@@ -319,19 +315,36 @@ impl Talk {
             let mut sources = note.sources.as_slice().iter();
             sources.any(|source| self.said.contains(&source.seq()))
         };
-        let Some(note) = note.filter(is_theirs) else {
-            return;
+        let about = match event {
+            Event::GoalCreated(it) => ("goal", json!(it.id)),
+            Event::GoalUpdated(it) => ("goal", json!(it.id)),
+            Event::GoalCompleted(it) => ("goal", json!(it.id)),
+            Event::ProjectCreated(it) => ("project", it.id.to_string().into()),
+            Event::ProjectUpdated(it) => ("project", it.id.to_string().into()),
+            Event::ProjectSwapped(it) => ("project", it.to.to_string().into()),
+            Event::SelfNoted(it) => ("note", json!(it.id)),
+            _ => return,
         };
-        match is_party(ids, &note.audience) {
-            true => kept.goals.push(json!({
+        let notes = event.noted().into_iter().flat_map(|(_, notes)| notes);
+        for note in notes.filter(is_theirs) {
+            if !is_party(ids, &note.audience) {
+                kept.withheld += 1;
+                continue;
+            }
+            let mut row = json!({
                 "event": stored.seq,
                 "at": stored.at.to_string(),
-                "goal": goal,
                 "text": note.text,
                 "trust": note.trust,
                 "made_of": note.sources,
-            })),
-            false => kept.withheld += 1,
+            });
+            if let Value::Object(fields) = &mut row {
+                fields.insert(about.0.to_owned(), about.1.clone());
+            }
+            match about.0 {
+                "goal" => kept.goals.push(row),
+                _ => kept.own.push(row),
+            }
         }
     }
 }

@@ -42,12 +42,14 @@ mod memory;
 mod neutralise;
 mod plain;
 mod play;
+mod project;
 mod prompt;
 mod provider;
 mod recall;
 mod record;
 mod run;
 mod screen;
+mod self_note;
 mod settings;
 mod signals;
 mod tools;
@@ -141,6 +143,8 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Entity(command) => entity::run(places, command),
         Command::Commitment(command) => commitment::run(places, command),
         Command::Delegation(command) => delegation::run(places, command),
+        Command::Project(command) => project::run(places, *command),
+        Command::Note(command) => self_note::run(places, command),
         Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this command needs a terminal of its own",

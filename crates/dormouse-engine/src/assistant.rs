@@ -30,7 +30,7 @@ use tokio::{
 
 use crate::{
     PROGRAM, Ports,
-    builtin::{barest_tools, builtin_tools},
+    builtin::{barest_tools, builtin_tools, fewer_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
     event::{ConfiguredModel, Event, FactsBefore},
@@ -126,7 +126,8 @@ impl Assistant {
     /// Reads what is new in the log, or the whole log if the memory is new; calls neither model nor world.
     /// `world_tools` are what its world offers.
     ///
-    /// If the context window is too small for all tools, the tools that note facts about people are left out.
+    /// If the context window is too small for all tools, those for projects and notes are left out, and then those that note facts
+    /// about people.
     ///
     /// # Errors
     ///
@@ -171,16 +172,18 @@ impl Assistant {
     ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
         let counter = &ports.counter;
-        let prepared = match offered(&config, &world_tools, builtin_tools()?, counter)? {
-            Ok(prepared) => prepared,
-            Err(_too_long) => {
-                let prepared = offered(&config, &world_tools, barest_tools()?, counter)??;
-                tracing::warn!(
-                    "the context window is too small for tools to note things about people"
-                );
-                prepared
+        let offered = |tools| offered(&config, &world_tools, tools, counter);
+        let mut prepared = offered(builtin_tools()?)?;
+        for (fewer, without) in [
+            (fewer_tools()?, "tools for projects and notes"),
+            (barest_tools()?, "tools to note things about people"),
+        ] {
+            if prepared.is_err() {
+                tracing::warn!("the context window is too small for {without}");
+                prepared = offered(fewer)?;
             }
-        };
+        }
+        let prepared = prepared?;
         let Restored { state, folded } = restored;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);

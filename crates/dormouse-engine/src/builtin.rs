@@ -16,15 +16,23 @@ mod add_goal;
 mod add_pending_action;
 mod answer_task;
 mod complete_pending_action;
+mod create_project;
 mod delegate_task;
+mod drop_note;
+mod end_conversation;
 mod get_entity_profile;
+mod keep_note;
 mod list_goals;
+mod list_projects;
 mod noop;
 mod recall_history;
 mod recall_memories;
+mod set_topic;
 mod store_memory;
+mod swap_project;
 mod update_entity_profile;
 mod update_goal;
+mod update_project;
 mod update_relationship;
 
 use dormouse_contracts::{Arguments, AssistantId, Origin, Timestamp, Trust};
@@ -44,7 +52,7 @@ pub(crate) use provenance::{
 };
 pub(crate) use shown::spoken;
 pub use table::builtin_tools;
-pub(crate) use table::{barest_tools, is_look_up, is_note, is_own};
+pub(crate) use table::{barest_tools, fewer_tools, is_look_up, is_note, is_own};
 
 /// The tools whose results are changed when what they show is withdrawn or forgotten.
 pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
@@ -71,8 +79,12 @@ const SOURCE_SHOWN: usize = 40;
 pub(crate) enum BuiltinOutcome {
     /// These events and the result.
     Decided { events: Vec<Event>, result: Value },
-    /// A result that holds words of this trust.
-    Listed { result: Value, trust: Trust },
+    /// These events, and a result that holds words of this trust.
+    Listed {
+        events: Vec<Event>,
+        result: Value,
+        trust: Trust,
+    },
     /// A look into the memory.
     AskMemory(MemoryQuery),
     /// Nothing, which is no error of the model's: something is used up, or is not wanted any more.

@@ -3,6 +3,7 @@
 mod budgets;
 mod delegation;
 mod goals;
+mod own;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
 pub use delegation::DelegationSettings;
 pub use goals::GoalSettings;
+pub use own::SelfSettings;
 
 use crate::{
     compacting::CompactionSettings,
@@ -471,6 +473,8 @@ pub struct AssistantConfig {
     pub goals: GoalSettings,
     /// How far tasks may go that are given to other assistants.
     pub delegation: DelegationSettings,
+    /// How much it may keep for itself.
+    pub own: SelfSettings,
 }
 
 impl AssistantConfig {
@@ -544,6 +548,7 @@ impl AssistantConfig {
             public_places: self.public_places.clone(),
             goals: self.goals,
             delegation: self.delegation,
+            own: self.own,
         }
     }
 
@@ -598,6 +603,7 @@ impl AssistantConfig {
             public_places: BTreeSet::new(),
             goals: GoalSettings::default(),
             delegation: DelegationSettings::default(),
+            own: SelfSettings::default(),
         }
     }
 }
@@ -670,6 +676,8 @@ pub struct Settings {
     pub goals: GoalSettings,
     #[serde(default, skip_serializing_if = "DelegationSettings::are_usual")]
     pub delegation: DelegationSettings,
+    #[serde(default, skip_serializing_if = "SelfSettings::is_usual")]
+    pub own: SelfSettings,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

@@ -92,14 +92,15 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::GoalDecompose,
         name: "goal_decompose",
-        entry: "a goal is to be divided",
-        is_entered: false,
+        entry: "a goal is due that came to nothing as a whole and has no parts",
+        is_entered: true,
         components: &[
             Component::SystemPrompt,
             Component::CharacterContext,
             Component::Goals,
         ],
-        tools: Some(&[]),
+        // The documents name none. Parts that a model only writes down would have to be guessed from its words.
+        tools: Some(&["add_goal"]),
         max_iterations: 1,
     },
     ContextRow {
@@ -168,8 +169,15 @@ pub(crate) fn context_of(state: &State, trigger: Seq) -> ContextType {
     }
     let mut waiting = state.turns.waiting();
     let waiting = waiting.find(|waiting| waiting.seq() == trigger);
+    if let Some(waiting) = waiting {
+        return called_for(waiting, None);
+    }
     // What does not wait yet becomes due with this tick.
-    waiting.map_or(ContextType::TickAutonomous, |it| called_for(it, None))
+    let settings = &state.configuration.settings.goals;
+    match state.goals.is_to_be_divided(trigger, settings) {
+        true => ContextType::GoalDecompose,
+        false => ContextType::TickAutonomous,
+    }
 }
 
 /// Which kind of tick a trigger calls for. `open` is its turn, if that has begun.
@@ -178,6 +186,7 @@ fn called_for(trigger: &Trigger, open: Option<&Turn>) -> ContextType {
         return ContextType::TickEvent;
     };
     match occasion.kind {
+        OccasionKind::GoalDue if open.is_some_and(is_divided) => ContextType::GoalDecompose,
         OccasionKind::Reflection if open.is_some_and(|turn| !turn.steps.is_empty()) => {
             ContextType::ReflectionCont
         }
@@ -189,6 +198,11 @@ fn called_for(trigger: &Trigger, open: Option<&Turn>) -> ContextType {
             ContextType::TickAutonomous
         }
     }
+}
+
+/// Whether a turn that was interrupted is to divide its goal.
+fn is_divided(turn: &Turn) -> bool {
+    turn.context == ContextType::GoalDecompose
 }
 
 /// What an operator decides about one kind of tick. What is absent is as in its [`ContextRow`].
@@ -344,7 +358,10 @@ mod tests {
         };
         let default = ContextConfig::default();
         assert_eq!(offered(&default, ContextType::TickEvent).len(), tools.len());
-        assert_eq!(offered(&default, ContextType::GoalDecompose), ["noop"]);
+        assert_eq!(
+            offered(&default, ContextType::GoalDecompose),
+            ["add_goal", "noop"]
+        );
         assert!(
             offered(&default, ContextType::SleepConsolidate).contains(&"store_memory".to_owned())
         );

@@ -218,6 +218,11 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     if let Some(reason) = loop_end(view, step) {
         return closed(reason);
     }
+    // A goal is divided in one step, and bookkeeping does not count as one. The model may only correct what was refused.
+    let has_divided = |call: &CallState| call.verdict == Some(Verdict::Success);
+    if turn.divides().is_some() && step.calls.iter().any(has_divided) {
+        return closed(StopReason::MaxIterations);
+    }
     match view.bounds.mode {
         _ if step.only_speaks() && repeats::is_reached(view, turn) => {
             closed(StopReason::RepeatedCall)

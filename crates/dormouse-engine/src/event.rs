@@ -1,9 +1,9 @@
 //! What can happen to an assistant. Only these events change its state.
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
-//! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`commitment`],
-//! [`compaction`] and [`delegation`]. Each family has a schema
-//! number of its own, so a family that grows leaves the others as they are.
+//! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`project`], [`self_note`], [`commitment`],
+//! [`compaction`] and [`delegation`]. Each family has a schema number of its own, so a family that grows leaves the others as they
+//! are.
 
 mod approval;
 mod assessed;
@@ -21,10 +21,13 @@ mod kinds;
 mod life;
 mod memory;
 mod name_doubt;
+mod noted;
 mod perception;
+mod project;
 mod recollected;
 mod roster;
 mod safety;
+mod self_note;
 mod service;
 mod turn;
 mod unanswered;
@@ -59,6 +62,9 @@ pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
 pub use perception::{MovedTrust, Perceived};
+pub use project::{
+    ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated,
+};
 pub use recollected::{
     RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected,
 };
@@ -67,6 +73,7 @@ pub use safety::{
     EmergencyStopCleared, EmergencyStopTriggered, HistoryReset, StopCause, StopNoticeIntended,
     StopNoticeSettled,
 };
+pub use self_note::{SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted};
 pub use service::{ContextLimit, ModelFailed, RetryRequested};
 pub(crate) use turn::NOOP;
 pub use turn::{

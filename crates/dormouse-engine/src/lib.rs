@@ -29,6 +29,7 @@ mod handle;
 mod ports;
 mod preview;
 mod privacy;
+mod projects;
 mod prompt;
 mod recurrence;
 mod remembering;
@@ -37,6 +38,7 @@ mod replay;
 mod reply;
 mod results;
 mod secrets;
+mod self_notes;
 mod state;
 mod status;
 mod work;
@@ -48,8 +50,8 @@ pub use clearing::{clear_stop, reset_history};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
     ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, ExecutionPattern,
-    GoalSettings, Limits, OutOfRange, Privacy, Settings, SpendingBudgets, Switch, TokenPrice,
-    ToolCalling, UnknownPrice,
+    GoalSettings, Limits, OutOfRange, Privacy, SelfSettings, Settings, SpendingBudgets, Switch,
+    TokenPrice, ToolCalling, UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
@@ -69,13 +71,14 @@ pub use event::{
     EndedBy, EntityChanged, Event, FactsBefore, Forgotten, GoalBlock, GoalCompleted, GoalCreated,
     GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait, HistoryReset,
     HistorySpan, HistorySummarized, LowBudget, MemoryChanged, ModelFailed, MovedTrust, NameDoubt,
-    Omitted, ParseFailed, Perceived, Pursuit, RecallFailure, RecallMode, RecalledBlock,
+    Omitted, ParseFailed, Perceived, ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus,
+    ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure, RecallMode, RecalledBlock,
     RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied, ReservedBy,
-    RetryRequested, RosterChange, RosterChanged, Selected, SettingChanged, StopCause,
-    StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
-    TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
-    TaskReceived, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke,
-    WorldFailed,
+    RetryRequested, RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId,
+    SelfNoteKind, SelfNoted, SettingChanged, StopCause, StopNoticeIntended, StopNoticeSettled,
+    StopReason, SummaryFailed, SummaryFailure, Tag, TagError, TaskAnswered, TaskAssessed,
+    TaskCancelled, TaskCost, TaskDelegated, TaskOutcome, TaskReceived, TickEnded, TickStarted,
+    ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
@@ -93,6 +96,7 @@ pub use handle::{
 };
 pub use ports::Ports;
 pub use preview::{PreviewError, preview_prompt, prompt_findings};
+pub use projects::{PROJECT_CONTEXT_LIMIT, PROJECT_SUMMARY_LIMIT, ProjectError};
 pub use prompt::{
     COMPONENTS, Component, ComponentConfig, ComponentRow, OmittedPart, OrderPreset, PartOrder,
     PartRole, PreambleTooLong, PreviewOf, PreviewPart, PromptConfig, PromptConfigError,
@@ -107,16 +111,17 @@ pub use replay::{
     encode_snapshot, replay, restore,
 };
 pub use secrets::{SecretsInLog, secrets_of};
+pub use self_notes::{SELF_NOTE_LIMIT, SelfNoteError};
 pub use state::{
     Amount, Approval, Approvals, Archived, Awaiting, CachedResults, CallState, ChangedSetting,
     ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Delegations,
     Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, GivenTask, Goal,
     GoalTurns, Goals, HISTORY_KEPT, Heard, History, HistorySummary, Identities, LearntLimit,
     MetCondition, OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause, Pauses,
-    People, Phase, Promise, Promises, RECENT_CALLS, Reservation, Roster, Service, Services,
-    ShownLines, SpendingLedger, SpendingWindow, Spent, State, Step, StepKind, StopNotice, Stopped,
-    TakenTask, TaskEnd, Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window,
-    WorldReach,
+    People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reservation, Roster,
+    SelfNote, SelfNotes, Service, Services, ShownLines, SpendingLedger, SpendingWindow, Spent,
+    State, Step, StepKind, StopNotice, Stopped, TakenTask, TaskEnd, Trigger, Turn, TurnFailures,
+    TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::Audience;
+use dormouse_contracts::{Audience, Trust};
 
 use crate::{
     builtin,
     config::Privacy,
     event::{GoalNote, SpokenWords, Verdict},
-    state::{CallState, Goal, Heard, HistorySummary, State, Trigger, Turn, TurnView},
+    state::{
+        CallState, Goal, Heard, HistorySummary, Project, SelfNote, State, Trigger, Turn, TurnView,
+    },
 };
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
@@ -38,7 +40,11 @@ pub(crate) struct Shareable<'a> {
     pub(crate) overheard: Vec<&'a Heard>,
     /// Goals, also those that were closed lately, by number.
     pub(crate) goals: Vec<KnownGoal<'a>>,
-    /// What was noted about goals and replaced since the last reply, whose prompt may have shown it.
+    /// Projects, by number.
+    pub(crate) projects: Vec<KnownProject<'a>>,
+    /// What it keeps for itself, by number.
+    pub(crate) notes: Vec<&'a SelfNote>,
+    /// What was noted and replaced or dropped since the last reply, whose prompt may have shown it.
     pub(crate) replaced: Vec<&'a GoalNote>,
 }
 
@@ -48,6 +54,23 @@ pub(crate) struct KnownGoal<'a> {
     pub(crate) goal: &'a Goal,
     /// What was noted about it, if they were party to that as well.
     pub(crate) note: Option<&'a GoalNote>,
+}
+
+/// A project that everybody who listens was party to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownProject<'a> {
+    pub(crate) project: &'a Project,
+    /// Where it stands, if they were party to that as well.
+    pub(crate) context: Option<&'a GoalNote>,
+}
+
+impl KnownProject<'_> {
+    /// How far what is known of it is believed.
+    pub(crate) fn least_trust(&self) -> Trust {
+        let summary = self.project.summary.trust;
+        self.context
+            .map_or(summary, |context| summary.lowest(context.trust))
+    }
 }
 
 impl<'a> Shareable<'a> {
@@ -87,7 +110,19 @@ impl<'a> Shareable<'a> {
                     note: goal.note.as_ref().filter(|note| knows(note)),
                 })
                 .collect(),
+            projects: (state.projects.iter())
+                .filter(|project| knows(&project.summary))
+                .map(|project| KnownProject {
+                    project,
+                    context: project.context.as_ref().filter(|note| knows(note)),
+                })
+                .collect(),
+            notes: (state.self_notes.iter())
+                .filter(|kept| knows(&kept.note))
+                .collect(),
             replaced: (state.goals.replaced().iter())
+                .chain(state.projects.replaced())
+                .chain(state.self_notes.dropped())
                 .filter(|note| knows(note))
                 .collect(),
         }

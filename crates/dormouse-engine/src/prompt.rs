@@ -11,7 +11,9 @@ mod conversation;
 mod earlier;
 mod excerpt;
 mod goals;
+mod listed;
 mod measure;
+mod own;
 mod parts;
 mod parts_config;
 mod placeholders;
@@ -74,6 +76,15 @@ const CAREFUL: &str = "(A dangerous call of yours was not carried out, because t
 const WIDENED: &str = "(What you were about to say was not said: somebody listens by now who was not party to all that you were \
                        shown. What they were not party to is left out now. Answer again with what is left.";
 
+/// What a model is asked for in a turn that divides a goal.
+fn divide(turn: &Turn) -> Option<String> {
+    let goal = turn.divides()?;
+    Some(format!(
+        "(As a whole, goal {goal} came to nothing. Divide it now: call add_goal once for each of two to five parts that can be done \
+         one after the other, each with parent {goal}. If it cannot be divided, call noop.)"
+    ))
+}
+
 /// What says that something relevant is left out. It names neither what nor whom.
 const WITHHELD: &str = "(You know something about this that not everybody who hears your answer was party to, so it is \
                         left out here. Say nothing about it, and do not guess at it. Whoever shared it with you can ask \
@@ -130,6 +141,8 @@ pub(crate) fn shown_trigger(turn: &Turn, counter: &dyn TokenCounter) -> String {
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
+    /// The most tokens of what it keeps for itself.
+    own_cap: u32,
     /// The most tokens of the goals.
     goals_cap: u32,
     /// The part of the memory's answer that is shown.
@@ -223,6 +236,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         choice.goals_cap,
         &*preamble.counter,
     );
+    let own = own::part(&shareable, turn, choice.own_cap, &*preamble.counter);
     let reserved = state.ledger.of_turn();
     let low = reserved.and_then(low_line);
     let low_tokens = low.as_ref().map_or(0, |line| {
@@ -235,6 +249,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         turn,
         shareable: &shareable,
         goals: goals.as_ref(),
+        own: own.as_ref(),
         low: low.as_deref(),
         choice,
         preamble,
@@ -281,7 +296,12 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         .map(|turn| Some(turn.known_to()))
         .chain(lines.map(|line| Some(line.known_to())))
         .chain(remembered.map(|found| found.audience.clone()))
-        .chain(goals.into_iter().flat_map(|goals| goals.audiences))
+        .chain(
+            [goals, own]
+                .into_iter()
+                .flatten()
+                .flat_map(|it| it.audiences),
+        )
         .chain(summaries.map(|made| Some(made.audience.clone())));
     let before = offered.tokens;
     let tokens = choice
@@ -428,10 +448,8 @@ fn choose(
             0
         },
         briefing::tokens(state, turn, &*preamble.counter),
-        widened(turn).map_or(0, |note| {
-            let tokens = preamble.counter.count(&note).tokens;
-            tokens.saturating_add(MESSAGE)
-        }),
+        noted_tokens(widened(turn), preamble),
+        noted_tokens(divide(turn), preamble),
     ];
     let now = now.into_iter().fold(0, u32::saturating_add);
     let whole = now;
@@ -449,6 +467,11 @@ fn choose(
         }
         _ => 0,
     };
+    let own_cap = room::own(left).min(config.own.prompt_tokens);
+    let own_cap = preamble.budget(Component::CharacterContext, own_cap);
+    let own = own::part(shareable, turn, own_cap, &*preamble.counter);
+    let own_tokens = own.map_or(0, |own| own.tokens);
+    let left = left.saturating_sub(own_tokens);
     let goals_cap = room::goals(left).min(config.goals.prompt_tokens);
     let goals_cap = preamble.budget(Component::Goals, goals_cap);
     let goals = goals::part(state, shareable, turn, goals_cap, &*preamble.counter);
@@ -480,6 +503,7 @@ fn choose(
     let sizes = newest.map(|turn| earlier::tokens(state, turn, message_cap, preamble));
     let (turns, turns_tokens) = fitting(sizes, left);
     let before = [
+        own_tokens,
         goals_tokens,
         remembered.tokens,
         line_tokens,
@@ -487,6 +511,7 @@ fn choose(
         turns_tokens,
     ];
     Choice {
+        own_cap,
         goals_cap,
         remembered,
         lines,
@@ -499,6 +524,14 @@ fn choose(
         cut: whole.saturating_sub(now),
         tokens: before.into_iter().fold(now, u32::saturating_add),
     }
+}
+
+/// How many tokens a note of the program takes, if there is one.
+fn noted_tokens(note: Option<String>, preamble: &Preamble) -> u32 {
+    note.map_or(0, |note| {
+        let tokens = preamble.counter.count(&note).tokens;
+        tokens.saturating_add(MESSAGE)
+    })
 }
 
 /// How many tokens everything up to the current turn takes, instead of `now`, if its results share the remaining room,

@@ -13,9 +13,9 @@ use name::plain;
 use quote::quote;
 
 use crate::{
-    event::{GoalMoment, GoalStatus, GoalWait, NameDoubt, RecalledLine},
+    event::{GoalMoment, GoalNote, GoalStatus, GoalWait, NameDoubt, RecalledLine},
     privacy::KnownGoal,
-    state::Goals,
+    state::{Goals, Project, SelfNote},
 };
 
 /// The name of the assistant in its own memories.
@@ -120,9 +120,8 @@ pub(crate) fn goal(goals: &Goals, known: KnownGoal<'_>) -> String {
         GoalMoment::Never | GoalMoment::At(_) => String::new(),
     };
     let next = goal.turns.next_at.map(|at| format!(", next {at}"));
-    let shown = |text: &str| one_line(&escape_template_tokens(text));
     let note = known.note.map(|note| {
-        let (text, trust) = (shown(&note.text), note.trust);
+        let (text, trust) = (words(&note.text), note.trust);
         format!(" (noted, trust {trust}: {text})")
     });
     format!(
@@ -134,9 +133,51 @@ pub(crate) fn goal(goals: &Goals, known: KnownGoal<'_>) -> String {
         next.unwrap_or_default(),
         progress.unwrap_or_default(),
         goal.description.trust,
-        shown(&goal.description.text),
+        words(&goal.description.text),
         note.unwrap_or_default(),
     )
+}
+
+/// A project as the model reads it, in one line: `> project-2 (#9, active, trust 0.90): WORDS`.
+pub(crate) fn project(project: &Project) -> String {
+    let Project {
+        id,
+        seq,
+        status,
+        summary,
+        ..
+    } = project;
+    let trust = summary.trust;
+    format!(
+        "> {id} (#{seq}, {status}, trust {trust}): {}",
+        words(&summary.text)
+    )
+}
+
+/// Where a project stands, in the line below it.
+pub(crate) fn project_context(context: &GoalNote) -> String {
+    let trust = context.trust;
+    format!(">   it stands (trust {trust}): {}", words(&context.text))
+}
+
+/// What the assistant keeps for itself, in one line: `> fact 4 (#12, trust 0.90): WORDS`.
+pub(crate) fn self_note(kept: &SelfNote) -> String {
+    let SelfNote {
+        id,
+        seq,
+        kind,
+        note,
+        ..
+    } = kept;
+    let trust = note.trust;
+    format!(
+        "> {kind} {id} (#{seq}, trust {trust}): {}",
+        words(&note.text)
+    )
+}
+
+fn words(text: &str) -> String {
+    one_line(&escape_template_tokens(text))
 }
 
 /// How far a goal is. For whom it waits is not told: not everybody who knows the goal may know that.

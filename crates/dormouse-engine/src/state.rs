@@ -25,9 +25,11 @@ mod ledger;
 mod overheard;
 mod pauses;
 mod people;
+mod projects;
 mod promise;
 mod promises;
 mod roster;
+mod self_notes;
 mod service;
 mod services;
 mod shown_lines;
@@ -64,11 +66,13 @@ pub use ledger::{Amount, Reservation, SpendingLedger, SpendingWindow};
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
+pub use projects::{Project, Projects};
 pub use promise::{MetCondition, Promise};
 use promises::Surroundings;
 pub(crate) use promises::{BegunPromise, completion_outcome};
 pub use promises::{EndedPromise, Promises};
 pub use roster::{Archived, Roster};
+pub use self_notes::{SelfNote, SelfNotes};
 pub use service::Service;
 pub use services::Services;
 pub use shown_lines::ShownLines;
@@ -157,6 +161,12 @@ pub struct State {
     /// Tasks that it gave to other assistants, and tasks of others.
     #[serde(default, skip_serializing_if = "Delegations::are_none")]
     pub delegations: Delegations,
+    /// What it works on.
+    #[serde(default, skip_serializing_if = "Projects::is_empty")]
+    pub projects: Projects,
+    /// What it keeps for itself.
+    #[serde(default, skip_serializing_if = "SelfNotes::is_empty")]
+    pub self_notes: SelfNotes,
 }
 
 impl State {
@@ -192,10 +202,15 @@ impl State {
             },
         );
         self.goals.apply(seq, at, event, &self.identities);
+        self.projects.apply(seq, at, event);
+        self.self_notes.apply(seq, at, event);
         // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
-        if let Event::TickStarted(TickStarted { trigger, .. }) = event {
+        if let Event::TickStarted(TickStarted {
+            trigger, context, ..
+        }) = event
+        {
             let promised = self.promises.take(*trigger, &self.people);
-            if let Some(occasion) = promised.or_else(|| self.goals.take(*trigger, seq)) {
+            if let Some(occasion) = promised.or_else(|| self.goals.take(*trigger, seq, *context)) {
                 self.turns.wait_for(occasion);
             }
         }

@@ -184,6 +184,9 @@ pub enum EntityChange {
         entity: EntityId,
         /// The topic.
         topic: Topic,
+        /// What it was made from; empty if that is not known.
+        #[serde(default, skip_serializing_if = "Sources::is_empty")]
+        sources: Sources,
     },
     /// Adds a message to the running conversation.
     MessageAdded {

@@ -23,6 +23,7 @@ mod located;
 mod memory;
 mod mistake;
 mod numbers;
+mod own;
 mod position;
 mod prices;
 mod prompting;
@@ -41,6 +42,7 @@ pub use goals::GoalsSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
 pub use memory::{MemorySection, QdrantSection, VectorBackend};
 pub use numbers::Seconds;
+pub use own::OwnSection;
 pub use prompting::PromptSection;
 pub use provider::{HeartbeatPolicy, ProviderSection};
 pub(crate) use sections::character_name;
@@ -90,6 +92,8 @@ pub struct Config {
     pub goals: GoalsSection,
     /// How far tasks may go that are given to other assistants; execution.sub_agents_enabled allows them.
     pub delegation: DelegationSection,
+    /// What it keeps for itself: projects, session memory, guidelines.
+    pub own: OwnSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,
     /// Prices of models that the program does not know.

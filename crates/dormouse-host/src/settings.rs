@@ -65,6 +65,7 @@ pub(crate) fn assistant_config(
         independent_accounts: config.trust.independent_accounts,
         goals: config.goals.settings(),
         delegation: config.delegation.settings(),
+        own: config.own.settings(),
         ..settings
     })
 }

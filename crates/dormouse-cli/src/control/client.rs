@@ -100,7 +100,9 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Export(_)
         | Command::Entity(_)
         | Command::Commitment(_)
-        | Command::Delegation(_) => Way::There,
+        | Command::Delegation(_)
+        | Command::Project(_)
+        | Command::Note(_) => Way::There,
     }
 }
 

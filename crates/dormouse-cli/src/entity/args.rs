@@ -14,6 +14,9 @@ use crate::command::{JsonFlag, trust};
 pub(crate) enum Entity {
     /// Print all entities, one per line
     List {
+        /// Only those whose running conversation has this topic
+        #[arg(long, value_name = "TOPIC")]
+        topic: Option<String>,
         #[command(flatten)]
         json: JsonFlag,
     },

@@ -43,10 +43,19 @@ fn state(profile: &Profile) -> String {
     profile.relationship.state_at(SystemClock.now()).to_string()
 }
 
-/// Prints all entities, ordered by id.
-pub(super) fn list(memory: &Memory, printing: Printing) -> Result<(), CommandError> {
+/// Prints all entities, ordered by id; with a topic, those whose running conversation has it.
+pub(super) fn list(
+    memory: &Memory,
+    topic: Option<&str>,
+    printing: Printing,
+) -> Result<(), CommandError> {
     memory.with_entities(|entities| {
-        for profile in entities.profiles() {
+        let about = topic.map(|topic| entities.talking_about(topic));
+        let is_wanted = |profile: &&Profile| {
+            let about = about.as_ref();
+            about.is_none_or(|about| about.contains(&&profile.entity_id))
+        };
+        for profile in entities.profiles().filter(is_wanted) {
             printing.print(&Entry::of(profile), || brief(profile))?;
         }
         Ok(())

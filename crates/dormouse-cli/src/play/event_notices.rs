@@ -1,7 +1,7 @@
 //! Prints what happens to the assistant: every event for programs, only failures for people.
 
-use dormouse_contracts::Seq;
-use dormouse_engine::{Activity, Event};
+use dormouse_contracts::{Author, Seq};
+use dormouse_engine::{Activity, Event, SelfNoteKind};
 use dormouse_host::Tail;
 use tokio::{select, sync::watch};
 
@@ -152,6 +152,15 @@ fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> 
             "{name} is stopped: {}. Messages are kept; /clear lets it go on (when this program has ended, `{clear}`).",
             describe::stop_reason(&it.cause, it.reason.as_deref())
         )),
+        Event::SelfNoted(it)
+            if it.kind == SelfNoteKind::Guideline && matches!(it.author, Author::Tool(_)) =>
+        {
+            // Its words may come from what somebody said in private.
+            let id = it.id;
+            Some(format!(
+                "{name} set itself guideline {id}. `dormouse note list` shows it, and `dormouse note drop {id}` takes it back."
+            ))
+        }
         _ => None,
     }
 }

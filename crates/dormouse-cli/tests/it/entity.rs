@@ -1,5 +1,11 @@
 //! The entities that the assistant knows.
 
+use dormouse_contracts::{Append, AppendRequest, AssistantId, Author, Clock, EntityId, Sources};
+use dormouse_engine::{EntityChanged, Event};
+use dormouse_entities::{EntityChange, Topic};
+use dormouse_host::SystemClock;
+use dormouse_store::RedbLog;
+
 use crate::program::Home;
 
 fn done(home: &Home, args: &[&str]) -> String {
@@ -207,4 +213,54 @@ fn undoing_what_is_not_there_any_more_says_so() {
     done(&home, &["entity", "delete", "Ally"]);
     failed(&home, &["memory", "undo", "3"], "restore or purge it first");
     failed(&home, &["memory", "undo", "99"], "changed no record");
+}
+
+#[test]
+fn people_are_listed_by_what_is_talked_of_with_them() {
+    let home = acquainted();
+    home.play("hello\n");
+    let listed = done(&home, &["entity", "list", "--json"]);
+    let ids = |listed: &str| -> Vec<String> {
+        let rows = listed
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        let ids = rows.map(|row: serde_json::Value| row["entity"].as_str().unwrap().to_owned());
+        ids.collect()
+    };
+    let known = ids(&listed);
+    let visitor = known.iter().find(|id| !id.starts_with("#1")).unwrap();
+    // What a model with a tool for it does.
+    let change = EntityChange::TopicChanged {
+        entity: EntityId::try_new(visitor.as_str()).unwrap(),
+        topic: Topic::shortened("plum jam").unwrap(),
+        sources: Sources::default(),
+    };
+    let event = Event::EntityChanged(EntityChanged {
+        change,
+        author: Author::Operator("florian".to_owned()),
+        reason: "in a test".to_owned(),
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let log = RedbLog::open_existing(&home.file("log.redb")).unwrap();
+    let (key, expected) = log.assistants().unwrap().remove(0);
+    let key = AssistantId::try_new(key.as_str()).unwrap();
+    let events = vec![event.encode(SystemClock.now()).unwrap()];
+    let request = AppendRequest {
+        assistant: key,
+        expected,
+        events,
+    };
+    runtime.block_on(log.append(request)).unwrap();
+    drop(log);
+    home.play("good day\n");
+    let about = |topic: &str| {
+        ids(&done(
+            &home,
+            &["entity", "list", "--topic", topic, "--json"],
+        ))
+    };
+    assert_eq!(about("Plum  Jam"), [visitor.clone()]);
+    assert_eq!(about("the weather"), Vec::<String>::new());
 }

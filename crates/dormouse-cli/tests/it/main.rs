@@ -24,6 +24,7 @@ mod identity;
 mod impostors;
 mod log;
 mod memory;
+mod own;
 mod pauses;
 mod program;
 mod prompts;

@@ -48,7 +48,8 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
         let pause = Duration::from_secs(settings.retry_after_seconds.into());
         *at = (*at).max(call.now.plus(pause));
     }
-    let parent = call.goal("parent")?.map(|goal| goal.id);
+    let divided = call.turn.divides();
+    let parent = call.goal("parent")?.map(|goal| goal.id).or(divided);
     let goal = NewGoal {
         description: call.goal_note("description", provenance),
         priority: call.priority().unwrap_or(USUAL_PRIORITY),

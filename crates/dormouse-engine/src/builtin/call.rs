@@ -13,7 +13,7 @@ use super::{
 use crate::{
     decide::effect_key_of,
     event::{GoalMoment, GoalNote},
-    privacy::{Shareable, listeners},
+    privacy::{KnownProject, Shareable, listeners},
     recurrence::Recurrence,
     results::named_origin,
     state::{Goal, State, Turn},
@@ -120,6 +120,17 @@ impl Call<'_> {
             .ok_or_else(|| format!("there is no goal {number}"))
     }
 
+    /// The texts of these arguments, one in a line.
+    pub(super) fn texts(&self, keys: &[&str]) -> String {
+        let texts: Vec<_> = keys.iter().map(|key| self.text(key)).collect();
+        texts.join("\n")
+    }
+
+    /// The projects to which everybody who listens was party.
+    pub(super) fn projects(&self) -> Vec<KnownProject<'_>> {
+        Shareable::of(self.state, self.turn).projects
+    }
+
     /// When a goal is due, if the call says so.
     pub(super) fn goal_moment(&self) -> Result<Option<GoalMoment>, String> {
         let repeats = match self.text("repeats") {
@@ -145,6 +156,11 @@ impl Call<'_> {
             audience: provenance.audience.clone().unwrap_or(Audience::nobody()),
             sources: provenance.sources.clone(),
         }
+    }
+
+    /// The same, if the argument is there.
+    pub(super) fn given_note(&self, key: &str, provenance: &Provenance) -> Option<GoalNote> {
+        (!self.text(key).is_empty()).then(|| self.goal_note(key, provenance))
     }
 
     /// The assistant, by this call.

@@ -43,6 +43,7 @@ pub(super) const TOOL: Builtin = Builtin {
         let trust = trusts.fold(Trust::FULL, Trust::lowest);
         let goals: Vec<_> = goals.iter().map(listed).collect();
         Ok(BuiltinOutcome::Listed {
+            events: Vec::new(),
             result: json!({"goals": goals, "version": call.state.goals.version()}),
             trust,
         })

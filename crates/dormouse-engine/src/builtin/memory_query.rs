@@ -3,7 +3,7 @@
 use dormouse_contracts::{Audience, Awaited, EntityId, Origin, Seq, Sources, Timestamp, Trust};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, Completion, EntityChange, Favorability,
-    NewObservation, StaleAfter,
+    NewObservation, StaleAfter, Topic,
 };
 use serde_json::Value;
 
@@ -67,6 +67,10 @@ pub(crate) enum Draft {
     AddAction(NewAction, Basis),
     /// The id of an action, when it was noted, if it waits for something, and why it is taken off.
     CompleteAction(u64, Option<Timestamp>, Completion),
+    /// What the running conversation is about.
+    Topic(Topic, Basis),
+    /// The running conversation is over.
+    EndConversation,
 }
 
 /// Something to do for somebody.
@@ -158,6 +162,12 @@ impl Draft {
                     completion,
                 }]
             }
+            Self::Topic(topic, basis) => vec![EntityChange::TopicChanged {
+                entity,
+                topic,
+                sources: basis.sources,
+            }],
+            Self::EndConversation => vec![EntityChange::ConversationEnded { entity }],
         }
     }
 }

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Attribution, EntityId, FORGOTTEN, Origin, SourceKind, Sources, Trust};
+use dormouse_contracts::{
+    Attribution, EntityId, FORGOTTEN, Origin, Seq, SourceKind, Sources, Trust,
+};
 use dormouse_retrieval::support::ShownText;
 use serde_json::Value;
 
 use super::{RECALL_HISTORY, is_own, lists_lines};
 use crate::{
     delegating::shown_briefing,
-    event::{Call, DelegatedWords, GoalNote, Omitted, RecalledLine, Verdict},
-    privacy::{KnownGoal, Shareable},
+    event::{Call, DelegatedWords, GoalNote, Omitted, ProjectStatus, RecalledLine, Verdict},
+    privacy::{KnownGoal, KnownProject, Shareable},
     render,
     results::{is_left_out, named_origin},
-    state::{CallState, Heard, HistorySummary, State, Step, Trigger, Turn},
+    state::{CallState, Heard, HistorySummary, SelfNote, State, Step, Trigger, Turn},
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
@@ -50,13 +52,18 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
             turns,
             overheard,
             goals,
+            projects,
+            notes: kept,
             replaced,
             summaries,
             ..
         } = Shareable::of(state, turn);
         let notes = goals.iter().filter_map(|known| known.note);
-        let notes = notes.chain(replaced).map(noted);
+        let contexts = projects.iter().filter_map(|known| known.context);
+        let notes = notes.chain(contexts).chain(replaced).map(noted);
         items.extend(goals.iter().map(goal).chain(notes));
+        items.extend(projects.iter().map(project));
+        items.extend(kept.into_iter().map(self_note));
         items.extend(summaries.into_iter().map(summary));
         let turns: Vec<_> = with_shown(turns, omitted).collect();
         items.extend(turns.iter().map(|(turn, was_shown)| ShownItem {
@@ -162,11 +169,30 @@ fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownItem<'a> {
 fn goal<'a>(known: &KnownGoal<'a>) -> ShownItem<'a> {
     let goal = known.goal;
     ShownItem {
-        origin: Some(Origin::event(goal.seq)),
-        rests_on: vec![Origin::event(goal.seq)],
-        from: Attribution::Myself,
-        said: ShownText::text(goal.description.trust, &*goal.description.text),
         was_shown: goal.is_open(),
+        ..made(goal.seq, &goal.description)
+    }
+}
+
+fn project<'a>(known: &KnownProject<'a>) -> ShownItem<'a> {
+    let project = known.project;
+    ShownItem {
+        was_shown: project.status == ProjectStatus::Active,
+        ..made(project.seq, &project.summary)
+    }
+}
+
+fn self_note(kept: &SelfNote) -> ShownItem<'_> {
+    made(kept.seq, &kept.note)
+}
+
+fn made(seq: Seq, note: &GoalNote) -> ShownItem<'_> {
+    ShownItem {
+        origin: Some(Origin::event(seq)),
+        rests_on: vec![Origin::event(seq)],
+        from: Attribution::Myself,
+        said: ShownText::text(note.trust, &*note.text),
+        was_shown: true,
     }
 }
 

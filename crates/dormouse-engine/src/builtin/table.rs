@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::{
     BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_goal, add_pending_action,
-    answer_task, call::Call, complete_pending_action, delegate_task, get_entity_profile,
-    list_goals, noop, recall_history, recall_memories, store_memory, update_entity_profile,
-    update_goal, update_relationship,
+    answer_task, call::Call, complete_pending_action, create_project, delegate_task, drop_note,
+    end_conversation, get_entity_profile, keep_note, list_goals, list_projects, noop,
+    recall_history, recall_memories, set_topic, store_memory, swap_project, update_entity_profile,
+    update_goal, update_project, update_relationship,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -26,7 +27,7 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 15] = [
+static TABLE: [&Builtin; 23] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
     &recall_history::TOOL,
@@ -41,6 +42,14 @@ static TABLE: [&Builtin; 15] = [
     &list_goals::TOOL,
     &delegate_task::TOOL,
     &answer_task::TOOL,
+    &create_project::TOOL,
+    &list_projects::TOOL,
+    &swap_project::TOOL,
+    &update_project::TOOL,
+    &keep_note::TOOL,
+    &drop_note::TOOL,
+    &set_topic::TOOL,
+    &end_conversation::TOOL,
     &noop::TOOL,
 ];
 
@@ -77,6 +86,22 @@ pub(crate) fn is_note(tool: &str) -> bool {
 /// Never, in practice: the names are constants.
 pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     TABLE.into_iter().map(spec).collect()
+}
+
+/// All but the tools by which an assistant keeps projects and notes: those are left out first if there is little room.
+pub(crate) fn fewer_tools() -> Result<Vec<ToolSpec>, IdError> {
+    let spare = [
+        create_project::TOOL.name,
+        list_projects::TOOL.name,
+        swap_project::TOOL.name,
+        update_project::TOOL.name,
+        keep_note::TOOL.name,
+        drop_note::TOOL.name,
+        set_topic::TOOL.name,
+        end_conversation::TOOL.name,
+    ];
+    let fewer = TABLE.into_iter().filter(|tool| !spare.contains(&tool.name));
+    fewer.map(spec).collect()
 }
 
 /// The tools that no assistant can do without: its memory, and doing nothing.

@@ -22,6 +22,9 @@ pub struct GoalSettings {
     /// The least time between two turns for a goal that does not come back, in seconds. It doubles while they come to
     /// nothing, up to a day. Default 600.
     pub retry_after_seconds: u32,
+    /// After how many turns in a row that came to nothing a goal without parts is divided, in one turn of its own and once in its
+    /// life; 0 for never. Default 1.
+    pub divide_after: u32,
 }
 
 impl GoalSettings {
@@ -39,6 +42,7 @@ impl Default for GoalSettings {
             attempts: 3,
             turns: 20,
             retry_after_seconds: 600,
+            divide_after: 1,
         }
     }
 }

@@ -17,6 +17,8 @@ use crate::{
 const CRITICAL_PERCENT: u64 = 80;
 /// At this share of the context window, in percent, the model is advised to finish.
 const WARNING_PERCENT: u64 = 60;
+/// Into how many parts one turn can divide a goal.
+const MOST_PARTS: u32 = 5;
 
 /// Whether a call stays within the assistant.
 pub(super) fn is_bookkeeping(view: View<'_>, call: &CallState) -> bool {
@@ -33,7 +35,12 @@ pub(super) fn may_act(view: View<'_>, turn: &Turn) -> bool {
 pub(super) fn may_keep_books(view: View<'_>, turn: &Turn) -> bool {
     let made = calls_made(steps(view, turn));
     let bookkeeping = made.filter(|call| is_bookkeeping(view, call));
-    count(bookkeeping) < view.bounds.max_iterations
+    let most = match turn.divides() {
+        // One step divides a goal, and each part is a call.
+        Some(_) => view.bounds.max_iterations.max(MOST_PARTS),
+        None => view.bounds.max_iterations,
+    };
+    count(bookkeeping) < most
 }
 
 /// How many acts one tick may make.

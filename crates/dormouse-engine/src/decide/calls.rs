@@ -87,9 +87,14 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 let answer = answer(view, call, Verdict::Success, success(&result));
                 Decided::after(events, answer).into()
             }
-            BuiltinOutcome::Listed { result, trust } => {
+            BuiltinOutcome::Listed {
+                events,
+                result,
+                trust,
+            } => {
                 let content = bounded(success(&result));
-                answer_with(view, call, Verdict::Success, content, Some(trust)).into()
+                let answer = answer_with(view, call, Verdict::Success, content, Some(trust));
+                Decided::after(events, answer).into()
             }
             BuiltinOutcome::AskMemory(query) => {
                 Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))

@@ -4,7 +4,7 @@ use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
 use super::{
     approval, budget, commitment, compaction, delegation, effect, goal, kinds::Event, life, memory,
-    perception, roster, safety, service, turn,
+    perception, project, roster, safety, self_note, service, turn,
 };
 
 /// The schema of all events before the first release. It is not read any more.
@@ -202,6 +202,15 @@ families! {
         "task_answered" => TaskAnswered,
         "task_cancelled" => TaskCancelled,
         "delegation_ended" => DelegationEnded,
+    }
+    project {
+        "project_created" => ProjectCreated,
+        "project_updated" => ProjectUpdated,
+        "project_swapped" => ProjectSwapped,
+    }
+    self_note {
+        "self_noted" => SelfNoted,
+        "self_note_dropped" => SelfNoteDropped,
     }
 }
 

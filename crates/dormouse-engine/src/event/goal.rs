@@ -24,7 +24,7 @@ impl fmt::Display for GoalId {
     }
 }
 
-/// Words about a goal, by the same rules as a note.
+/// Words about a goal or a project, or kept for itself, by the same rules as a remembered note.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GoalNote {
     /// The words.

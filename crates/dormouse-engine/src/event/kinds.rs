@@ -20,12 +20,14 @@ use super::{
     life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
+    project::{ProjectCreated, ProjectSwapped, ProjectUpdated},
     recollected::Recollected,
     roster::RosterChanged,
     safety::{
         EmergencyStopCleared, EmergencyStopTriggered, HistoryReset, StopNoticeIntended,
         StopNoticeSettled,
     },
+    self_note::{SelfNoteDropped, SelfNoted},
     service::{ModelFailed, RetryRequested},
     turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
     unanswered::Unanswered,
@@ -132,6 +134,16 @@ pub enum Event {
     TaskCancelled(TaskCancelled),
     /// A task that was given to another assistant is over.
     DelegationEnded(DelegationEnded),
+    /// A project was begun.
+    ProjectCreated(ProjectCreated),
+    /// A project was changed.
+    ProjectUpdated(ProjectUpdated),
+    /// Another project is the active one.
+    ProjectSwapped(ProjectSwapped),
+    /// The assistant keeps something for itself.
+    SelfNoted(SelfNoted),
+    /// It does not keep it any more.
+    SelfNoteDropped(SelfNoteDropped),
 }
 
 impl Event {
@@ -153,14 +165,11 @@ impl Event {
             Self::DelegationEnded(ended) => ended.by == EndedBy::Carrier,
             Self::CallReserved(reserved) => reserved.by == ReservedBy::Consolidation,
             Self::EntityChanged(changed) => !changed.is_by_call(),
-            Self::GoalCreated(GoalCreated { author, .. })
-            | Self::GoalUpdated(GoalUpdated { author, .. })
-            | Self::GoalCompleted(GoalCompleted { author, .. }) => {
-                !matches!(author, Author::Tool(_))
-            }
             Self::HistorySummarized(_) | Self::SummaryFailed(_) => true,
             Self::Compacted(compacted) => compacted.mode == CompactionMode::Planned,
-            _ => false,
+            noted => noted
+                .noted()
+                .is_some_and(|(author, _)| !matches!(author, Author::Tool(_))),
         }
     }
 }

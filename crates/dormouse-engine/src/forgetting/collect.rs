@@ -21,8 +21,8 @@ use super::{
 use crate::{
     builtin,
     event::{
-        Consultation, DelegatedTask, DelegatedWords, EntityChanged, Event, GoalId, GoalNote,
-        MemoryChanged, Perceived, Remembered, Replied, TaskOutcome,
+        Consultation, DelegatedTask, DelegatedWords, EntityChanged, Event, GoalId, MemoryChanged,
+        Perceived, ProjectId, Remembered, Replied, TaskOutcome,
     },
     state::{State, Turn},
 };
@@ -96,6 +96,8 @@ pub(super) struct Collector<'s> {
     tasks: HashSet<EffectKey>,
     /// The goals that are taken.
     goals: HashSet<GoalId>,
+    /// The projects that are taken.
+    projects: HashSet<ProjectId>,
     addressees: Addressees<'s>,
 }
 
@@ -121,6 +123,7 @@ impl<'s> Collector<'s> {
             observations: Observations::default(),
             tasks: HashSet::new(),
             goals: HashSet::new(),
+            projects: HashSet::new(),
             addressees: Addressees::new(selection, names),
         }
     }
@@ -185,14 +188,22 @@ impl<'s> Collector<'s> {
             Event::Remembered(remembered) => self.remembered(seq, at, remembered),
             Event::EntityChanged(changed) => self.entity_changed(seq, at, changed),
             Event::MemoryChanged(changed) => self.memory_changed(seq, at, changed),
-            Event::GoalCreated(it) if self.goal_note(seq, at, it.id, Some(&it.description)) => {
-                self.goals.insert(it.id);
+            Event::GoalCreated(it) => {
+                if self.noted(seq, at, event) {
+                    self.goals.insert(it.id);
+                }
             }
-            Event::GoalUpdated(it) => {
-                self.goal_note(seq, at, it.id, it.note.as_ref());
+            Event::ProjectCreated(it) => {
+                if self.noted(seq, at, event) {
+                    self.projects.insert(it.id);
+                }
             }
-            Event::GoalCompleted(it) => {
-                self.goal_note(seq, at, it.id, it.outcome.as_ref());
+            Event::GoalUpdated(_)
+            | Event::GoalCompleted(_)
+            | Event::ProjectUpdated(_)
+            | Event::ProjectSwapped(_)
+            | Event::SelfNoted(_) => {
+                self.noted(seq, at, event);
             }
             // The turns for a goal go with it; they are known by these events.
             Event::GoalPursued(it) if self.goals.contains(&it.id) => {
@@ -474,21 +485,35 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes what is said of a goal if it goes back to what is taken, or if the goal is taken. Returns whether it is.
-    fn goal_note(&mut self, seq: Seq, at: Timestamp, id: GoalId, note: Option<&GoalNote>) -> bool {
+    /// Takes what is noted of a goal or a project, or kept for itself, if it goes back to what is taken, or if the goal or project is
+    /// taken. Returns whether it is.
+    fn noted(&mut self, seq: Seq, at: Timestamp, event: &Event) -> bool {
         let origin = Origin::event(seq);
-        if self.goals.contains(&id) {
+        let belongs_to_taken = match event {
+            Event::GoalUpdated(it) => self.goals.contains(&it.id),
+            Event::GoalCompleted(it) => self.goals.contains(&it.id),
+            Event::ProjectUpdated(it) => self.projects.contains(&it.id),
+            // The update is about the one that is left, and the reason about both.
+            Event::ProjectSwapped(it) => {
+                let mut both = it.from.iter().chain([&it.to]);
+                both.any(|id| self.projects.contains(id))
+            }
+            _ => false,
+        };
+        if belongs_to_taken {
             self.take_only(origin);
         }
-        let Some(note) = note else {
+        let notes = event.noted().map(|(_, notes)| notes).unwrap_or_default();
+        let texts: Vec<_> = notes.iter().map(|note| &*note.text).collect();
+        if texts.is_empty() {
             return false;
-        };
-        let is_taken = self.goals.contains(&id)
+        }
+        let is_taken = belongs_to_taken
             || self.turn.is_some()
-            || self.rests_on_taken(&note.sources)
-            || self.selection.is_here(origin, at, [&*note.text]);
+            || notes.iter().any(|note| self.rests_on_taken(&note.sources))
+            || self.selection.is_here(origin, at, texts.iter().copied());
         if is_taken {
-            self.take(origin, Speaker::Assistant, [&*note.text]);
+            self.take(origin, Speaker::Assistant, texts);
         }
         is_taken
     }
@@ -532,6 +557,7 @@ pub(super) fn rests_on(change: &EntityChange) -> Sources {
     match change {
         EntityChange::Observed { observation, .. } => observation.rests_on(),
         EntityChange::AttributesUpdated { sources, .. }
+        | EntityChange::TopicChanged { sources, .. }
         | EntityChange::Consolidated { sources, .. }
         | EntityChange::Judged { sources, .. }
         | EntityChange::ActionAdded { sources, .. } => sources.clone(),

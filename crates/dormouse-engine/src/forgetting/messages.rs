@@ -39,8 +39,13 @@ pub async fn messages_behind<L: ReadEvents + ?Sized>(
             Some(Event::Remembered(remembered)) => remembered.rests_on().into(),
             Some(Event::EntityChanged(changed)) => rests_on(&changed.change).into(),
             Some(Event::MemoryChanged(changed)) => sources_of(&changed, next),
-            Some(Event::GoalCreated(created)) => created.description.sources.into(),
-            _ => Vec::new(),
+            Some(event) => {
+                let noted = event.noted().into_iter().flat_map(|(_, notes)| notes);
+                noted
+                    .flat_map(|note| note.sources.as_slice().to_vec())
+                    .collect()
+            }
+            None => Vec::new(),
         };
         for source in sources {
             if seen.len() < MOST_READ && seen.insert(source) {

@@ -397,6 +397,8 @@ fn what(kind: &str) -> &'static str {
         "task_delegated" | "task_received" | "task_answered" | "delegation_ended" => {
             "tasks of assistants"
         }
+        "project_created" | "project_updated" | "project_swapped" => "projects",
+        "self_noted" => "what it keeps for itself",
         _ => "other events",
     }
 }
@@ -416,6 +418,10 @@ fn example(stored: &StoredEvent) -> String {
         "/outcome/text",
         "/task/task/text",
         "/outcome/done/text",
+        "/summary/text",
+        "/context/text",
+        "/update/text",
+        "/reasoning/text",
     ];
     let said = event
         .pointer("/speech/speaks/words")

@@ -157,7 +157,7 @@ impl Redactor<'_> {
                 empty_arguments(event, "calls");
             }
             "goal_created" => set(event, &["description", "text"]),
-            "goal_updated" => set(event, &["note", "text"]),
+            "goal_updated" | "self_noted" => set(event, &["note", "text"]),
             "goal_completed" => set(event, &["outcome", "text"]),
             "task_delegated" | "task_received" => {
                 if let Some(task) = event.get_mut("task") {
@@ -166,6 +166,14 @@ impl Redactor<'_> {
                 }
             }
             "task_answered" | "delegation_ended" => set(event, &["outcome", "done", "text"]),
+            "project_created" | "project_updated" => {
+                set(event, &["summary", "text"]);
+                set(event, &["context", "text"]);
+            }
+            "project_swapped" => {
+                set(event, &["update", "text"]);
+                set(event, &["reasoning", "text"]);
+            }
             "parse_failed" => set(event, &["note"]),
             "tool_answered" => set(event, &["content"]),
             "effect_intended" | "approval_requested" => blank_field(event, "arguments"),
@@ -540,6 +548,7 @@ fn is_without_words(kind: &str) -> bool {
             | "configured"
             | "setting_changed"
             | "goal_pursued"
+            | "self_note_dropped"
             | "forgotten"
             | "commitment_ended"
             | "delegate_chosen"

@@ -10,7 +10,7 @@ use dormouse_memory::{MemoryChange, Note};
 
 use super::collect::rests_on;
 use crate::{
-    event::{Event, GoalNote, MemoryChanged, Perceived},
+    event::{Event, MemoryChanged, Perceived},
     replay::{ReplayError, restore},
     state::{Trigger, Turn},
 };
@@ -56,6 +56,11 @@ fn matters(kind: &str) -> bool {
             | "goal_updated"
             | "goal_completed"
             | "task_delegated"
+            | "project_created"
+            | "project_updated"
+            | "project_swapped"
+            | "self_noted"
+            | "self_note_dropped"
     )
 }
 
@@ -107,9 +112,6 @@ impl References {
                 self.refer_to_message();
             }
             Event::MemoryChanged(changed) => self.memory_changed(changed),
-            Event::GoalCreated(it) => self.goal(&it.author, Some(&it.description)),
-            Event::GoalUpdated(it) => self.goal(&it.author, it.note.as_ref()),
-            Event::GoalCompleted(it) => self.goal(&it.author, it.outcome.as_ref()),
             Event::TaskDelegated(it) => {
                 self.refer_to_all(&it.sources);
                 self.refer_to_message();
@@ -120,7 +122,7 @@ impl References {
                     self.refer_to_message();
                 }
             }
-            _ => {}
+            event => self.noted(event),
         }
     }
 
@@ -157,8 +159,11 @@ impl References {
         }
     }
 
-    fn goal(&mut self, author: &Author, note: Option<&GoalNote>) {
-        if let Some(note) = note {
+    fn noted(&mut self, event: &Event) {
+        let Some((author, notes)) = event.noted() else {
+            return;
+        };
+        for note in notes {
             self.refer_to_all(&note.sources);
         }
         if matches!(author, Author::Tool(_)) {

@@ -6,9 +6,9 @@ use super::{
     CAREFUL, Choice, OVERHEARD, Offered, Preamble, SAID_TO_YOU, briefing,
     component::Component,
     conversation::Conversation,
-    earlier,
+    divide, earlier,
     excerpt::Excerpt,
-    goals::GoalsPart,
+    listed::ListedPart,
     preamble::{Slot, joined},
     result, widened,
 };
@@ -42,7 +42,9 @@ pub(super) struct Sources<'a> {
     pub(super) state: &'a State,
     pub(super) turn: &'a Turn,
     pub(super) shareable: &'a Shareable<'a>,
-    pub(super) goals: Option<&'a GoalsPart>,
+    pub(super) goals: Option<&'a ListedPart>,
+    /// What it keeps for itself.
+    pub(super) own: Option<&'a ListedPart>,
     /// What says that little of a budget is left.
     pub(super) low: Option<&'a str>,
     pub(super) choice: Choice,
@@ -52,7 +54,9 @@ pub(super) struct Sources<'a> {
 impl<'a> Sources<'a> {
     /// The parts behind the system's message.
     pub(super) fn parts(self, offered: &Offered) -> Vec<Part<'a>> {
-        let mut parts = Vec::new();
+        let own = self.own.map(|own| own.text.clone());
+        let own = own.map(|text| said(Component::CharacterContext, text));
+        let mut parts: Vec<_> = own.into_iter().collect();
         for slot in &self.preamble.slots {
             match slot {
                 Slot::Own(own) => parts.push(Part {
@@ -106,6 +110,7 @@ impl<'a> Sources<'a> {
             };
             parts.push(said(Component::PendingEvent, heard));
         }
+        parts.extend(divide(turn).map(|note| said(Component::Goals, note)));
         parts.push(part(
             Component::ToolResult,
             Body::Steps(turn, choice.result_cap),
@@ -187,8 +192,10 @@ pub(super) fn messages(
     for part in parts {
         part.add_to(&mut conversation, form, preamble);
         is_stable &= match Component::of_key(part.key) {
-            // Goals change seldom.
-            Some(Component::Goals | Component::ConversationHistory) => true,
+            // What it keeps for itself and goals change seldom.
+            Some(
+                Component::CharacterContext | Component::Goals | Component::ConversationHistory,
+            ) => true,
             Some(_) => false,
             None => true,
         };

@@ -52,7 +52,7 @@ const LAST_STEP: &str = "(This is your last step: nothing but speaking is possib
 /// What the memory does by itself, and what each tool adds to it.
 const REMEMBERED: &str =
     "What is said to you is remembered, and what matters of it is shown to you.";
-const GUIDE: [(&str, &str); 4] = [
+const GUIDE: [(&str, &str); 5] = [
     (
         "store_memory",
         "Use store_memory for a fact to keep in your own words;",
@@ -62,6 +62,7 @@ const GUIDE: [(&str, &str); 4] = [
         "add_entity_observation",
         "add_entity_observation for what you notice about somebody;",
     ),
+    ("keep_note", "keep_note for what you need in each turn;"),
     (
         "add_pending_action",
         "add_pending_action for what you are to do for somebody later.",

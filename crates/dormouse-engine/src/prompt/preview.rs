@@ -7,7 +7,7 @@ use super::{
     Offer, Preamble, Prompt, Room, build, choose,
     component::{COMPONENTS, Component, PartRole},
     conversation::Conversation,
-    goals,
+    goals, own,
     parts::{Part, Sources},
 };
 use crate::{
@@ -96,12 +96,14 @@ pub(crate) fn preview(
     let choice = choose(state, &shareable, turn, preamble, room, 0);
     let cap = choice.goals_cap;
     let goals = goals::part(state, &shareable, turn, cap, &*preamble.counter);
+    let own = own::part(&shareable, turn, choice.own_cap, &*preamble.counter);
     let low = state.ledger.of_turn().and_then(low_line);
     let sources = Sources {
         state,
         turn,
         shareable: &shareable,
         goals: goals.as_ref(),
+        own: own.as_ref(),
         low: low.as_deref(),
         choice,
         preamble,

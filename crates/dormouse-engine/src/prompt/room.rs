@@ -17,6 +17,8 @@ const MESSAGE: u32 = 25;
 const REMEMBERED: u32 = 50;
 /// The share of the goals, in percent, of what the current turn leaves free.
 const GOALS: u32 = 12;
+/// The share of what the assistant keeps for itself, in percent, of what the current turn leaves free.
+const OWN: u32 = 12;
 /// The share of overheard lines, in percent, of what the current turn leaves free.
 const OVERHEARD: u32 = 10;
 /// The share of summaries of earlier turns, in percent, of what is left for earlier turns.
@@ -130,6 +132,11 @@ pub(super) fn remembered(left: u32) -> u32 {
 /// The most tokens that the goals take of what is `left`.
 pub(super) fn goals(left: u32) -> u32 {
     share(left, GOALS)
+}
+
+/// The most tokens that what the assistant keeps for itself takes of what is `left`.
+pub(super) fn own(left: u32) -> u32 {
+    share(left, OWN)
 }
 
 /// The most tokens that summaries of earlier turns take of what is `left`.

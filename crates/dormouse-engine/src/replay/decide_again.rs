@@ -811,6 +811,8 @@ fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Opti
     | EntityChange::AttributesUpdated { entity, .. }
     | EntityChange::Judged { entity, .. }
     | EntityChange::ConversationStarted { entity, .. }
+    | EntityChange::TopicChanged { entity, .. }
+    | EntityChange::ConversationEnded { entity }
     | EntityChange::ActionCompleted { entity, .. }) = recorded
     else {
         return None;

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     config::GoalSettings,
     event::{
-        Event, GoalBlock, GoalCompleted, GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued,
-        GoalStatus, GoalUpdated, GoalWait, Pursuit,
+        ContextType, Event, GoalBlock, GoalCompleted, GoalCreated, GoalId, GoalMoment, GoalNote,
+        GoalPursued, GoalStatus, GoalUpdated, GoalWait, Pursuit,
     },
 };
 
@@ -78,6 +78,9 @@ pub struct GoalTurns {
     pub taken: u32,
     /// How many of the last ones came to nothing, in a row.
     pub in_vain: u32,
+    /// Whether there was one to divide it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_divided: bool,
 }
 
 impl GoalTurns {
@@ -251,9 +254,14 @@ impl Goals {
         goal.status = status.clone();
         match status {
             GoalStatus::Open => {
-                let under_way = goal.turns.under_way;
+                let GoalTurns {
+                    under_way,
+                    was_divided,
+                    ..
+                } = goal.turns;
                 goal.turns = GoalTurns {
                     under_way,
+                    was_divided,
                     ..GoalTurns::default()
                 };
                 goal.turns.schedule(seq, at, goal.moment);
@@ -341,14 +349,38 @@ impl Goals {
     }
 
     /// Begins the turn that a goal calls for at this event.
-    pub(super) fn take(&mut self, trigger: Seq, begun: Seq) -> Option<Occasion> {
+    pub(super) fn take(
+        &mut self,
+        trigger: Seq,
+        begun: Seq,
+        context: ContextType,
+    ) -> Option<Occasion> {
         let mut all = self.all.iter_mut();
         let goal = all.find(|goal| goal.calls_by(trigger))?;
         let occasion = goal.occasion();
         goal.status = GoalStatus::Open;
         goal.turns.under_way = Some(begun);
+        goal.turns.was_divided |= context == ContextType::GoalDecompose;
         goal.turns.next_at = None;
         Some(occasion)
+    }
+
+    /// Whether the goal that calls for this turn is to be divided in it: as a whole it came to nothing, and it has no parts yet. That
+    /// is tried once for a goal.
+    pub(crate) fn is_to_be_divided(&self, trigger: Seq, settings: &GoalSettings) -> bool {
+        let mut all = self.all.iter();
+        let Some(goal) = all.find(|goal| goal.calls_by(trigger)) else {
+            return false;
+        };
+        let after = settings.divide_after;
+        let has_room = self.above(goal.id).count() + 1 < Self::DEEPEST
+            && self.all.iter().filter(|goal| goal.is_open()).count() < Self::MOST;
+        after > 0
+            && goal.turns.in_vain >= after
+            && !goal.turns.was_divided
+            && !goal.comes_back()
+            && has_room
+            && self.children_of(goal.id).next().is_none()
     }
 
     /// The goal that is due and comes first: the most important one, then the one that has waited for longest.

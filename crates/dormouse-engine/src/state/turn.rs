@@ -20,9 +20,9 @@ use crate::{
     builtin::{GET_ENTITY_PROFILE, lists_lines},
     config::Privacy,
     event::{
-        ContextLimit, ContextType, DelayCause, Delayed, EffectIntended, EffectSettled, ModelFailed,
-        NOOP, ParseFailed, RecalledLine, Recollected, Replied, StopReason, ToolAnswered,
-        Unanswered, Verdict, WorldFailed,
+        ContextLimit, ContextType, DelayCause, Delayed, EffectIntended, EffectSettled, GoalId,
+        ModelFailed, NOOP, ParseFailed, RecalledLine, Recollected, Replied, StopReason,
+        ToolAnswered, Unanswered, Verdict, WorldFailed,
     },
     results::{left_out, without_records},
 };
@@ -456,6 +456,12 @@ impl Turn {
     pub(crate) fn shown_from(&self) -> usize {
         let widened = self.widened.as_ref().map(|widened| widened.from);
         self.careful_from.max(widened).unwrap_or(0)
+    }
+
+    /// The goal that is divided in it.
+    pub(crate) fn divides(&self) -> Option<GoalId> {
+        let goal = self.trigger.goal()?;
+        (self.context == ContextType::GoalDecompose).then_some(goal.id)
     }
 
     /// Whether a dangerous call was deferred, so that only trusted text is shown.

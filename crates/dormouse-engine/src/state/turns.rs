@@ -119,8 +119,13 @@ impl Turns {
             | Event::GoalUpdated(_)
             | Event::GoalCompleted(_)
             | Event::GoalPursued(_) => {}
-            Event::CommitmentEnded(_) => {}
-            Event::TaskDelegated(_)
+            Event::CommitmentEnded(_)
+            | Event::ProjectCreated(_)
+            | Event::ProjectUpdated(_)
+            | Event::ProjectSwapped(_)
+            | Event::SelfNoted(_)
+            | Event::SelfNoteDropped(_)
+            | Event::TaskDelegated(_)
             | Event::DelegateChosen(_)
             | Event::TaskReceived(_)
             | Event::TaskAnswered(_)

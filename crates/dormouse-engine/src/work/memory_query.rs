@@ -315,6 +315,24 @@ fn complete(
     }
 }
 
+/// Whether a topic may be set: the person is shown it in what is known of them.
+fn may_be_topic(
+    known: &Entities,
+    profile: &Profile,
+    basis: &Basis,
+    listeners: Option<&Audience>,
+) -> Result<(), String> {
+    let with_entity = Audience::from_iter([profile.entity_id.clone()]);
+    let is_party = may_learn(known, basis.audience.as_ref(), Some(&with_entity));
+    match listeners.is_none() || is_party {
+        true => Ok(()),
+        false => Err(format!(
+            "{} was not party to what this topic is made of",
+            profile.name.as_str()
+        )),
+    }
+}
+
 /// Whether a word of a name is in a text.
 fn names_somebody(text: &str, name: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
@@ -356,6 +374,16 @@ fn check(
             return MemoryAnswer::Refused(unknown.to_string());
         };
         *noted_at = pending.waits().then_some(pending.created_at);
+    }
+    if let Draft::Topic(_, basis) = &draft
+        && let Err(refusal) = may_be_topic(known, profile, basis, listeners)
+    {
+        return MemoryAnswer::Refused(refusal);
+    }
+    if matches!(draft, Draft::EndConversation) && !known.pending_actions(entity).is_empty() {
+        // What is archived calls for no turn any more.
+        let why = "something is still to be done for them: complete it or withdraw it first";
+        return MemoryAnswer::Refused(why.to_owned());
     }
     let changes = draft.changes(entity);
     let stale_after = StaleAfter::default();

@@ -268,5 +268,8 @@ fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
     let actions = known.pending_actions(id).into_iter();
     let trusts = shown.map(|observation| observation.trust);
     let trusts = trusts.chain(actions.map(|action| action.trust));
+    // How far a topic is believed is not kept; none is taken that is believed less.
+    let topic = known.conversation(id).and_then(|it| it.topic.as_ref());
+    let trusts = trusts.chain(topic.map(|_| policy.min_trust));
     trusts.fold(Trust::FULL, Trust::lowest)
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{Author, EntityId, ModelErrorKind, Origin, Seq, Sources, Trust};
+use dormouse_contracts::{Author, Clock, EntityId, ModelErrorKind, Origin, Seq, Sources, Trust};
 use dormouse_engine::{EntityChanged, Event};
 use dormouse_entities::{
     EntityChange, EntityType, Name, NewObservation, ObservationSource, ObservationText,
@@ -252,4 +252,46 @@ async fn what_an_undo_of_an_undo_takes_out_is_in_no_earlier_result_either() {
     ask(2, "and of the teapot?").await;
     let later = home.last_shown();
     assert!(!later.contains(&word(0)), "{later}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn superseding_a_fact_hides_what_it_was_quoted_from_until_that_is_undone() {
+    let store = |text: &str| ScriptedTurn::call("store_memory", json!({"text": text}));
+    let noop = || ScriptedTurn::call("noop", json!({}));
+    let home = Home::with_all_shared(
+        ScriptedModel::new([store("Alice lives in Antwerp"), noop(), noop()]).then_for_ever(noop()),
+    )
+    .configured(|config| config.limits = config.limits.with_max_history(0).unwrap());
+    let tell = async |number, words: &str| {
+        let life = home.wake().await;
+        let message = Perceive::whisper("Alice", words).number(number).build();
+        life.accept(message).await;
+        life.handle.at_rest().await;
+        life.end().await.unwrap();
+        home.last_shown()
+    };
+    tell(1, "by the way, Alice lives in Antwerp these days").await;
+    tell(2, "by the way, Bob lives in Ghent, near Antwerp").await;
+    let fact = home.log.events(&crate::home::key());
+    let fact = fact.iter().find(|stored| stored.kind == "remembered");
+    let record = Origin::event(fact.unwrap().seq);
+    let shown = tell(3, "who lives in Antwerp or near it?").await;
+    let lines = |shown: &str| {
+        let said = [
+            "Alice lives in Antwerp these",
+            ": Alice lives in Antwerp\n",
+            "near Antwerp",
+        ];
+        said.map(|line| shown.contains(line))
+    };
+    assert!(lines(&shown)[0] && lines(&shown)[2], "{shown}");
+    let until = home.clock.now();
+    let by = None;
+    let ended = changed(&home, MemoryChange::Superseded { record, by, until }).await;
+    let shown = tell(4, "who lives in Antwerp or near it now?").await;
+    assert!(!lines(&shown)[0] && lines(&shown)[2], "{shown}");
+    assert!(!shown.contains("Alice lives"), "{shown}");
+    changed(&home, MemoryChange::Undone { event: ended }).await;
+    let shown = tell(5, "so who lives in Antwerp, or near it?").await;
+    assert!(lines(&shown)[0], "{shown}");
 }

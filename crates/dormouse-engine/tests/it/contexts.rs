@@ -206,7 +206,7 @@ async fn a_context_shows_its_parts_and_offers_its_tools_and_nothing_else() {
     let decompose = preview(&home, None, Some(ContextType::GoalDecompose)).await;
     assert_eq!(keys(&decompose), ["system_prompt", "character_context"]);
     let tools: Vec<_> = decompose.tools.iter().map(|tool| tool.as_str()).collect();
-    assert_eq!(tools, ["noop"]);
+    assert_eq!(tools, ["add_goal", "noop"]);
     let sleeping = preview(&home, None, Some(ContextType::SleepConsolidate)).await;
     assert!(
         sleeping

@@ -225,6 +225,49 @@ fn the_events_of_goals_are_read_and_written_the_same() {
         .for_each(|(kind, payload)| is_written_the_same(kind, payload));
 }
 
+/// The events of what it keeps for itself, each with all it may hold, and with as little as it may.
+const OF_ITS_OWN: [(&str, &str); 8] = [
+    (
+        "project_created",
+        r#"{"id":2,"summary":{"text":"the boat","trust":0.9,"audience":{"entities":["player:1"]},"sources":["7"]},"context":{"text":"no mast yet","trust":0.9,"audience":"public"},"status":"paused","author":{"tool":"call_1_0"}}"#,
+    ),
+    (
+        "project_created",
+        r#"{"id":1,"summary":{"text":"the boat","trust":1.0,"audience":"public"},"status":"active","author":{"operator":"florian"}}"#,
+    ),
+    (
+        "project_updated",
+        r#"{"id":1,"summary":{"text":"the ship","trust":0.5,"audience":"public"},"context":{"text":"it floats","trust":0.5,"audience":"public"},"status":"completed","author":{"tool":"call_1_0"}}"#,
+    ),
+    (
+        "project_updated",
+        r#"{"id":1,"status":"paused","author":{"operator":"florian"}}"#,
+    ),
+    (
+        "project_swapped",
+        r#"{"from":1,"to":2,"update":{"text":"it floats","trust":0.5,"audience":"public"},"reasoning":{"text":"it rains","trust":0.5,"audience":"public"},"author":{"tool":"call_1_0"}}"#,
+    ),
+    (
+        "project_swapped",
+        r#"{"to":2,"author":{"operator":"florian"}}"#,
+    ),
+    (
+        "self_noted",
+        r#"{"id":1,"kind":"guideline","note":{"text":"greet guests","trust":0.9,"audience":"public"},"author":{"tool":"call_1_0"}}"#,
+    ),
+    (
+        "self_note_dropped",
+        r#"{"id":1,"author":{"operator":"florian"}}"#,
+    ),
+];
+
+#[test]
+fn the_events_of_what_it_keeps_for_itself_are_read_and_written_the_same() {
+    OF_ITS_OWN
+        .iter()
+        .for_each(|(kind, payload)| is_written_the_same(kind, payload));
+}
+
 #[test]
 fn an_event_of_a_newer_program_is_refused_by_its_place_and_kind() {
     let mut newer = stored(SCHEMA_2.lines().next().unwrap());

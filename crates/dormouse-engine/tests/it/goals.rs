@@ -496,6 +496,48 @@ async fn parts_are_shown_with_their_goal_and_the_last_one_that_is_done_completes
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_goal_that_came_to_nothing_as_a_whole_is_divided_once_and_its_parts_are_done() {
+    let part = |text: &str| ("add_goal", json!({"description": text}));
+    let done =
+        |goal: u32| ScriptedTurn::call("update_goal", json!({"goal": goal, "status": "done"}));
+    let divided = ScriptedTurn::calls([part("bake the bread"), part("call the guests")]);
+    let home = Home::with(
+        ScriptedModel::new([noop(), divided, done(2), noop(), done(3), noop()])
+            .then_for_ever(noop()),
+    );
+    let due = GoalMoment::At(home.clock.now());
+    set_goal(&home, "give a feast", due, None).await;
+    let life = home.wake().await;
+    tokio::time::sleep(minutes(2_000)).await;
+    life.end().await.unwrap();
+    let contexts = || {
+        let started = home.events().into_iter().filter_map(|event| match event {
+            Event::TickStarted(it) => Some(it.context),
+            _ => None,
+        });
+        started.collect::<Vec<_>>()
+    };
+    use ContextType::{GoalDecompose, TickAutonomous};
+    let expected = [
+        TickAutonomous,
+        GoalDecompose,
+        TickAutonomous,
+        TickAutonomous,
+    ];
+    assert_eq!(contexts(), expected);
+    let dividing = shown(&home.model.requests()[1]);
+    assert!(
+        dividing.contains("each with parent 1") && dividing.contains("give a feast"),
+        "{dividing}"
+    );
+    let goals = state(&home).await.goals;
+    let parts: Vec<_> = goals.children_of(ONE).map(|part| part.id.0).collect();
+    assert_eq!(parts, [2, 3], "a part needs no parent named");
+    assert_eq!(goals.get(ONE).unwrap().status, GoalStatus::Done);
+    home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
 async fn goals_take_no_more_of_a_prompt_than_they_may() {
     let home = Home::with(ScriptedModel::looping(noop()))
         .configured(|config| config.goals.prompt_tokens = 200);

@@ -41,6 +41,7 @@ mod one_message;
 mod operating;
 mod outages;
 mod overhearing;
+mod own;
 mod own_tools;
 mod pattern;
 mod people;

@@ -435,8 +435,15 @@ impl Scene {
                     json!({"entity": about, "metric": "favorability", "change": 0.2, "reason": "the word of the vault"}),
                 ),
             };
+            let own = match self.habit % 4 {
+                0 => ("keep_note", json!({"kind": "fact", "text": cut(&all, 180)})),
+                1 => ("create_project", json!({"summary": cut(&all, 180)})),
+                2 => ("update_project", json!({"context": cut(&all, 480)})),
+                _ => ("set_topic", json!({"entity": who, "topic": cut(&all, 110)})),
+            };
             return ScriptedTurn::calls([
                 note,
+                own,
                 (
                     "recall_memories",
                     json!({"query": "the word of the vault", "limit": 20}),

@@ -350,6 +350,7 @@ fn people(what: u8, who: EntityId, whom: EntityId, mark: usize) -> EntityChange 
         18 => EntityChange::TopicChanged {
             entity: who,
             topic: Topic::shortened(&format!("tea {mark}")).unwrap(),
+            sources: Sources::default(),
         },
         19 => EntityChange::ConversationEnded { entity: who },
         20 => EntityChange::StaleCleared {

@@ -4,7 +4,7 @@ use dormouse_contracts::Trust;
 use dormouse_engine::GoalSettings;
 
 use super::{
-    numbers::{PursuedTurns, PursuitPause, RecallTokens, Seconds, Whole, trust},
+    numbers::{DividedAfter, PursuedTurns, PursuitPause, RecallTokens, Seconds, Whole, trust},
     section::section,
     words,
 };
@@ -29,6 +29,8 @@ section! {
         retry_after: PursuitPause = Seconds(std::time::Duration::from_secs(
             GoalSettings::default().retry_after_seconds.into(),
         )),
+        /// After so many turns in vain a goal without parts is divided, once, in the context goal_decompose; 0: never
+        divide_after: DividedAfter = Whole(GoalSettings::default().divide_after),
     }
 }
 
@@ -43,6 +45,7 @@ impl GoalsSection {
             prompt_tokens: self.prompt_tokens.0,
             attempts: self.attempts.0,
             turns: self.turns.0,
+            divide_after: self.divide_after.0,
             // A day has fewer seconds than a number has room for.
             retry_after_seconds: u32::try_from(self.retry_after.0.as_secs()).unwrap_or(most),
         }

@@ -318,6 +318,7 @@ impl Config {
             "trust" => self.trust.take(name, from.trust),
             "goals" => self.goals.take(name, from.goals),
             "delegation" => self.delegation.take(name, from.delegation),
+            "own" => self.own.take(name, from.own),
             "budgets" => self.budgets.take(name, from.budgets),
             _ => self.prices = from.prices,
         }

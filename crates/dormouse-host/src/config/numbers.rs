@@ -90,6 +90,10 @@ pub(super) type AtOnce = Whole<1, 1_000>;
 pub(super) type RecallTokens = Whole<0, 100_000>;
 /// How many turns a goal may take.
 pub(super) type PursuedTurns = Whole<1, 1_000>;
+/// After how many turns in vain a goal is divided; 0 for never.
+pub(super) type DividedAfter = Whole<0, 1_000>;
+/// How many things of a kind an assistant keeps for itself.
+pub(super) type KeptForItself = Whole<0, 200>;
 /// How many messages stay as they are when earlier ones are left out.
 pub(super) type PreservedMessages = Whole<0, 1_000>;
 /// For how many days what was said is kept; 0: for ever.

@@ -14,9 +14,12 @@ use super::{
 use crate::{
     change::{Change, MemoryChange},
     note::Note,
-    record::RecordId,
-    store::Writing,
+    record::{Derivation, Record, RecordId, RecordStatus},
+    store::{Writing, tables},
 };
+
+/// How many facts of one extraction are looked at for what else an utterance says; a model makes fewer of it.
+const MOST_FACTS: u32 = 200;
 
 /// Makes the change of this event. The notes that it adds, or finds known, come with the result.
 pub(crate) fn decided(
@@ -30,7 +33,7 @@ pub(crate) fn decided(
     let done = match change {
         MemoryChange::Added { notes } => return add_parts(writing, now, reason, event, notes),
         MemoryChange::Superseded { record, by, until } => {
-            supersede(writing, now, reason, record, by, until)
+            superseded(writing, now, reason, record, by, until)
         }
         MemoryChange::Folded { records, into } => fold(writing, now, reason, &records, into),
         MemoryChange::Withdrawn { record } => withdraw(writing, now, reason, record),
@@ -45,6 +48,61 @@ pub(crate) fn decided(
         MemoryChange::Undone { event } => undo(writing, entities, now, reason, event),
     };
     Ok((Vec::new(), done?))
+}
+
+/// Ends the validity of a record, and of the utterance from which it was quoted, if that says nothing else that is still so: recall
+/// would give the old words again. Only what somebody decides on a record does this; consolidation leaves what was heard as it is.
+fn superseded(
+    writing: &mut Writing<'_>,
+    now: Timestamp,
+    reason: &str,
+    record: RecordId,
+    by: Option<RecordId>,
+    until: Timestamp,
+) -> Step<Done> {
+    let mut done = supersede(writing, now, reason, record, by, until)?;
+    let quoted = match writing.record(record)? {
+        Some(old) if old.provenance.derivation != Derivation::Heard => {
+            utterance(writing, &old, by)?
+        }
+        _ => None,
+    };
+    if let Some(quoted) = quoted {
+        let until = until.max(quoted.valid_from);
+        done.extend(supersede(writing, now, reason, quoted.id, by, until)?);
+    }
+    Ok(done)
+}
+
+/// The only utterance of which a record was made, and nothing else that is still so. What takes the place of the record stays.
+fn utterance(writing: &Writing<'_>, of: &Record, by: Option<RecordId>) -> Step<Option<Record>> {
+    let [source] = *of.provenance.derived_from.as_slice() else {
+        return Ok(None);
+    };
+    let is_quoted = |it: &Record| {
+        let was_heard = it.provenance.derivation == Derivation::Heard;
+        was_heard && it.status == RecordStatus::Live && by != Some(it.id)
+    };
+    let Some(heard) = writing.record(source)?.filter(is_quoted) else {
+        return Ok(None);
+    };
+    let event = writing.state(&tables::extracted(source))?;
+    if event == 0 {
+        return Ok(Some(heard));
+    }
+    let whole = RecordId::event(Seq(event));
+    for part in 1..=MOST_FACTS {
+        let fact = whole.part(part).map(|id| writing.record(id)).transpose()?;
+        let fact = fact.flatten().filter(|fact| fact.id != of.id);
+        let says_more = |fact: Record| {
+            let is_of_it = fact.provenance.derived_from.contains(&source);
+            is_of_it && fact.status == RecordStatus::Live
+        };
+        if fact.is_some_and(says_more) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(heard))
 }
 
 fn add_parts(

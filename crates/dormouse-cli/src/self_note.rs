@@ -1,0 +1,139 @@
+//! `dormouse note`: what the assistant keeps for itself: session memory and guidelines.
+
+use clap::{Subcommand, ValueEnum};
+use dormouse_contracts::Author;
+use dormouse_engine::{Event, GoalNote, SelfNote, SelfNoteError, SelfNoteId, SelfNoteKind};
+use serde_json::{Value, json};
+
+use crate::{
+    command::{
+        AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, author, say,
+        view_state,
+    },
+    exit::Exit,
+};
+
+/// What an assistant keeps for itself.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NoteCommand {
+    /// List facts, patterns and guidelines, with who noted them
+    List {
+        #[command(flatten)]
+        of: Whose,
+        /// Only those of this kind
+        #[arg(long, value_name = "KIND")]
+        kind: Option<Kind>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Note something that each prompt shows from now on. Everybody may learn of it
+    Add {
+        #[command(flatten)]
+        of: Whose,
+        /// What it is
+        #[arg(value_name = "KIND")]
+        kind: Kind,
+        /// The words
+        #[arg(value_name = "TEXT")]
+        text: String,
+    },
+    /// Drop a note, also one that the assistant set itself
+    Drop {
+        #[command(flatten)]
+        of: Whose,
+        /// Its number
+        #[arg(value_name = "NOTE")]
+        note: u32,
+    },
+}
+
+/// The kinds of notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Something to know in every turn
+    Fact,
+    /// Something that comes back
+    Pattern,
+    /// How the assistant is to behave
+    Guideline,
+}
+
+impl From<Kind> for SelfNoteKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Fact => Self::Fact,
+            Kind::Pattern => Self::Pattern,
+            Kind::Guideline => Self::Guideline,
+        }
+    }
+}
+
+impl CommandFailure for SelfNoteError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// Prints the notes, or changes them by an event that says who did it.
+pub(crate) fn run(places: &Places, command: NoteCommand) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    match command {
+        NoteCommand::List { of, kind, json } => {
+            let printing = json.printing();
+            let (_, state) = view_state(places, &data, of.assistant, printing)?;
+            let kind = kind.map(SelfNoteKind::from);
+            let is_wanted = |note: &&SelfNote| kind.is_none_or(|kind| note.kind == kind);
+            let mut any = false;
+            for note in state.self_notes.iter().filter(is_wanted) {
+                any = true;
+                printing.print(&as_json(note), || text(note))?;
+            }
+            if !any && printing == Printing::Text {
+                say("no note")?;
+            }
+        }
+        NoteCommand::Add { of, kind, text } => {
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            let settings = &log.state.configuration.settings;
+            let names = settings.name.as_deref().into_iter();
+            let names: Vec<_> = names.chain([log.key.as_str()]).collect();
+            let note = (kind.into(), GoalNote::by_operator(&text));
+            let notes = &log.state.self_notes;
+            let noted = notes.keep(note, &names, &settings.own, author())?;
+            let id = noted.id;
+            log.append(&Event::SelfNoted(noted))?;
+            say(&format!("note {id} is kept"))?;
+        }
+        NoteCommand::Drop { of, note } => {
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            let id = SelfNoteId(note);
+            let dropped = log.state.self_notes.drop_note(id, author())?;
+            log.append(&Event::SelfNoteDropped(dropped))?;
+            say(&format!("note {id} is dropped"))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn text(note: &SelfNote) -> String {
+    let by = match &note.author {
+        Author::Tool(_) => "the assistant".to_owned(),
+        author => author.to_string(),
+    };
+    format!(
+        "{} [{}] {} (event {}, trust {}, by {by})",
+        note.id, note.kind, note.note.text, note.seq, note.note.trust,
+    )
+}
+
+fn as_json(note: &SelfNote) -> Value {
+    json!({
+        "type": "note",
+        "note": note.id,
+        "event": note.seq,
+        "at": note.at.to_string(),
+        "kind": note.kind,
+        "words": note.note,
+        "author": note.author,
+    })
+}

@@ -1,0 +1,97 @@
+//! `swap_project`: leaves the active project and takes up another one.
+
+use dormouse_contracts::{Origin, ToolCategory};
+use serde_json::{Value, json};
+
+use super::{
+    BuiltinOutcome, Provenance,
+    call::Call,
+    table::{Builtin, object, sources, text},
+};
+use crate::{
+    event::{Event, ProjectId, ProjectStatus},
+    privacy::KnownProject,
+    projects::{PROJECT_CONTEXT_LIMIT, ProjectError},
+};
+
+pub(super) const TOOL: Builtin = Builtin {
+    name: "swap_project",
+    description: "Take up another project. The active one is paused; current_project_update says where it stands.",
+    parameters: || {
+        object(
+            &["project_key"],
+            &json!({
+                "project_key": text(24),
+                "current_project_update": text(PROJECT_CONTEXT_LIMIT),
+                "reasoning": text(PROJECT_CONTEXT_LIMIT),
+                "sources": sources(),
+            }),
+        )
+    },
+    category: ToolCategory::SafeChain,
+    is_look_up: false,
+    is_indispensable: false,
+    decide: |call| {
+        let words = call.texts(&["current_project_update", "reasoning"]);
+        let provenance = call.provenance(&words, "")?;
+        Ok(decide(call, &provenance).unwrap_or_else(BuiltinOutcome::Refused))
+    },
+};
+
+fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, String> {
+    let known = call.projects();
+    let asked = call.text("project_key");
+    let id = asked.parse::<ProjectId>().ok();
+    let found = id.and_then(|id| known.iter().find(|it| it.project.id == id));
+    let next = found.ok_or_else(|| unknown(asked, &known))?;
+    let before = known
+        .iter()
+        .find(|it| it.project.status == ProjectStatus::Active);
+    let update = call.given_note("current_project_update", provenance);
+    // What is active and not known here is paused, and keeps its words.
+    if update.is_some() && before.is_none() {
+        return Err(ProjectError::NoneActive.to_string());
+    }
+    let projects = &call.state.projects;
+    let reasoning = call.given_note("reasoning", provenance);
+    let swapped = projects.swap(next.project.id, update, reasoning, call.author()?);
+    let swapped = swapped.map_err(|error| error.to_string())?;
+    let result = json!({
+        "old_key": before.map(|before| before.project.id.to_string()),
+        "new_key": next.project.id.to_string(),
+    });
+    Ok(BuiltinOutcome::Listed {
+        events: vec![Event::ProjectSwapped(swapped)],
+        result: with_words(result, next),
+        trust: next.least_trust(),
+    })
+}
+
+fn unknown(asked: &str, known: &[KnownProject<'_>]) -> String {
+    let keys: Vec<_> = known.iter().map(|it| it.project.id.to_string()).collect();
+    let keys = match keys.is_empty() {
+        true => "none".to_owned(),
+        false => keys.join(", "),
+    };
+    let asked = dormouse_text::beginning(asked, super::SOURCE_SHOWN);
+    format!("there is no project {asked:?}; there is {keys}")
+}
+
+/// The words about a project, with what they were made of.
+pub(super) fn with_words(mut row: Value, known: &KnownProject<'_>) -> Value {
+    let project = known.project;
+    let more = [
+        ("summary", Some(project.summary.text.clone().into())),
+        ("context", known.context.map(|it| it.text.clone().into())),
+        (
+            "sources",
+            Some(json!([format!("#{}", Origin::event(project.seq))])),
+        ),
+    ];
+    for (name, value) in more {
+        if let (Some(value), Value::Object(fields)) = (value, &mut row) {
+            fields.insert(name.to_owned(), value);
+        }
+    }
+    row
+}

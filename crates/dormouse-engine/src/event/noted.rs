@@ -1,0 +1,25 @@
+//! The words that an event keeps about goals, projects, or for the assistant itself.
+
+use dormouse_contracts::Author;
+
+use super::{Event, GoalNote};
+
+impl Event {
+    /// The words about a goal or a project, or kept for itself, that an event holds, and who noted them. All of them go with
+    /// what any of them was made of.
+    #[must_use]
+    pub fn noted(&self) -> Option<(&Author, Vec<&GoalNote>)> {
+        let (author, notes) = match self {
+            Self::GoalCreated(it) => (&it.author, [Some(&it.description), None]),
+            Self::GoalUpdated(it) => (&it.author, [it.note.as_ref(), None]),
+            Self::GoalCompleted(it) => (&it.author, [it.outcome.as_ref(), None]),
+            Self::ProjectCreated(it) => (&it.author, [Some(&it.summary), it.context.as_ref()]),
+            Self::ProjectUpdated(it) => (&it.author, [it.summary.as_ref(), it.context.as_ref()]),
+            Self::ProjectSwapped(it) => (&it.author, [it.update.as_ref(), it.reasoning.as_ref()]),
+            Self::SelfNoted(it) => (&it.author, [Some(&it.note), None]),
+            Self::SelfNoteDropped(it) => (&it.author, [None, None]),
+            _ => return None,
+        };
+        Some((author, notes.into_iter().flatten().collect()))
+    }
+}

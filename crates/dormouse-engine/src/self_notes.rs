@@ -1,0 +1,115 @@
+//! What the assistant can keep for itself, by a call and by an operator.
+
+use dormouse_contracts::{Author, Trust};
+use dormouse_redact::is_about_itself;
+use dormouse_text::is_blank;
+
+use crate::{
+    config::SelfSettings,
+    event::{GoalNote, SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted},
+    state::{SelfNote, SelfNotes},
+};
+
+/// The longest note, in characters.
+pub const SELF_NOTE_LIMIT: usize = 200;
+
+/// Something cannot be kept like this.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SelfNoteError {
+    /// There is no such note.
+    #[error("there is no note {0}")]
+    Unknown(SelfNoteId),
+    /// The text is blank or too long.
+    #[error("the text is blank or longer than {SELF_NOTE_LIMIT} characters")]
+    Text,
+    /// It is kept already.
+    #[error("this is note {0} already")]
+    Known(SelfNoteId),
+    /// There are too many of its kind.
+    #[error("{most} of the kind {kind} are kept already; drop some first")]
+    TooMany {
+        /// The kind.
+        kind: SelfNoteKind,
+        /// How many there may be.
+        most: u32,
+    },
+    /// It is not believed enough to be kept in each prompt.
+    #[error("this is believed {trust}; expected {least} at least")]
+    Trust {
+        /// How far it is believed.
+        trust: Trust,
+        /// The least trust.
+        least: Trust,
+    },
+    /// It is about the assistant itself.
+    #[error(
+        "this is about yourself; a fact or a pattern is about the world and those in it (a guideline says how you mean to behave)"
+    )]
+    AboutItself,
+    /// Only an operator may drop it.
+    #[error("note {0} was set by an operator, and only an operator can drop it")]
+    OfOperator(SelfNoteId),
+}
+
+impl SelfNotes {
+    /// The event that keeps a note. `names` are those of the assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`SelfNoteError`], and nothing happens.
+    pub fn keep(
+        &self,
+        (kind, note): (SelfNoteKind, GoalNote),
+        names: &[&str],
+        settings: &SelfSettings,
+        author: Author,
+    ) -> Result<SelfNoted, SelfNoteError> {
+        if is_blank(&note.text) || note.text.chars().count() > SELF_NOTE_LIMIT {
+            return Err(SelfNoteError::Text);
+        }
+        if kind != SelfNoteKind::Guideline && is_about_itself(&note.text, names) {
+            return Err(SelfNoteError::AboutItself);
+        }
+        let (trust, least) = (note.trust, settings.least_trust);
+        if trust < least {
+            return Err(SelfNoteError::Trust { trust, least });
+        }
+        let is_same = |it: &&SelfNote| {
+            // Who may know the other one may not know this one.
+            let says_it = it.note.text.to_lowercase() == note.text.to_lowercase();
+            it.kind == kind && says_it && it.note.audience == note.audience
+        };
+        if let Some(known) = self.iter().find(is_same) {
+            return Err(SelfNoteError::Known(known.id));
+        }
+        let most = settings.most(kind);
+        if self.iter().filter(|it| it.kind == kind).count() >= most as usize {
+            return Err(SelfNoteError::TooMany { kind, most });
+        }
+        Ok(SelfNoted {
+            id: self.next_id(),
+            kind,
+            note,
+            author,
+        })
+    }
+
+    /// The event that drops a note. A call drops only what a call noted.
+    ///
+    /// # Errors
+    ///
+    /// [`SelfNoteError`], and nothing happens.
+    pub fn drop_note(
+        &self,
+        id: SelfNoteId,
+        author: Author,
+    ) -> Result<SelfNoteDropped, SelfNoteError> {
+        let kept = self.get(id).ok_or(SelfNoteError::Unknown(id))?;
+        let by_call = |author: &Author| matches!(author, Author::Tool(_));
+        match by_call(&author) && !by_call(&kept.author) {
+            true => Err(SelfNoteError::OfOperator(id)),
+            false => Ok(SelfNoteDropped { id, author }),
+        }
+    }
+}
