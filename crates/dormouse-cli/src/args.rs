@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// List, check and change the settings
     #[command(subcommand, after_help = exit::HELP)]
     Config(Settings),
-    /// Show how far the ticks of an assistant may go, and why
+    /// Show how far the ticks of an assistant may go and why, and what its tools did
     #[command(subcommand, after_help = exit::HELP)]
     Exec(Exec),
     /// Show what its model is shown, part by part, and see to templates

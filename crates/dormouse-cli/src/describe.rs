@@ -9,8 +9,9 @@ use dormouse_engine::{
     Activity, ApprovalAnswer, AssessmentOutcome, BudgetKind, BudgetSpan, BudgetStatus, Compacted,
     Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event, FactsBefore,
     GoalMoment, GoalNote, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
-    ProjectUpdated, Pursuit, RosterChange, SafetyCounters, Selected, State, Status, StopCause,
-    SummaryFailure, TaskAssessed, ToolFailures, UnansweredCause, Verdict, WindowLevel,
+    ProjectUpdated, Pursuit, RosterChange, SafetyCounters, Selected, Skipped, State, Status,
+    StopCause, SummaryFailure, TaskAssessed, TickEnded, ToolFailures, UnansweredCause, Verdict,
+    WindowLevel,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -281,10 +282,7 @@ fn decoded(event: &Event) -> String {
             };
             format!("the sender of event {} is {what}", it.trigger)
         }
-        Event::TickEnded(it) => match it.resume_at {
-            Some(at) => format!("{}; goes on at {at}", it.reason.code()),
-            None => it.reason.code().to_owned(),
-        },
+        Event::TickEnded(it) => tick_ended(it),
         Event::EmergencyStopTriggered(it) => stop_reason(&it.cause, it.reason.as_deref()),
         Event::StopNoticeIntended(it) => {
             let arguments = invariant!(serde_json::to_string(&it.arguments), "arguments are JSON");
@@ -713,6 +711,10 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
         text += &format!("; {acts} to be confirmed (`dormouse approvals`)");
     }
     text += &safety(&status.safety);
+    for tool in &status.left_alone {
+        text += &format!("; {tool} gave no answers and is left alone for now");
+    }
+    text += &ticks(status);
     for budget in &status.budgets {
         text += &format!("; {} left {}", left_of(budget), span_of(budget));
     }
@@ -724,6 +726,35 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
         );
     }
     text
+}
+
+/// How many ticks there were since the program began, and why those that did nothing did so.
+fn ticks(status: &Status) -> String {
+    let Skipped {
+        emergency_stop,
+        disabled,
+        collision,
+        waiting,
+        idle,
+    } = status.skipped;
+    let reasons = [
+        (idle, "with nothing to do"),
+        (waiting, "waiting"),
+        (collision, "during another"),
+        (disabled, "while it was switched off"),
+        (emergency_stop, "while it was stopped"),
+    ];
+    let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
+    let skipped: String = skipped
+        .map(|(count, why)| format!(", {count} {why}"))
+        .collect();
+    match skipped.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; {} in its life{skipped} since it woke",
+            counted(status.ticks, "tick", "ticks")
+        ),
+    }
 }
 
 /// How much is left of a budget.
@@ -785,7 +816,20 @@ pub(crate) fn source_name(source: &SourceKind) -> &'static str {
     }
 }
 
-fn ending(verdict: Verdict) -> &'static str {
+/// Why a tick ended, which one it was, how long it lasted and what it did.
+fn tick_ended(ended: &TickEnded) -> String {
+    let later = ended.resume_at.map(|at| format!("; goes on at {at}"));
+    let tick = ended.tick.map(|tick| format!("; tick {tick}"));
+    let lasted = ended.duration_ms.map(|lasted| format!(", {lasted:.1} ms"));
+    let action = ended.action.as_ref().map(|tool| format!(", {tool}"));
+    let rest: String = [later, tick, lasted, action]
+        .into_iter()
+        .flatten()
+        .collect();
+    format!("{}{rest}", ended.reason.code())
+}
+
+pub(crate) fn ending(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Success => "succeeded",
         Verdict::Failure => "failed",
@@ -802,6 +846,6 @@ fn id_of(sender: &Sender, doubts: &[NameDoubt]) -> String {
 }
 
 /// The beginning of a text, on one line.
-fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     shortened(&text.replace(['\n', '\r'], " "), EXCERPT).into_owned()
 }

@@ -27,6 +27,7 @@ mod life;
 mod memory;
 mod models;
 mod secrets;
+mod services;
 mod vectors;
 
 /// How many bytes are written to test the folder: as many as a file needs.
@@ -79,6 +80,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     if let Some(config) = config {
         findings.extend(models::findings(&data, &config, doctor));
     }
+    findings.extend(services::findings());
     findings.extend(defects());
     finding::print(&findings)?;
     Ok(finding::exit(&findings))

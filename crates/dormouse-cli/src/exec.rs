@@ -1,11 +1,17 @@
-//! `dormouse exec show`: how far the ticks of an assistant may go, and which layer decides that.
+//! `dormouse exec`: how far the ticks of an assistant may go and which layer decides that, and what its tools did.
+
+mod calls;
 
 use clap::Subcommand;
+use dormouse_contracts::Clock;
 use dormouse_engine::{
-    Assessment, AssistantConfig, CONTEXTS, ComposedPattern, ContextRow, ContextType, OutOfRange,
-    PatternLayer, Settings, State, ToolFilter, compose,
+    Assessment, AssistantConfig, CONTEXTS, ComposedPattern, ContextRow, ContextSignals,
+    ContextType, OutOfRange, PatternLayer, Settings, State, ToolFilter, compose,
 };
-use dormouse_host::config::{Config, find};
+use dormouse_host::{
+    SystemClock,
+    config::{Config, find},
+};
 use serde::Serialize;
 
 use crate::{
@@ -27,6 +33,10 @@ pub(crate) enum Exec {
         #[command(flatten)]
         json: JsonFlag,
     },
+    /// Print what tools were called, when, how long that took, and how it ended
+    Log(calls::CallLog),
+    /// Count the calls of each tool and each model, whole life
+    Metrics(calls::CallMetrics),
 }
 
 /// A name that no kind of tick has.
@@ -84,18 +94,32 @@ struct NowLine<'a> {
     /// How many tokens the last prompt took.
     prompt_tokens: u32,
     consecutive_errors: u32,
+    signals: ContextSignals,
     /// The kind of the tick that is under way.
     context: Option<ContextType>,
     /// How the task of the turn that is under way was assessed.
     assessment: Option<Assessment>,
 }
 
-/// Prints how far ticks may go.
+/// Prints what is asked for.
 pub(crate) fn run(places: &Places, command: Exec) -> Result<Exit, CommandError> {
-    let Exec::Show { of, context, json } = command;
+    match command {
+        Exec::Show { of, context, json } => show(places, &of, context, json),
+        Exec::Log(command) => calls::log(places, command),
+        Exec::Metrics(command) => calls::metrics(places, command),
+    }
+}
+
+/// Prints how far ticks may go.
+fn show(
+    places: &Places,
+    of: &Whose,
+    context: Option<ContextType>,
+    json: JsonFlag,
+) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let printing = json.printing();
-    let (key, config, state) = effective(places, &data, &of, printing)?;
+    let (key, config, state) = effective(places, &data, of, printing)?;
     let settings = settings(&config, AssistantConfig::new(key.clone()))?;
     for name in FIELDS {
         let line = SettingLine::of(find(name)?, &config);
@@ -205,6 +229,7 @@ fn now(key: &str, state: &State, printing: Printing) -> Result<(), CommandError>
         assistant: key,
         prompt_tokens: state.counts.prompt_tokens,
         consecutive_errors: state.errors.consecutive,
+        signals: ContextSignals::of(state, SystemClock.now()),
         context: turn.map(|turn| turn.context),
         assessment: turn.and_then(|turn| turn.assessment),
     };
@@ -218,8 +243,14 @@ fn now(key: &str, state: &State, printing: Printing) -> Result<(), CommandError>
             None => "no turn is open".to_owned(),
         };
         format!(
-            "{key}: the last prompt took {} tokens; errors in a row: {}; {turn}",
-            line.prompt_tokens, line.consecutive_errors
+            "{key}: the last prompt took {} tokens, {} percent of the window; errors in a row: {}; {}; {turn}",
+            line.prompt_tokens,
+            line.signals.token_pressure,
+            line.consecutive_errors,
+            match line.signals.goal_urgency {
+                true => "something is due",
+                false => "nothing is due",
+            },
         )
     })
 }

@@ -1,6 +1,6 @@
 //! How hard a task is, and how far a tick should go for it: by rules, or by a model's number.
 
-use dormouse_contracts::{ChatRequest, Message, Purpose, ToolChoice};
+use dormouse_contracts::{ChatRequest, Message, Purpose, Timestamp, ToolChoice};
 use dormouse_text::beginning;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,21 @@ pub struct ContextSignals {
     pub recent_errors: u32,
     /// Whether a goal or a promise is due. Then the task is taken for one of several steps.
     pub goal_urgency: bool,
+}
+
+impl ContextSignals {
+    /// The situation of an assistant in this state at `now`, whether or not a task is under way: by its last prompt, its last
+    /// errors, and what is due.
+    #[must_use]
+    pub fn of(state: &State, now: Timestamp) -> Self {
+        let window = u64::from(state.configuration.settings.limits.max_context_tokens());
+        let pressure = u64::from(state.counts.prompt_tokens) * 100 / window.max(1);
+        Self {
+            token_pressure: u32::try_from(pressure).unwrap_or(u32::MAX),
+            recent_errors: state.errors.consecutive,
+            goal_urgency: state.due(now).is_some(),
+        }
+    }
 }
 
 /// How hard a task is, and how far a tick should go for it. Layer 3 of an [execution pattern](crate::TickPattern).

@@ -25,11 +25,12 @@ use dormouse_tools::RegistryError;
 use tokio::{
     select,
     sync::{mpsc, oneshot, watch},
-    time::{Instant, MissedTickBehavior, interval, sleep_until},
+    time::{Instant, sleep_until},
 };
 
 use crate::{
     PROGRAM, Ports,
+    beats::Beats,
     builtin::{barest_tools, builtin_tools, fewer_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
@@ -40,8 +41,8 @@ use crate::{
     remembering::catch_up,
     replay::{Restored, restore_counted},
     state::{Configuration, State},
-    status::{Activity, Skipped, Status},
-    work::{self, Called, Done, Indexing, TakenIn},
+    status::{Activity, Status},
+    work::{self, Called, Done, Indexing, Patience, TakenIn},
 };
 pub use error::{RunError, WakeError};
 use record::Unwritten;
@@ -71,6 +72,8 @@ pub struct Assistant {
     /// Its own mailbox, for work that asks it to write.
     mailbox: mpsc::WeakSender<Command>,
     status: watch::Sender<Status>,
+    /// The ticks that did nothing.
+    beats: Arc<Beats>,
     progress: Progress,
 }
 
@@ -82,7 +85,6 @@ struct Progress {
     fresh: Option<EffectKey>,
     unwritten: Unwritten,
     since_snapshot: u64,
-    skipped: Skipped,
     /// How many calls to the outside panicked.
     panics: Arc<AtomicU64>,
     activity: Activity,
@@ -184,6 +186,10 @@ impl Assistant {
             }
         }
         let prepared = prepared?;
+        let named = config.tool_retries.each.keys();
+        for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {
+            tracing::warn!(tool, "tools.retry names a tool that there is not");
+        }
         let Restored { state, folded } = restored;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
@@ -193,6 +199,7 @@ impl Assistant {
             taken_in: TakenIn::new(state.delivered.numbers().clone()),
             ..Progress::default()
         };
+        let beats = Arc::new(Beats::new(config.limits.tick_rate()));
         let mut assistant = Self {
             config,
             prepared,
@@ -201,6 +208,7 @@ impl Assistant {
             commands,
             mailbox: commands_in.downgrade(),
             status,
+            beats: Arc::clone(&beats),
             progress,
         };
         let now = assistant.ports.clock.now();
@@ -215,6 +223,7 @@ impl Assistant {
             Handle {
                 commands: commands_in,
                 status: status_out,
+                beats,
             },
         ))
     }
@@ -234,8 +243,6 @@ impl Assistant {
     ///
     /// [`RunError`] if its log does not take events any more.
     pub async fn run(mut self) -> Result<(), RunError> {
-        let mut ticks = interval(self.config.limits.tick_rate());
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut work: Option<BoxFuture<'static, Done>> = None;
         // A model call that is under way, but is not polled while the engine asks its sender to wait.
         let mut asked: Option<BoxFuture<'static, Done>> = None;
@@ -284,7 +291,6 @@ impl Assistant {
                     self.flush().await?;
                 }
                 () = wake(wake_at) => {}
-                _ = ticks.tick() => self.tick(),
             }
         }
         // A snapshot of events that are not on disk would describe a life that never happened.
@@ -393,23 +399,23 @@ impl Assistant {
                 (called, Box::pin(assess))
             }
             OutsideCall::Perform(effect) => {
-                let limit = self.tool_timeout(effect.tool.as_str());
+                let patience = self.patience(effect.tool.as_str());
                 // From here on the act may have happened: if it comes up again, the world is asked what became of it.
                 self.progress.fresh = None;
                 let taken_in = self.progress.taken_in.clone();
-                let perform = work::perform(ports, effect, taken_in, limit);
+                let perform = work::perform(ports, effect, taken_in, patience);
                 (Called::Act, Box::pin(perform))
             }
             OutsideCall::AskAfter(effect) => {
-                let limit = self.tool_timeout(effect.tool.as_str());
+                let patience = self.patience(effect.tool.as_str());
                 let taken_in = self.progress.taken_in.clone();
-                let ask_after = work::ask_after(ports, effect, taken_in, limit);
+                let ask_after = work::ask_after(ports, effect, taken_in, patience);
                 (Called::Act, Box::pin(ask_after))
             }
             OutsideCall::Observe(id, query) => {
-                let limit = self.tool_timeout(query.tool.as_str());
+                let patience = self.patience(query.tool.as_str());
                 let called = Called::Query(id.clone());
-                (called, Box::pin(work::observe(ports, id, query, limit)))
+                (called, Box::pin(work::observe(ports, id, query, patience)))
             }
             OutsideCall::Recall(ask) => {
                 let recall = work::recall(ports, key, *ask, recall_limit);
@@ -439,6 +445,7 @@ impl Assistant {
         let handle = Handle {
             commands,
             status: self.status.subscribe(),
+            beats: Arc::clone(&self.beats),
         };
         let names = self.config.name.iter().cloned();
         let names = names.chain([self.config.key.to_string()]).collect();
@@ -471,11 +478,12 @@ impl Assistant {
         asks
     }
 
-    fn tool_timeout(&self, tool: &str) -> Duration {
-        self.prepared
-            .tools()
-            .get(tool)
-            .map_or(ToolSpec::DEFAULT_TIMEOUT, |spec| spec.timeout)
+    fn patience(&self, tool: &str) -> Patience {
+        let spec = self.prepared.tools().get(tool);
+        Patience {
+            limit: spec.map_or(ToolSpec::DEFAULT_TIMEOUT, |spec| spec.timeout),
+            retries: self.config.tool_retries.of(tool).clone(),
+        }
     }
 
     /// What a decision at `now` may look at. The events that it decides have the same time.
@@ -520,7 +528,7 @@ impl Assistant {
     fn take_in(&mut self, done: Done) {
         let now = self.ports.clock.now();
         let view = self.view(now);
-        let events = match self.config.secrets_in_log.done(done) {
+        let events = match self.config.secrets_in_log.done(decide::within_limits(done)) {
             Done::Replied {
                 reply,
                 model,

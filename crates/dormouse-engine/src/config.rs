@@ -4,6 +4,7 @@ mod budgets;
 mod delegation;
 mod goals;
 mod own;
+mod tools;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,7 +12,7 @@ use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{AssistantId, ChannelId, PlaceId, ReasoningEffort, Trust};
 pub use dormouse_dialects::ToolCalling;
 use dormouse_memory::{MIN_QUOTE_TRUST, MIN_TRUST};
-use dormouse_resilience::RetryBudget;
+use dormouse_resilience::{BreakerPolicyError, RetryBudget};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,6 +20,7 @@ pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
 pub use delegation::DelegationSettings;
 pub use goals::GoalSettings;
 pub use own::SelfSettings;
+pub use tools::{ToolBreaker, ToolRetries};
 
 use crate::{
     compacting::CompactionSettings,
@@ -121,6 +123,9 @@ pub struct Limits {
     /// A log without it was decided without such a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_repeated_calls: Option<u32>,
+    /// A log without it was decided without such a limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    beats_apart: bool,
 }
 
 /// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
@@ -138,6 +143,7 @@ impl Default for Limits {
             give_up_after_seconds: GIVE_UP_AFTER_SECONDS,
             max_exchanges: Some(8),
             max_repeated_calls: Some(3),
+            beats_apart: true,
         }
     }
 }
@@ -156,6 +162,9 @@ fn within(field: &'static str, value: u64, low: u32, high: u32) -> Result<u32, O
 
 impl Limits {
     /// Sets the seconds between two ticks, 1 to 3,600. Default 5.
+    ///
+    /// A message is answered at once. Turns that nobody asked for (a goal or a moment that is due) begin that far apart, and
+    /// so do two ticks of one turn.
     ///
     /// # Errors
     ///
@@ -268,6 +277,11 @@ impl Limits {
         Duration::from_secs(self.tick_rate_seconds.into())
     }
 
+    /// Whether turns that nobody asked for begin one tick rate apart. Those of a life that is older than this limit did not.
+    pub(crate) fn are_beats_apart(&self) -> bool {
+        self.beats_apart
+    }
+
     /// The most tool calls in one tick.
     #[must_use]
     pub fn max_iterations(&self) -> u32 {
@@ -376,6 +390,9 @@ pub enum ConfigError {
     /// The number of independent accounts is neither 0 nor within 2 to 100.
     #[error("independent_accounts is {0}; it must be 0 or between 2 and 100")]
     IndependentAccounts(u32),
+    /// Tools are left alone as they cannot be.
+    #[error("a tool that gives no answers is left alone")]
+    ToolBreaker(#[from] BreakerPolicyError),
 }
 
 /// Everything the operator decides about one assistant.
@@ -475,6 +492,10 @@ pub struct AssistantConfig {
     pub delegation: DelegationSettings,
     /// How much it may keep for itself.
     pub own: SelfSettings,
+    /// When a tool that gives no answers is left alone.
+    pub tool_breaker: ToolBreaker,
+    /// How often calls of tools are tried.
+    pub tool_retries: ToolRetries,
 }
 
 impl AssistantConfig {
@@ -486,6 +507,7 @@ impl AssistantConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.execution.check()?;
         self.prompt.check()?;
+        self.tool_breaker.policy()?;
         match (self.temperature, self.max_tokens) {
             (Some(temperature), _) if !(0.0..=2.0).contains(&temperature) => {
                 Err(ConfigError::Temperature(temperature))
@@ -549,6 +571,7 @@ impl AssistantConfig {
             goals: self.goals,
             delegation: self.delegation,
             own: self.own,
+            tool_breaker: self.tool_breaker,
         }
     }
 
@@ -604,6 +627,8 @@ impl AssistantConfig {
             goals: GoalSettings::default(),
             delegation: DelegationSettings::default(),
             own: SelfSettings::default(),
+            tool_breaker: ToolBreaker::default(),
+            tool_retries: ToolRetries::default(),
         }
     }
 }
@@ -678,6 +703,11 @@ pub struct Settings {
     pub delegation: DelegationSettings,
     #[serde(default, skip_serializing_if = "SelfSettings::is_usual")]
     pub own: SelfSettings,
+    #[serde(
+        default = "ToolBreaker::of_older_logs",
+        skip_serializing_if = "ToolBreaker::is_of_older_logs"
+    )]
+    pub tool_breaker: ToolBreaker,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

@@ -31,13 +31,13 @@ use dormouse_tools::{LoopEffect, after};
 
 pub(crate) use action::{Action, Next, OutsideCall};
 pub(crate) use assessing::on_assessed;
-pub(crate) use calls::{answer_with, effect_key_of, without_advice};
+pub(crate) use calls::{answer_with, effect_key_of, unanswered as call_unanswered, without_advice};
 pub(crate) use compaction::{Summarized, on_extracted, on_summary};
 pub(crate) use delayed::on_delay;
 pub(crate) use delegation::overdue_at as overdue_task;
 pub(crate) use outcomes::{
     Answered, Asked, noted, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
-    on_settled, on_world_failure, shortened_reply,
+    on_settled, on_world_failure, shortened_reply, within_limits,
 };
 pub(crate) use perception::{classification, perceived};
 pub(crate) use prepared::Prepared;
@@ -203,17 +203,10 @@ fn may_follow(view: View<'_>, step: &Step, call: &CallState) -> bool {
 
 /// Why the loop ends after this step, if it does.
 fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
-    let closed = |reason| {
-        Some(TickEnded {
-            reason,
-            resume_at: None,
-        })
-    };
+    let closed = |reason| Some(TickEnded::new(reason, None));
+    let later = |reason, at| Some(TickEnded::new(reason, Some(at)));
     if step.parse_failed.is_some() {
-        return Some(TickEnded {
-            reason: StopReason::ParseError,
-            resume_at: Some(waits::after_error(view, turn)),
-        });
+        return later(StopReason::ParseError, waits::after_error(view, turn));
     }
     if let Some(reason) = loop_end(view, step) {
         return closed(reason);
@@ -233,10 +226,10 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
         }
         _ if step.only_speaks() => closed(StopReason::CriticalTokens),
         ExecutionPattern::ReactLoop => None,
-        ExecutionPattern::SingleAction => Some(TickEnded {
-            reason: StopReason::MaxIterations,
-            resume_at: Some(view.now.plus(view.config().limits.tick_rate())),
-        }),
+        ExecutionPattern::SingleAction => {
+            let next = view.now.plus(view.config().limits.tick_rate());
+            later(StopReason::MaxIterations, next)
+        }
     }
 }
 

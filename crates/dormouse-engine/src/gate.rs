@@ -111,7 +111,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
         // A turn that waits for its world continues with its act, and needs no model for that.
         Some(turn) if turn.open_call().is_some() => open_turn(turn, services, now),
         turn => match (state.services.pauses.of_all(services, now), turn) {
-            _ if state.turns.is_empty() && state.due(now).is_none() => Err(Skip::Idle),
+            _ if state.turns.is_empty() && state.due_at_beat(now).is_none() => Err(Skip::Idle),
             (Some(pause), _) => Err(Skip::Paused(pause.until)),
             (None, Some(turn)) if !turn.may_step_aside() => open_turn(turn, services, now),
             (None, _) => among_all(state, services, now),
@@ -137,7 +137,9 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     });
     let fresh = next_fresh(state).map(Trigger::seq);
     // People who wait for an answer go first.
-    let fresh = fresh.or_else(|| state.due(now)).map(Reason::Waiting);
+    let fresh = fresh
+        .or_else(|| state.due_at_beat(now))
+        .map(Reason::Waiting);
     match (open, fresh) {
         // A message that has not failed yet shows whether the model answers other messages.
         (_, Some(fresh)) if state.services.recent.is_silent() || yields => Ok(fresh),

@@ -1,5 +1,7 @@
 //! Talking to a running assistant.
 
+use std::sync::Arc;
+
 use dormouse_classify::Classification;
 use dormouse_contracts::{
     AppendError, AppendErrorKind, AppendRequest, Perception, Seq, Timestamp, Trust,
@@ -7,6 +9,7 @@ use dormouse_contracts::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
+    beats::Beats,
     event::{ApprovalAnswered, StopCause},
     state::{Pause, State},
     status::{Activity, Status},
@@ -195,6 +198,7 @@ pub(crate) enum Command {
 pub struct Handle {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) status: watch::Receiver<Status>,
+    pub(crate) beats: Arc<Beats>,
 }
 
 impl Handle {
@@ -332,13 +336,17 @@ impl Handle {
     /// The assistant at a glance, as it is now.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.status.borrow().clone()
+        Status {
+            skipped: self.beats.skipped(),
+            ..self.status.borrow().clone()
+        }
     }
 
     /// Waits until the status changes, and returns it; `None` if the assistant is not running any more.
     pub async fn status_changed(&mut self) -> Option<Status> {
         self.status.changed().await.ok()?;
-        Some(self.status.borrow_and_update().clone())
+        self.status.mark_unchanged();
+        Some(self.status())
     }
 
     /// Waits until every message accepted so far has been dealt with, or cannot be dealt with for now. An assistant that was

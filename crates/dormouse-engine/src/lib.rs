@@ -12,6 +12,7 @@
 
 mod assessment;
 mod assistant;
+mod beats;
 mod builtin;
 mod clearing;
 mod compacting;
@@ -22,6 +23,7 @@ mod decide;
 mod delegating;
 mod event;
 mod execution;
+mod executions;
 mod forgetting;
 mod gate;
 mod goals;
@@ -51,7 +53,7 @@ pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, Wi
 pub use config::{
     ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, ExecutionPattern,
     GoalSettings, Limits, OutOfRange, Privacy, SelfSettings, Settings, SpendingBudgets, Switch,
-    TokenPrice, ToolCalling, UnknownPrice,
+    TokenPrice, ToolBreaker, ToolCalling, ToolRetries, UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
@@ -83,6 +85,10 @@ pub use event::{
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
     TickPattern, compose,
+};
+pub use executions::{
+    Execution, ExecutionMetrics, ModelMetrics, TaskMetrics, ToolMetrics, execution_metrics,
+    executions,
 };
 pub use forgetting::{
     ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Person, Selection, WhoError,
@@ -116,12 +122,12 @@ pub use state::{
     Amount, Approval, Approvals, Archived, Awaiting, CachedResults, CallState, ChangedSetting,
     ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Delegations,
     Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, GivenTask, Goal,
-    GoalTurns, Goals, HISTORY_KEPT, Heard, History, HistorySummary, Identities, LearntLimit,
-    MetCondition, OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause, Pauses,
-    People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reservation, Roster,
+    GoalTurns, Goals, HISTORY_KEPT, Heard, Heartbeat, History, HistorySummary, Identities,
+    LearntLimit, MetCondition, OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause,
+    Pauses, People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reservation, Roster,
     SelfNote, SelfNotes, Service, Services, ShownLines, SpendingLedger, SpendingWindow, Spent,
-    State, Step, StepKind, StopNotice, Stopped, TakenTask, TaskEnd, Trigger, Turn, TurnFailures,
-    TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
+    State, Step, StepKind, StopNotice, Stopped, TakenTask, TaskEnd, ToolCircuits, Trigger, Turn,
+    TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

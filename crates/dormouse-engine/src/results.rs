@@ -1,5 +1,7 @@
 //! The results of calls, as a model sees them.
 
+use std::io;
+
 use dormouse_contracts::{Origin, invariant};
 use dormouse_text::{beginning, escape_hidden_json, escape_template_tokens};
 use serde_json::{Value, json};
@@ -14,6 +16,49 @@ const LEFT_OUT: &str = "left_out";
 pub(crate) fn bounded(content: Value) -> String {
     let json = cut(content).to_string();
     escape_template_tokens(&escape_hidden_json(&json)).into_owned()
+}
+
+/// The value, or the beginning of its JSON as text if that is longer than `limit` bytes. The rest is not read.
+pub(crate) fn beginning_of(value: Value, limit: usize) -> Value {
+    let mut beginning = Beginning::new(limit);
+    match serde_json::to_writer(&mut beginning, &value) {
+        Ok(()) => value,
+        Err(_) => Value::String(String::from_utf8_lossy(&beginning.bytes).into_owned()),
+    }
+}
+
+/// Whether the JSON of a value is longer than `limit` bytes.
+pub(crate) fn is_longer(value: &Value, limit: usize) -> bool {
+    serde_json::to_writer(Beginning::new(limit), value).is_err()
+}
+
+/// Keeps the first bytes that are written, and refuses what follows.
+struct Beginning {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Beginning {
+    fn new(limit: usize) -> Self {
+        let bytes = Vec::new();
+        Self { bytes, limit }
+    }
+}
+
+impl io::Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.limit.saturating_sub(self.bytes.len());
+        let (kept, refused) = bytes.split_at(room.min(bytes.len()));
+        self.bytes.extend_from_slice(kept);
+        match refused.is_empty() {
+            true => Ok(bytes.len()),
+            false => Err(io::ErrorKind::FileTooLarge.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps a result within [`RESULT_LIMIT`]: a longer one is cut, and its beginning is shown as text.

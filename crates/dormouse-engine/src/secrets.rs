@@ -14,7 +14,7 @@ use crate::{
     builtin::MemoryAnswer,
     event::{EffectSettled, Event, Replied, ToolAnswered},
     forgetting::IDS,
-    work::Done,
+    work::{Done, Seen},
 };
 
 /// Whether the log keeps secrets that somebody says.
@@ -86,11 +86,12 @@ fn masked_result(done: Done) -> Done {
         Done::Observed { call, seen } => Done::Observed {
             call,
             seen: match seen {
-                Ok(seen) => Ok(masked_values(seen)),
-                Err(mut rejection) => {
+                Seen::Shown(seen) => Seen::Shown(masked_values(seen)),
+                Seen::Refused(mut rejection) => {
                     rejection.reason = prose(&rejection.reason);
-                    Err(rejection)
+                    Seen::Refused(rejection)
                 }
+                Seen::NoAnswer(why) => Seen::NoAnswer(prose(&why)),
             },
         },
         Done::MemoryAnswered { call, answer } => Done::MemoryAnswered {

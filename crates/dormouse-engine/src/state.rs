@@ -19,6 +19,7 @@ mod deliveries;
 mod errors;
 mod goals;
 mod heard;
+mod heartbeat;
 mod history;
 mod identities;
 mod ledger;
@@ -36,6 +37,7 @@ mod shown_lines;
 mod spent;
 mod step;
 mod stop;
+mod tool_circuits;
 mod trigger;
 mod turn;
 mod turns;
@@ -60,6 +62,7 @@ pub use deliveries::Deliveries;
 pub use errors::{ErrorRecord, RECENT_CALLS};
 pub use goals::{Goal, GoalTurns, Goals};
 pub use heard::Heard;
+pub use heartbeat::Heartbeat;
 pub use history::{HISTORY_KEPT, History};
 pub use identities::Identities;
 pub use ledger::{Amount, Reservation, SpendingLedger, SpendingWindow};
@@ -79,6 +82,7 @@ pub use shown_lines::ShownLines;
 pub use spent::{Counts, Spent};
 pub use step::{CallState, EffectState, Step, StepKind};
 pub use stop::{EmergencyStop, StopNotice, Stopped};
+pub use tool_circuits::ToolCircuits;
 pub use trigger::{DueGoal, Occasion, OccasionKind, Trigger};
 pub use turn::{Phase, Turn, TurnFailures, TurnView, Wait, Widened, WorldReach};
 pub use turns::Turns;
@@ -167,6 +171,12 @@ pub struct State {
     /// What it keeps for itself.
     #[serde(default, skip_serializing_if = "SelfNotes::is_empty")]
     pub self_notes: SelfNotes,
+    /// Tools that are left alone, since they gave no answers.
+    #[serde(default, skip_serializing_if = "ToolCircuits::is_none")]
+    pub tool_circuits: ToolCircuits,
+    /// The tick under way, or the last one.
+    #[serde(default, skip_serializing_if = "Heartbeat::is_none")]
+    pub heartbeat: Heartbeat,
 }
 
 impl State {
@@ -212,6 +222,7 @@ impl State {
             let promised = self.promises.take(*trigger, &self.people);
             if let Some(occasion) = promised.or_else(|| self.goals.take(*trigger, seq, *context)) {
                 self.turns.wait_for(occasion);
+                self.heartbeat.begin_by_itself(at);
             }
         }
         let closing = matches!(event, Event::TickEnded(ended) if ended.resume_at.is_none());
@@ -233,9 +244,12 @@ impl State {
             .into_iter()
             .for_each(|it| self.turns.wait_for(it));
         // These look at the turns as they were before the event.
+        self.heartbeat.apply(at, event, &self.turns);
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
         self.window.apply(event, &self.turns);
+        let breaker = &self.configuration.settings.tool_breaker;
+        self.tool_circuits.apply(at, event, &self.turns, breaker);
         let tools = &self.configuration.tools;
         self.cached.apply(at, event, tools, &self.turns);
         let answering = &self.configuration.services;
@@ -287,13 +301,42 @@ impl State {
         promise.or_else(|| goal().map(|goal| goal.turns.trigger))
     }
 
-    /// The next moment after `now` at which something is due.
+    /// The same, unless it has to wait: turns that nobody asked for begin one tick rate apart.
+    pub(crate) fn due_at_beat(&self, now: Timestamp) -> Option<Seq> {
+        let due = self.due(now);
+        due.filter(|_| self.next_beat(now).is_none())
+    }
+
+    fn next_beat(&self, now: Timestamp) -> Option<Timestamp> {
+        let limits = &self.configuration.settings.limits;
+        let is_paced = limits.are_beats_apart();
+        is_paced.then(|| self.heartbeat.next(now, limits.tick_rate()))?
+    }
+
+    /// The next moment after `now` at which a turn begins by itself, because something is due.
     pub(crate) fn next_due_after(&self, now: Timestamp) -> Option<Timestamp> {
         let settings = &self.configuration.settings.goals;
         let goal = self.goals.next_after(now, settings);
-        let deadline = self.delegations.next_deadline(now);
-        let moments = self.promises.next_after(now).into_iter().chain(goal);
-        moments.chain(deadline).min()
+        let next = self.promises.next_after(now).into_iter().chain(goal).min();
+        let own = match self.next_beat(now) {
+            Some(beat) if self.due(now).is_some() => Some(beat),
+            Some(beat) => next.map(|next| next.max(beat)),
+            None => next,
+        };
+        // The end of the time for a task is kept to however often it thinks.
+        own.into_iter()
+            .chain(self.delegations.next_deadline(now))
+            .min()
+    }
+
+    /// An event as it is recorded: the end of a tick says which tick it was, how long it lasted and what it did.
+    pub(crate) fn accounted(&self, at: Timestamp, event: Event) -> Event {
+        match event {
+            Event::TickEnded(ended) => {
+                Event::TickEnded(self.heartbeat.account(at, self.counts.ticks, &ended))
+            }
+            other => other,
+        }
     }
 
     /// Whether anything waits for a service of the model at `now`: a pause, or the turn after a failure.

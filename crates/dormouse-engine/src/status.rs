@@ -65,7 +65,7 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    pub(crate) fn count(&mut self, skip: Skip) {
+    pub(crate) fn count(&mut self, skip: Skip, ticks: u64) {
         let counter = match skip {
             Skip::EmergencyStop => &mut self.emergency_stop,
             Skip::Disabled => &mut self.disabled,
@@ -73,7 +73,7 @@ impl Skipped {
             Skip::Waiting(_) | Skip::Paused(_) => &mut self.waiting,
             Skip::Idle => &mut self.idle,
         };
-        *counter = counter.saturating_add(1);
+        *counter = counter.saturating_add(ticks);
     }
 }
 
@@ -182,4 +182,6 @@ pub struct Status {
     pub budgets: Vec<BudgetStatus>,
     /// How many lines it has kept on purpose. It also remembers everything else that it heard.
     pub memories: u64,
+    /// The tools that gave no answers lately and are left alone for now.
+    pub left_alone: Vec<String>,
 }

@@ -18,13 +18,11 @@ use std::{
 
 use dormouse_contracts::{
     AssistantId, CallId, ChatModel, ChatReply, ChatRequest, Clock, EffectKey, ModelError,
-    ModelErrorKind, ModelName, Outcome, Random, Rejection, ServiceName, TokenCounter, complete,
+    ModelErrorKind, ModelName, Outcome, Random, ServiceName, TokenCounter, complete,
 };
 use dormouse_resilience::{
     Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
 };
-use serde_json::Value;
-
 use tokio::time::Instant;
 
 use crate::{
@@ -45,7 +43,7 @@ pub(crate) use memory_query::ask_memory;
 pub(crate) use panics::{Called, caught};
 pub(crate) use recall::{RecallQuery, recall};
 pub(crate) use taken_in::TakenIn;
-pub(crate) use world::{WorldFailure, ask_after, observe, perform};
+pub(crate) use world::{Patience, Seen, WorldFailure, ask_after, observe, perform};
 
 /// How a call to the outside ended.
 #[derive(Debug)]
@@ -70,7 +68,7 @@ pub(crate) enum Done {
     },
     Observed {
         call: CallId,
-        seen: Result<Value, Rejection>,
+        seen: Seen,
     },
     /// The world could not be reached, so the call has to be made again.
     WorldFailed(WorldFailure),

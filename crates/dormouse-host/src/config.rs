@@ -31,6 +31,7 @@ mod provider;
 mod section;
 mod sections;
 mod table;
+mod tools;
 mod values;
 mod words;
 mod world;
@@ -53,6 +54,7 @@ pub use table::{
     Applies, MayHoldAKey, Missing, Setting, UnknownSetting, example, find, missing, schema,
     settings,
 };
+pub use tools::{ToolRetrySection, ToolsSection};
 pub use values::inline;
 pub use world::{privacy, unmatched};
 
@@ -94,6 +96,8 @@ pub struct Config {
     pub delegation: DelegationSection,
     /// What it keeps for itself: projects, session memory, guidelines.
     pub own: OwnSection,
+    /// How often tools are tried, and when one is left alone.
+    pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,
     /// Prices of models that the program does not know.

@@ -2,6 +2,7 @@
 
 mod carrier;
 mod error;
+mod health;
 mod new_files;
 mod open_log;
 mod process_budget;
@@ -41,6 +42,7 @@ use crate::{
     system::{SystemClock, SystemRandom},
 };
 pub use error::{HostError, Mismatch, check_follows};
+pub use health::ServiceReport;
 use new_files::{NewFiles, is_missing};
 pub use open_log::OpenLog;
 pub(crate) use process_budget::ProcessLimits;

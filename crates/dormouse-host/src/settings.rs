@@ -66,6 +66,8 @@ pub(crate) fn assistant_config(
         goals: config.goals.settings(),
         delegation: config.delegation.settings(),
         own: config.own.settings(),
+        tool_breaker: config.tools.breaker(),
+        tool_retries: config.tools.retries(),
         ..settings
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`RedactionProfile`] (what is searched), [`SensitiveKind`] and [`Match`] (what is found),
 //! [`scan`] and [`mask`], [`KnownSecrets`] (secrets that the caller knows), [`is_named_secret`] and [`scan_query`] (a
-//! name and its value), [`is_about_itself`] (what a character must not remember about itself).
+//! name and its value), [`clean_error`] (errors for others), [`is_about_itself`] (what a character must not remember about itself).
 //!
 //! Each rule is a row of a table: key formats in `formats`, patterns in `rules`, names of secrets in `assigned`, card
 //! schemes in `card`. Validators (Luhn, IP addresses, randomness) check the matches.
@@ -32,8 +32,10 @@ mod known;
 mod persona;
 
 mod bytes;
+mod error;
 
 pub use assigned::{is_named_secret, scan_query};
+pub use error::clean_error;
 pub use kind::SensitiveKind;
 pub use known::KnownSecrets;
 pub use matches::{Match, merged};

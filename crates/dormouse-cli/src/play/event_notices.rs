@@ -214,10 +214,7 @@ mod tests {
                 paused_until: None,
                 context_limit: None,
             }),
-            Event::TickEnded(TickEnded {
-                reason: StopReason::LlmError,
-                resume_at,
-            }),
+            Event::TickEnded(TickEnded::new(StopReason::LlmError, resume_at)),
         ]
     }
 
@@ -237,10 +234,7 @@ mod tests {
                     window: 4_096,
                 }),
             }),
-            Event::TickEnded(TickEnded {
-                reason: StopReason::TerminalTool,
-                resume_at: None,
-            }),
+            Event::TickEnded(TickEnded::new(StopReason::TerminalTool, None)),
         ];
         assert_eq!(notices_of(&events), Vec::<String>::new());
     }
@@ -334,10 +328,7 @@ mod tests {
                  has ended, `dormouse emergency clear --data tea`)."
             ]
         );
-        let ended = Event::TickEnded(TickEnded {
-            reason: StopReason::TerminalTool,
-            resume_at: None,
-        });
+        let ended = Event::TickEnded(TickEnded::new(StopReason::TerminalTool, None));
         assert!(notices_of(&[ended]).is_empty());
     }
 }

@@ -95,8 +95,14 @@ fn commands_reach_the_assistants_that_run_and_change_what_these_remember() {
     ok(home.run(&["log", "verify"], ""));
     let doctor = ok(home.run(&["doctor"], ""));
     assert!(!doctor.out.contains("fail"), "{}", doctor.out);
+    // What the last calls of those who run showed.
+    for well in ["circuit closed", "dormouse: the world is reached"] {
+        assert!(doctor.out.contains(well), "{}", doctor.out);
+    }
     assert_eq!(running.end(Signal::SIGTERM), Some(143));
     assert!(!home.file("control.sock").exists());
+    let alone = ok(home.run(&["doctor"], ""));
+    assert!(!alone.out.contains("the world is reached"), "nobody runs");
 }
 
 #[test]

@@ -67,6 +67,38 @@ fn exec_show_prints_what_each_layer_leaves() {
 }
 
 #[test]
+fn exec_log_and_metrics_show_what_tools_did() {
+    let home = Home::new();
+    home.play("hello\nremember that I live in Berlin\n");
+    let log = ok(home.run(&["exec", "log", "--json"], "")).of_type("execution");
+    let of = |tool: &str| {
+        let calls = log.iter().filter(|line| line["tool"] == tool);
+        calls.collect::<Vec<_>>()
+    };
+    assert!(!of("store_memory").is_empty(), "{log:?}");
+    for call in &log {
+        assert_eq!(call["success"], true, "{call}");
+        assert!(call["duration_ms"].as_f64() >= Some(0.0), "{call}");
+    }
+    let metrics = ok(home.run(&["exec", "metrics", "--json"], ""));
+    let tools = metrics.of_type("tool_metrics");
+    let counted = tools.iter().find(|line| line["name"] == "store_memory");
+    assert_eq!(counted.unwrap()["calls"], of("store_memory").len());
+    let replies = metrics.of_type("model_metrics").remove(0)["replies"].as_u64();
+    assert!(replies >= Some(2), "{}", metrics.out);
+    assert_eq!(metrics.of_type("task_metrics")[0]["closed"], 2);
+
+    let newest = ok(home.run(&["exec", "log", "--last", "1"], ""));
+    assert_eq!(newest.out.lines().count(), 1, "{}", newest.out);
+    let failed = ok(home.run(&["exec", "log", "--failed"], ""));
+    assert!(
+        failed.err.contains("has made no such call"),
+        "{}",
+        failed.err
+    );
+}
+
+#[test]
 fn a_field_of_the_execution_configuration_is_changed_by_its_documented_name() {
     let home = Home::new();
     home.play("hello\n");

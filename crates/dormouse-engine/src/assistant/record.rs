@@ -169,6 +169,7 @@ impl Assistant {
 
     fn fold_in(&mut self, at: Timestamp, event: Event) -> Recorded {
         let seq = self.state.seq.next();
+        let event = self.state.accounted(at, event);
         match &event {
             Event::EffectIntended(intended) => self.progress.fresh = Some(intended.key.clone()),
             Event::StopNoticeIntended(intended) => self.progress.fresh = Some(intended.key.clone()),

@@ -1,6 +1,6 @@
 //! What others see of a running assistant, and when it wakes by itself.
 
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use dormouse_contracts::Timestamp;
 use tokio::time::Instant;
@@ -16,16 +16,18 @@ use crate::{
     status::{Activity, SafetyCounters, Status},
 };
 
+/// How often an assistant that waits for a moment looks at the clock.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
 fn waits_for_its_world(turn: &Turn) -> bool {
     let after = turn.wait().and_then(|wait| wait.after);
     after == Some(StopReason::WorldUnreachable)
 }
 
 impl Assistant {
-    pub(super) fn tick(&mut self) {
-        // The work of a tick was done as soon as there was a reason for it; the timer only counts the ticks that do
-        // nothing.
-        let skip = match &self.progress.activity {
+    /// Why the ticks that come now do nothing. The work of a tick is done as soon as there is a reason for it.
+    fn skip(&self) -> Skip {
+        match &self.progress.activity {
             Activity::Thinking | Activity::Acting => Skip::Collision,
             Activity::Waiting(at) | Activity::WorldUnreachable { until: at, .. } => {
                 Skip::Waiting(*at)
@@ -36,8 +38,7 @@ impl Assistant {
             Activity::Disabled => Skip::Disabled,
             Activity::Stalled { .. } => Skip::Waiting(self.ports.clock.now()),
             Activity::Idle => Skip::Idle,
-        };
-        self.progress.skipped.count(skip);
+        }
     }
 
     pub(super) fn rest(&mut self, skip: Skip) {
@@ -86,7 +87,11 @@ impl Assistant {
             | Activity::WorldUnreachable { until: at, .. } => Some(*at),
             Activity::Paused(pause) => Some(pause.until),
             Activity::Thinking | Activity::Acting | Activity::Idle => None,
-            _ => return None,
+            // The log is tried again at the next tick.
+            Activity::Stalled { .. } => {
+                return Some(Instant::now() + self.config.limits.tick_rate());
+            }
+            Activity::Disabled | Activity::Stopped(_) => return None,
         };
         let due_at = match &self.progress.activity {
             Activity::Idle | Activity::Waiting(_) | Activity::OverBudget { .. } => {
@@ -99,8 +104,22 @@ impl Assistant {
             Some(_) => None,
         };
         let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
-        let at = until.into_iter().chain(slow_at).chain(due_at).min()?;
-        Some(Instant::now() + at.since(self.ports.clock.now()))
+        let at = until.into_iter().chain(slow_at).chain(due_at).min();
+        let left = at.map(|at| at.since(self.ports.clock.now()));
+        // Somebody may set the clock, and the timer does not learn of it.
+        let look_again = (at.is_some() || self.shows_time()).then_some(LOOK_AGAIN);
+        let wait = left.into_iter().chain(look_again).min()?;
+        Some(Instant::now() + wait)
+    }
+
+    /// Whether something in the status changes by time alone.
+    fn shows_time(&self) -> bool {
+        let now = self.ports.clock.now();
+        let is_spent = |budget: BudgetStatus| budget.spent > 0;
+        self.state.approvals.waiting(now).next().is_some()
+            || BudgetStatus::each(&self.state, now)
+                .into_iter()
+                .any(is_spent)
     }
 
     /// Whether model or world failed so often in a row that nobody should wait for them.
@@ -140,6 +159,7 @@ impl Assistant {
         // A moment that has come waits like a message, also before its turn begins.
         let due = usize::from(state.due(self.ports.clock.now()).is_some());
         let unwritten = usize::from(!self.progress.unwritten.is_empty());
+        self.beats.skip_for(self.skip());
         let status = Status {
             activity,
             slow_since: self.slow_since(),
@@ -156,7 +176,7 @@ impl Assistant {
             panics: self.progress.panics.load(Ordering::Relaxed),
             seq: self.written(),
             ticks: state.counts.ticks,
-            skipped: self.progress.skipped,
+            skipped: self.beats.skipped(),
             prompt_tokens: state.counts.prompt_tokens,
             max_context_tokens: self.config.limits.max_context_tokens(),
             window_level: WindowLevel::of(
@@ -169,6 +189,9 @@ impl Assistant {
             spent: state.spent,
             budgets: BudgetStatus::each(state, self.ports.clock.now()),
             memories: state.counts.remembered,
+            left_alone: (state.tool_circuits.open(self.ports.clock.now()))
+                .map(|(tool, _)| tool.to_owned())
+                .collect(),
         };
         self.status.send_if_modified(|current| {
             // Ticks that did nothing do not wake the watchers.

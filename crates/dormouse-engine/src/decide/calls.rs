@@ -60,6 +60,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     match spec.reach {
         ToolReach::Query => match view.state.cached.find(spec, &checked.arguments, view.now) {
             Some(known) => used_again(view, call, known).into(),
+            None if let Some(left_alone) = left_alone(view, call, spec) => left_alone.into(),
             None => Action::Call(OutsideCall::Observe(
                 call.id().clone(),
                 Query {
@@ -69,6 +70,9 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 },
             )),
         },
+        ToolReach::Effect if let Some(left_alone) = left_alone(view, call, spec) => {
+            left_alone.into()
+        }
         ToolReach::Effect => match approvals::approval(view, turn, call, &checked) {
             Err(asked) => asked.into(),
             Ok(approval) => match effect_key(view) {
@@ -106,6 +110,20 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
             BuiltinOutcome::Refused(why) => failed(&why),
         },
     }
+}
+
+/// What a call of a tool comes to that gave no answers lately. It was not made, so it is no error. Words are always said:
+/// nobody could be told otherwise that something is wrong.
+fn left_alone(view: View<'_>, call: &CallState, spec: &ToolSpec) -> Option<Event> {
+    if spec.speech.is_some() {
+        return None;
+    }
+    let open = view
+        .state
+        .tool_circuits
+        .admits(spec.name.as_str(), view.now);
+    let why = format!("not done: {}", open.err()?);
+    Some(skip(view, call, &why))
 }
 
 /// The event that an act is intended.
@@ -254,6 +272,14 @@ pub(crate) fn answer_with(
     Event::ToolAnswered(answered(view, call, verdict, content, trust))
 }
 
+/// The event that a call got no answer.
+pub(crate) fn unanswered(view: View<'_>, call: &CallState, content: String) -> Event {
+    Event::ToolAnswered(ToolAnswered {
+        is_unanswered: true,
+        ..answered(view, call, Verdict::Failure, content, None)
+    })
+}
+
 fn answered(
     view: View<'_>,
     call: &CallState,
@@ -272,6 +298,7 @@ fn answered(
         tokens,
         trust,
         cached: None,
+        is_unanswered: false,
     }
 }
 

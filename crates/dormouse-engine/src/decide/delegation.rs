@@ -112,10 +112,7 @@ pub(super) fn pointless(view: View<'_>, turn: &Turn, prompt_tokens: u32) -> Opti
         true => return None,
     };
     let ended = failure.map(|failure| failed(taken, failure));
-    let tick = TickEnded {
-        reason: StopReason::GivenUp,
-        resume_at: None,
-    };
+    let tick = TickEnded::new(StopReason::GivenUp, None);
     let closed = commitment::closed(view, turn, tick);
     Some(Decided::all(ended.into_iter().collect(), closed))
 }

@@ -5,6 +5,7 @@ use dormouse_contracts::{
     ModelName, Outcome, Receipt, Rejection, Trust, WorldErrorKind,
 };
 use dormouse_entities::EntityChange;
+use dormouse_redact::clean_error;
 use dormouse_text::{beginning_bytes, escape_template_tokens, floor_char_boundary};
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ use crate::{
     reply::{self, Reading},
     results,
     state::{CallState, Turn},
-    work::WorldFailure,
+    work::{Done, Seen, WorldFailure},
 };
 
 /// If a world could be reached this many times without answering an act, its next such failure settles the act as
@@ -227,10 +228,8 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         events.extend(unanswered::end(view, turn, cause).into_events());
         return events;
     }
-    events.push(Event::TickEnded(TickEnded {
-        reason: StopReason::LlmError,
-        resume_at: Some(wait),
-    }));
+    let ended = TickEnded::new(StopReason::LlmError, Some(wait));
+    events.push(Event::TickEnded(ended));
     if kind == ModelErrorKind::Auth {
         let cause = StopCause::Credentials;
         events.push(stop(cause));
@@ -259,6 +258,27 @@ fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
         return None;
     }
     prompt::shrink(view.state, turn, view.preamble, length)
+}
+
+/// An answer of the world that is small enough to be looked through for secrets and kept. A tool may return anything.
+pub(crate) fn within_limits(done: Done) -> Done {
+    match done {
+        Done::Settled { key, outcome } => Done::Settled {
+            key,
+            outcome: bounded(outcome),
+        },
+        Done::Observed {
+            call,
+            seen: Seen::Shown(value),
+        } => {
+            let seen = match is_deeper(&value, RECEIPT_DEPTH) {
+                true => Seen::NoAnswer("the answer was nested too deeply".to_owned()),
+                false => Seen::Shown(results::beginning_of(value, RECEIPT_LIMIT)),
+            };
+            Done::Observed { call, seen }
+        }
+        other => other,
+    }
 }
 
 /// The event that follows when an effect's outcome is known, or will never be known.
@@ -327,11 +347,8 @@ pub(crate) fn on_world_failure(view: View<'_>, failure: &WorldFailure) -> Vec<Ev
         silent: is_silent,
     });
     let pause = waits::for_the_world(view, turn);
-    let ended = Event::TickEnded(TickEnded {
-        reason: StopReason::WorldUnreachable,
-        resume_at: Some(pause),
-    });
-    vec![failed, ended]
+    let ended = TickEnded::new(StopReason::WorldUnreachable, Some(pause));
+    vec![failed, Event::TickEnded(ended)]
 }
 
 /// An outcome that fits into the log and can be read back. For a receipt that is too large or too deep, only that fact
@@ -346,9 +363,8 @@ pub(super) fn bounded(outcome: Outcome) -> Outcome {
             let detail = if is_deeper(&detail, RECEIPT_DEPTH) {
                 json!({"left_out": "the world's answer was nested too deeply"})
             } else {
-                let length = detail.to_string().len();
-                match length > RECEIPT_LIMIT {
-                    true => json!({"left_out_bytes": length}),
+                match results::is_longer(&detail, RECEIPT_LIMIT) {
+                    true => json!({"left_out_bytes": detail.to_string().len()}),
                     false => detail,
                 }
             };
@@ -391,11 +407,7 @@ fn is_deeper(value: &Value, limit: usize) -> bool {
 }
 
 /// The event that follows from a look at the world.
-pub(crate) fn on_observed(
-    view: View<'_>,
-    id: &CallId,
-    seen: Result<Value, Rejection>,
-) -> Vec<Event> {
+pub(crate) fn on_observed(view: View<'_>, id: &CallId, seen: Seen) -> Vec<Event> {
     let open = view
         .state
         .turns
@@ -404,8 +416,13 @@ pub(crate) fn on_observed(
         .filter(|call| call.id() == id);
     let Some(call) = open else { return Vec::new() };
     let (verdict, content) = match seen {
-        Ok(value) => (Verdict::Success, calls::success(&value)),
-        Err(Rejection { reason, .. }) => (Verdict::Failure, calls::failure(&reason)),
+        Seen::Shown(value) => (Verdict::Success, calls::success(&value)),
+        Seen::Refused(Rejection { reason, .. }) => (Verdict::Failure, calls::failure(&reason)),
+        Seen::NoAnswer(why) => {
+            // The model may say it aloud.
+            let content = results::bounded(calls::failure(&clean_error(&why)));
+            return vec![calls::unanswered(view, call, content)];
+        }
     };
     vec![calls::answer(view, call, verdict, content)]
 }

@@ -25,6 +25,7 @@ pub(super) fn with_end(view: View<'_>, turn: &Turn, action: Action) -> Action {
             Some(Event::TickEnded(TickEnded {
                 reason,
                 resume_at: None,
+                ..
             })) => {
                 let settings = &view.config().goals;
                 let pursued = ended(goals, goal, *reason, settings, view.now);

@@ -56,11 +56,8 @@ fn refused(view: View<'_>, turn: &Turn, until: Timestamp) -> Action {
     }
     // A tick that made calls goes on in the next one.
     let next_tick = view.now.plus(view.config().limits.tick_rate());
-    Event::TickEnded(TickEnded {
-        reason: StopReason::BudgetSpent,
-        resume_at: Some(until.max(next_tick)),
-    })
-    .into()
+    let resume_at = Some(until.max(next_tick));
+    Event::TickEnded(TickEnded::new(StopReason::BudgetSpent, resume_at)).into()
 }
 
 /// A call that somebody wants to make.

@@ -201,8 +201,5 @@ pub(super) fn conclude(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> A
 }
 
 fn closing(cause: UnansweredCause) -> TickEnded {
-    TickEnded {
-        reason: cause.stop_reason(),
-        resume_at: None,
-    }
+    TickEnded::new(cause.stop_reason(), None)
 }

@@ -176,7 +176,7 @@ pub enum Verdict {
     Success,
     /// It failed; this counts as an error.
     Failure,
-    /// It was not made, because the turn had already ended. No error.
+    /// It was not made, because the turn had already ended, or its tool is left alone for now. No error.
     Skipped,
     /// It was not made yet: it is dangerous, and text of low trust was shown, or more would have heard it than may. The
     /// model is asked again. No error.
@@ -215,6 +215,9 @@ pub struct ToolAnswered {
     /// When the result was obtained, if it is that of an earlier call and was used again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<Timestamp>,
+    /// Whether the tool gave no answer: it panicked, or was late in every attempt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unanswered: bool,
 }
 
 /// Why a tick's loop came to its end.
@@ -267,10 +270,33 @@ impl StopReason {
 }
 
 /// A tick is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TickEnded {
     /// Why its loop ended.
     pub reason: StopReason,
     /// When to resume the turn, if it stays open (the message is not answered yet).
     pub resume_at: Option<Timestamp>,
+    /// Its number. A log from before it was recorded does not have this and the following.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick: Option<u64>,
+    /// How long it lasted, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+    /// The last tool that it called, if it called any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+}
+
+impl TickEnded {
+    /// The end of a tick for this reason. Its number, its length and what it did are added when it is recorded.
+    #[must_use]
+    pub fn new(reason: StopReason, resume_at: Option<Timestamp>) -> Self {
+        Self {
+            reason,
+            resume_at,
+            tick: None,
+            duration_ms: None,
+            action: None,
+        }
+    }
 }

@@ -188,15 +188,11 @@ impl<'s> Collector<'s> {
             Event::Remembered(remembered) => self.remembered(seq, at, remembered),
             Event::EntityChanged(changed) => self.entity_changed(seq, at, changed),
             Event::MemoryChanged(changed) => self.memory_changed(seq, at, changed),
-            Event::GoalCreated(it) => {
-                if self.noted(seq, at, event) {
-                    self.goals.insert(it.id);
-                }
+            Event::GoalCreated(it) if self.noted(seq, at, event) => {
+                self.goals.insert(it.id);
             }
-            Event::ProjectCreated(it) => {
-                if self.noted(seq, at, event) {
-                    self.projects.insert(it.id);
-                }
+            Event::ProjectCreated(it) if self.noted(seq, at, event) => {
+                self.projects.insert(it.id);
             }
             Event::GoalUpdated(_)
             | Event::GoalCompleted(_)

@@ -176,7 +176,12 @@ impl Redactor<'_> {
             }
             "parse_failed" => set(event, &["note"]),
             "tool_answered" => set(event, &["content"]),
-            "effect_intended" | "approval_requested" => blank_field(event, "arguments"),
+            "effect_intended" => blank_field(event, "arguments"),
+            "approval_requested" => {
+                blank_field(event, "arguments");
+                // Somebody who guesses the arguments could compare them.
+                set(event, &["digest"]);
+            }
             "effect_settled" => {
                 set(event, &["content"]);
                 blank_field(event, "outcome");

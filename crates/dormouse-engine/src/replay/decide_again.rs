@@ -28,7 +28,7 @@ use crate::{
         AssessmentCall, CompactionMode, Configured, ConfiguredModel, Consulted, DecodeError,
         DelayCause, DelegationEnded, EntityChanged, Event, GoalId, GoalPursued, GoalUpdated,
         HistorySpan, HistorySummarized, MemoryChanged, StopCause, TaskAssessed, TaskOutcome,
-        ToolAnswered, Verdict,
+        TickEnded, ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
@@ -378,6 +378,12 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 None => self.decide(&event, stored.at),
             };
             let decided = self.without_unnoted_end(decided, &event, stored.at);
+            let decided = match decided {
+                DecidedInstead::Event(decided, at) => {
+                    DecidedInstead::Event(Box::new(self.state.accounted(at, *decided)), at)
+                }
+                other => other,
+            };
             let decided = as_it_was_recorded(decided, &event);
             let decided = match self.gap.is_open_at(stored.seq) {
                 true => with_forgotten_prompt(decided, &event),
@@ -590,6 +596,12 @@ fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedI
         && recorded.sources.is_none()
     {
         replied.sources = None;
+    }
+    if let (DecidedInstead::Event(event, _), Event::TickEnded(recorded)) = (&mut decided, recorded)
+        && let Event::TickEnded(ended) = &mut **event
+        && recorded.tick.is_none()
+    {
+        *ended = TickEnded::new(ended.reason, ended.resume_at);
     }
     // Whom a call waits for is an answer of the memory.
     if let (DecidedInstead::Event(event, _), Event::EntityChanged(recorded)) =
@@ -836,6 +848,9 @@ fn answer(view: View<'_>, answered: &ToolAnswered) -> Option<Event> {
         .current()
         .and_then(|turn| turn.open_call())?;
     let text = decide::without_advice(&answered.content);
+    if answered.is_unanswered {
+        return Some(decide::call_unanswered(view, open, text));
+    }
     Some(decide::answer_with(
         view,
         open,

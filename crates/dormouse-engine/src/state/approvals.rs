@@ -1,6 +1,6 @@
 //! Acts that a person has to confirm, until they are done, refused or too old.
 
-use dormouse_contracts::{Seq, Timestamp};
+use dormouse_contracts::{FORGOTTEN, Seq, Timestamp};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -83,7 +83,8 @@ impl Approvals {
 
     /// What waits for an answer at `now`, the oldest first.
     pub fn waiting(&self, now: Timestamp) -> impl Iterator<Item = &Approval> {
-        self.0.iter().filter(move |approval| approval.waits(now))
+        let waiting = self.0.iter().filter(move |approval| approval.waits(now));
+        waiting.filter(|approval| !approval.is_forgotten())
     }
 }
 
@@ -91,6 +92,11 @@ impl Approval {
     fn is_open(&self, now: Timestamp) -> bool {
         // Before it was asked for: somebody set the clock back, and it would be valid for too long.
         self.at <= now && now < self.request.expires_at
+    }
+
+    /// Whether what it wants to do was forgotten. Nobody can know what they would confirm.
+    fn is_forgotten(&self) -> bool {
+        self.request.digest == FORGOTTEN
     }
 
     fn waits(&self, now: Timestamp) -> bool {

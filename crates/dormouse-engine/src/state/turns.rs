@@ -293,10 +293,8 @@ mod tests {
     }
 
     fn ended() -> Event {
-        Event::TickEnded(TickEnded {
-            reason: StopReason::ParseError,
-            resume_at: Some(Timestamp::EPOCH),
-        })
+        let ended = TickEnded::new(StopReason::ParseError, Some(Timestamp::EPOCH));
+        Event::TickEnded(ended)
     }
 
     fn folded(events: &[Event]) -> Turns {

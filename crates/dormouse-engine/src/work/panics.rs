@@ -10,12 +10,12 @@ use std::{
 };
 
 use dormouse_contracts::{
-    BoxFuture, CallId, ModelError, ModelErrorKind, ProviderId, Rejection, WorldErrorKind,
+    BoxFuture, CallId, ModelError, ModelErrorKind, ProviderId, WorldErrorKind,
 };
 use dormouse_resilience::{Exhausted, RetryStopReason};
 use futures_util::FutureExt;
 
-use super::{Done, WorldFailure, recall::nothing};
+use super::{Done, Seen, WorldFailure, recall::nothing};
 use crate::{
     builtin::MemoryAnswer,
     compacting::SummaryAsk,
@@ -76,7 +76,7 @@ impl Called {
             }),
             Self::Query(call) => Done::Observed {
                 call,
-                seen: Err(Rejection::new(DEFECT)),
+                seen: Seen::NoAnswer(DEFECT.to_owned()),
             },
             Self::Recall => Done::Recollected(Box::new(nothing(RecallFailure::Memory))),
             Self::Memory(call) => Done::MemoryAnswered {

@@ -8,6 +8,7 @@ use dormouse_contracts::{
 };
 use dormouse_resilience::{RetryPolicy, RetryVerdict, deadline, retry};
 use dormouse_text::error_chain;
+use serde_json::Value;
 
 use super::{Done, TakenIn};
 use crate::Ports;
@@ -58,13 +59,33 @@ impl fmt::Display for WorldFailure {
     }
 }
 
+/// What became of a look.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// This was seen.
+    Shown(Value),
+    /// The world or the tool refused it, which is an answer.
+    Refused(Rejection),
+    /// No answer came, and why.
+    NoAnswer(String),
+}
+
+/// How long a call may take, and how often it is tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Patience {
+    /// One attempt.
+    pub(crate) limit: Duration,
+    pub(crate) retries: RetryPolicy,
+}
+
 /// Looks at the world.
-pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, limit: Duration) -> Done {
+pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, patience: Patience) -> Done {
     let look = || ports.world.observe(&query);
-    let seen = match try_world(&*ports.random, limit, Repeat::Harmless, look).await {
+    let seen = match try_world(&*ports.random, &patience, Repeat::Harmless, look).await {
         Err(failure) if failure.is_unreached() => return Done::WorldFailed(failure),
-        Err(failure) => Err(Rejection::new(failure.to_string())),
-        Ok(seen) => seen,
+        Err(failure) => Seen::NoAnswer(failure.to_string()),
+        Ok(Ok(seen)) => Seen::Shown(seen),
+        Ok(Err(rejection)) => Seen::Refused(rejection),
     };
     Done::Observed { call, seen }
 }
@@ -74,15 +95,15 @@ pub(crate) async fn perform(
     ports: Ports,
     effect: Effect,
     taken_in: TakenIn,
-    limit: Duration,
+    patience: Patience,
 ) -> Done {
     let (world, random) = (ports.world, ports.random);
-    let outcome = match try_perform(&world, &*random, &effect, limit).await {
+    let outcome = match try_perform(&world, &*random, &effect, &patience).await {
         Err(failure) if failure.is_unreached() => Err(failure),
-        Err(_unanswered) => find_out(&world, &*random, &effect, limit).await,
+        Err(_unanswered) => find_out(&world, &*random, &effect, &patience).await,
         Ok(outcome) => Ok(outcome),
     };
-    done(effect, outcome, &taken_in, limit).await
+    done(effect, outcome, &taken_in, patience.limit).await
 }
 
 /// Finds out what became of an effect that was left open by an earlier process, or by a tick that could not reach the
@@ -91,10 +112,10 @@ pub(crate) async fn ask_after(
     ports: Ports,
     effect: Effect,
     taken_in: TakenIn,
-    limit: Duration,
+    patience: Patience,
 ) -> Done {
-    let outcome = find_out(&ports.world, &*ports.random, &effect, limit).await;
-    done(effect, outcome, &taken_in, limit).await
+    let outcome = find_out(&ports.world, &*ports.random, &effect, &patience).await;
+    done(effect, outcome, &taken_in, patience.limit).await
 }
 
 /// An effect is settled after the mark of the end of its output, so that its result holds all of it, whichever comes
@@ -129,14 +150,14 @@ async fn find_out(
     world: &Arc<dyn World>,
     random: &dyn Random,
     effect: &Effect,
-    limit: Duration,
+    patience: &Patience,
 ) -> Result<Outcome, WorldFailure> {
     let inquire = || world.inquire(effect);
-    let inquiry = try_world(random, limit, Repeat::Harmless, inquire).await;
+    let inquiry = try_world(random, patience, Repeat::Harmless, inquire).await;
     match inquiry.map_err(WorldFailure::of_a_question)? {
         EffectInquiry::Done(receipt) => Ok(Outcome::Done(receipt)),
         EffectInquiry::Rejected(rejection) => Ok(Outcome::Rejected(rejection)),
-        EffectInquiry::NeverSeen => try_perform(world, random, effect, limit).await,
+        EffectInquiry::NeverSeen => try_perform(world, random, effect, patience).await,
         EffectInquiry::CannotTell => Ok(Outcome::Unknown),
     }
 }
@@ -145,10 +166,10 @@ async fn try_perform(
     world: &Arc<dyn World>,
     random: &dyn Random,
     effect: &Effect,
-    limit: Duration,
+    patience: &Patience,
 ) -> Result<Outcome, WorldFailure> {
     let perform = || world.perform(effect);
-    try_world(random, limit, Repeat::Unsafe, perform).await
+    try_world(random, patience, Repeat::Unsafe, perform).await
 }
 
 /// Whether a call that was not answered may simply be made again.
@@ -163,7 +184,7 @@ enum Repeat {
 /// Calls the world. Calls again if the call did not reach the world, or if it only asks and was not answered.
 async fn try_world<T, Call>(
     random: &dyn Random,
-    limit: Duration,
+    patience: &Patience,
     repeat: Repeat,
     mut call: impl FnMut() -> Call,
 ) -> Result<T, WorldFailure>
@@ -171,6 +192,7 @@ where
     Call: Future<Output = Result<T, WorldError>>,
     T: fmt::Debug,
 {
+    let limit = patience.limit;
     let attempt = || {
         let call = call();
         async move {
@@ -184,7 +206,6 @@ where
         Repeat::Unsafe if !failure.is_unreached() => RetryVerdict::GiveUp,
         Repeat::Unsafe | Repeat::Harmless => RetryVerdict::Retry,
     };
-    let policy = RetryPolicy::tool_call();
-    let tried = retry(&policy, || random.unit(), verdict, attempt).await;
+    let tried = retry(&patience.retries, || random.unit(), verdict, attempt).await;
     tried.map_err(|exhausted| exhausted.error)
 }

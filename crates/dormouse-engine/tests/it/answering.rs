@@ -159,7 +159,7 @@ async fn a_full_context_window_leaves_the_model_one_last_word() {
 
 #[tokio::test(start_paused = true)]
 async fn the_model_is_told_when_the_window_fills() {
-    let window = 4_096;
+    let window = 8_192;
     for (percent, advice) in [
         (10, None),
         (58, Some("Consider concluding soon")),

@@ -1,13 +1,17 @@
 //! Dangerous acts that a person confirms: exactly what was asked for, once, and not for ever.
 
-use dormouse_contracts::{EntityId, Seq, Timestamp};
+use dormouse_contracts::{EntityId, Origin, Seq, Timestamp};
 use dormouse_engine::{
-    ApprovalAnswer, ApprovalAnswered, ApprovalError, ApprovalRule, Event, Rest, StopReason,
+    ApprovalAnswer, ApprovalAnswered, ApprovalError, ApprovalRule, Event, Rest, Selection,
+    StopReason,
 };
 use dormouse_testing::{Behaviour, Perceive, ScriptedTurn};
 use serde_json::{Value, json};
 
-use crate::home::{Home, Life, minutes, shown};
+use crate::{
+    forgetting::without,
+    home::{Home, Life, key, minutes, shown},
+};
 
 fn detonate(arguments: Value) -> ScriptedTurn {
     ScriptedTurn::call("detonate", arguments)
@@ -204,5 +208,31 @@ async fn nobody_else_learns_by_an_approval_what_was_asked_for_in_private() {
         within.includes(&EntityId::try_new("player:Bob").unwrap()) == Some(false),
         "{within:?}"
     );
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_asked_for_is_forgotten_with_the_message_that_asked_and_cannot_be_confirmed_any_more()
+ {
+    let (mut home, life, number) = asked([noop()]).await;
+    life.end().await.unwrap();
+    let stored = home.log.events(&key());
+    let heard = stored.iter().find(|stored| stored.kind == "perceived");
+    let record = Origin::event(heard.unwrap().seq);
+    let asked = stored.iter().find(|it| it.kind == "approval_requested");
+    let asked = String::from_utf8_lossy(&asked.unwrap().payload).into_owned();
+    assert!(asked.contains("bridge"), "{asked}");
+
+    home.log = without(&home.log, Selection::Record(record)).await.0;
+    home.lose_memory();
+    for stored in home.log.events(&key()) {
+        let payload = String::from_utf8_lossy(&stored.payload).into_owned();
+        assert!(!payload.contains("bridge"), "{} {payload}", stored.kind);
+    }
+    let life = home.wake().await;
+    let refused = answer(&life, number, ApprovalAnswer::Allowed).await;
+    assert_eq!(refused, Err(ApprovalError::NotWaiting(number)));
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(done(&home), 0);
     life.end().await.unwrap();
 }

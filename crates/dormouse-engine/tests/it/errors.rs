@@ -490,7 +490,9 @@ async fn thoughts_without_end_are_not_heard_and_do_not_fill_the_log() {
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(home.deeds(), ["say hi"]);
     let events = home.log.events(&key());
-    assert!(events.iter().all(|event| event.payload.len() < 1 << 14));
+    // What it is configured with holds all tools and has nothing to do with the reply.
+    let mut others = events.iter().filter(|event| event.kind != "configured");
+    assert!(others.all(|event| event.payload.len() < 1 << 14));
 }
 
 #[tokio::test(start_paused = true)]

@@ -169,7 +169,7 @@ fn every_event_that_came_with_the_memory_is_read_and_written_the_same() {
         .for_each(|(kind, payload)| is_written_the_same(kind, payload));
 }
 
-fn is_written_the_same(kind: &str, payload: &str) {
+pub(crate) fn is_written_the_same(kind: &str, payload: &str) {
     let stored = StoredEvent {
         seq: Seq(1),
         at: Timestamp::EPOCH,
@@ -183,6 +183,13 @@ fn is_written_the_same(kind: &str, payload: &str) {
         serde_json::from_slice::<Value>(&again).unwrap(),
         serde_json::from_str::<Value>(payload).unwrap()
     );
+}
+
+/// The kinds of events of which this file has a payload.
+pub(crate) fn checked_kinds() -> impl Iterator<Item = String> {
+    let later = WITH_MEMORY.iter().chain(&OF_GOALS).chain(&OF_ITS_OWN);
+    let later = later.map(|(kind, _)| (*kind).to_owned());
+    SCHEMA_2.lines().map(|line| stored(line).kind).chain(later)
 }
 
 /// The events of goals, each with all it may hold, and with as little as it may.

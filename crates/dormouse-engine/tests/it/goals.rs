@@ -54,7 +54,7 @@ fn operator() -> Author {
     Author::Operator("florian".to_owned())
 }
 
-async fn set_goal(home: &Home, text: &str, moment: GoalMoment, parent: Option<GoalId>) {
+pub(crate) async fn set_goal(home: &Home, text: &str, moment: GoalMoment, parent: Option<GoalId>) {
     command(home, |state| {
         let goal = NewGoal {
             description: GoalNote::by_operator(text),

@@ -272,3 +272,22 @@ fn a_preamble_that_leaves_no_room_is_refused_before_anything_is_accepted() {
     assert!(error.tokens > 1_700 && error.window == 2_048);
     assert!(error.to_string().contains("at most 50 percent"), "{error}");
 }
+
+#[test]
+fn a_template_larger_than_the_window_is_refused_with_the_numbers() {
+    let home = Home::where_all_is_shared([]).configured(|config| {
+        config.limits = config.limits.with_max_context_tokens(2_048).unwrap();
+        let templates = &mut config.prompt.templates;
+        templates.insert("epic".to_owned(), "word ".repeat(3_000));
+        config.prompt.template = "epic".to_owned();
+    });
+    let error = in_virtual_time(async {
+        Assistant::wake(home.config.clone(), FakeWorld::tools(), home.ports())
+            .await
+            .unwrap_err()
+    });
+    let WakeError::Preamble(error) = error else {
+        panic!("{error}")
+    };
+    assert!(error.tokens >= 3_000 && error.window == 2_048, "{error}");
+}

@@ -10,6 +10,7 @@
 mod answering;
 mod approving;
 mod attacks;
+mod bad_tools;
 mod bookkeeping;
 mod budgets;
 mod capture;
@@ -28,8 +29,10 @@ mod effects;
 mod errors;
 mod forgetting;
 mod format;
+mod format_kinds;
 mod goals;
 mod hearing;
+mod heartbeat;
 mod home;
 mod hostile_prompt;
 mod impostors;

@@ -94,6 +94,14 @@ pub(super) type PursuedTurns = Whole<1, 1_000>;
 pub(super) type DividedAfter = Whole<0, 1_000>;
 /// How many things of a kind an assistant keeps for itself.
 pub(super) type KeptForItself = Whole<0, 200>;
+/// How often a call of a tool is tried.
+pub(super) type ToolAttempts = Whole<1, 20>;
+/// After how many calls without an answer a tool is left alone; 0: never.
+pub(super) type BreakerFailures = Whole<0, 1_000>;
+/// Within what time these calls count.
+pub(super) type BreakerWindow = Seconds<86_400>;
+/// For how long a tool is left alone first.
+pub(super) type BreakerCooldown = Seconds<8_640>;
 /// How many messages stay as they are when earlier ones are left out.
 pub(super) type PreservedMessages = Whole<0, 1_000>;
 /// For how many days what was said is kept; 0: for ever.

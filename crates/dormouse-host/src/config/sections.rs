@@ -118,7 +118,7 @@ section! {
     /// `[limits]`: what bounds it.
     #[schemars(extend("x-when" = "waking"))]
     pub struct LimitsSection {
-        /// Time between two ticks
+        /// Time between two turns that nobody asked for, and between two ticks of one turn; messages are answered at once
         #[schemars(extend("x-alias" = "tick_rate"))]
         tick_rate: TickRate = TickRate::default(),
         /// Replies of the model (steps) and its actions in one tick; in the last step the model can only speak

@@ -189,7 +189,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections in the order of the documented file, with the names of their settings in theirs.
-pub(super) const SECTIONS: [(&str, &[&str]); 13] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 14] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -202,6 +202,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 13] = [
     ("goals", super::GoalsSection::NAMES),
     ("delegation", super::DelegationSection::NAMES),
     ("own", super::OwnSection::NAMES),
+    ("tools", super::ToolsSection::NAMES),
     ("budgets", super::BudgetsSection::NAMES),
 ];
 

@@ -86,6 +86,21 @@ pub(super) fn components(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+pub(super) fn tool_retries(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "attempts": {"type": "integer", "minimum": 1, "maximum": 20},
+                "first_pause": {"type": "integer", "minimum": 1, "maximum": 3_600},
+                "longest_pause": {"type": "integer", "minimum": 1, "maximum": 3_600},
+            },
+            "additionalProperties": false,
+        },
+    })
+}
+
 pub(super) fn templates(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "additionalProperties": {"type": "string"}})
 }

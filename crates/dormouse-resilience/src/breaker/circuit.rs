@@ -27,6 +27,7 @@ use super::{
 /// a call admitted before the last change of state is ignored, unless it is [`Health::Refused`]. The result of a call
 /// admitted before the last change of the configuration is always ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Circuit {
     policy: BreakerPolicy,
     state: State,
@@ -38,6 +39,7 @@ pub struct Circuit {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum State {
     Closed {
         failures: Window,

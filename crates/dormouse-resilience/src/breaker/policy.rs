@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// The policy of a circuit breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BreakerPolicy {
     trip_after: u32,
     window: Duration,

@@ -1,0 +1,27 @@
+//! The health of what a running program depends on, as its last calls showed it.
+
+use super::Finding;
+use crate::{
+    command::{block_on, callers_host},
+    exit::Exit,
+};
+
+/// A line for each service; empty if no program runs that could be asked.
+pub(super) fn findings() -> Vec<Finding> {
+    let Some(host) = callers_host() else {
+        return Vec::new();
+    };
+    match block_on(host.service_health()) {
+        Ok(reports) => reports.into_iter().map(finding).collect(),
+        Err(error) => vec![Finding::Wrong(error.to_string(), Exit::Failure)],
+    }
+}
+
+fn finding(report: dormouse_host::ServiceReport) -> Finding {
+    let whose = report.assistant.map(|key| format!("{key}: "));
+    let text = format!("{}{}", whose.unwrap_or_default(), report.text);
+    match report.is_well {
+        true => Finding::Fine(text),
+        false => Finding::Doubtful(text),
+    }
+}

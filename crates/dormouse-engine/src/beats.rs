@@ -1,0 +1,70 @@
+//! Ticks that do nothing, counted without a timer.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::{gate::Skip, status::Skipped};
+
+/// Counts the ticks that come while an assistant does nothing for a reason. They come at the tick rate, and nobody has to wake
+/// for one: how many came follows from the time that has passed.
+#[derive(Debug)]
+pub(crate) struct Beats(Mutex<Counted>);
+
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    start: Instant,
+    rate: Duration,
+    /// How many ticks came since the start, as far as they are counted.
+    ticks: u128,
+    skipped: Skipped,
+    /// Why those that come now do nothing.
+    reason: Skip,
+}
+
+impl Beats {
+    /// Begins to count now.
+    pub(crate) fn new(rate: Duration) -> Self {
+        Self(Mutex::new(Counted {
+            start: Instant::now(),
+            rate,
+            ticks: 0,
+            skipped: Skipped::default(),
+            reason: Skip::Idle,
+        }))
+    }
+
+    /// From now on, ticks do nothing for this reason.
+    pub(crate) fn skip_for(&self, reason: Skip) {
+        let mut counted = self.counted();
+        counted.count(Instant::now());
+        counted.reason = reason;
+    }
+
+    /// How many did nothing until now, by reason.
+    pub(crate) fn skipped(&self) -> Skipped {
+        let mut counted = self.counted();
+        counted.count(Instant::now());
+        counted.skipped
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    fn count(&mut self, now: Instant) {
+        let lasted = now.saturating_duration_since(self.start);
+        let came = lasted
+            .as_nanos()
+            .checked_div(self.rate.as_nanos())
+            .unwrap_or(self.ticks);
+        let new = u64::try_from(came.saturating_sub(self.ticks)).unwrap_or(u64::MAX);
+        self.ticks = came;
+        self.skipped.count(self.reason, new);
+    }
+}

@@ -1,0 +1,220 @@
+//! What tools were called, how long that took, and how it ended, read out of a log.
+
+mod metrics;
+
+use std::collections::BTreeMap;
+
+use dormouse_contracts::{
+    AssistantId, CallId, EffectKey, ModelName, Outcome, ProviderId, ReadEvents, Seq, Timestamp,
+    ToolCategory, each_event,
+};
+use dormouse_text::beginning;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use metrics::{ExecutionMetrics, ModelMetrics, TaskMetrics, ToolMetrics};
+
+use crate::{
+    event::{Call, EffectIntended, Event, Replied, Verdict},
+    replay::ReplayError,
+    secrets::without_secrets,
+};
+
+/// The longest thoughts that are shown with a call, in characters.
+const REASONING_LIMIT: usize = 400;
+
+/// One call of a tool, from the decision to its result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Execution {
+    /// The event that has the result.
+    pub seq: Seq,
+    /// The number of the tick in which it came.
+    pub tick: u64,
+    /// When it came.
+    pub at: Timestamp,
+    /// The tool, as the model named it.
+    pub tool: String,
+    /// What calling it does to the loop; absent if there is no such tool.
+    pub category: Option<ToolCategory>,
+    /// The arguments, as the model wrote them.
+    pub parameters: String,
+    /// What the model thought, if it said so, cut to 400 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// How the call ended.
+    pub verdict: Verdict,
+    /// What was wrong, if it did not succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long it took, in milliseconds: retries included, and for an act also the time in which the program was off.
+    pub duration_ms: f64,
+    /// Whether it is the result of an earlier call, used again.
+    pub cached: bool,
+    /// Whether the tool gave no answer.
+    pub unanswered: bool,
+    /// The provider of the model that decided it, if it says who it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderId>,
+    /// The model that decided it; absent for what the program says itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelName>,
+}
+
+/// Passes every call of a tool in the log of an assistant to `each`, oldest first. Takes one page of events into memory at a
+/// time.
+///
+/// # Errors
+///
+/// [`ReplayError`] if the log cannot be read.
+pub async fn executions<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    mut each: impl FnMut(Execution),
+) -> Result<(), ReplayError> {
+    let mut calls = Calls::default();
+    let read = each_event::<_, ReplayError>(log, key, .., |stored| {
+        let event = Event::decode(stored)?;
+        calls
+            .take(stored.seq, stored.at, &event)
+            .into_iter()
+            .for_each(&mut each);
+        Ok(())
+    });
+    read.await
+}
+
+/// Counts the calls in the log of an assistant, whole life. Takes one page of events into memory at a time.
+///
+/// # Errors
+///
+/// [`ReplayError`] if the log cannot be read.
+pub async fn execution_metrics<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+) -> Result<ExecutionMetrics, ReplayError> {
+    let (mut calls, mut metrics) = (Calls::default(), ExecutionMetrics::default());
+    let read = each_event::<_, ReplayError>(log, key, .., |stored| {
+        let event = Event::decode(stored)?;
+        metrics.note(&event);
+        if let Some(execution) = calls.take(stored.seq, stored.at, &event) {
+            metrics.add(&execution);
+        }
+        Ok(())
+    });
+    read.await.map(|()| metrics)
+}
+
+/// The calls that have no result yet.
+#[derive(Debug, Default)]
+struct Calls {
+    tick: u64,
+    open: BTreeMap<CallId, Call>,
+    /// Acts under way: their call, and since when.
+    acts: BTreeMap<EffectKey, (EffectIntended, Timestamp)>,
+    /// The thoughts and the model of the reply that has them.
+    reasoning: Option<String>,
+    provider: Option<ProviderId>,
+    model: Option<ModelName>,
+    /// Since when the next call has been under way: one assistant makes one at a time.
+    since: Option<Timestamp>,
+}
+
+impl Calls {
+    fn take(&mut self, seq: Seq, at: Timestamp, event: &Event) -> Option<Execution> {
+        match &*without_secrets(event) {
+            Event::TickStarted(it) => {
+                self.tick = it.tick;
+                self.since = Some(at);
+                None
+            }
+            Event::Replied(it) => {
+                self.open = it
+                    .calls
+                    .iter()
+                    .map(|it| (it.id.clone(), it.clone()))
+                    .collect();
+                self.acts.clear();
+                self.take_reply(it);
+                self.since = Some(at);
+                None
+            }
+            Event::ToolAnswered(it) => {
+                let since = self.since.replace(at).unwrap_or(at);
+                let known = self.open.remove(&it.call);
+                Some(Execution {
+                    category: it.category,
+                    verdict: it.verdict,
+                    error: error_in(&it.content),
+                    cached: it.cached.is_some(),
+                    unanswered: it.is_unanswered,
+                    ..self.execution((seq, at), it.tool.clone(), known, since)
+                })
+            }
+            Event::EffectIntended(it) => {
+                self.acts.insert(it.key.clone(), (it.clone(), at));
+                // What the engine says itself is no call of a reply.
+                self.open.entry(it.call.clone()).or_insert_with(|| Call {
+                    id: it.call.clone(),
+                    name: it.tool.to_string(),
+                    arguments: Value::Object(it.arguments.clone()).to_string(),
+                    continues: false,
+                });
+                None
+            }
+            Event::EffectSettled(it) => {
+                let (act, since) = self.acts.remove(&it.key)?;
+                self.since = Some(at);
+                let known = self.open.remove(&act.call);
+                let tool = act.tool.to_string();
+                Some(Execution {
+                    category: Some(act.category),
+                    verdict: Verdict::from(&it.outcome),
+                    error: error_in(&it.content),
+                    unanswered: it.outcome == Outcome::Unknown,
+                    ..self.execution((seq, at), tool, known, since)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn take_reply(&mut self, replied: &Replied) {
+        let thoughts = replied.reply.reasoning.trim();
+        let thoughts = (!thoughts.is_empty()).then(|| beginning(thoughts, REASONING_LIMIT));
+        self.reasoning = thoughts.map(ToOwned::to_owned);
+        let info = replied.reply.info.as_ref();
+        self.provider = info.map(|info| info.provider.clone());
+        self.model = Some(replied.model.clone());
+    }
+
+    fn execution(
+        &self,
+        (seq, at): (Seq, Timestamp),
+        tool: String,
+        call: Option<Call>,
+        since: Timestamp,
+    ) -> Execution {
+        Execution {
+            seq,
+            tick: self.tick,
+            at,
+            tool,
+            category: None,
+            parameters: call.map_or_else(|| "{}".to_owned(), |call| call.arguments),
+            reasoning: self.reasoning.clone(),
+            verdict: Verdict::Success,
+            error: None,
+            duration_ms: at.since(since).as_secs_f64() * 1_000.0,
+            cached: false,
+            unanswered: false,
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+        }
+    }
+}
+
+/// What a result says that was wrong.
+fn error_in(content: &str) -> Option<String> {
+    let result: Value = serde_json::from_str(content).ok()?;
+    Some(result.get("error")?.as_str()?.to_owned())
+}
