@@ -261,6 +261,6 @@ fn people_are_listed_by_what_is_talked_of_with_them() {
             &["entity", "list", "--topic", topic, "--json"],
         ))
     };
-    assert_eq!(about("Plum  Jam"), [visitor.clone()]);
+    assert_eq!(about("Plum  Jam"), std::slice::from_ref(visitor));
     assert_eq!(about("the weather"), Vec::<String>::new());
 }

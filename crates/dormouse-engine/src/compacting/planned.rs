@@ -115,7 +115,7 @@ impl Compactor {
             }))
         };
         append(memory, decide).await?;
-        self.summarize(memory, &key, &mut came_of_it).await?;
+        Box::pin(self.summarize(memory, &key, &mut came_of_it)).await?;
         Ok(came_of_it)
     }
 

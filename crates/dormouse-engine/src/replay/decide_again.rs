@@ -143,7 +143,8 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
     up_to: Seq,
     counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
 ) -> Result<DecidedAgain, DecideAgainError> {
-    let mut life = Life {
+    // A state is large, and the future of a caller would hold it.
+    let mut life = Box::new(Life {
         key,
         counter_for,
         state: State::default(),
@@ -154,7 +155,7 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
         last_at: Timestamp::EPOCH,
         gap: Gap::default(),
         night: None,
-    };
+    });
     while life.state.seq < up_to {
         let page = log.read(key, life.state.seq, PAGE).await?;
         if page.is_empty() {
