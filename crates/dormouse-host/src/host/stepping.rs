@@ -21,6 +21,11 @@ impl<W: Habitat + 'static> Host<W> {
     ///
     /// [`HostError`]; what was accepted is in the log.
     pub async fn live_through(&self, key: &AssistantId) -> Result<Option<Timestamp>, HostError> {
+        // A life is large, and the future of a caller would hold it.
+        Box::pin(self.wake_once(key)).await
+    }
+
+    async fn wake_once(&self, key: &AssistantId) -> Result<Option<Timestamp>, HostError> {
         let woken = match self.prepare(key).await {
             Err(HostError::Archived { .. }) => return Ok(None),
             woken => woken?,
