@@ -95,8 +95,8 @@ pub trait Game: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Performed, WorldError>> + Send;
 
     /// What became of an act that was begun and whose outcome was not stored, because the process was killed or the game did
-    /// not answer. By default the game cannot tell, and the act is never repeated. A game whose acts change nothing but
-    /// what is perceived of them answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks there.
+    /// not answer. By default the game cannot tell, and the act is never repeated. A game whose acts change nothing except what
+    /// others perceive answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks there.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
-//! Makes a world that assistants live in of a game that numbers nothing and remembers nothing.
+//! Turns a game that neither numbers nor remembers anything into a world that assistants can live in.
 //!
 //! An assistant needs two things that few games have: numbered deliveries that are kept until they are acknowledged
 //! ([`Senses`](dormouse_contracts::Senses)), and a memory of which act was carried out
 //! ([`Perform`](dormouse_contracts::Perform), [`Inquire`](dormouse_contracts::Inquire)). A [`BridgeFile`] has both.
 //!
 //! Read in this order: [`Report`] (what a game reports), [`DeliveryQueue`] (where it is numbered and kept), [`Receipts`]
-//! (what became of each act), [`Game`] (what a game has to do), [`Bridge`] (a game with both, which is a
+//! (the outcome of each act), [`Game`] (what a game has to do), [`Bridge`] (a game together with its queue and receipts, as a
 //! [`Habitat`](dormouse_contracts::Habitat)).
 //!
-//! Layer 2. It knows no engine, no classification, no models and no event log.
+//! Layer 2. It does not depend on the engine, classification, models or the event log.
 //!
 //! Stability: the interface may change; later versions open the files of this one.
 

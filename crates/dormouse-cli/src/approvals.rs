@@ -15,7 +15,7 @@ use crate::{
     exit::Exit,
 };
 
-/// Listing what waits.
+/// Lists the acts that wait.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ListApprovals {
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(crate) struct ListApprovals {
     json: JsonFlag,
 }
 
-/// Answering.
+/// Confirms or refuses an act.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AnswerApproval {
     /// The number of the act, as `dormouse approvals` prints it
@@ -38,7 +38,7 @@ pub(crate) struct AnswerApproval {
     /// Why, for the log and for the assistant
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Print what would be done, and answer nothing
+    /// Print what would be done, without answering
     #[arg(long)]
     dry_run: bool,
 }
@@ -68,9 +68,7 @@ pub(crate) fn list(places: &Places, command: ListApprovals) -> Result<Exit, Comm
         printing.print(&line(&key, approval), || text(approval))?;
     }
     if is_empty {
-        remark(&format!(
-            "nothing that {key} wants to do waits to be confirmed"
-        ));
+        remark(&format!("no act of {key} waits to be confirmed"));
     }
     Ok(Exit::Success)
 }

@@ -90,7 +90,7 @@ impl Diagnostics {
     }
 
     /// From now on, writing waits only shortly for a reader of standard error that has stopped reading. A program that
-    /// handles termination signals needs this: it could not be ended while it waits.
+    /// handles termination signals needs this; otherwise nothing could end it while it waits.
     pub(crate) fn limit_waiting(&self) -> io::Result<()> {
         if self.stderr.get().is_none() {
             drop(self.stderr.set(StderrActor::start()?));

@@ -77,7 +77,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
                 source,
                 trust,
                 origin: None,
-                // What the operator writes down here is meant to be used.
+                // What an operator writes may be shown to everybody.
                 audience: Some(dormouse_contracts::Audience::Public),
                 sources: dormouse_contracts::Sources::default(),
             };

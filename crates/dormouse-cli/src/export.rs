@@ -44,7 +44,7 @@ pub(crate) struct Export {
     /// Whose data: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID")]
     pub(crate) person: Option<String>,
-    /// Also lines that have only a name of the person and no id, although others have this name too
+    /// Also lines that have a name of the person and no id, even if others have this name
     #[arg(long)]
     pub(crate) named: bool,
     /// The new file; an existing file is never overwritten [default: standard output]
@@ -99,7 +99,7 @@ struct Whom {
     names: BTreeSet<String>,
     /// How many lines have only this name and no id. They count as the person's, because nobody else has the name.
     named_only: BTreeMap<String, u64>,
-    /// The same of names that others have too. They are not in the document.
+    /// The same for names that others have, too. These lines are not in the document.
     unclear: BTreeMap<String, u64>,
 }
 
@@ -114,9 +114,9 @@ struct Kept {
     profiles: Vec<Profile>,
     conversations: Vec<Conversation>,
     records: Vec<Value>,
-    /// What is noted about goals and was made of what the person said.
+    /// Notes about goals that were made from what the person said.
     goals: Vec<Value>,
-    /// The same of projects, and of what the assistant keeps for itself.
+    /// The same for projects, and for what the assistant keeps for itself.
     own: Vec<Value>,
     /// How much about the person is left out, because it comes from what others said in private.
     withheld: u64,
@@ -147,7 +147,7 @@ pub(crate) fn run(places: &Places, export: &Export) -> Result<Exit, CommandError
     let count = |of: fn(&Kept) -> usize| document.assistants.iter().map(of).sum::<usize>() as u64;
     for (name, lines) in &document.person.unclear {
         remark(&format!(
-            "{} only the name {name:?} and no id, and others are called so or alike: left out; --named takes them in",
+            "{} only the name {name:?} and no id, and others have this name or a similar one: left out; --named includes them",
             counted(*lines, "line has", "lines have")
         ));
     }
@@ -175,7 +175,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     let mut file = options.open(path).map_err(failed)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     written.map_err(|error| {
-        // Otherwise a part could be mistaken for everything.
+        // Otherwise an incomplete file could be mistaken for a complete one.
         drop(fs::remove_file(path));
         failed(error)
     })
@@ -366,7 +366,7 @@ async fn from_memory(
             }
             let running = entities.conversation(id).into_iter();
             let ended = entities.archived(id).into_iter().map(|it| &it.conversation);
-            // Of ids of one person only the one that remains has conversations of its own.
+            // If ids were merged, only the remaining one has conversations of its own.
             let is_own = entities.survivor(id) == id;
             for conversation in running.chain(ended).filter(|_| is_own) {
                 let mut conversation = conversation.clone();
@@ -396,7 +396,7 @@ async fn from_memory(
     }
 }
 
-/// Whether a record is about the person, or of them. Their messages themselves are in the document already.
+/// Whether a record is about the person, or comes from them. Their messages themselves are in the document already.
 fn is_about(record: &Record, person: &Person, said: &BTreeSet<Seq>) -> bool {
     let is_message =
         record.provenance.derivation == Derivation::Heard && said.contains(&record.id.seq());
@@ -411,7 +411,7 @@ fn is_about(record: &Record, person: &Person, said: &BTreeSet<Seq>) -> bool {
     let is_noted = record.provenance.derivation == Derivation::Stored;
     let is_tagged = record.tags.iter().any(|tag| {
         person.ids.iter().any(|id| id.as_str() == tag)
-            // The assistant tags what it notes with whom it is about.
+            // The assistant tags its notes with the person that they are about.
             || (is_noted && person.named.contains_key(tag))
     });
     let sources = &record.provenance.derived_from;
@@ -434,7 +434,7 @@ fn of_record(record: &Record) -> Result<Value, serde_json::Error> {
     }))
 }
 
-/// A profile without what comes from what others said in private, and how much that is.
+/// A profile without the items that come from private words of others, and the number of these items.
 fn of_profile(mut profile: Profile, ids: &BTreeSet<EntityId>) -> (Profile, u64) {
     let observations = &mut profile.observations;
     let mut withheld = keep_known(observations, ids, |observation| {

@@ -3,8 +3,9 @@
 //! Layer 7: it reads the environment, the terminal and the command line, and prints. `dormouse-host` wires everything
 //! else.
 //!
-//! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`] and
-//! [`provider`] and [`tools`] inspect; [`memory`], [`entity`], [`settings`] and [`emergency`] also change; [`forget`] takes words out of every file. [`command`] is what all of them need.
+//! [`args`] is the command line, and each command is a module: [`play`] is the visit; [`log`], [`doctor`], [`provider`] and
+//! [`tools`] inspect; [`memory`], [`entity`], [`settings`] and [`emergency`] also change data; [`forget`] removes words from
+//! every file. [`command`] holds what all commands share.
 //!
 //! Stability: commands, flags, exit codes and JSON lines are kept once released; text for people is not.
 
@@ -92,7 +93,7 @@ fn main() -> ExitCode {
 /// Carries out the command, here or in the program that has the data open.
 fn begin(line: CommandLine, diagnostics: &Diagnostics) -> Result<Exit, Failure> {
     if let Ok(data) = data::locate(line.places.data.as_deref()) {
-        // What was begun to be forgotten is gone before anything else is done.
+        // Finish a forgetting that was interrupted before anything else reads the data.
         forget::finish_pending(&data).map_err(|e| Failure::of(e.exit(), &e))?;
         #[cfg(unix)]
         if let control::Reached::Done(exit) =
@@ -154,8 +155,8 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
     ended.map_err(|e| Failure::of(e.exit(), &e))
 }
 
-/// A write beyond `ulimit -f` raises a signal whose default is to end the process. Blocked, the write fails with
-/// `EFBIG`, which is handled like a full disk. Threads inherit this; programs that are started do not.
+/// A write beyond `ulimit -f` raises a signal whose default is to end the process. If the signal is blocked, the write
+/// fails with `EFBIG`, which is handled like a full disk. Threads inherit the blocking; child processes do not.
 #[cfg(unix)]
 fn survive_the_limit_on_file_sizes() {
     let mut signals = SigSet::empty();

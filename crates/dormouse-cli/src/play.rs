@@ -126,12 +126,12 @@ pub(crate) fn record(
     let exchanges = counted(count(exchanges), "exchange", "exchanges");
     let mut summary = format!("{exchanges} recorded in {}", record.file.display());
     if chosen.server().is_none() {
-        summary.push_str("; the offline model asks no server, and answers alike in a replay");
+        summary.push_str("; the offline model asks no server, and answers the same in a replay");
     }
     if random > 0 {
         let places = counted(count(random), "place looks", "places look");
         summary.push_str(&format!(
-            "; {places} random: look through it before you give it away"
+            "; {places} random: read through the file before you share it with anybody"
         ));
     }
     diagnostics.report(&Lines::from(summary).to_string());
@@ -162,11 +162,11 @@ fn attend(
     let (sender, learnt) = mpsc::unbounded_channel();
     let mut settings = HostSettings::with_models(config.clone(), provider::environment(), models);
     settings.tool_calling = play.provider.tool_calling;
-    // A recording holds what models were asked, and a replay asks no server.
+    // A recording holds only requests to models, and a replay asks no server, so neither uses an encoder.
     if matches!(tape, Tape::None) {
         settings.embedder = chosen.embedder();
     }
-    // A replay teaches nothing new: it was learnt when the recording was made.
+    // A replay teaches nothing new: the recorded visit already did.
     settings.learns = play.replay.is_none();
     // The receiver may have ended already.
     settings.on_learnt = Box::new(move |notice| drop(sender.send(notice)));
@@ -274,12 +274,12 @@ async fn visit(
         drop(session);
         drop(handle);
         running.end().await;
-        // It has the other end of what is reported about models.
+        // The host holds the senders of the reports about models.
         drop(host);
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
-        // The calls of a replay were paid when the recording was made.
+        // The calls of a replay were paid for when the recording was made.
         let spent = play.replay.is_none().then(|| spent(&accounts)).flatten();
         for text in [spent, tape.left()].into_iter().flatten() {
             screen.show(Item::Notice { text }).await;
@@ -305,8 +305,8 @@ async fn visit(
     ending.exit()
 }
 
-/// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader that reads
-/// nothing.
+/// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader that has
+/// stopped reading.
 async fn hurry<T>(
     signals: &mut Signals,
     hasty: bool,
@@ -320,7 +320,7 @@ async fn hurry<T>(
             _ = signals.next() => {}
         }
     }
-    // Items that cannot be printed would also delay the assistant, and with it the last writes to its log.
+    // Items that cannot be printed would also delay the assistant and its last writes to the log.
     let reading = async {
         reader.give_up_once_stalled(STALLED).await;
         std::future::pending::<()>().await;
@@ -338,7 +338,7 @@ async fn close(log: RedbLog, sandbox: Sandbox) {
         log.close();
     });
     if let Err(error) = closing.await {
-        tracing::error!(%error, "log and world were not closed as they should be");
+        tracing::error!(%error, "log and world could not be closed properly");
     }
 }
 
@@ -422,7 +422,7 @@ fn ready(
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
-        // What it lives under from now on is in its state, but not in its log yet.
+        // The new configuration is already in its state, but not yet in its log.
         seq: visited.handle.status().seq.0,
         waiting: describe::waiting(state),
         privacy: privacy(&config.read_for(&visited.key, state).0.memory, &landmarks()),

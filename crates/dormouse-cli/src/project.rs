@@ -38,7 +38,7 @@ pub(crate) enum ProjectCommand {
         /// What it is, in a sentence
         #[arg(value_name = "TEXT")]
         summary: String,
-        /// Where it stands, and what is to be known for going on with it
+        /// Its current state, and what one must know to continue it
         #[arg(long, value_name = "TEXT")]
         context: Option<String>,
     },
@@ -46,7 +46,7 @@ pub(crate) enum ProjectCommand {
     Swap {
         #[command(flatten)]
         which: Which,
-        /// Where the one before it stands, in place of its context
+        /// The current state of the former project, which replaces its context
         #[arg(long, value_name = "TEXT")]
         update: Option<String>,
         /// Why
@@ -57,7 +57,7 @@ pub(crate) enum ProjectCommand {
     Update {
         #[command(flatten)]
         which: Which,
-        /// Where it stands, in place of its context
+        /// Its current state, which replaces its context
         #[arg(long, value_name = "TEXT")]
         context: Option<String>,
         /// What it is, in a sentence

@@ -93,7 +93,7 @@ pub(crate) fn run(
     }))
 }
 
-/// Lets everybody move in, and returns how many they are. The configured assistant is woken, which creates it if it is new.
+/// Takes in all assistants, and returns their number. The configured assistant is woken, which creates it if it is new.
 async fn settle(
     host: &Host,
     configured: &dormouse_contracts::AssistantId,
@@ -105,7 +105,7 @@ async fn settle(
     Ok(host.residents().await.len() as u64)
 }
 
-/// Those who are archived do not move in.
+/// Archived assistants are not taken in.
 fn lives<T>(settled: Result<T, HostError>) -> Result<(), HostError> {
     match settled {
         Err(HostError::Archived { .. }) => Ok(()),

@@ -1,10 +1,11 @@
-//! What stands in place of words that were forgotten.
+//! The text that replaces forgotten words.
 
 use crate::perception::Words;
 
-/// What stands in a log, and in what follows from it, in place of words that were forgotten on an operator's command.
+/// The text that replaces words that were forgotten on an operator's command, in a log and in everything derived from
+/// it.
 ///
-/// A message that is exactly this is not remembered either: nothing but the mark is lost.
+/// A message that consists only of this text is not remembered either; nothing of value is lost by that.
 pub const FORGOTTEN: &str = "[forgotten]";
 
 impl Words {

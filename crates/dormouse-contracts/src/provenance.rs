@@ -30,7 +30,7 @@ pub struct Origin(u64);
 pub struct OriginError(String);
 
 impl Origin {
-    /// The most parts of one event.
+    /// The maximum number of parts of one event.
     pub const MAX_PART: u32 = (1 << PART_BITS) - 1;
     /// The highest event that an origin can name. A log that grows by 1,000 events a second needs 500 years to reach it.
     pub const MAX_EVENT: Seq = Seq((1 << (u64::BITS - PART_BITS)) - 1);
@@ -139,10 +139,10 @@ impl From<Origin> for String {
 pub struct Sources(Vec<Origin>);
 
 impl Sources {
-    /// The most origins of one list.
+    /// The maximum number of origins in one list.
     pub const MOST: usize = 32;
 
-    /// Whether there is none, or none is known.
+    /// Whether the list is empty: there is no origin, or none is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -160,7 +160,7 @@ impl Sources {
         &self.0
     }
 
-    /// Those of both lists; if they are too many, those of this one first.
+    /// The origins of both lists. If they are too many, those of this list are kept first.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.0.iter().chain(&other.0).copied().collect()
@@ -168,7 +168,7 @@ impl Sources {
 }
 
 impl FromIterator<Origin> for Sources {
-    /// The first of these, so the most important ones come first.
+    /// Keeps the first ones, so the caller passes the most important origins first.
     fn from_iter<I: IntoIterator<Item = Origin>>(origins: I) -> Self {
         let mut kept = BTreeSet::new();
         for origin in origins {
@@ -196,8 +196,8 @@ impl From<Sources> for Vec<Origin> {
 /// Who something comes from.
 ///
 /// In JSON: `"myself"`, `{"entity":{"id":"#7","name":"Alice"}}`, `{"named":"Alice"}`, `"surroundings"`, `"several"` or
-/// `"unknown"`. So nobody passes for the assistant or for the surroundings by having that name, and two people of one
-/// name are two.
+/// `"unknown"`. So a name alone makes nobody the assistant or the surroundings, and two people with the same name stay
+/// distinct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
@@ -210,13 +210,13 @@ pub enum Attribution {
         /// The name it had then, for display only: names can repeat and change.
         name: String,
     },
-    /// Somebody of whom only a name is known. Two sources of one name need not be one person.
+    /// Somebody of whom only a name is known. Two sources with the same name may be different people.
     Named(String),
     /// The assistant's surroundings: what the world answered, which may hold text that anybody wrote there.
     Surroundings,
     /// More than one source.
     Several,
-    /// Nobody that is known.
+    /// An unknown source.
     #[default]
     Unknown,
 }
@@ -276,7 +276,7 @@ pub enum Author {
     Sleep(u64),
     /// The person of this name, by a command.
     Operator(String),
-    /// The assistant, before it leaves earlier turns out of its prompts: how often it did.
+    /// The assistant, before it leaves earlier turns out of its prompts: the number of the compaction.
     Compaction(u64),
     /// A file that the person of this name imported.
     Import(String),

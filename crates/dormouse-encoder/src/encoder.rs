@@ -40,8 +40,8 @@ const LONGEST_TEXT: usize = 64 * 1024;
 /// of the content that vectors depend on, so it stays the same if the folder moves.
 ///
 /// Texts are encoded in windows of 64. One window runs at a time, on a blocking thread of tokio and on all cores;
-/// several calls take turns after each window. Dropping the future stops the calculation after the current batch. The
-/// kind of an error while embedding is `Malformed`. The encoder needs a tokio runtime, and one and a half times the
+/// several calls take turns after each window. Dropping the future stops the calculation after the current batch.
+/// Errors while embedding have the kind `Malformed`. The encoder needs a tokio runtime, and one and a half times the
 /// memory of the weights.
 ///
 /// # Examples

@@ -1,4 +1,4 @@
-//! Looking at a prompt: the one that a model was asked with, or the one that it would be asked with.
+//! Shows a prompt: the one that a model was sent, or the one that it would be sent next.
 
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ pub enum PreviewError {
     /// The log could not be folded.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// The log is shorter.
+    /// The log ends before the requested event.
     #[error("there is no event {asked}; the log ends at event {end}")]
     NoSuchEvent {
-        /// Which was asked for.
+        /// The requested event.
         asked: Seq,
-        /// The last in the log.
+        /// The last event in the log.
         end: Seq,
     },
-    /// The log does not say what the assistant lives under.
-    #[error("{0} has not woken up to there, so there is no configuration to build a prompt with")]
+    /// The log has no configuration of the assistant.
+    #[error("{0} has not woken by this event, so there is no configuration to build a prompt with")]
     NeverWoke(AssistantId),
     /// The tools of the log cannot be prepared.
     #[error("the tools in the log cannot be used")]
@@ -87,7 +87,7 @@ pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
 ///
 /// # Errors
 ///
-/// [`PreviewError`] if the log does not say what the assistant lives under.
+/// [`PreviewError`] if the log has no configuration of the assistant.
 pub fn prompt_findings(
     key: &AssistantId,
     state: &State,
@@ -108,7 +108,7 @@ fn prepared(
     Ok(Prepared::of(key, &state.configuration, counter_for(model))?)
 }
 
-/// The state when the next tick has begun: for what waits, or for something imagined.
+/// The state once the next tick has begun: for the trigger that waits, or for an imagined occasion.
 fn begun(state: &State, context: Option<ContextType>) -> (State, PreviewOf) {
     let mut state = state.clone();
     let imagined = Occasion {
@@ -151,7 +151,7 @@ async fn asked_from<L: ReadEvents + ?Sized>(
                 _ if !is_reply => return Ok(None),
                 Event::Perceived(_) | Event::RetryRequested(_) | Event::Forgotten(_) => {}
                 command if command.is_by_operator() => {}
-                // What was done since belongs to asking the sender to wait.
+                // The effects after this event only asked the sender to wait.
                 Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => known = None,
                 Event::EffectIntended(_) | Event::EffectSettled(_) | Event::WorldFailed(_) => {
                     known = known.or(Some(seq));

@@ -1,5 +1,6 @@
 //! What a model is shown: instructions, goals, earlier turns, people it knows, standing orders, remembered lines, overheard
-//! lines, the message, and what was done about it. Each is a [component](Component); by default what changes least comes first.
+//! lines, the message, and what was done about it. Each is a [component](Component); by default the parts that change least come
+//! first.
 //!
 //! Every part has a hard cap in tokens. Earlier turns are left out whole and oldest first, so that a call stays with
 //! its result and a message with its answer. A message is counted once, on arrival, in the form in which it will be

@@ -77,7 +77,7 @@ fn cut(content: Value) -> Value {
 pub(crate) fn without_records(content: &str, is_gone: impl Fn(Origin) -> bool) -> Option<String> {
     let mut content: Value = serde_json::from_str(content).ok()?;
     if let Some(text) = content.get("result_text").and_then(Value::as_str) {
-        // What was cut is no list any more, from which a line could be taken.
+        // A result that was cut is no longer a list, so no single line can be removed from it.
         return ids_in(text).any(is_gone).then(left_out);
     }
     let memories = content.get_mut("result")?.get_mut("memories")?;
@@ -95,29 +95,29 @@ pub(crate) fn without_records(content: &str, is_gone: impl Fn(Origin) -> bool) -
     has_changed.then(|| bounded(content))
 }
 
-/// The result of a look that shows nothing any more.
+/// The result of a look-up whose content is left out.
 pub(crate) fn left_out() -> String {
     bounded(
         json!({"success": true, LEFT_OUT: "what was found here has changed since: look it up again"}),
     )
 }
 
-/// Whether this is the result of a look that shows nothing any more.
+/// Whether this is the result of a look-up whose content is left out.
 pub(crate) fn is_left_out(content: &str) -> bool {
-    // Most results are long and say nothing of the kind.
+    // Most results are long and not left out, so a search for the word comes before parsing.
     content.contains(LEFT_OUT)
         && serde_json::from_str::<Value>(content)
             .is_ok_and(|content| content.get(LEFT_OUT).is_some())
 }
 
-/// The records of which the beginning of a recall's result shows something.
+/// The records that the shown beginning of a recall's result names.
 fn ids_in(shown: &str) -> impl Iterator<Item = Origin> {
     lines_in(shown).filter_map(id_of)
 }
 
-/// The records whose lines are in the result of a recall, but not whole in what is shown of it. Pure.
+/// The records whose lines are in the result of a recall, but not completely in its shown part. Pure.
 pub(crate) fn not_whole_in<'a>(shown: &'a str, result: &'a str) -> impl Iterator<Item = Origin> {
-    // The fields of a line are in the order of the alphabet: it ends with its trust.
+    // The fields of a line are in alphabetical order, so a complete line ends with its trust.
     let whole = lines_in(shown).filter(|line| line.contains("\"trust\":"));
     let whole: Vec<_> = whole.filter_map(id_of).collect();
     ids_in(result).filter(move |id| !whole.contains(id))

@@ -177,7 +177,7 @@ pub(crate) async fn assess(
     })
 }
 
-/// What is known of a request for an assessment before it is sent, as if the model had a defect.
+/// An assessment before its request is sent. Its outcome is a placeholder: a malformed reply.
 pub(crate) fn unassessed(request: &ChatRequest, counter: &dyn TokenCounter) -> AssessmentCall {
     AssessmentCall {
         prompt_hash: hash(request),
@@ -187,7 +187,7 @@ pub(crate) fn unassessed(request: &ChatRequest, counter: &dyn TokenCounter) -> A
     }
 }
 
-/// Asks the model for a summary, once: who waits for an answer waits for this as well.
+/// Asks the model for a summary, without retries: the sender waits for this, too.
 pub(crate) async fn summarize(ports: Ports, ask: Box<SummaryAsk>, attempt: Duration) -> Done {
     let budget = RetryBudget::default();
     let caller = Caller {
@@ -249,7 +249,8 @@ impl Caller<'_> {
             budget,
             || random.unit(),
             |error: &Arc<ModelError>| {
-                // An attempt that fails late leaves somebody waiting in silence; ending the tick reports why.
+                // After a late failure the call is not retried: the sender has waited in silence, and the end of the
+                // tick reports why.
                 let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
                 match (may_retry, error.kind().pause()) {
                     (true, Some(pause)) => RetryVerdict::RetryAfter(pause),

@@ -137,8 +137,8 @@ impl PendingAction {
         self.due_at.is_some() || !self.when.is_empty()
     }
 
-    /// What it waits for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives"; empty if for
-    /// nothing.
+    /// What it waits for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives"; empty if it waits
+    /// for nothing.
     #[must_use]
     pub fn condition(&self) -> String {
         Awaited::condition(self.due_at, &self.when, self.until)
@@ -146,9 +146,9 @@ impl PendingAction {
 }
 
 impl Conversation {
-    /// The most messages that are kept. A new one replaces the oldest.
+    /// How many messages are kept. A new one replaces the oldest.
     pub const MOST_MESSAGES: usize = 50;
-    /// The most pending actions. Further ones are refused.
+    /// The maximum number of pending actions. Further ones are refused.
     pub const MOST_ACTIONS: usize = 20;
 
     pub(crate) fn new(number: u64, topic: Option<Topic>, at: Timestamp) -> Self {
@@ -164,9 +164,9 @@ impl Conversation {
         }
     }
 
-    /// Whether the conversation has been silent for longer than this. A moment that a pending action is for counts like a
-    /// message: what was promised for tomorrow is not over today. What waits for something that may happen at any time is never
-    /// over by itself.
+    /// Whether the conversation has been silent for longer than this. The moment of a pending action counts like a message: a
+    /// promise for tomorrow keeps the conversation running. A conversation with an action that waits for something else never
+    /// becomes stale.
     #[must_use]
     pub fn is_stale(&self, now: Timestamp, after: StaleAfter) -> bool {
         let mut actions = self.pending_actions.iter();
@@ -184,7 +184,7 @@ impl Conversation {
         self.last_number
     }
 
-    /// Adds a message. One that was forgotten only counts.
+    /// Adds a message. A forgotten one is counted, but not stored.
     pub(crate) fn say(&mut self, role: SpeakerRole, content: Passage, at: Timestamp) {
         let number = self.next_number();
         if content.as_str() != FORGOTTEN {
@@ -225,7 +225,7 @@ pub struct ArchivedConversation {
 }
 
 impl Archive {
-    /// The most conversations that are kept. A new one replaces the oldest.
+    /// How many conversations are kept. A new one replaces the oldest.
     pub const MOST: usize = 20;
 
     pub(crate) fn put(&mut self, conversation: Conversation, at: Timestamp) {

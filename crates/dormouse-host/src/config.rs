@@ -71,9 +71,9 @@ const LIMIT: u64 = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "dormouse.toml")]
 pub struct Config {
-    /// Who the assistant with this key is. Who another assistant of the folder is, its own log says.
+    /// Describes the assistant with this key. The other assistants of the folder are described in their own logs.
     pub assistant: AssistantSection,
-    /// What bounds it.
+    /// Its limits.
     pub limits: LimitsSection,
     /// How far a tick may go; `dormouse exec show` shows it.
     #[serde(deserialize_with = "sections::execution")]
@@ -92,11 +92,11 @@ pub struct Config {
     pub trust: TrustSection,
     /// When its goals call for turns, and how much of them is shown.
     pub goals: GoalsSection,
-    /// How far tasks may go that are given to other assistants; execution.sub_agents_enabled allows them.
+    /// Limits of tasks that are given to other assistants; execution.sub_agents_enabled allows them.
     pub delegation: DelegationSection,
     /// What it keeps for itself: projects, session memory, guidelines.
     pub own: OwnSection,
-    /// How often tools are tried, and when one is left alone.
+    /// How often tools are tried, and when one is no longer called for a while.
     pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,

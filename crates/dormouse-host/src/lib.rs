@@ -1,7 +1,7 @@
 //! Runs resident assistants: configuration, models, memory, world and log wired together.
 //!
-//! Layer 5, the composition root of everything but a surface: it knows no terminal, no command line and no HTTP, and
-//! reads no environment by itself: its user passes that in.
+//! Layer 5, the composition root of everything but a surface. It uses no terminal, command line or HTTP, and reads no
+//! environment by itself: its user passes that in.
 //!
 //! Read in this order: [`DataFolder`] (what is on disk), [`config`] (what the operator decides), [`provider`] (which
 //! models answer), [`dialects`] (what was learnt about them), [`recall`] (what the memory recalls with), [`Host`] (all of

@@ -18,14 +18,14 @@ use crate::{
 /// How often a change is decided again because the assistant wrote to its log meanwhile.
 const ATTEMPTS: u32 = 16;
 
-/// An assistant that is to live in the folder.
+/// An assistant to create in the folder.
 #[derive(Clone, Debug)]
 pub struct Newcomer {
     /// Its key.
     pub key: AssistantId,
     /// The name of its character; made from the key if absent.
     pub name: Option<String>,
-    /// Who it is; for a clone, absent means the same as the other one.
+    /// Who it is. If absent, a clone has the persona of the original.
     pub persona: Option<String>,
 }
 
@@ -49,11 +49,11 @@ pub struct LookedUp {
     pub name: String,
     /// The id of its character, if that is in the world.
     pub character: Option<EntityId>,
-    /// Why it does not live as it should; empty if all is well.
+    /// What is wrong with it; empty if nothing is.
     pub wrong: Vec<Wrong>,
 }
 
-/// Why an assistant does not live as it should.
+/// Something that is wrong with an assistant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Wrong {
@@ -63,7 +63,7 @@ pub enum Wrong {
     /// Its emergency stop is on.
     #[error("stopped since {}", .0.at)]
     Stopped(Stopped),
-    /// It takes no ticks.
+    /// The configuration switches it off, so it takes no ticks.
     #[error("switched off")]
     SwitchedOff,
     /// It was created and has not woken yet.
@@ -115,10 +115,10 @@ pub enum RosterError {
         /// Why not.
         source: ReplayError,
     },
-    /// The log took no event.
+    /// The event could not be appended to the log.
     #[error("the change could not be written to the log")]
     Append(#[from] AppendError),
-    /// The event is not JSON.
+    /// The event could not be encoded as JSON.
     #[error("the change could not be written to the log")]
     Encode(#[from] serde_json::Error),
 }
@@ -162,8 +162,8 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     begin(log, clock, config, key, beginning, decision).await
 }
 
-/// Creates an assistant that is who another one is: its persona, its notices and its tags. What the other one remembers stays
-/// with that one. It is read from the log, so it is neither woken nor disturbed.
+/// Creates an assistant with the persona, notices and tags of another one, but not with its memories. The original is read from
+/// the log, so it is neither woken nor disturbed.
 ///
 /// # Errors
 ///
@@ -225,7 +225,7 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
 }
 
 /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change. If the assistant is awake,
-/// `log` has to be one that it writes itself ([`Handle::append`](dormouse_engine::Handle::append)).
+/// `log` must write through it ([`Handle::append`](dormouse_engine::Handle::append)).
 ///
 /// # Errors
 ///
@@ -284,8 +284,8 @@ async fn append<L: Append>(
     Ok(log.append(request).await?)
 }
 
-/// Looks up an assistant with everything that is wrong with it. Its name, and whether it is switched on, are those with which
-/// it would wake now: as configured, with what operators changed. Only reads.
+/// Looks up an assistant with everything that is wrong with it. Its name, and whether it is switched on, are as they would be if
+/// it woke now: the configuration with the operators' changes. Only reads.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ const QUOTATION: u8 = 2;
 /// audience, and three times.
 const ROW_BYTES: usize = 8 + 3 + 4 + 4 + 3 * 8;
 
-/// Why a copy cannot be used. It is made again.
+/// Why a copy cannot be used. It is then made again from the records.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
     #[error("it cannot be read")]

@@ -18,8 +18,8 @@ use crate::{
 ///
 /// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It speaks as the
 /// persona of the assistant: under its name, in its manner. It makes small talk, remembers and answers from memory, looks
-/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, and says why it said something. To
-/// anything else it says that it did not understand, and what it can do. Every answer has at most 600 characters.
+/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, and says why it said something. To anything
+/// else it answers that it did not understand, and lists what it can do. Every answer has at most 600 characters.
 ///
 /// # What it reads
 ///
@@ -32,12 +32,13 @@ use crate::{
 /// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the
 /// length of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
 /// `recall_memories`, `get_entity_profile`, `add_pending_action`, `complete_pending_action` and `noop`, if they are offered.
-/// It quotes neither questions nor its own words from memory. To go to a place, it first looks for the exit. Which of
-/// several wordings it says follows from the message, and is never the one that it said last.
+/// It quotes neither questions nor its own words from memory. To go to a place, it first looks for the exit. The message decides
+/// which of several wordings it uses; it never uses the same one twice in a row.
 ///
 /// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with
 /// `say`. If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown
-/// outcome, and does not repeat it. Of another assistant it answers questions only, and at most three in a row.
+/// outcome, and does not repeat it. It answers another assistant only if it asks a question, and at most three times in
+/// a row.
 ///
 /// If the instructions list the tools ([`TurnContext::tools_in_text`](dormouse_contracts::TurnContext)), the whole
 /// reply is the call as an object: `{"tool": …, "parameters": {…}, "reasoning": …}`.

@@ -6,7 +6,7 @@ use dormouse::bridge::{Bridge, BridgeFile, Game, Performed, Report, say_tool};
 use dormouse::contracts::*;
 use dormouse::host::{DataFolder, Host, HostSettings, SystemClock, config::Config};
 
-/// A room in which one player is. Its acts change nothing but what she perceives.
+/// A room with one player. Its acts change nothing but what she perceives.
 struct Room(EntityId);
 
 impl Game for Room {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::exit::Exit;
 
-/// The log does not show which assistant is selected.
+/// The command cannot tell which assistant is meant.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssistantError {
     /// The log has no such assistant.

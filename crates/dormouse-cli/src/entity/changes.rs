@@ -92,7 +92,7 @@ fn changes(entity: &EntityId, asked: Set) -> Vec<(EntityChange, &'static str)> {
         entity: who(),
         update,
         trust: dormouse_contracts::Trust::FULL,
-        // What the operator writes down here is meant to be used.
+        // What an operator writes may be shown to everybody.
         audience: Some(dormouse_contracts::Audience::Public),
         sources: dormouse_contracts::Sources::default(),
     });

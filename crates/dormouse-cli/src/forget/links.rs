@@ -16,7 +16,7 @@ use crate::{
 /// A file of the program is a link.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{} is a symbolic link to {}, and what replaces the link would leave the words in that file; nothing was forgotten. Put the file itself in the folder, or name its folder with --data DIR",
+    "{} is a symbolic link to {}: replacing the link would leave the words in that file; nothing was forgotten. Put the file itself in the folder, or name its folder with --data DIR",
     link.display(), file.display()
 )]
 struct LinkError {

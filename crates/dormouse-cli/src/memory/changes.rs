@@ -66,7 +66,7 @@ fn note(asked: Add) -> Note {
     let mut note = Note::new(&*text)
         .kind(asked.kind)
         .derivation(Derivation::Stored)
-        // What the operator writes down here is meant to be used.
+        // What an operator writes may be shown to everybody.
         .known_to(Audience::Public);
     if let Some(at) = asked.at {
         let (by, thread) = (asked.by.as_deref(), asked.thread.as_deref());

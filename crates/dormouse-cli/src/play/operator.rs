@@ -30,7 +30,7 @@ pub(super) enum Flow {
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;
-/// The most memories that are shown; the newest are shown.
+/// How many memories are shown: the newest ones.
 const MEMORIES: usize = 100;
 
 /// Carries out commands for one player.
@@ -183,7 +183,7 @@ impl Operator {
             (true, in_use) => {
                 let heard = counted(in_use as u64, "line", "lines");
                 vec![format!(
-                    "It was asked to remember nothing yet. It remembers {heard} that it heard or said; \
+                    "Nobody has asked it to remember anything yet. It remembers {heard} that it heard or said; \
                      `dormouse memory list` prints them."
                 )]
             }

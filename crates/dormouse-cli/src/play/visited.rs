@@ -52,7 +52,7 @@ impl Visited {
         Ok((visited, woken, host))
     }
 
-    /// Lets the visitor enter the world of an assistant that lives already.
+    /// Lets the visitor enter the world of an assistant that is already running.
     pub(super) async fn of(
         host: &Host,
         resident: &Resident,

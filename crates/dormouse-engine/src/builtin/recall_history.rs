@@ -1,4 +1,4 @@
-//! `recall_history`: reads back what prompts do not show any more, word for word.
+//! `recall_history`: reads back, word for word, what prompts no longer show.
 
 use dormouse_contracts::{Origin, Seq, ToolCategory};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::{
     results::named_origin,
 };
 
-/// The most lines of one look.
+/// The maximum number of lines that one call returns.
 const MOST_LINES: usize = 20;
 
 pub(super) const TOOL: Builtin = Builtin {
@@ -31,7 +31,7 @@ pub(super) const TOOL: Builtin = Builtin {
     decide,
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "as all of them decide")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of all tools")]
 fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
     let named = |key: &str| named_origin(call.text(key)).map(Origin::seq);
     Ok(match (named("results_of"), named("from"), named("to")) {
@@ -54,8 +54,8 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
     })
 }
 
-/// The results of what was looked at outside in an earlier turn. What the assistant's own tools found may have been taken out of the
-/// memory since, so that is looked up again.
+/// The results of the world's tools in an earlier turn. Results of built-in tools are left out: their records may have been
+/// erased since, so the model has to look them up again.
 fn results_of(call: &Call<'_>, seq: Seq) -> BuiltinOutcome {
     let Shareable { turns, dropped, .. } = Shareable::of(call.state, call.turn);
     let mut all = turns.into_iter().chain(dropped);

@@ -32,7 +32,7 @@ pub(super) const TOOL: Builtin = Builtin {
     decide,
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "as all of them decide")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of all tools")]
 fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
     let limit = call.arguments.get("limit").and_then(Value::as_u64);
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());

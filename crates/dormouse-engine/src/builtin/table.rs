@@ -57,7 +57,7 @@ pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     TABLE.into_iter().find(|tool| tool.name == name)
 }
 
-/// Whether the results of this tool hold no text from outside, or record themselves where it comes from.
+/// Whether the results of this tool hold no text from outside, or name its sources themselves.
 pub(crate) fn is_own(tool: &str) -> bool {
     find(tool).is_some()
 }
@@ -68,7 +68,7 @@ pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
     tool.reach == ToolReach::Query || own.is_some_and(|own| own.is_look_up)
 }
 
-/// Whether a tool of the engine's own notes something that stays.
+/// Whether a tool of the engine stores something that stays.
 pub(crate) fn is_note(tool: &str) -> bool {
     let plans = [
         noop::TOOL.name,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::BudgetSpan;
 
-/// What an assistant may spend on models. Without any limit it may spend what it likes, and nothing is reserved.
+/// What an assistant may spend on models. Without a limit its spending is not bounded, and nothing is reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpendingBudgets {
     /// Tokens, of prompts and replies.
@@ -17,7 +17,7 @@ pub struct SpendingBudgets {
     pub price: Option<TokenPrice>,
     /// What a model without a known price may do.
     pub unknown_price: UnknownPrice,
-    /// At this share left of a budget, in percent, the prompt says so; 0 for never.
+    /// When this percentage of a budget is left, the prompt says so; 0 means never.
     pub low_percent: u32,
 }
 
@@ -46,7 +46,7 @@ impl SpendingBudgets {
     }
 }
 
-/// The limits of one kind, each for its span; absent without a limit.
+/// The limits of one kind, one for each span of time. An absent one is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetLimits {
@@ -65,7 +65,7 @@ pub struct BudgetLimits {
 }
 
 impl BudgetLimits {
-    /// The limits that there are.
+    /// The limits that are set.
     pub fn each(self) -> impl Iterator<Item = (BudgetSpan, u64)> {
         let all = [
             (BudgetSpan::Tick, self.tick),
@@ -92,21 +92,21 @@ pub enum UnknownPrice {
 /// The price of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenPrice {
-    /// Of a prompt, cached or not, whichever costs more.
+    /// The price of a prompt token, cached or not, whichever costs more.
     pub input: Usd,
-    /// Of a reply.
+    /// The price of a reply token.
     pub output: Usd,
 }
 
 impl TokenPrice {
-    /// What so many tokens cost at most.
+    /// The maximum cost of this many tokens.
     #[must_use]
     pub fn cost(&self, prompt_tokens: u32, reply_tokens: u32) -> Usd {
         let prompt = self.input.times(prompt_tokens.into());
         prompt.plus(self.output.times(reply_tokens.into()))
     }
 
-    /// How many tokens of a reply so much money pays for.
+    /// How many reply tokens this amount of money pays for.
     pub(crate) fn reply_for(&self, picodollars: u64) -> u32 {
         let tokens = picodollars.checked_div(self.output.picos());
         u32::try_from(tokens.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)

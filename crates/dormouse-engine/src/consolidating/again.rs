@@ -17,7 +17,7 @@ use crate::{
     state::Consultations,
 };
 
-/// What is remembered cannot be made again from the log.
+/// The memory cannot be rebuilt from the log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NightError {
@@ -32,7 +32,7 @@ pub enum NightError {
     Memory(#[from] MemoryError),
 }
 
-/// What was remembered, as far as a log was read, and the last replies.
+/// The memory as of the last event that was read, and the last replies.
 pub(crate) struct NightAgain {
     memory: Memory,
     extraction: Option<Extraction>,
@@ -79,8 +79,8 @@ impl NightAgain {
         })
     }
 
-    /// What is asked in place of a request of this event, with the hash of its prompt. `None` if the log is too old to say what
-    /// the request follows from.
+    /// The request that would be made now instead of the recorded one, with the hash of its prompt. `None` if the log is too old
+    /// to say what the request was made from.
     pub(crate) async fn asked<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
@@ -94,7 +94,7 @@ impl NightAgain {
         let made_from = recorded.made_from.unwrap_or(Seq(at.0.saturating_sub(1)));
         self.follow(log, made_from).await?;
         let reply = recorded.reply.content.clone();
-        // Nobody is asked about what is not due.
+        // If nothing is due there is no request. An empty hash equals no recorded one.
         let nothing = || (recorded.about.clone(), String::new());
         Ok(match &recorded.about {
             Consultation::Extraction { records } => {
@@ -156,7 +156,7 @@ impl NightAgain {
         })
     }
 
-    /// Whether the last reply about the same can be read, although the log says that it cannot.
+    /// Whether the last reply about the same records or person can be read, although the log says that it cannot.
     pub(crate) fn is_readable(&self, failed: &ConsultationFailed, open: &Consultations) -> bool {
         let Some(rules) = &open.under_way else {
             return false;
@@ -177,8 +177,8 @@ impl NightAgain {
         }
     }
 
-    /// What the last reply about records may lead to: from the records as they were when it was asked, and as they are where it
-    /// was compared, because a run that was killed reads them again when it goes on.
+    /// What the last reply about records may lead to: one plan from the records as they were when it was asked, and one from the
+    /// records as they were when its facts were compared, because a killed run reads them again when it continues.
     async fn plans(
         &self,
         settings: &ExtractionSettings,
@@ -199,7 +199,7 @@ impl NightAgain {
         Ok(plans)
     }
 
-    /// What follows from the last reply about records, in place of this.
+    /// The change that the last reply about records leads to, to be compared with `recorded`.
     pub(crate) async fn made_of_records<L: ReadEvents + ?Sized>(
         &self,
         log: &L,
@@ -237,8 +237,8 @@ impl NightAgain {
         Ok(made)
     }
 
-    /// The same for a log that does not say what the facts were compared with: what becomes of each is taken from what was
-    /// recorded.
+    /// The same for a log that does not say what the facts were compared with: the decision about each fact is taken from the
+    /// log.
     async fn made_of_records_by<L: ReadEvents + ?Sized>(
         &self,
         log: &L,
@@ -284,7 +284,7 @@ impl NightAgain {
         )))
     }
 
-    /// What follows from the last reply about somebody.
+    /// The change that the last reply about a person leads to.
     pub(crate) async fn made_of_person<L: ReadEvents + ?Sized>(
         &self,
         log: &L,

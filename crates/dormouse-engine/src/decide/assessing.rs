@@ -19,7 +19,7 @@ pub(super) fn of(view: View<'_>, turn: &Turn) -> Option<Action> {
     if !is_due || turn.own_steps().next().is_some() {
         return None;
     }
-    // What a budget has to cover is reserved for the answer alone.
+    // A limited budget is reserved for the answer.
     if execution.use_quick_assessment || view.config().budgets.is_limited() {
         return Some(assessed(view, turn, None).into());
     }

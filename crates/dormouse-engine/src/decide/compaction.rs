@@ -1,4 +1,4 @@
-//! Whether earlier turns are shown shorter before the model is asked.
+//! Decides whether earlier turns are shown shorter before the model is asked.
 
 use dormouse_contracts::{ChatReply, ModelErrorKind, ModelName};
 
@@ -13,11 +13,11 @@ use crate::{
     state::Turn,
 };
 
-/// What comes before the first request of a tick: the history is shown shorter if the prompt would fill the context window, facts first,
-/// and a summary that is due is asked for.
+/// The action before the first request of a tick. If the prompt would fill the context window, the history is shown shorter,
+/// after facts were extracted from it. Otherwise a due summary is requested.
 pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     let settings = &view.config().compaction;
-    // A limit that was only tried once may be the fault of this one message.
+    // Not in a turn that tries a smaller limit after a refusal: this one message may be the cause.
     let is_usual =
         turn.failures.refusals == 0 && turn.shown_from() == 0 && turn.context_limit.is_none();
     if !settings.is_on || turn.steps_this_tick > 0 || !is_usual {
@@ -31,7 +31,7 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
             false => Event::Compacted(compacted).into(),
         });
     }
-    // What a budget has to cover is reserved for answers alone; without a summary the words can still be recalled.
+    // A limited budget is reserved for answers. Without a summary the words can still be recalled.
     if view.config().budgets.is_limited() {
         return None;
     }
@@ -45,7 +45,7 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     })
 }
 
-/// What follows from a look for facts: the history is shown shorter, also if no fact was found.
+/// The events after an extraction of facts: the history is shown shorter, even if no fact was found.
 pub(crate) fn on_extracted(view: View<'_>, facts: FactsBefore) -> Vec<Event> {
     let Some(turn) = view.state.turns.current() else {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn on_extracted(view: View<'_>, facts: FactsBefore) -> Vec<Event> {
 /// How a request for a summary ended.
 pub(crate) type Summarized = Result<(ModelName, ChatReply), ModelErrorKind>;
 
-/// What follows from a reply to a request for a summary.
+/// The events that follow from a reply to a request for a summary.
 pub(crate) fn on_summary(
     view: View<'_>,
     ask: &SummaryAsk,

@@ -13,7 +13,7 @@ use crate::{
     state::{CrossTalk, People},
 };
 
-/// What a message is to the assistant, and by which rule. `cross_talk` is what other assistants said before it.
+/// The verdict on a message, and the rule that decided it. `cross_talk` is what other assistants said before it.
 pub(crate) fn classification(
     view: View<'_>,
     perception: &Perception,
@@ -46,7 +46,7 @@ pub(crate) fn perceived(
     classification: Classification,
     people: &People,
 ) -> Perceived {
-    // A world should not list so many. They would fill the log, and count as unknown.
+    // A list that is too long would fill the log, so the audience counts as unknown.
     let audience = &mut perception.attested.audience;
     *audience = audience.take().filter(|all| !all.is_too_long());
     let (trust, moved) = believed(view, &perception.attested, people);
@@ -83,7 +83,7 @@ fn is_public(view: View<'_>, attested: &Attested) -> bool {
     }
 }
 
-/// How far a message is believed, and what moved that away from the trust of its source.
+/// The trust of a message, and what moved it away from the trust of its source.
 fn believed(view: View<'_>, attested: &Attested, people: &People) -> (Trust, Option<MovedTrust>) {
     let classify = &view.config().classify;
     let source = source_trust(attested, classify);

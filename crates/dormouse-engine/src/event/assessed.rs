@@ -8,17 +8,17 @@ use crate::assessment::Assessment;
 /// The task of a turn was assessed, before the model is asked for the first time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskAssessed {
-    /// What came of it.
+    /// The result.
     pub assessment: Assessment,
     /// The call of a model, if one was asked for the complexity. If it gave none, rules did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<AssessmentCall>,
 }
 
-/// A call of a model for the complexity of a task. Of its words only the number is kept.
+/// A call of a model for the complexity of a task. Only the number in the reply is kept, not its words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AssessmentCall {
-    /// What the model was shown: a hash as that of `replied`.
+    /// What the model was shown: a hash, as in `replied`.
     pub prompt_hash: String,
     /// How many tokens the prompt took, as the engine counts them.
     pub prompt_tokens: u32,
@@ -28,7 +28,7 @@ pub struct AssessmentCall {
     pub outcome: AssessmentOutcome,
 }
 
-/// What came of asking a model for the complexity of a task.
+/// The result of asking a model for the complexity of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssessmentOutcome {
@@ -45,6 +45,6 @@ pub enum AssessmentOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// The call failed. That counts as no error: rules assess the task.
+    /// The call failed. That does not count as an error: rules assess the task.
     Failed(ModelErrorKind),
 }

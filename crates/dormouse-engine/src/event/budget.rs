@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// A model is about to be called, and this is the most that the call can take. It counts as spent until the reply says how
+/// A model is about to be called; this much of the budgets is reserved for it. It counts as spent until the reply says how
 /// much it was, and for ever if no reply comes and the provider may have charged for it.
 ///
 /// Written only by assistants that have a budget.

@@ -85,7 +85,7 @@ pub struct HistorySummarized {
     pub shown_tokens: u32,
     /// How many tokens the prompt took.
     pub prompt_tokens: u32,
-    /// What the model was shown: a hash as that of `replied`.
+    /// What the model was shown: a hash, as in `replied`.
     pub prompt_hash: String,
     /// How long the call took, in milliseconds.
     pub duration_ms: f64,

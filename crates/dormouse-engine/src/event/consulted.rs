@@ -5,8 +5,8 @@ use dormouse_entities::ConsolidationPolicy;
 use dormouse_memory::{Comparison, write::ExtractionSettings};
 use serde::{Deserialize, Serialize};
 
-/// The model was asked to make something of what is remembered, and replied. What follows from the reply is an event of its
-/// own, so a reply that came before a crash is not paid for again.
+/// The model was consulted about memories, and replied. The result of the reply is an event of its own, so a reply that came
+/// before a crash is not paid for again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Consulted {
     /// What it was asked.
@@ -19,7 +19,7 @@ pub struct Consulted {
     pub tokens: u32,
     /// How many tokens the prompt took, counted in the same way.
     pub prompt_tokens: u32,
-    /// What the model was shown: a hash as that of `replied`.
+    /// What the model was shown: a hash, as in `replied`.
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,

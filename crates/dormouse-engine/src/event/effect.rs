@@ -119,7 +119,7 @@ impl ActSpeech {
     }
 }
 
-/// What became of an outward act.
+/// The outcome of an effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectSettled {
     /// Which act.

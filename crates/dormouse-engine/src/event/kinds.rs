@@ -64,13 +64,13 @@ pub enum Event {
     EntityChanged(EntityChanged),
     /// The memory was changed on purpose, other than by noting a line.
     MemoryChanged(MemoryChanged),
-    /// The model was asked to make something of what is remembered, and replied.
+    /// The model was consulted about memories, and replied.
     Consulted(Consulted),
-    /// Such a request came to nothing.
+    /// Such a request failed.
     ConsultationFailed(ConsultationFailed),
-    /// Facts and attributes are made of what is remembered, until this ends.
+    /// A consolidation began: it makes facts and attributes from memories.
     ConsolidationBegan(ConsolidationBegan),
-    /// That is over.
+    /// The consolidation ended.
     ConsolidationEnded(ConsolidationEnded),
     /// Earlier turns are shown shorter from here on.
     Compacted(Compacted),
@@ -78,11 +78,11 @@ pub enum Event {
     HistorySummarized(HistorySummarized),
     /// Earlier turns were not summed up.
     SummaryFailed(SummaryFailed),
-    /// Words were forgotten: the events before were rewritten without them.
+    /// Words were forgotten: earlier events were rewritten without them.
     Forgotten(Forgotten),
-    /// An outward act was decided. It is on disk before it is done.
+    /// An effect on the world was decided. It is on disk before it is carried out.
     EffectIntended(EffectIntended),
-    /// What became of an outward act.
+    /// The outcome of an effect.
     EffectSettled(EffectSettled),
     /// The world could not be reached; the call is made again later.
     WorldFailed(WorldFailed),
@@ -98,11 +98,11 @@ pub enum Event {
     EmergencyStopCleared(EmergencyStopCleared),
     /// The assistant is about to say in its world that it is stopped.
     StopNoticeIntended(StopNoticeIntended),
-    /// What became of that is known, or will never be known.
+    /// Whether the notice arrived is known now, or will never be known.
     StopNoticeSettled(StopNoticeSettled),
     /// Somebody reset the history.
     HistoryReset(HistoryReset),
-    /// A model is about to be called, and this is the most that it can take of the budgets.
+    /// A model is about to be called; this much of the budgets is reserved for it.
     CallReserved(CallReserved),
     /// The assistant wants to do something that a person has to confirm.
     ApprovalRequested(ApprovalRequested),
@@ -120,19 +120,19 @@ pub enum Event {
     GoalCompleted(GoalCompleted),
     /// A turn for a goal is over.
     GoalPursued(GoalPursued),
-    /// Something that the assistant meant to do for somebody is over.
+    /// A commitment of the assistant ended.
     CommitmentEnded(CommitmentEnded),
     /// The assistant gives a task to another one.
     TaskDelegated(TaskDelegated),
-    /// The host found somebody for a task.
+    /// The host chose a delegate for a task.
     DelegateChosen(DelegateChosen),
     /// Another assistant gives this one a task.
     TaskReceived(TaskReceived),
-    /// A task of another assistant is over.
+    /// A task that another assistant gave ended.
     TaskAnswered(TaskAnswered),
-    /// The one who gave a task does not want it any more.
+    /// The assistant that gave a task withdrew it.
     TaskCancelled(TaskCancelled),
-    /// A task that was given to another assistant is over.
+    /// A task that was given to another assistant ended.
     DelegationEnded(DelegationEnded),
     /// A project was begun.
     ProjectCreated(ProjectCreated),
@@ -140,14 +140,15 @@ pub enum Event {
     ProjectUpdated(ProjectUpdated),
     /// Another project is the active one.
     ProjectSwapped(ProjectSwapped),
-    /// The assistant keeps something for itself.
+    /// The assistant keeps a note for itself.
     SelfNoted(SelfNoted),
-    /// It does not keep it any more.
+    /// The assistant dropped such a note.
     SelfNoteDropped(SelfNoteDropped),
 }
 
 impl Event {
-    /// Whether it comes of a command, or of another assistant, so that it may come at any moment: no decision of the assistant's turns is in it.
+    /// Whether it comes from a command or from another assistant. Such an event may come at any moment, and the assistant's turns
+    /// did not decide it.
     pub(crate) fn is_by_operator(&self) -> bool {
         match self {
             Self::MemoryChanged(_)

@@ -10,8 +10,8 @@ use super::GoalNote;
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// The key of a project: `project-3`. The projects of an assistant are counted from 1, and no number is used twice. A key that was
-/// made of words would name somebody still after these words were forgotten.
+/// The key of a project: `project-3`. The projects of an assistant are counted from 1, and no number is used twice. A key made of
+/// words could still name somebody after these words were forgotten.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -40,7 +40,7 @@ impl FromStr for ProjectId {
     }
 }
 
-/// How far a project is.
+/// The status of a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectStatus {
@@ -70,7 +70,7 @@ pub struct ProjectCreated {
     pub id: ProjectId,
     /// What it is, in a sentence.
     pub summary: GoalNote,
-    /// Where it stands, and what is to be known for going on with it.
+    /// Its current state, and what one must know to continue it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<GoalNote>,
     /// Active if no other one is.
@@ -79,7 +79,7 @@ pub struct ProjectCreated {
     pub author: Author,
 }
 
-/// A project was changed. What is absent stays as it was.
+/// A project was changed. Absent fields stay as they were.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProjectUpdated {
     /// Its key.
@@ -87,10 +87,10 @@ pub struct ProjectUpdated {
     /// What it is, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<GoalNote>,
-    /// Where it stands, in place of what was said of that before.
+    /// Its current state, which replaces the former text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<GoalNote>,
-    /// How far it is; never active, which is an event of its own.
+    /// Its new status; never active, because that has an event of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ProjectStatus>,
     /// Who changed it.
@@ -105,7 +105,7 @@ pub struct ProjectSwapped {
     pub from: Option<ProjectId>,
     /// The one that is active from now on.
     pub to: ProjectId,
-    /// Where the one before it stands, in place of what was said of that before.
+    /// The current state of the former one, which replaces the former text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<GoalNote>,
     /// Why.

@@ -1,4 +1,4 @@
-//! What an operator decides about an assistant as a whole: that there is one, who it is at first, its tags, whether it wakes.
+//! What an operator decides about an assistant as a whole: its creation, its first persona, its tags, whether it wakes.
 
 use std::collections::BTreeSet;
 

@@ -46,7 +46,7 @@ impl fmt::Display for SelfNoteKind {
     }
 }
 
-/// The assistant keeps something for itself; prompts show it from now on.
+/// The assistant keeps a note for itself; prompts show it from now on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfNoted {
     /// Its number.

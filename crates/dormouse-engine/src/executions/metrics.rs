@@ -15,7 +15,7 @@ pub struct ExecutionMetrics {
     pub tools: BTreeMap<String, ToolMetrics>,
     /// By model. A call that failed counts for the service that failed, or `unknown`.
     pub models: BTreeMap<String, ModelMetrics>,
-    /// What was to be done.
+    /// Ticks and turns.
     pub tasks: TaskMetrics,
 }
 
@@ -24,17 +24,17 @@ pub struct ExecutionMetrics {
 pub struct ToolMetrics {
     /// Calls with a result.
     pub calls: u64,
-    /// Calls that did what they were made for; those that used an earlier result again are among them.
+    /// Calls that succeeded, including those that reused an earlier result.
     pub successes: u64,
-    /// Calls that failed; those without an answer are among them.
+    /// Calls that failed, including those without an answer.
     pub errors: u64,
     /// Calls without an answer.
     pub unanswered: u64,
     /// Calls that were not made, or not yet.
     pub not_made: u64,
-    /// Calls that used an earlier result again.
+    /// Calls that reused an earlier result.
     pub cached: u64,
-    /// How long those took that were made, in milliseconds.
+    /// The total time of the calls that were made, in milliseconds.
     pub total_ms: f64,
     /// How long the longest of them took, in milliseconds.
     pub longest_ms: f64,
@@ -57,14 +57,14 @@ pub struct ModelMetrics {
     pub longest_ms: f64,
 }
 
-/// What was to be done: messages, and what became due.
+/// The ticks and turns of a life, for messages and occasions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskMetrics {
     /// Ticks that began.
     pub ticks: u64,
     /// Turns that are over.
     pub closed: u64,
-    /// Messages that ended without an answer; they are among the turns that are over.
+    /// Messages that ended without an answer. `closed` includes them.
     pub failed: u64,
 }
 

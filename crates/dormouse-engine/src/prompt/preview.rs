@@ -31,7 +31,7 @@ pub struct PromptPreview {
     pub tokens: u32,
     /// The size of the context window.
     pub window: u32,
-    /// The hash of the request, as that of `replied`.
+    /// The hash of the request, as in the event `replied`.
     pub hash: String,
     /// Its parts, in their order.
     pub parts: Vec<PreviewPart>,
@@ -47,11 +47,11 @@ pub struct PromptPreview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewOf {
-    /// The one that the model was asked with, or is asked with next.
+    /// The one that the model was sent, or is sent next.
     Call,
     /// The first one of a tick that has not begun: the memory is not searched yet.
     NextTick,
-    /// Nothing waits: something is imagined that does.
+    /// The one for an imagined occasion, because nothing waits.
     Imagined,
 }
 
@@ -164,7 +164,7 @@ fn shown((id, key): (u16, &str), text: String, counter: &dyn TokenCounter) -> Pr
     }
 }
 
-/// The text of a part, with who speaks where the model does.
+/// The text of a part. What the model said, called and got back is marked as such.
 fn text_of(part: &Part<'_>, settings: &Settings, preamble: &Preamble) -> String {
     let mut conversation = Conversation::default();
     part.add_to(&mut conversation, settings.tool_calling, preamble);

@@ -57,7 +57,7 @@ pub enum CatchUpError {
 }
 
 impl CatchUpError {
-    /// Whether memory and log do not belong together. False if one of them only cannot be read at the moment.
+    /// Whether memory and log do not belong together. False if one of them just cannot be read at the moment.
     #[must_use]
     pub fn is_mismatch(&self) -> bool {
         match self {

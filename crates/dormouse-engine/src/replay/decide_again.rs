@@ -1,4 +1,4 @@
-//! A recorded life is decided again: every event that the engine decided, from what it knew then.
+//! Decides a recorded life again: every event that the engine decided, from what it knew then.
 //!
 //! What came from outside is taken from the log: messages, operators' commands, replies and failures of models, answers
 //! of memory and world, and when the program was started. Everything else is decided by the functions that the running
@@ -40,14 +40,14 @@ use crate::{
 /// How many events are read at a time.
 const PAGE: usize = 512;
 
-/// A life in which every decision was the same that could be compared.
+/// The result if every decision that could be compared was the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecidedAgain {
     /// How many events it has.
     pub events: u64,
     /// How many of them lost words that were forgotten, or belong to a turn whose message did. They are not compared.
     pub forgotten: u64,
-    /// How many more are decided differently without the words that were forgotten after them. They are not compared either.
+    /// How many more differ because words that they depended on were forgotten later. They do not count as differences.
     pub read_forgotten: u64,
 }
 
@@ -72,8 +72,8 @@ pub enum DecideAgainError {
         /// What is wrong with them.
         source: RegistryError,
     },
-    /// What was remembered in a consolidation cannot be made again.
-    #[error("what was remembered cannot be made again")]
+    /// A consolidation cannot be replayed.
+    #[error("a consolidation cannot be replayed")]
     Night(#[from] NightError),
     /// A decision differs.
     #[error(transparent)]
@@ -114,7 +114,7 @@ pub enum DecidedInstead {
     Rest(Skip),
     /// A call to the outside, which has another kind of result.
     Call(&'static str),
-    /// Nothing: it has no place here.
+    /// Nothing: such an event cannot occur here.
     Nothing,
 }
 
@@ -176,8 +176,8 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
     })
 }
 
-/// The last event after this one that says that something was forgotten. Nothing tells by which forgetting an event lost its
-/// words, so it may have been the last one.
+/// The last event after this one that says that something was forgotten. An event does not say which forgetting took its words,
+/// so it may have been the last one.
 async fn last_forgetting<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -194,23 +194,23 @@ async fn last_forgetting<L: ReadEvents + ?Sized>(
     Ok(last)
 }
 
-/// What of a life is missing, because it was forgotten later.
+/// The part of a life that is missing because it was forgotten later.
 #[derive(Debug, Default)]
 struct Gap {
     forgotten: u64,
     read_forgotten: u64,
-    /// The last forgetting, from the first event on that lost words.
+    /// The event of the last forgetting. Set at the first event that lost words.
     until: Option<Seq>,
-    /// The messages that lost their words: no turn of theirs is compared.
+    /// The messages that lost their words: their turns are not compared.
     messages: HashSet<Seq>,
-    /// The goals that lost their words: no turn of theirs is compared.
+    /// The goals that lost their words: their turns are not compared.
     goals: HashSet<GoalId>,
-    /// Whether the turn under way is of such a message.
+    /// Whether the current turn belongs to such a message or goal.
     is_in_turn: bool,
 }
 
 impl Gap {
-    /// Whether what happens here may have read words that were forgotten after it.
+    /// Whether the decision at `seq` may have read words that were forgotten later.
     fn is_open_at(&self, seq: Seq) -> bool {
         self.until.is_some_and(|until| seq < until)
     }
@@ -219,9 +219,10 @@ impl Gap {
 /// A call to the outside that has no result yet.
 enum UnderWay {
     Ask(Asked),
-    /// How complex a task is; the hash of the request, and the tokens that it takes.
+    /// A request how complex a task is: its hash and its tokens.
     Assess(String, u32),
-    /// An act that is carried out or asked after. Which of the two depends on the process, and both have one result.
+    /// An act that is carried out, or whose outcome is inquired. Which of the two is not in the log; both end with the
+    /// same kind of event.
     Act,
     Observe,
     Recall,
@@ -278,18 +279,18 @@ struct Life<'k, F> {
     asked: Option<Asked>,
     last_at: Timestamp,
     gap: Gap,
-    /// What was remembered, if somebody consolidated it.
+    /// The replay of the memory; present from the first consolidation on.
     night: Option<NightAgain>,
 }
 
 impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
-    /// Makes again what a consolidation asked, and what it made of the reply, and compares them with the event.
+    /// Rebuilds a consolidation's request and what it made of the reply, and compares both with the event.
     async fn check_consolidation<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
         stored: &StoredEvent,
     ) -> Result<(), DecideAgainError> {
-        // Older logs do not have what a consolidation was decided under.
+        // Older logs do not record the rules of a consolidation.
         let open = &self.state.consultations;
         let Some(rules) = &open.under_way else {
             return Ok(());
@@ -356,7 +357,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
     fn take(&mut self, stored: &StoredEvent) -> Result<(), DecideAgainError> {
         let event = Event::decode(stored)?;
         if let Event::Configured(_) | Event::Woke(_) = event {
-            // The program before was killed or ended, and forgot what was under way.
+            // The previous process ended or was killed, so its calls under way are lost.
             self.rest_of_decision.clear();
             self.under_way = None;
             self.asked = None;
@@ -410,7 +411,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             }
             Event::TickEnded(_) => self.asked = None,
             Event::Perceived(_) | Event::Forgotten(_) => {}
-            // It ends the turn's own request for one, also if an operator asked first.
+            // Any summary ends the turn's own request for one, even if an operator asked first.
             Event::HistorySummarized(_) | Event::SummaryFailed(_) => {
                 self.under_way
                     .take_if(|call| matches!(call, UnderWay::Summarize(_)));
@@ -422,14 +423,14 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                     *has_changed = true;
                 }
             }
-            // A call ends with its first event.
+            // Any other event is the result of the call under way.
             _ => self.under_way = None,
         }
         self.apply(stored, &event);
         Ok(())
     }
 
-    /// What was decided after the end of a commitment, if the log notes no end: older programs left it at that.
+    /// Skips the end of a commitment if the log does not record it, as logs of older programs do not.
     fn without_unnoted_end(
         &mut self,
         decided: DecidedInstead,
@@ -520,7 +521,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         Ok(())
     }
 
-    /// What is decided in place of an event at `at`. Of the event itself this uses only what came from outside.
+    /// What is decided in place of an event at `at`. Only the parts of the event that came from outside are used.
     fn decide(&mut self, event: &Event, at: Timestamp) -> DecidedInstead {
         let Some(prepared) = self.prepared.take() else {
             // An operator can change the memory, or stop the assistant, before it wakes for the first time.
@@ -534,7 +535,7 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
         };
         let state = std::mem::take(&mut self.state);
         if self.under_way.is_none() {
-            // The call that begins right after the last event. What comes meanwhile changes nothing of it.
+            // The call that begins right after the last event. Events that come meanwhile do not change it.
             let view = prepared.view(self.key, &state, self.last_at, None);
             self.under_way = match (decide::next(view), &mut self.asked) {
                 (Next::Act(Action::Call(OutsideCall::Ask(_))), Some(_)) => {
@@ -604,7 +605,7 @@ fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedI
     {
         *ended = TickEnded::new(ended.reason, ended.resume_at);
     }
-    // Whom a call waits for is an answer of the memory.
+    // The memory found out whom the commitment waits for, so that comes from the log.
     if let (DecidedInstead::Event(event, _), Event::EntityChanged(recorded)) =
         (&mut decided, recorded)
         && let Event::EntityChanged(decided) = &mut **event
@@ -666,7 +667,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
             );
             Some(vec![Event::Perceived(perceived)])
         }
-        // When a wait is long enough depends on what people saw of the assistant, which the log does not have.
+        // Whether a wait is long enough depends on what people saw of the assistant, which is not in the log.
         Event::Delayed(delayed) if delayed.cause == DelayCause::Slow => {
             let is_asking = matches!(under_way, Some(UnderWay::Ask(_)));
             Some(if is_asking {
@@ -684,7 +685,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::Compacted(it) if it.mode == CompactionMode::Planned => {
             Some(compacting::planned_again(view.state, view.preamble, it))
         }
-        // A summary that no turn waits for is asked for by a command.
+        // If no turn waits for a summary, a command requested it.
         Event::HistorySummarized(it) => summary_of(view, &it.span, it),
         // Commands are given while the assistant sleeps.
         command if command.is_by_operator() => accepted(true),
@@ -735,7 +736,7 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             let key = open.map(|effect| effect.key.clone())?;
             Some(decide::on_settled(view, key, settled.outcome.clone()))
         }
-        // What it comes to if the world could not be reached follows from the outcome, too.
+        // The outcome also covers a world that could not be reached.
         (UnderWay::Act, Event::StopNoticeSettled(settled)) => {
             let (key, outcome) = (settled.key.clone(), settled.outcome.clone());
             Some(decide::on_settled(view, key, outcome))
@@ -810,7 +811,7 @@ fn summary_of(view: View<'_>, span: &HistorySpan, made: &HistorySummarized) -> O
     Some(decide::on_summary(view, &ask, Ok(reply), made.duration_ms))
 }
 
-/// Whether it is something to do that was forgotten. The turn for its moment is in a gap, like that of a forgotten message.
+/// Whether it adds a pending action whose words were forgotten. Its turn is not compared, like that of a forgotten message.
 fn is_forgotten_action(change: &EntityChange) -> bool {
     matches!(change, EntityChange::ActionAdded { description, .. } if description.as_str() == FORGOTTEN)
 }
@@ -841,7 +842,8 @@ fn drafted(view: View<'_>, query: &MemoryQuery, recorded: &EntityChange) -> Opti
     Some(decide::noted(call, draft.changes(entity)))
 }
 
-/// The event for the answer of world or memory to a look. The answer itself, and its sources, are taken from the log.
+/// The event for an answer of the world or the memory to a query. The answer itself, and its sources, are taken from
+/// the log.
 fn answer(view: View<'_>, answered: &ToolAnswered) -> Option<Event> {
     let open = view
         .state

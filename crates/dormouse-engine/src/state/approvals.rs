@@ -31,7 +31,7 @@ pub struct Approval {
 }
 
 impl Approvals {
-    /// How many a state keeps. Further ones are refused.
+    /// The maximum number of acts that wait. Further ones are refused.
     pub const MOST: usize = 20;
 
     /// Folds one event in. Returns what an answer calls for.

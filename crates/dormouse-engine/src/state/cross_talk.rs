@@ -1,4 +1,4 @@
-//! How long the assistant has talked with other assistants and no person has said anything.
+//! Counts how long only assistants have talked with each other.
 
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{Sender, SourceKind};
@@ -28,14 +28,14 @@ impl CrossTalk {
         let calls_for_a_turn = classification.verdict == MessageVerdict::Trigger;
         match (&perception.attested.sender, &perception.attested.source) {
             (Sender::Assistant { .. }, _) if calls_for_a_turn => self.0 = self.0.saturating_add(1),
-            // Nobody says anything by walking in or out.
+            // An arrival or departure is not speech.
             (_, SourceKind::Movement | SourceKind::CommandOutput) => {}
             (Sender::Entity { .. }, _) => self.0 = 0,
             _ => {}
         }
     }
 
-    /// How many messages these are.
+    /// The number of these messages.
     #[must_use]
     pub fn answered(self) -> u32 {
         self.0

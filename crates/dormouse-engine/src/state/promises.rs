@@ -1,4 +1,4 @@
-//! What the assistant means to do for somebody once something has come: a moment, or something that a world attests.
+//! What the assistant means to do for somebody when a moment comes or when its world attests something.
 
 use std::collections::VecDeque;
 
@@ -19,32 +19,31 @@ use crate::{
 };
 
 /// What the assistant means to do for somebody: the pending actions that wait for a moment or for something that may happen,
-/// each until that calls for a turn, it is too late, or somebody takes the action off.
+/// each until a turn begins for it, it is too late, or the action is completed or withdrawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Promises {
-    /// In the order in which they come up, those last of which that is not known; of one moment, in the order in which they
-    /// were made.
+    /// Ordered by moment, those without one last; for equal moments, in the order in which they were noted.
     pending: Vec<Promise>,
-    /// What somebody took back, and may bring back.
+    /// The withdrawn ones, which may be restored.
     #[serde(default)]
     taken_back: Vec<Promise>,
-    /// What a turn was begun for that is not over.
+    /// Those whose turn has begun and is not over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     begun: Vec<BegunPromise>,
-    /// What is over, the latest last.
+    /// The ended ones, the latest last.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     ended: VecDeque<EndedPromise>,
 }
 
-/// Something that a turn was begun for.
+/// A promise whose turn has begun.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BegunPromise {
     pub(crate) promise: Promise,
-    /// How a call took it off, if one did.
+    /// How a call completed it, if one did.
     pub(crate) completion: Option<Completion>,
 }
 
-/// Something that is over.
+/// A promise that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndedPromise {
     /// What it was.
@@ -55,7 +54,7 @@ pub struct EndedPromise {
     pub at: Timestamp,
 }
 
-/// What a state knows of what was heard, other than its promises.
+/// The parts of the state that promises depend on.
 pub(super) struct Surroundings<'a> {
     pub(super) identities: &'a Identities,
     pub(super) undos: &'a Undos,
@@ -65,7 +64,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// What was heard since the turn under way was called for, oldest first.
+    /// What was heard since the trigger of the current turn, oldest first.
     fn lately(&self) -> Vec<&Heard> {
         let Some(turn) = self.turns.current() else {
             return Vec::new();
@@ -79,9 +78,9 @@ impl Surroundings<'_> {
 }
 
 impl Promises {
-    /// How many a state keeps. Further ones are refused.
+    /// The maximum number of pending promises. Further ones are refused.
     pub const MOST: usize = 1_000;
-    /// How many a state keeps that are over.
+    /// The maximum number of ended promises that are kept.
     pub const MOST_ENDED: usize = 50;
 
     pub(super) fn apply(
@@ -144,7 +143,7 @@ impl Promises {
                     until: *until,
                     met: None,
                 };
-                // What happened while the model thought about the request comes in time.
+                // What happened while the model was still thinking counts, too.
                 for heard in around.lately() {
                     meet(&mut promise, heard, around);
                 }
@@ -164,7 +163,7 @@ impl Promises {
                     self.note_end(promise, completion_outcome(*completion), at);
                 }
             }
-            // Nobody is reminded of what was noted about somebody who is not known any more.
+            // Promises to a removed entity are dropped.
             EntityChange::Deleted { entity } | EntityChange::Purged { entity } => {
                 self.keep(|it| !is_one(&it.entity, entity));
             }
@@ -192,7 +191,7 @@ impl Promises {
         self.pending.insert(at, promise);
     }
 
-    /// What this event noted is taken back, or brought back if it was.
+    /// Withdraws the promise that this event noted, or restores it if it was withdrawn.
     fn toggle(&mut self, noted: Seq, at: Timestamp) {
         let is_it = |it: &Promise| it.seq == noted;
         if let Some(place) = self.pending.iter().position(is_it) {
@@ -210,7 +209,7 @@ impl Promises {
         }
     }
 
-    /// Takes out what a turn begins for.
+    /// Removes the promise that a turn begins for, and returns its occasion.
     pub(super) fn take(&mut self, seq: Seq, people: &People) -> Option<Occasion> {
         let place = self.pending.iter().position(|it| it.seq == seq)?;
         let promise = self.pending.remove(place);
@@ -243,22 +242,22 @@ impl Promises {
         });
     }
 
-    /// The turn for it is over. Programs that noted no end left it at that.
+    /// Drops the promise when its turn is over. Older programs recorded no other end.
     pub(super) fn close(&mut self, trigger: Seq) {
         self.begun.retain(|it| it.promise.seq != trigger);
     }
 
-    /// The first that may begin.
+    /// The first promise that is due.
     pub(crate) fn due(&self, now: Timestamp) -> Option<&Promise> {
         self.pending.iter().find(|it| it.is_due(now))
     }
 
-    /// One for which it is too late.
+    /// A promise that has expired.
     pub(crate) fn expired(&self, now: Timestamp) -> Option<&Promise> {
         self.pending.iter().find(|it| it.has_expired(now))
     }
 
-    /// What the turn with this trigger was begun for, if it is not over.
+    /// The promise of the turn with this trigger, if the turn is not over.
     pub(crate) fn begun(&self, trigger: Seq) -> Option<&BegunPromise> {
         self.begun.iter().find(|it| it.promise.seq == trigger)
     }
@@ -270,23 +269,23 @@ impl Promises {
         moments.filter(|at| *at > now).min()
     }
 
-    /// What is still to come, the nearest first.
+    /// The pending promises, the nearest first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Promise> {
         self.pending.iter()
     }
 
-    /// What a turn was begun for that is not over.
+    /// Those whose turn has begun and is not over.
     pub fn under_way(&self) -> impl ExactSizeIterator<Item = &Promise> {
         self.begun.iter().map(|it| &it.promise)
     }
 
-    /// What is over, the latest last: at most [`Promises::MOST_ENDED`].
+    /// The ended promises, the latest last; at most [`Promises::MOST_ENDED`].
     pub fn ended(&self) -> impl DoubleEndedIterator<Item = &EndedPromise> + ExactSizeIterator {
         self.ended.iter()
     }
 }
 
-/// How something ended that a call took off.
+/// The outcome of a promise that a call completed or withdrew.
 pub(crate) fn completion_outcome(completion: Completion) -> CommitmentOutcome {
     match completion {
         Completion::Done => CommitmentOutcome::Kept,
@@ -294,7 +293,7 @@ pub(crate) fn completion_outcome(completion: Completion) -> CommitmentOutcome {
     }
 }
 
-/// Notes that something has come, if this is what the promise waits for and it is not too late. Returns whether it is.
+/// Marks the promise as met if it waits for this and has not expired. Returns whether it is met now.
 fn meet(promise: &mut Promise, heard: &Heard, around: &Surroundings<'_>) -> bool {
     let is_late = promise.until.is_some_and(|until| heard.heard_at >= until);
     if is_late || promise.met.is_some() {
@@ -312,7 +311,7 @@ fn meet(promise: &mut Promise, heard: &Heard, around: &Surroundings<'_>) -> bool
     let Some(awaited) = found.cloned() else {
         return false;
     };
-    // A text is believed as far as its source. That somebody came is attested.
+    // A text has the trust of its source. An arrival is attested by the world.
     if awaited.words.is_some() {
         promise.trust = promise.trust.lowest(heard.trust);
     }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Entities {
-    /// The profile for an id with merges followed, or the error without one.
+    /// The profile for an id with merges followed, or the error if there is none.
     pub(super) fn known(&self, entity: &EntityId) -> Result<&Profile, EntityChangeError> {
         let survivor = self.survivor(entity);
         self.profiles
@@ -20,7 +20,7 @@ impl Entities {
             .ok_or_else(|| self.absence(survivor))
     }
 
-    /// The profile of exactly this id, or the error without one.
+    /// The profile of exactly this id, or the error if there is none.
     pub(super) fn exactly(&self, entity: &EntityId) -> Result<&Profile, EntityChangeError> {
         self.profiles
             .get(entity)

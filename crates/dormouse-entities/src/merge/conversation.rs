@@ -73,7 +73,7 @@ pub(super) fn separate(
     (from, own)
 }
 
-/// The running conversation without what one change made of its topic and its pending actions. A conversation that has ended
+/// The running conversation without the effect of one change on its topic and pending actions. A conversation that has ended
 /// since stays ended.
 pub(super) fn without(
     before: Option<&Conversation>,

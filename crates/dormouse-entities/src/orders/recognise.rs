@@ -6,7 +6,7 @@ use super::{
     OrderKind, OrderSubject, OrderText, sentence::Sentence, sentence::statements, subject,
 };
 
-/// The most orders per text.
+/// The maximum number of orders per text.
 const MOST: usize = 5;
 /// How much of a text is searched, in bytes.
 const LOOKED_AT: usize = 8_000;
@@ -99,7 +99,7 @@ fn is_instruction(words: &[&str], sentence: &Sentence<'_>) -> bool {
         }
         ["whenever" | "anytime", ..] | ["every" | "each" | "any", "time", ..] => {
             let then = words.get(sentence.before_comma..);
-            // Shorter forms of the sentence are asked about too, and may end before the comma.
+            // This is also called with shorter forms of the sentence, which may end before the comma.
             then.is_some_and(is_asked_for)
         }
         ["stop", doing, "me" | "my" | "us" | "our", ..] => doing.ends_with("ing"),

@@ -26,7 +26,7 @@ section! {
         /// Tokens that it may take in its whole life
         #[schemars(with = "TokenCount", extend("x-unset" = "no limit", "x-example" = 100_000_000))]
         tokens_per_assistant: Option<TokenCount> = None,
-        /// Tokens that all assistants together may take from the start of the program on
+        /// Tokens that all assistants together may take while the program runs
         #[schemars(with = "TokenCount", extend("x-unset" = "no limit", "x-example" = 10_000_000, "x-when" = "start"))]
         tokens_per_process: Option<TokenCount> = None,
         /// Dollars that an assistant may spend in one tick
@@ -41,13 +41,13 @@ section! {
         /// Dollars that it may spend in its whole life
         #[schemars(with = "DollarBudget", extend("x-unset" = "no limit", "x-example" = 100.0))]
         dollars_per_assistant: Option<DollarBudget> = None,
-        /// Dollars that all assistants together may spend from the start of the program on
+        /// Dollars that all assistants together may spend while the program runs
         #[schemars(with = "DollarBudget", extend("x-unset" = "no limit", "x-example" = 20.0, "x-when" = "start"))]
         dollars_per_process: Option<DollarBudget> = None,
         /// Whether a model without a known price is called if dollars are limited; it then counts as free of charge
         #[schemars(schema_with = "words::unknown_price", extend("default" = "refused"))]
         unknown_price: UnknownPrice = UnknownPrice::default(),
-        /// At this share left of a budget, in percent, the prompt says so; 0: never
+        /// The prompt says when less than this percentage of a budget is left; 0: never
         low_percent: Percent = super::numbers::Whole(SpendingBudgets::default().low_percent),
     }
 }

@@ -42,7 +42,7 @@ section! {
 }
 
 impl CompactionSection {
-    /// The same as the engine takes it.
+    /// The section as the engine's own configuration.
     pub(crate) fn settings(self) -> CompactionSettings {
         CompactionSettings {
             is_on: self.enabled,

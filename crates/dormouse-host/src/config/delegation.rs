@@ -13,9 +13,9 @@ section! {
     /// `[delegation]`: how far tasks may go that are given to other assistants; `execution.sub_agents_enabled` allows them.
     #[schemars(extend("x-when" = "waking"))]
     pub struct DelegationSection {
-        /// For how long the result of a task is waited for
+        /// How long the assistant waits for the result of a task
         timeout: TaskTimeout = Seconds(DelegationSettings::default().timeout()),
-        /// Through how many hands a task may go; 1: a delegate gives nothing further
+        /// Through how many hands a task may go; 1: a delegate cannot delegate
         depth: TaskDepth = Whole(DelegationSettings::default().depth),
         /// Tasks that may follow from one message or occasion, those of delegates included
         tasks: TaskCount = Whole(DelegationSettings::default().tasks),
@@ -25,7 +25,7 @@ section! {
 }
 
 impl DelegationSection {
-    /// The same as the engine takes it.
+    /// The section as the engine's own configuration.
     #[must_use]
     pub fn settings(&self) -> DelegationSettings {
         let timeout: Duration = self.timeout.0;

@@ -21,21 +21,21 @@ section! {
         pursue_trust: Trust = GoalSettings::default().pursue_trust,
         /// Tokens of a prompt for goals; 0: none is shown
         prompt_tokens: RecallTokens = Whole(GoalSettings::default().prompt_tokens),
-        /// After so many turns in a row that came to nothing, or ended with errors, a goal is blocked
+        /// A goal is blocked after this many turns in a row without progress or with errors
         attempts: PursuedTurns = Whole(GoalSettings::default().attempts),
-        /// After so many turns a goal that does not come back is blocked if it is not completed
+        /// A goal that does not recur is blocked if it is not completed after this many turns
         turns: PursuedTurns = Whole(GoalSettings::default().turns),
-        /// Least time between two turns for a goal that does not come back; doubled while they come to nothing, up to a day
+        /// Minimum time between two turns for a goal that does not recur; doubled while they make no progress, up to a day
         retry_after: PursuitPause = Seconds(std::time::Duration::from_secs(
             GoalSettings::default().retry_after_seconds.into(),
         )),
-        /// After so many turns in vain a goal without parts is divided, once, in the context goal_decompose; 0: never
+        /// A goal without parts is divided once, after this many turns without progress, in context goal_decompose; 0: never
         divide_after: DividedAfter = Whole(GoalSettings::default().divide_after),
     }
 }
 
 impl GoalsSection {
-    /// The same as the engine takes it.
+    /// The section as the engine's own configuration.
     #[must_use]
     pub fn settings(&self) -> GoalSettings {
         let most = GoalSettings::default().retry_after_seconds;

@@ -43,7 +43,7 @@ section! {
         /// "masked": keys, passwords and card numbers that somebody says are replaced before the log is written; "kept": they stay
         #[schemars(schema_with = "words::secrets_in_log")]
         secrets_in_log: SecretsInLog = engine().secrets_in_log,
-        /// After how many days `dormouse forget --retention` takes out what was said and nothing refers to; 0: never
+        /// After how many days `dormouse forget --retention` takes out speech that nothing refers to; 0: never
         #[schemars(extend("x-when" = "start"))]
         utterances_kept_days: KeptDays = Whole(0),
         /// Ids of channels: what is said there from now on is public knowledge; doctor reports unknown ids

@@ -116,7 +116,7 @@ pub(super) type Percent = Whole<0, 100>;
 pub(super) type TokenCount = Whole<1, 1_000_000_000>;
 /// The least time between two turns for a goal.
 pub(super) type PursuitPause = Seconds<86_400>;
-/// For how long the result of a task is waited for.
+/// How long the assistant waits for the result of a task.
 pub(super) type TaskTimeout = Seconds<86_400>;
 /// Through how many hands a task may go.
 pub(super) type TaskDepth = Whole<1, 10>;

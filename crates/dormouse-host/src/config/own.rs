@@ -31,7 +31,7 @@ section! {
 }
 
 impl OwnSection {
-    /// The same as the engine takes it.
+    /// The section as the engine's own configuration.
     #[must_use]
     pub fn settings(&self) -> SelfSettings {
         SelfSettings {

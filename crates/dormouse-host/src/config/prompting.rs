@@ -13,10 +13,10 @@ section! {
     /// `[prompt]`: the parts of a prompt.
     #[schemars(extend("x-when" = "waking"))]
     pub struct PromptSection {
-        /// The order of the parts between instructions and event: stable for caches of prompts, documented, or keys that come first
+        /// The order of the parts between instructions and event: stable (for prompt caches), documented, or keys that come first
         #[schemars(schema_with = "words::order", extend("default" = "stable"))]
         order: PartOrder = PromptConfig::default().order,
-        /// Parts by key: enabled and budget (in tokens) of those there are, and id and text of your own
+        /// Parts by key: enabled and budget (in tokens) for existing ones, id and text for your own
         #[serde(deserialize_with = "components")]
         #[schemars(schema_with = "words::components", extend("default" = {}, "x-example" = {
             "context_buffer": {"enabled": false},
@@ -29,7 +29,7 @@ section! {
             "gruff": "You are {name}, a gruff ferryman.",
         }))]
         templates: BTreeMap<String, String> = BTreeMap::new(),
-        /// The template that does; default: none of them
+        /// The template to use instead of assistant.persona; default: none of them
         #[schemars(extend("x-alias" = "applied_template"))]
         template: String = PromptConfig::default().template,
         /// How to act, for models that call tools natively; may hold {name}, {key}, {tick_rate} and {tool_schemas}
@@ -49,7 +49,7 @@ section! {
 }
 
 impl PromptSection {
-    /// The same as the engine takes it.
+    /// The section as the engine's own configuration.
     pub fn config(&self) -> PromptConfig {
         PromptConfig {
             order: self.order.clone(),

@@ -198,7 +198,7 @@ section! {
         /// Tasks that may be delegated at the same time
         #[schemars(extend("x-alias" = "sub_agent_budget"))]
         sub_agent_budget: SubAgents = Whole(ExecutionConfig::default().sub_agent_budget),
-        /// What a delegate learns of the one who delegates: none keeps nothing back
+        /// What is kept from a delegate about the assistant that delegates; none: nothing
         #[schemars(schema_with = "words::insulation", extend("x-alias" = "personality_insulation", "default" = "none"))]
         personality_insulation: Insulation = Insulation::None,
         /// The tag of assistants to delegate to

@@ -113,7 +113,7 @@ const REPLACED: &[(&str, &str)] = &[
     ),
     (
         "last_compaction",
-        "it is no setting; the status says when earlier turns were left out last",
+        "it is not a setting; the status says when earlier turns were left out last",
     ),
 ];
 

@@ -30,11 +30,11 @@ section! {
             "inspect_location": {"attempts": 2, "first_pause": 2},
         }))]
         retry: BTreeMap<ToolName, ToolRetrySection> = BTreeMap::new(),
-        /// After so many calls without an answer a tool is left alone for a while, unless it speaks; 0: never
+        /// A tool that does not speak is not called for a while after this many calls without an answer; 0: never
         breaker_failures: BreakerFailures = Whole(ToolBreaker::default().failures),
         /// Time within which these calls count
         breaker_window: BreakerWindow = seconds(ToolBreaker::default().window_seconds),
-        /// Time for which it is left alone; twice as long each further time, up to ten times as long
+        /// Time for which it is not called; twice as long each further time, up to ten times as long
         breaker_cooldown: BreakerCooldown = seconds(ToolBreaker::default().cooldown_seconds),
     }
 }

@@ -31,7 +31,7 @@ impl<W: Habitat + 'static> Host<W> {
         self.take_in(&key).await
     }
 
-    /// Creates an assistant that is who another one is, as [`roster::clone_of`] does. It lives here from then on.
+    /// Creates a clone of an assistant, as [`roster::clone_of`] does. It lives here from then on.
     ///
     /// # Errors
     ///

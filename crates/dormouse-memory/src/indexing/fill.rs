@@ -24,7 +24,7 @@ use crate::{
 
 /// How many changes are looked at in one step.
 const STEP: usize = 128;
-/// How long making or removing a collection may take: a cluster with a dead node takes longer than ten seconds.
+/// How long creating or removing a collection may take: a cluster with a dead node takes longer than ten seconds.
 const MAKING_LIMIT: Duration = Duration::from_secs(90);
 
 /// What the next changes mean for the index.
@@ -45,7 +45,7 @@ impl Memory {
     ) -> Result<(), IndexingError> {
         let checked = vectors.knowledge.check(space.number);
         let mut complete = matches!(checked, Some(IndexCheck::Complete(_)));
-        // True once the index was emptied in this call: a second loss then is reported, not repaired, so that the loop
+        // True once the index was emptied in this call: a second loss is then reported, not repaired, so that the loop
         // ends.
         let mut is_fresh = false;
         if checked == Some(IndexCheck::Lost) {
@@ -55,11 +55,12 @@ impl Memory {
         loop {
             match self.send_batches(vectors, space, progress).await {
                 Ok(()) if complete => return Ok(()),
-                // Points that were sent just now are not counted: the count would say nothing that their
-                // acknowledgements do not.
+                // Points that were just sent are not counted: the index has acknowledged them, so the count adds
+                // nothing.
                 Ok(()) if is_fresh => break,
                 Ok(()) => match self.holds_all(vectors, space).await? {
-                    // Records changed meanwhile. The next call counts, once nothing is newer than what was sent.
+                    // Records changed meanwhile. A later call counts the points, once nothing is newer than what was
+                    // sent.
                     None => return Ok(()),
                     Some(true) => break,
                     Some(false) => {}

@@ -1,9 +1,9 @@
 //! Plain sentences that hold a fact, and the fact in the third person.
 //!
-//! `{s}` is the speaker, `{s's}` the speaker's. What a sentence captures is put in the same place. `{all}` is everything after
-//! the second word, and `{whole}` the whole sentence.
+//! `{s}` is the speaker, `{s's}` the speaker's. `{x}` and `{y}` are what `<x>` and `<y>` matched in the sentence. `{all}` is
+//! everything after the second word, and `{whole}` the whole sentence.
 
-/// What a fact is worth knowing as.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactKind {
     /// How the world is, or who somebody is.
@@ -75,7 +75,7 @@ pub(crate) const OF_THE_SPEAKER: &[(&str, &str, FactKind)] = &[
     ("i am married to <y>", "{s} is married to {y}.", Fact),
     ("i come from <y>", "{s} comes from {y}.", Fact),
     ("i live <y>", "{s} lives {y}.", Fact),
-    // With its preposition: a place is not a profession.
+    // The preposition is kept, so that a workplace is not read as a profession.
     (
         "i work as/at/in/for/on/near/with/from <y>",
         "{s} works {all}.",
@@ -133,7 +133,7 @@ pub(crate) const VERBS: &[(&str, FactKind)] = &[
     ("ends", Fact),
 ];
 
-/// Subjects that say nothing without the sentence before.
+/// Subjects that mean nothing without the sentence before.
 pub(crate) const PRONOUNS: &[&str] = &[
     "i",
     "you",
@@ -173,7 +173,7 @@ pub(crate) const PRONOUNS: &[&str] = &[
     "their",
 ];
 
-/// What precedes a fact and changes nothing of it.
+/// Phrases that may precede a fact without changing it.
 pub(crate) const BEFORE: &[&str] = &[
     "remember that",
     "remember this",

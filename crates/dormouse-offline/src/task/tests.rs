@@ -190,7 +190,7 @@ fn doubtful_facts_are_ignored_supersede_or_are_linked() {
         ),
         fact("c2", "Alice likes green tea.", "Alice likes black tea."),
         fact("c3", "Alice does not like tea.", "Alice likes tea."),
-        // Where somebody works replaces where they worked, and not what they are.
+        // A new workplace replaces the old one, but not a profession.
         fact("c4", "Alice works at the mill.", "Alice works at the inn."),
         fact("c5", "Alice works at the mill.", "Alice works as a baker."),
     ];

@@ -19,9 +19,9 @@ use super::{
 /// - *Open*: no call is admitted until the cooldown is over.
 ///
 /// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Well`] results in a row close the
-///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial was answered since it was open, otherwise
-///   for the first cooldown, in both cases less up to a quarter, so that trials do not keep step with a service that fails
-///   periodically; [`Health::Irrelevant`] changes nothing.
+///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial succeeded since it opened, otherwise for the
+///   first cooldown. Up to a quarter is subtracted from either, so that trials do not keep step with a service that fails
+///   periodically. [`Health::Irrelevant`] changes nothing.
 ///
 /// [`Health::Refused`] opens the circuit at once, in any state, until [`Circuit::configuration_changed`]. The result of
 /// a call admitted before the last change of state is ignored, unless it is [`Health::Refused`]. The result of a call
@@ -60,7 +60,7 @@ enum State {
 /// Permission for one call. Record its result with [`Circuit::record`], as [`Health::Irrelevant`] if the result is
 /// unknown.
 #[derive(Debug, PartialEq, Eq, Hash)]
-#[must_use = "a trial whose end is not recorded keeps every other call away"]
+#[must_use = "a trial whose result is never recorded blocks every other call"]
 pub struct Ticket {
     era: u64,
     configuration: u64,
@@ -292,7 +292,7 @@ impl Circuit {
     }
 }
 
-/// A part of a quarter of `cooldown`, in whole seconds, another one for each `era`.
+/// Between zero and a quarter of `cooldown`, in whole seconds, different for each `era`.
 ///
 /// Doubled cooldowns are multiples of one another. Without this, every trial of a service that fails in the same seconds of
 /// each minute could come in those seconds.

@@ -103,7 +103,7 @@ fn key_of(by: ServedBy, key: &Secret, found: &Findings, context: &Context) -> St
         ("ANTHROPIC_API_KEY", anthropic_api_key),
         ("OPENROUTER_API_KEY", openrouter_api_key),
     ];
-    // Two variables may hold the same key. Only a local server takes the first of them.
+    // Two variables may hold the same key. The first, DORMOUSE_API_KEY, is only for a local server.
     let mut with_key = variables
         .into_iter()
         .filter(|(_, other)| other.as_ref() == Some(key))

@@ -33,7 +33,7 @@ pub struct QdrantSection {
     pub addresses: Vec<String>,
     /// The prefix of its collections.
     pub prefix: Option<String>,
-    /// The file with the certificate of its authority.
+    /// The file with the certificate of its certificate authority.
     pub authority: Option<PathBuf>,
     /// Into how many shards a new collection is divided.
     pub shards: Option<NonZeroU32>,
@@ -43,7 +43,7 @@ pub struct QdrantSection {
     pub write_consistency: Option<NonZeroU32>,
     /// How long a request may take, in seconds.
     pub timeout: Option<NonZeroU64>,
-    /// How long making a collection may take, in seconds.
+    /// How long creating a collection may take, in seconds.
     pub make_timeout: Option<NonZeroU64>,
 }
 

@@ -29,20 +29,20 @@ use crate::{
 /// How many assistants may be woken at the same time. Waking opens a file and reads a part of the log.
 const WAKING: usize = 16;
 
-/// After how many deliveries that call for no answer somebody is woken all the same, to take them in. Each is read again
-/// from the world then.
+/// After this many deliveries that call for no answer, an assistant is woken anyway to take them in. It reads each of them from
+/// the world again.
 const KEPT_IN_WORLD: u64 = 256;
 
-/// Everybody who lives in a host.
+/// All residents of a host.
 pub(super) struct Keeper {
     shared: Arc<Shared>,
     residents: BTreeMap<AssistantId, Slot>,
-    /// Who is put away and wakes at a moment, the earliest first.
+    /// The residents that are put away and wake at a known moment, the earliest first.
     due: BTreeSet<(Timestamp, AssistantId)>,
-    /// Those who are put away wait here for their world.
+    /// Each waits for the world of one resident that is put away.
     listening: FuturesUnordered<BoxFuture<'static, Option<AssistantId>>>,
     living: JoinSet<Left>,
-    /// Whose task it is, for one that panics.
+    /// The assistant of each task: a task that panics cannot say whose it was.
     tasks: HashMap<Id, AssistantId>,
     waking: Arc<Semaphore>,
 }
@@ -64,7 +64,7 @@ enum Place {
     },
     /// Awake; its task takes visits.
     Awake(mpsc::UnboundedSender<Visit>),
-    /// Its task takes no more visits, and has not ended yet. These come after it.
+    /// Its task takes no more visits, and has not ended yet. These visits are handled after it.
     Leaving(Vec<Visit>),
 }
 
@@ -99,17 +99,17 @@ impl Keeper {
                 () = due => self.wake_due(),
             }
         }
-        // Nobody is woken any more; an order learns now that the host is closed.
+        // No assistant is woken any more. Dropping the inbox tells callers that the host is closed.
         drop(inbox);
         for slot in self.residents.values() {
             if let Place::Awake(visits) = &slot.place {
-                // One that has ended by itself needs no asking.
+                // A task that has already ended does not need the request.
                 drop(visits.send(Visit::End));
             }
         }
         while let Some(left) = self.living.join_next().await {
             if let Err(error) = left {
-                tracing::error!(%error, "an assistant was not put away as it should be");
+                tracing::error!(%error, "an assistant could not be put away properly");
             }
         }
     }
@@ -123,12 +123,12 @@ impl Keeper {
                 answer(reply, ());
             }
             Order::List(reply) => answer(reply, self.summaries()),
-            // The caller ends then.
+            // `run` ends the loop on this order.
             Order::Close => {}
         }
     }
 
-    /// One who lives here already stays as it is.
+    /// An assistant that already lives here stays as it is.
     async fn take_in(&mut self, key: AssistantId) -> Result<(), HostError> {
         if self.residents.contains_key(&key) {
             return Ok(());
@@ -151,7 +151,7 @@ impl Keeper {
             self.wake(&key, None);
             return Ok(());
         }
-        // The result of a task may have come to the other log only, before the program ended.
+        // The program may have ended when only the delegate's log had the result of a task.
         if state.delegations.open().next().is_some() {
             self.wake(&key, None);
             return Ok(());
@@ -161,12 +161,12 @@ impl Keeper {
         Ok(())
     }
 
-    /// Has somebody who is awake put away now, although others may want to keep it awake.
+    /// Puts an awake assistant away now, even if others want to keep it awake.
     fn put_away(&self, key: &AssistantId) {
         if let Some(Slot { place, .. }) = self.residents.get(key)
             && let Place::Awake(visits) = place
         {
-            // One that is leaving already needs no asking.
+            // A task that is already leaving does not need the request.
             drop(visits.send(Visit::End));
         }
     }
@@ -184,7 +184,7 @@ impl Keeper {
         self.residents.iter().map(summary).collect()
     }
 
-    /// Wakes somebody. `reply` is for one who wants to keep it awake.
+    /// Wakes an assistant. `reply` goes to a caller that wants to keep it awake.
     fn wake(&mut self, key: &AssistantId, reply: Option<Reply>) {
         let mut visit = reply.map(Visit::Stay);
         let slot = self.residents.entry(key.clone()).or_insert_with(|| Slot {
@@ -216,7 +216,7 @@ impl Keeper {
         }
         let (visits, taken) = mpsc::unbounded_channel();
         if let Some(visit) = visit {
-            // The receiver is here.
+            // `taken` is still here, so this does not fail.
             drop(visits.send(visit));
         }
         slot.place = Place::Awake(visits);
@@ -241,7 +241,7 @@ impl Keeper {
         }
     }
 
-    /// Takes back somebody whose task has ended.
+    /// Puts away an assistant whose task has ended, or removes it if it is archived.
     fn take_back(&mut self, left: Result<(Id, Left), JoinError>) {
         let id = left.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(key) = self.tasks.remove(&id) else {
@@ -267,7 +267,7 @@ impl Keeper {
             Some(rested) => self.put(key.clone(), 0, rested),
             None => self.put_failed(key.clone(), failures + 1),
         }
-        // They came while it was being put away.
+        // These visits came while it was being put away.
         for visit in visits.into_iter().chain(late) {
             match visit {
                 Visit::Stay(reply) => self.wake(&key, Some(reply)),
@@ -296,8 +296,8 @@ impl Keeper {
         self.settle(key, failures, due, Some(listens));
     }
 
-    /// Puts away somebody who could not be woken, or has ended by itself. It is tried again after a pause, however much its
-    /// world has for it.
+    /// Puts away an assistant that could not be woken, or whose task ended by itself. It is woken again after a pause, however
+    /// much waits for it in its world.
     fn put_failed(&mut self, key: AssistantId, failures: u32) {
         let pause = FIRST_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(16));
         let due = self.shared.clock.now().plus(pause.min(LONGEST_RETRY));
@@ -332,7 +332,8 @@ impl Keeper {
         let left = at.map(|at| at.since(self.shared.clock.now()));
         async move {
             match left {
-                // A timer of no time needs the next millisecond, and many orders could start it again before.
+                // A timer of zero length fires in the next millisecond, and a stream of orders could restart it before
+                // that.
                 Some(Duration::ZERO) => {}
                 Some(left) => sleep(left).await,
                 None => std::future::pending().await,
@@ -341,9 +342,9 @@ impl Keeper {
     }
 }
 
-/// Waits until the world has something for somebody who is put away that calls for an answer or is waited for, or has kept a lot for it;
-/// `None` if somebody else woke it, or if it has never been in this world. What does not call for an answer waits in the
-/// world: otherwise each arrival would wake everybody in the room.
+/// Waits until the world has a delivery for the assistant that calls for an answer or that a commitment waits for, or has
+/// `KEPT_IN_WORLD` others. `None` if somebody else woke it, or if it has never been in this world. Deliveries that call for no
+/// answer wait in the world: otherwise each arrival would wake everybody in the room.
 async fn listen(
     shared: Arc<Shared>,
     key: AssistantId,
