@@ -120,7 +120,7 @@ async fn forget(
     for key in &keys {
         people.read(&log, key).await.unwrap();
     }
-    let plans = ForgetPlan::of_each(&log, &keys, selection, &people)
+    let plans = ForgetPlan::of_each(&log, &keys, &[], selection, &people)
         .await
         .unwrap();
     let lost: u64 = plans.values().map(ForgetPlan::events).sum();

@@ -8,6 +8,7 @@
 )]
 
 mod clock;
+mod processor;
 #[expect(dead_code, reason = "other measurements make several rounds")]
 mod table;
 
@@ -27,6 +28,7 @@ use tokio::{
     time::{Instant, pause, resume, sleep},
 };
 
+use processor::processor_time;
 use table::{Row, Table};
 
 /// How many residents, unless `--residents` says otherwise.
@@ -238,24 +240,4 @@ fn resident_bytes() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kilobytes.map_or(0, |number| 1_024 * number.trim().parse::<u64>().unwrap())
-}
-
-/// The processor time that this process has used; zero where that cannot be known.
-#[cfg(unix)]
-fn processor_time() -> Duration {
-    use nix::sys::{
-        resource::{UsageWho, getrusage},
-        time::TimeVal,
-    };
-    let used = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let part = |time: TimeVal| {
-        let micros = time.tv_sec() * 1_000_000 + time.tv_usec();
-        Duration::from_micros(micros.unsigned_abs())
-    };
-    part(used.user_time()) + part(used.system_time())
-}
-
-#[cfg(not(unix))]
-fn processor_time() -> Duration {
-    Duration::ZERO
 }

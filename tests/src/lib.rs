@@ -16,6 +16,7 @@ mod peer;
 mod program;
 mod resident;
 mod tell;
+mod workshop;
 
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
@@ -23,3 +24,4 @@ pub use peer::{Peer, Server};
 pub use program::Program;
 pub use resident::Resident;
 pub use tell::tell;
+pub use workshop::{BLAST, COUNT, WIND, Workshop};

@@ -7,7 +7,7 @@ use crate::workspace::Result;
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(
         sh,
-        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench residing --bench providers --bench recall --bench journal"
+        "cargo bench --package dormouse-tests --features yardstick --bench runtime --bench turning --bench residing --bench providers --bench recall --bench journal"
     )
     .run()?;
     Ok(())
@@ -20,6 +20,12 @@ pub(crate) fn residents(sh: &Shell, count: &str) -> Result {
         "cargo bench --package dormouse-tests --bench residing -- --residents {count}"
     )
     .run()?;
+    Ok(())
+}
+
+/// `cargo xtask bench turns`: a turn of five steps over HTTP, against a bare client.
+pub(crate) fn turns(sh: &Shell) -> Result {
+    cmd!(sh, "cargo bench --package dormouse-tests --bench turning").run()?;
     Ok(())
 }
 

@@ -19,6 +19,7 @@ use crate::{
     forget::Forget,
     goal::GoalCommand,
     history::History,
+    journal::JournalCommand,
     log::Log,
     memory::Memory,
     project::ProjectCommand,
@@ -26,6 +27,7 @@ use crate::{
     provider::{ProviderFlags, command::Provider},
     self_note::NoteCommand,
     settings::Settings,
+    sleep::{NightCommand, SleepCommand, WakeCommand},
     tools::Tools,
 };
 
@@ -117,6 +119,18 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant keeps for itself: facts, patterns, guidelines
     #[command(subcommand, after_help = exit::HELP)]
     Note(NoteCommand),
+    /// Read, search and write what the assistant wrote down
+    #[command(subcommand, after_help = exit::HELP)]
+    Journal(Box<JournalCommand>),
+    /// Let the assistant sleep: it has no turns until it wakes, and puts in order what it knows
+    #[command(after_help = exit::HELP)]
+    Sleep(Box<SleepCommand>),
+    /// Wake the assistant
+    #[command(after_help = exit::HELP)]
+    Wake(WakeCommand),
+    /// Print what the assistant did in its last night, or have one now
+    #[command(after_help = exit::HELP)]
+    Night(Box<NightCommand>),
 }
 
 /// Visiting.

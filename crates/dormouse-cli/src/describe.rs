@@ -42,6 +42,8 @@ pub(crate) fn switch(switch: &ModelSwitch) -> String {
 }
 
 mod delegation;
+mod journal;
+pub(crate) mod sleep;
 #[cfg(test)]
 mod tests;
 
@@ -111,6 +113,7 @@ fn selected(selected: &Selected) -> String {
         Selected::Unreferred { before } => {
             format!("what was said before {before} and nothing refers to")
         }
+        Selected::Carried => "what tasks of assistants carried here".to_owned(),
         _ => "a text".to_owned(),
     }
 }
@@ -379,6 +382,10 @@ fn decoded(event: &Event) -> String {
             format!("{} {}, by {}: {words}", it.kind, it.id, it.author)
         }
         Event::SelfNoteDropped(it) => format!("note {}, by {}", it.id, it.author),
+        Event::JournalChanged(it) => journal::of(it),
+        Event::ReflectionRequested(it) => format!("by {}: {}", it.author, it.reason),
+        Event::ReflectionRecorded(it) => journal::looked_back(it),
+        Event::FellAsleep(_) | Event::NightStepped(_) | Event::WokeUp(_) => sleep::of(event),
     }
 }
 
@@ -542,7 +549,7 @@ fn minute(at: Timestamp) -> String {
 }
 
 /// As in `04:43:05 UTC`.
-fn second(at: Timestamp) -> String {
+pub(crate) fn second(at: Timestamp) -> String {
     let text = at.to_string();
     format!("{} UTC", text.get(11..19).unwrap_or(&text))
 }
@@ -633,6 +640,7 @@ pub(crate) fn activity(activity: &Activity) -> String {
         }
         Activity::Paused(it) => format!("waiting {}", pause(it)),
         Activity::Stalled { cause } => format!("waiting until its log can be written: {cause}"),
+        Activity::Asleep { until, .. } => format!("asleep until {}", second(*until)),
         Activity::Disabled => "switched off".to_owned(),
         Activity::Stopped(_) => "stopped".to_owned(),
         _ => "busy".to_owned(),
@@ -711,9 +719,10 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
         text += &format!("; {acts} to be confirmed (`dormouse approvals`)");
     }
     text += &safety(&status.safety);
-    for tool in &status.left_alone {
+    for tool in &status.tools_not_attempted {
         text += &format!("; {tool} gave no answers and is left alone for now");
     }
+    text += &sleep::status(status);
     text += &ticks(status);
     for budget in &status.budgets {
         text += &format!("; {} left {}", left_of(budget), span_of(budget));
@@ -735,10 +744,12 @@ fn ticks(status: &Status) -> String {
         disabled,
         collision,
         waiting,
+        asleep,
         idle,
     } = status.skipped;
     let reasons = [
         (idle, "with nothing to do"),
+        (asleep, "asleep"),
         (waiting, "waiting"),
         (collision, "during another"),
         (disabled, "while it was switched off"),

@@ -2,6 +2,8 @@
 //!
 //! It holds nothing that the person was not party to: what others said in private stays with them.
 
+mod tasks;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, OpenOptions},
@@ -11,16 +13,19 @@ use std::{
 
 use clap::{ArgGroup, Args};
 use dormouse_contracts::{
-    AssistantId, Audience, Clock, EffectKey, EntityId, Origin, Outcome, Seq, StoredEvent,
-    each_event,
+    AssistantId, Audience, Clock, EffectKey, EntityId, FORGOTTEN, Origin, Outcome, Seq,
+    StoredEvent, each_event,
 };
-use dormouse_engine::{Event, GoalNote, KnownPeople, Person, ReplayError, WhoError};
+use dormouse_engine::{
+    Event, GoalNote, JournalChanged, KnownPeople, Person, ReplayError, WhoError,
+};
 use dormouse_entities::{Attributes, Conversation, Profile};
 use dormouse_host::{SystemClock, check_format};
 use dormouse_memory::{Derivation, Memory, Record, RecordKind};
 use dormouse_store::LogView;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tasks::{TaskWords, Tasks};
 
 use crate::{
     command::{
@@ -118,6 +123,10 @@ struct Kept {
     goals: Vec<Value>,
     /// The same for projects, and for what the assistant keeps for itself.
     own: Vec<Value>,
+    /// Tasks that were given to other assistants or came from them, and their results, of what the person said or with a name of theirs.
+    tasks: Vec<Value>,
+    /// Entries of the journal that come from the person, or were made of what they said.
+    journal: Vec<Value>,
     /// How much about the person is left out, because it comes from what others said in private.
     withheld: u64,
 }
@@ -202,6 +211,18 @@ async fn document(
     };
     let ids = &person.ids;
     let mut assistants = Vec::new();
+    let mut tasks = Tasks::of(people.names_of(ids));
+    for (key, _) in log.assistants()? {
+        if whose.contains(&key) {
+            continue;
+        }
+        // A task of the person may have come from there.
+        let (mut talk, mut kept) = (Talk::default(), Kept::default());
+        let read = |stored: &StoredEvent| talk.take_in(stored, ids, &mut kept);
+        each_event(log, &key, .., read).await?;
+        tasks.learn(&talk);
+    }
+    let mut talks = Vec::new();
     for key in whose {
         let mut kept = Kept {
             assistant: key.to_string(),
@@ -212,7 +233,12 @@ async fn document(
         each_event(log, &key, .., read).await?;
         let memory = file.view_of(&key).await?;
         from_memory(&memory, &person, &talk.said, &mut kept).await?;
+        tasks.learn(&talk);
+        talks.push(talk);
         assistants.push(kept);
+    }
+    for (talk, kept) in talks.into_iter().zip(&mut assistants) {
+        tasks.keep(talk, ids, kept);
     }
     Ok(Document {
         r#type: "person",
@@ -242,6 +268,7 @@ struct Talk {
     answering: Option<Seq>,
     /// Answers that are not carried out yet: the message, the tool and the text of each.
     intended: BTreeMap<EffectKey, (Seq, String, Value)>,
+    tasks: Vec<TaskWords>,
 }
 
 impl Talk {
@@ -296,13 +323,50 @@ impl Talk {
                     }));
                 }
             }
-            event => self.noted(stored, &event, ids, kept),
+            Event::JournalChanged(changed) => self.written_down(stored, &changed, ids, kept),
+            event => {
+                let tasks = tasks::words(stored, &event, &self.said, self.answering.is_some());
+                self.tasks.extend(tasks);
+                self.noted(stored, &event, ids, kept);
+            }
         }
         Ok(())
     }
 }
 
 impl Talk {
+    /// Keeps what is written into the journal, if it comes from the person or was made of what they said.
+    fn written_down(
+        &self,
+        stored: &StoredEvent,
+        changed: &JournalChanged,
+        ids: &BTreeSet<EntityId>,
+        kept: &mut Kept,
+    ) {
+        for entry in changed.entries() {
+            let mut sources = entry.provenance.sources.as_slice().iter();
+            let id = entry.source_entity.id();
+            let is_theirs = id.is_some_and(|id| ids.contains(id))
+                || sources.any(|source| self.said.contains(&source.seq()));
+            if !is_theirs || entry.content == FORGOTTEN {
+                continue;
+            }
+            match is_party(ids, &entry.provenance.audience) {
+                true => kept.journal.push(json!({
+                    "event": stored.seq,
+                    "at": entry.timestamp.to_string(),
+                    "entry": entry.id,
+                    "text": entry.content,
+                    "tags": entry.tags,
+                    "trust": entry.source_trust,
+                    "importance": entry.importance,
+                    "made_of": entry.provenance.sources,
+                })),
+                false => kept.withheld += 1,
+            }
+        }
+    }
+
     /// Keeps what is noted about a goal or a project, or kept for itself, if it was made of what the person said.
     fn noted(
         &self,
@@ -315,7 +379,7 @@ impl Talk {
             let mut sources = note.sources.as_slice().iter();
             sources.any(|source| self.said.contains(&source.seq()))
         };
-        let about = match event {
+        let (kind, of) = match event {
             Event::GoalCreated(it) => ("goal", json!(it.id)),
             Event::GoalUpdated(it) => ("goal", json!(it.id)),
             Event::GoalCompleted(it) => ("goal", json!(it.id)),
@@ -324,6 +388,11 @@ impl Talk {
             Event::ProjectSwapped(it) => ("project", it.to.to_string().into()),
             Event::SelfNoted(it) => ("note", json!(it.id)),
             _ => return,
+        };
+        // What is said of where a project stands is about the one that is left.
+        let left = match event {
+            Event::ProjectSwapped(it) => it.update.as_ref().zip(it.from.as_ref()),
+            _ => None,
         };
         let notes = event.noted().into_iter().flat_map(|(_, notes)| notes);
         for note in notes.filter(is_theirs) {
@@ -339,9 +408,11 @@ impl Talk {
                 "made_of": note.sources,
             });
             if let Value::Object(fields) = &mut row {
-                fields.insert(about.0.to_owned(), about.1.clone());
+                let left = left.filter(|(update, _)| std::ptr::eq(*update, note));
+                let of = left.map_or_else(|| of.clone(), |(_, left)| left.to_string().into());
+                fields.insert(kind.to_owned(), of);
             }
-            match about.0 {
+            match kind {
                 "goal" => kept.goals.push(row),
                 _ => kept.own.push(row),
             }

@@ -155,7 +155,7 @@ impl Found {
         log: &L,
         assistants: Vec<(AssistantId, Seq)>,
     ) -> Result<Self, CommandError> {
-        let all = assistants.len();
+        let all: Vec<_> = assistants.iter().map(|(key, _)| key.clone()).collect();
         let whose = match (&command.of.assistant, command.record) {
             (None, None) => assistants.into_iter().map(|(key, _)| key).collect(),
             (asked, _) => vec![chosen(places, file.data(), asked.clone(), assistants)?],
@@ -172,8 +172,10 @@ impl Found {
             true => std::mem::take(&mut made_from).into_iter().collect(),
             false => BTreeSet::new(),
         };
-        let plans = block_on(plans(log, &whose, command, kept_since, with_messages))??;
-        let files = prepare::FoundFiles::in_folder(file, &plans, whose.len() == all)?;
+        let others: Vec<_> = all.into_iter().filter(|key| !whose.contains(key)).collect();
+        let chosen = (&*whose, &*others);
+        let plans = block_on(plans(log, chosen, command, kept_since, with_messages))??;
+        let files = prepare::FoundFiles::in_folder(file, &plans, others.is_empty())?;
         let vectors_left = prepare::without_memory(file, ends(&plans).keys())?;
         Ok(Self {
             plans,
@@ -190,7 +192,7 @@ impl Found {
     /// Says that there is nothing to take out, which is what somebody hopes who looks regularly.
     fn nothing(&self, command: &Forget) -> Result<Exit, CommandError> {
         if !command.is_regular() {
-            let selection = self.plans.values().next().map(ForgetPlan::selection);
+            let selection = show::asked(&self.plans);
             self.summary(command).print_unclear();
             let what = selection.map_or_else(|| "nobody".to_owned(), |it| show::what(it, command));
             return Err(ForgetError::Nothing { what }.into());
@@ -211,7 +213,7 @@ impl Found {
 
 async fn plans<L: ReadEvents + LoadSnapshot>(
     log: &L,
-    whose: &[AssistantId],
+    (whose, others): (&[AssistantId], &[AssistantId]),
     command: &Forget,
     kept_since: Option<Timestamp>,
     with_messages: BTreeSet<Origin>,
@@ -228,7 +230,7 @@ async fn plans<L: ReadEvents + LoadSnapshot>(
         }
     }
     let selection = selection(command, &people, with_messages)?;
-    Ok(ForgetPlan::of_each(log, whose, selection, &people).await?)
+    Ok(ForgetPlan::of_each(log, whose, others, selection, &people).await?)
 }
 
 /// What is due to go because of its age.
@@ -242,7 +244,7 @@ async fn due<L: ReadEvents + LoadSnapshot>(
         let messages = unreferred(log, key, before).await?;
         let selection = Selection::Unreferred { before, messages };
         let (key, nobody) = (std::slice::from_ref(key), KnownPeople::default());
-        plans.extend(ForgetPlan::of_each(log, key, selection, &nobody).await?);
+        plans.extend(ForgetPlan::of_each(log, key, &[], selection, &nobody).await?);
     }
     Ok(plans)
 }

@@ -31,11 +31,11 @@ Type a line to say it to the assistant. Besides:
   go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:
   /help   /status   /memories   /log [N]   /stop [WHY] and /clear (the emergency stop)
-  /retry (call the model now, even during a pause)   /quit
+  /retry (call the model now, even during a pause)   /sleep [WHY] and /wake   /quit
   /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)";
 
 /// The commands of the program, for the error that lists them.
-const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry and /quit";
+const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake and /quit";
 
 /// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -85,6 +85,10 @@ pub(crate) enum Command {
     Approvals,
     /// Confirm or refuse the act with this number, for this reason; it may be empty.
     Answer(ApprovalAnswer, u64, String),
+    /// Let the assistant sleep, for this reason; it may be empty.
+    Sleep(String),
+    /// Wake it.
+    Wake,
     /// Ask the model again now.
     Retry,
     /// End.
@@ -99,7 +103,12 @@ impl Command {
             Self::Help | Self::Status | Self::Stop(_) | Self::Clear | Self::Retry | Self::Quit => {
                 true
             }
-            Self::Approvals | Self::Answer(..) | Self::Memories | Self::Log(_) => false,
+            Self::Sleep(_)
+            | Self::Wake
+            | Self::Approvals
+            | Self::Answer(..)
+            | Self::Memories
+            | Self::Log(_) => false,
         }
     }
 }
@@ -198,6 +207,8 @@ fn command_of(text: &str) -> Result<Command, InputError> {
         ("approvals", "") => Ok(Command::Approvals),
         ("approve", rest) => answer(ApprovalAnswer::Allowed, rest),
         ("deny", rest) => answer(ApprovalAnswer::Denied, rest),
+        ("sleep", reason) => Ok(Command::Sleep(reason.to_owned())),
+        ("wake", "") => Ok(Command::Wake),
         ("retry", "") => Ok(Command::Retry),
         ("quit", "") => Ok(Command::Quit),
         ("log", "") => Ok(Command::Log(LOG_DEFAULT)),

@@ -35,6 +35,7 @@ mod grammar;
 mod history;
 mod input;
 mod item;
+mod journal;
 mod json;
 mod line_kind;
 mod lines;
@@ -53,6 +54,7 @@ mod screen;
 mod self_note;
 mod settings;
 mod signals;
+mod sleep;
 mod tools;
 
 use std::{
@@ -144,8 +146,12 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Entity(command) => entity::run(places, command),
         Command::Commitment(command) => commitment::run(places, command),
         Command::Delegation(command) => delegation::run(places, command),
+        Command::Sleep(command) => sleep::sleep(places, *command),
+        Command::Wake(command) => sleep::wake(places, command),
+        Command::Night(command) => sleep::night(places, *command),
         Command::Project(command) => project::run(places, *command),
         Command::Note(command) => self_note::run(places, command),
+        Command::Journal(command) => journal::run(places, *command),
         Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this command needs a terminal of its own",

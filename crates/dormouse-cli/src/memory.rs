@@ -4,6 +4,7 @@
 mod args;
 mod changes;
 mod compact;
+mod conclude;
 mod consolidate;
 mod hygiene;
 mod import_export;
@@ -19,6 +20,9 @@ use crate::{
     command::{CommandError, MemoryFile, Places, block_on},
     exit::Exit,
 };
+pub(crate) use consolidate::consolidator;
+
+pub(crate) use conclude::conclude;
 
 /// Looks into the memory, or changes it.
 pub(crate) fn run(places: &Places, command: Memory) -> Result<Exit, CommandError> {

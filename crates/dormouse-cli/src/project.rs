@@ -110,9 +110,9 @@ pub(crate) fn run(places: &Places, command: ProjectCommand) -> Result<Exit, Comm
             let (_, state) = view_state(places, &data, which.of.assistant, json.printing())?;
             let asked = which.project;
             let known = state.projects.get(asked);
-            let project = known.ok_or_else(|| ProjectError::Unknown {
-                asked,
-                known: state.projects.iter().map(|it| it.id).collect(),
+            let project = known.ok_or_else(|| {
+                let known = state.projects.iter().map(|it| it.id);
+                ProjectError::unknown(asked, known)
             })?;
             json.printing().print(&as_json(project), || text(project))?;
         }

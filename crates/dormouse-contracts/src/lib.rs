@@ -46,10 +46,11 @@ pub use log::{
     ReadError, ReadErrorKind, ReadEvents, SaveSnapshot, Seq, Snapshot, StoredEvent, each_event,
 };
 pub use model::{
-    Allowance, ChatDelta, ChatModel, ChatReply, ChatRequest, DoubtfulFact, DueAction, EarlierTurn,
-    ErrorClass, FinishReason, Message, ModelError, ModelErrorKind, OutputFormat, Persona, Purpose,
-    RateLimits, ReasoningEffort, ReplyInfo, RequestField, Task, TaskLine, ToolCall, ToolChoice,
-    ToolDefinition, TurnCall, TurnContext, TurnStep, TurnTrigger, Usage, Usd, complete,
+    Allowance, AssistantTask, ChatDelta, ChatModel, ChatReply, ChatRequest, DoubtfulFact,
+    DueAction, EarlierTurn, ErrorClass, FinishReason, Message, ModelError, ModelErrorKind,
+    OutputFormat, Persona, Purpose, RateLimits, ReasoningEffort, ReplyInfo, RequestField, Task,
+    TaskLine, TaskReport, ToolCall, ToolChoice, ToolDefinition, TurnCall, TurnContext, TurnStep,
+    TurnTrigger, Usage, Usd, complete,
 };
 pub use perception::{
     Attested, Delivery, Movement, Perception, Sender, SourceKind, Words, WordsError,

@@ -16,7 +16,10 @@ pub use self::{
     reply::{Allowance, ChatDelta, ChatReply, FinishReason, RateLimits, ReplyInfo, RequestField},
     request::{ChatRequest, OutputFormat, Purpose, ReasoningEffort, ToolChoice},
     task::{DoubtfulFact, Task, TaskLine},
-    turn::{DueAction, EarlierTurn, Persona, TurnCall, TurnContext, TurnStep, TurnTrigger},
+    turn::{
+        AssistantTask, DueAction, EarlierTurn, Persona, TaskReport, TurnCall, TurnContext,
+        TurnStep, TurnTrigger,
+    },
     usage::{Usage, Usd},
 };
 use crate::{

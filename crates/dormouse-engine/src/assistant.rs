@@ -5,6 +5,7 @@
 //! before it is done, and everything before the assistant rests. At most one call to the outside is under way at a
 //! time; messages are accepted meanwhile.
 
+mod asleep;
 mod commands;
 mod error;
 mod inbox;
@@ -31,7 +32,7 @@ use tokio::{
 use crate::{
     PROGRAM, Ports,
     beats::Beats,
-    builtin::{barest_tools, builtin_tools, fewer_tools},
+    builtin::{GO_TO_SLEEP, barest_tools, builtin_tools, fewer_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
     event::{ConfiguredModel, Event, FactsBefore},
@@ -95,6 +96,8 @@ struct Progress {
     indexing: Indexing,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
+    /// When work of a night that could not be written is done again.
+    night_after: Option<Timestamp>,
     /// The last delivery of each world that was taken in; what acts with output wait for.
     taken_in: TakenIn,
 }
@@ -177,7 +180,7 @@ impl Assistant {
         let offered = |tools| offered(&config, &world_tools, tools, counter);
         let mut prepared = offered(builtin_tools()?)?;
         for (fewer, without) in [
-            (fewer_tools()?, "tools for projects and notes"),
+            (fewer_tools()?, "tools for projects, notes and the journal"),
             (barest_tools()?, "tools to note things about people"),
         ] {
             if prepared.is_err() {
@@ -247,6 +250,7 @@ impl Assistant {
         // A model call that is under way, but is not polled while the engine asks its sender to wait.
         let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
+        let mut night: Option<BoxFuture<'static, bool>> = None;
         loop {
             if self.state.stop.is_on() != (self.progress.busy == Busy::Announcing) {
                 // An operator must not wait for a model. Work that was begun is resumed as after a crash.
@@ -264,6 +268,11 @@ impl Assistant {
                 Some(_) => None,
                 None => indexing.or_else(|| self.index_pending()),
             };
+            night = match work {
+                None if self.goes_on_sleeping() => night.or_else(|| self.night_work()),
+                _ => None,
+            };
+            self.works_at_night(night.is_some());
             self.publish();
             let wake_at = self.wake_at();
             select! {
@@ -282,6 +291,10 @@ impl Assistant {
                 indexed = finished(&mut indexing) => {
                     indexing = None;
                     self.progress.indexing = indexed;
+                }
+                is_in_log = finished(&mut night) => {
+                    night = None;
+                    self.night_worked(is_in_log);
                 }
                 done = finished(&mut work) => {
                     work = None;
@@ -438,20 +451,29 @@ impl Assistant {
 
     /// Looks for facts in what was heard. What follows is appended like what an operator decides.
     fn extract_facts(&self, ports: Ports) -> BoxFuture<'static, Done> {
-        let Some(commands) = self.mailbox.upgrade() else {
+        let Some(handle) = self.own_handle() else {
             // Nobody is there any more whom it could answer.
             return Box::pin(async { Done::FactsExtracted(FactsBefore::Failed) });
         };
-        let handle = Handle {
-            commands,
-            status: self.status.subscribe(),
-            beats: Arc::clone(&self.beats),
-        };
-        let names = self.config.name.iter().cloned();
-        let names = names.chain([self.config.key.to_string()]).collect();
+        let names = self.own_names();
         let number = self.state.compactions.count.saturating_add(1);
         let timeout = self.config.model_timeout;
         Box::pin(work::extract_facts(ports, handle, names, number, timeout))
+    }
+
+    /// A handle to itself, for work that asks it to write; `None` if nobody else has one any more.
+    fn own_handle(&self) -> Option<Handle> {
+        Some(Handle {
+            commands: self.mailbox.upgrade()?,
+            status: self.status.subscribe(),
+            beats: Arc::clone(&self.beats),
+        })
+    }
+
+    /// What it is called.
+    fn own_names(&self) -> Vec<String> {
+        let names = self.config.name.iter().cloned();
+        names.chain([self.config.key.to_string()]).collect()
     }
 
     fn busy_with(&mut self, busy: Busy) {
@@ -593,7 +615,12 @@ fn offered(
     counter: &Arc<dyn TokenCounter>,
 ) -> Result<Result<Prepared, PreambleTooLong>, RegistryError> {
     let settings = config.settings();
-    let tools = world.iter().cloned().chain(own);
+    // Without a schedule it does not sleep by itself.
+    let is_offered = |tool: &ToolSpec| config.sleep.enabled || tool.name.as_str() != GO_TO_SLEEP;
+    let tools = world
+        .iter()
+        .cloned()
+        .chain(own.into_iter().filter(is_offered));
     let prepared = Prepared::new(
         &config.key,
         &config.persona,

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod call;
+mod journal;
 mod memory_query;
 mod provenance;
 mod shown;
@@ -13,6 +14,7 @@ mod table;
 
 mod add_entity_observation;
 mod add_goal;
+mod add_journal_entry;
 mod add_pending_action;
 mod answer_task;
 mod complete_pending_action;
@@ -21,12 +23,15 @@ mod delegate_task;
 mod drop_note;
 mod end_conversation;
 mod get_entity_profile;
+mod go_to_sleep;
 mod keep_note;
 mod list_goals;
 mod list_projects;
 mod noop;
 mod recall_history;
 mod recall_memories;
+mod review_journal;
+mod search_journal;
 mod set_topic;
 mod store_memory;
 mod swap_project;
@@ -59,12 +64,17 @@ pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
 pub(crate) const RECALL_HISTORY: &str = "recall_history";
 pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
 
+/// The tool that searches the journal.
+pub(crate) const SEARCH_JOURNAL: &str = "search_journal";
+
 /// The tools that note what is to be done for somebody.
 pub(crate) const ADD_PENDING_ACTION: &str = "add_pending_action";
 pub(crate) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
 
 /// The tools by which assistants give tasks to each other.
 pub(crate) const DELEGATE_TASK: &str = "delegate_task";
+/// The tool by which an assistant decides that it sleeps.
+pub(crate) const GO_TO_SLEEP: &str = "go_to_sleep";
 pub(crate) const ANSWER_TASK: &str = "answer_task";
 
 /// Whether the result of a tool lists remembered lines.

@@ -3,7 +3,9 @@
 mod budgets;
 mod delegation;
 mod goals;
+mod journal;
 mod own;
+mod sleep;
 mod tools;
 
 use std::{collections::BTreeSet, time::Duration};
@@ -19,7 +21,9 @@ use serde_json::{Map, Value};
 pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
 pub use delegation::DelegationSettings;
 pub use goals::GoalSettings;
+pub use journal::{EpisodicWeights, JournalConfig, ReflectionTicks};
 pub use own::SelfSettings;
+pub use sleep::{LONGEST_SLEEP_HOURS, SleepSettings, SleepWindow};
 pub use tools::{ToolBreaker, ToolRetries};
 
 use crate::{
@@ -387,6 +391,11 @@ pub enum ConfigError {
         "compaction at {0} percent of the context window; it must be between 10 and 80 percent"
     )]
     CompactionShare(u32),
+    /// The time zone of the nights is unknown.
+    #[error(
+        "sleep.time_zone is {0:?}; expected a name of the IANA database, such as Europe/Berlin"
+    )]
+    TimeZone(String),
     /// The number of independent accounts is neither 0 nor within 2 to 100.
     #[error("independent_accounts is {0}; it must be 0 or between 2 and 100")]
     IndependentAccounts(u32),
@@ -492,6 +501,10 @@ pub struct AssistantConfig {
     pub delegation: DelegationSettings,
     /// How much it may keep for itself.
     pub own: SelfSettings,
+    /// How it keeps its journal.
+    pub journal: JournalConfig,
+    /// When it sleeps.
+    pub sleep: SleepSettings,
     /// When a tool that gives no answers is left alone.
     pub tool_breaker: ToolBreaker,
     /// How often calls of tools are tried.
@@ -523,6 +536,9 @@ impl AssistantConfig {
             _ if self.recall_timeout.is_zero() => Err(ConfigError::NoRecallTime),
             _ if !matches!(self.independent_accounts, 0 | 2..=100) => {
                 Err(ConfigError::IndependentAccounts(self.independent_accounts))
+            }
+            _ if !SleepSettings::knows_time_zone(&self.sleep.time_zone) => {
+                Err(ConfigError::TimeZone(self.sleep.time_zone.clone()))
             }
             _ => match self.compaction.out_of_bounds() {
                 Some(percent) => Err(ConfigError::CompactionShare(percent)),
@@ -571,6 +587,8 @@ impl AssistantConfig {
             goals: self.goals,
             delegation: self.delegation,
             own: self.own,
+            journal: self.journal.clone(),
+            sleep: self.sleep.clone(),
             tool_breaker: self.tool_breaker,
         }
     }
@@ -627,6 +645,8 @@ impl AssistantConfig {
             goals: GoalSettings::default(),
             delegation: DelegationSettings::default(),
             own: SelfSettings::default(),
+            journal: JournalConfig::default(),
+            sleep: SleepSettings::default(),
             tool_breaker: ToolBreaker::default(),
             tool_retries: ToolRetries::default(),
         }
@@ -703,6 +723,10 @@ pub struct Settings {
     pub delegation: DelegationSettings,
     #[serde(default, skip_serializing_if = "SelfSettings::is_usual")]
     pub own: SelfSettings,
+    #[serde(default, skip_serializing_if = "JournalConfig::is_usual")]
+    pub journal: JournalConfig,
+    #[serde(default, skip_serializing_if = "SleepSettings::is_usual")]
+    pub sleep: SleepSettings,
     #[serde(
         default = "ToolBreaker::of_older_logs",
         skip_serializing_if = "ToolBreaker::is_of_older_logs"

@@ -5,6 +5,8 @@
 //! between two of them loses nothing: the next run begins with the replies that nothing has followed from yet.
 
 mod again;
+mod asking;
+mod reflecting;
 mod report;
 mod run;
 
@@ -21,7 +23,9 @@ use dormouse_resilience::RetryBudget;
 use crate::{event::ConsolidationRules, remembering::LoggedChangeError, replay::ReplayError};
 pub(crate) use again::NightAgain;
 pub use again::NightError;
+pub use reflecting::{JournalWork, ReflectionCall};
 pub use report::{Consolidated, ConsolidationEnd, ConsolidationForecast};
+pub(crate) use run::Tonight;
 
 /// The most tokens of a reply about one entity.
 const ENTITY_REPLY_TOKENS: u32 = 800;

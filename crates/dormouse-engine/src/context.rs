@@ -65,8 +65,8 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::Reflection,
         name: "reflection",
-        entry: "a reflection is due",
-        is_entered: false,
+        entry: "it is time to look back over the journal",
+        is_entered: true,
         components: OWN,
         tools: Some(&["journal"]),
         max_iterations: 3,
@@ -74,8 +74,8 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::ReflectionCont,
         name: "reflection_cont",
-        entry: "a tool was called in a reflection",
-        is_entered: false,
+        entry: "a reflection goes on that was interrupted",
+        is_entered: true,
         components: &[Component::SystemPrompt, Component::ToolResult],
         tools: Some(&["journal"]),
         max_iterations: 2,
@@ -173,6 +173,9 @@ pub(crate) fn context_of(state: &State, trigger: Seq) -> ContextType {
         return called_for(waiting, None);
     }
     // What does not wait yet becomes due with this tick.
+    if state.reflections.calls_by(trigger) {
+        return ContextType::Reflection;
+    }
     let settings = &state.configuration.settings.goals;
     match state.goals.is_to_be_divided(trigger, settings) {
         true => ContextType::GoalDecompose,

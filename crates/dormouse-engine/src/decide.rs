@@ -19,6 +19,7 @@ mod perception;
 mod prepared;
 mod pursuit;
 mod recall_query;
+mod reflection;
 mod repeats;
 mod spending;
 mod stop_notice;
@@ -54,6 +55,7 @@ use crate::{
     event::{Event, NOOP, StopCause, StopReason, TickEnded, TickStarted, Verdict},
     gate::{Reason, Skip, Survey, survey},
     prompt::{self, Offer},
+    sleeping,
     state::{CallState, Heard, Phase, Step, Turn},
 };
 
@@ -77,9 +79,18 @@ pub(crate) fn next(view: View<'_>) -> Next {
         return Next::Act(notice);
     }
     match survey(state, view.now) {
+        Survey::Rest(Skip::Idle) if let Some(it) = sleeping::falls_asleep(state, view.now) => {
+            Next::Act(Event::FellAsleep(it).into())
+        }
+        Survey::Rest(Skip::Asleep(_)) if let Some(it) = sleeping::wakes(state, view.now) => {
+            Next::Act(Event::WokeUp(it).into())
+        }
         Survey::Rest(skip) => Next::Rest(skip),
         // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
-        Survey::InTick(turn) => Next::Act(pursuit::with_end(view, turn, in_tick(view, turn))),
+        Survey::InTick(turn) => {
+            let action = pursuit::with_end(view, turn, in_tick(view, turn));
+            Next::Act(reflection::with_end(view, turn, action))
+        }
         Survey::Begin(Reason::Expired(_)) => {
             match commitment::expired(view).or_else(|| delegation::overdue(view)) {
                 Some(ended) => Next::Act(ended.into()),

@@ -2,7 +2,7 @@
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
 //! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`project`], [`self_note`], [`commitment`],
-//! [`compaction`] and [`delegation`]. Each family has a schema number of its own, so a family that grows leaves the others as they
+//! [`compaction`], [`delegation`], [`journal`] and [`sleep`]. Each family has a schema number of its own, so a family that grows leaves the others as they
 //! are.
 
 mod approval;
@@ -17,6 +17,7 @@ mod effect;
 mod encoding;
 mod forgotten;
 mod goal;
+mod journal;
 mod kinds;
 mod life;
 mod memory;
@@ -29,6 +30,7 @@ mod roster;
 mod safety;
 mod self_note;
 mod service;
+mod sleep;
 mod turn;
 mod unanswered;
 
@@ -57,6 +59,8 @@ pub use goal::{
     GoalBlock, GoalCompleted, GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus,
     GoalUpdated, GoalWait, Pursuit,
 };
+pub(crate) use journal::records_of;
+pub use journal::{JournalChanged, ReflectionRecorded, ReflectionRequested};
 pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
@@ -75,6 +79,9 @@ pub use safety::{
 };
 pub use self_note::{SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted};
 pub use service::{ContextLimit, ModelFailed, RetryRequested};
+pub use sleep::{
+    FellAsleep, NightStepped, ProbeResult, StepFailure, StepOutcome, WakeCause, WokeUp,
+};
 pub(crate) use turn::NOOP;
 pub use turn::{
     Call, ContextType, Omitted, ParseFailed, Replied, StopReason, TickEnded, TickStarted,

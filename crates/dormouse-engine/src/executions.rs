@@ -111,12 +111,18 @@ struct Calls {
     open: BTreeMap<CallId, Call>,
     /// Acts under way: their call, and since when.
     acts: BTreeMap<EffectKey, (EffectIntended, Timestamp)>,
-    /// The thoughts and the model of the reply that has them.
+    /// The reply that has them.
+    reply: ReplyOrigin,
+    /// Since when the next call has been under way: one assistant makes one at a time.
+    since: Option<Timestamp>,
+}
+
+/// What is known of a reply beside its calls.
+#[derive(Debug, Default)]
+struct ReplyOrigin {
     reasoning: Option<String>,
     provider: Option<ProviderId>,
     model: Option<ModelName>,
-    /// Since when the next call has been under way: one assistant makes one at a time.
-    since: Option<Timestamp>,
 }
 
 impl Calls {
@@ -152,13 +158,6 @@ impl Calls {
             }
             Event::EffectIntended(it) => {
                 self.acts.insert(it.key.clone(), (it.clone(), at));
-                // What the engine says itself is no call of a reply.
-                self.open.entry(it.call.clone()).or_insert_with(|| Call {
-                    id: it.call.clone(),
-                    name: it.tool.to_string(),
-                    arguments: Value::Object(it.arguments.clone()).to_string(),
-                    continues: false,
-                });
                 None
             }
             Event::EffectSettled(it) => {
@@ -166,7 +165,10 @@ impl Calls {
                 self.since = Some(at);
                 let known = self.open.remove(&act.call);
                 let tool = act.tool.to_string();
+                let arguments = Value::Object(act.arguments).to_string();
+                let parameters = known.as_ref().map(|call| call.arguments.clone());
                 Some(Execution {
+                    parameters: parameters.unwrap_or(arguments),
                     category: Some(act.category),
                     verdict: Verdict::from(&it.outcome),
                     error: error_in(&it.content),
@@ -181,10 +183,12 @@ impl Calls {
     fn take_reply(&mut self, replied: &Replied) {
         let thoughts = replied.reply.reasoning.trim();
         let thoughts = (!thoughts.is_empty()).then(|| beginning(thoughts, REASONING_LIMIT));
-        self.reasoning = thoughts.map(ToOwned::to_owned);
         let info = replied.reply.info.as_ref();
-        self.provider = info.map(|info| info.provider.clone());
-        self.model = Some(replied.model.clone());
+        self.reply = ReplyOrigin {
+            reasoning: thoughts.map(ToOwned::to_owned),
+            provider: info.map(|info| info.provider.clone()),
+            model: Some(replied.model.clone()),
+        };
     }
 
     fn execution(
@@ -194,6 +198,8 @@ impl Calls {
         call: Option<Call>,
         since: Timestamp,
     ) -> Execution {
+        // What the program says itself is no call of a reply, and no model thought about it.
+        let reply = call.as_ref().map(|_| &self.reply);
         Execution {
             seq,
             tick: self.tick,
@@ -201,14 +207,14 @@ impl Calls {
             tool,
             category: None,
             parameters: call.map_or_else(|| "{}".to_owned(), |call| call.arguments),
-            reasoning: self.reasoning.clone(),
+            reasoning: reply.and_then(|reply| reply.reasoning.clone()),
             verdict: Verdict::Success,
             error: None,
             duration_ms: at.since(since).as_secs_f64() * 1_000.0,
             cached: false,
             unanswered: false,
-            provider: self.provider.clone(),
-            model: self.model.clone(),
+            provider: reply.and_then(|reply| reply.provider.clone()),
+            model: reply.and_then(|reply| reply.model.clone()),
         }
     }
 }

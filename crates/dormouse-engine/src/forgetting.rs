@@ -8,6 +8,7 @@
 //! with the field `forgotten`.
 
 mod collect;
+mod journal;
 mod messages;
 mod names;
 mod people;
@@ -16,6 +17,7 @@ mod redact;
 mod requests;
 mod retention;
 mod selection;
+mod tasks;
 mod words;
 
 pub use messages::messages_behind;

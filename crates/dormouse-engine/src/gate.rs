@@ -9,6 +9,7 @@ use dormouse_contracts::{Seq, ServiceName, Timestamp};
 use crate::{
     config::Switch,
     decide::overdue_task,
+    sleeping,
     state::{State, Trigger, Turn, Wait},
 };
 
@@ -33,6 +34,8 @@ pub enum Skip {
     Paused(Timestamp),
     /// The open turn waits, after an error or between two single actions.
     Waiting(Timestamp),
+    /// It is asleep, at most until then.
+    Asleep(Timestamp),
     /// Nothing to do.
     Idle,
 }
@@ -88,7 +91,11 @@ pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
 pub fn next_reason(state: &State, skip: Skip, now: Timestamp) -> Option<Timestamp> {
     let due = state.next_due_after(now);
     match skip {
-        Skip::Idle => due,
+        Skip::Idle => due
+            .into_iter()
+            .chain(sleeping::next_change(state, now))
+            .min(),
+        Skip::Asleep(_) => sleeping::next_change(state, now),
         Skip::Waiting(at) => Some(due.map_or(at, |due| due.min(at))),
         Skip::Paused(at) => Some(at),
         Skip::EmergencyStop | Skip::Disabled | Skip::Collision => None,
@@ -106,6 +113,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     }
     let begun = match state.turns.current() {
         Some(turn) if turn.is_ticking() => return Survey::InTick(turn),
+        _ if let Some(until) = state.sleep.scheduled_wake_time() => Err(Skip::Asleep(until)),
         _ if let Some(promise) = state.promises.expired(now) => Ok(Reason::Expired(promise.seq)),
         _ if let Some(task) = overdue_task(state, now) => Ok(Reason::Expired(task)),
         // A turn that waits for its world continues with its act, and needs no model for that.

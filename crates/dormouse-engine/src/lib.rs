@@ -28,6 +28,7 @@ mod forgetting;
 mod gate;
 mod goals;
 mod handle;
+mod journal;
 mod ports;
 mod preview;
 mod privacy;
@@ -41,6 +42,7 @@ mod reply;
 mod results;
 mod secrets;
 mod self_notes;
+mod sleeping;
 mod state;
 mod status;
 mod work;
@@ -51,13 +53,14 @@ pub use builtin::builtin_tools;
 pub use clearing::{clear_stop, reset_history};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
-    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, ExecutionPattern,
-    GoalSettings, Limits, OutOfRange, Privacy, SelfSettings, Settings, SpendingBudgets, Switch,
-    TokenPrice, ToolBreaker, ToolCalling, ToolRetries, UnknownPrice,
+    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, EpisodicWeights,
+    ExecutionPattern, GoalSettings, JournalConfig, LONGEST_SLEEP_HOURS, Limits, OutOfRange,
+    Privacy, ReflectionTicks, SelfSettings, Settings, SleepSettings, SleepWindow, SpendingBudgets,
+    Switch, TokenPrice, ToolBreaker, ToolCalling, ToolRetries, UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
-    Consolidator, NightError,
+    Consolidator, JournalWork, NightError, ReflectionCall,
 };
 pub use context::{CONTEXTS, ContextConfig, ContextRow, ToolFilter};
 pub use decide::{BudgetKind, BudgetStatus};
@@ -70,17 +73,19 @@ pub use event::{
     ConsultationFailed, ConsultationFailure, Consulted, ContextLimit, ContextType, DecodeError,
     DelayCause, Delayed, DelegateChosen, DelegatedTask, DelegatedWords, DelegationEnded,
     DelegationFailure, EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered,
-    EndedBy, EntityChanged, Event, FactsBefore, Forgotten, GoalBlock, GoalCompleted, GoalCreated,
-    GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait, HistoryReset,
-    HistorySpan, HistorySummarized, LowBudget, MemoryChanged, ModelFailed, MovedTrust, NameDoubt,
-    Omitted, ParseFailed, Perceived, ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus,
-    ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure, RecallMode, RecalledBlock,
-    RecalledItem, RecalledLine, RecalledPart, Recollected, Remembered, Replied, ReservedBy,
+    EndedBy, EntityChanged, Event, FactsBefore, FellAsleep, Forgotten, GoalBlock, GoalCompleted,
+    GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait,
+    HistoryReset, HistorySpan, HistorySummarized, JournalChanged, LowBudget, MemoryChanged,
+    ModelFailed, MovedTrust, NameDoubt, NightStepped, Omitted, ParseFailed, Perceived, ProbeResult,
+    ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated,
+    Pursuit, RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart,
+    Recollected, ReflectionRecorded, ReflectionRequested, Remembered, Replied, ReservedBy,
     RetryRequested, RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId,
-    SelfNoteKind, SelfNoted, SettingChanged, StopCause, StopNoticeIntended, StopNoticeSettled,
-    StopReason, SummaryFailed, SummaryFailure, Tag, TagError, TaskAnswered, TaskAssessed,
-    TaskCancelled, TaskCost, TaskDelegated, TaskOutcome, TaskReceived, TickEnded, TickStarted,
-    ToolAnswered, Unanswered, UnansweredCause, Verdict, Woke, WorldFailed,
+    SelfNoteKind, SelfNoted, SettingChanged, StepFailure, StepOutcome, StopCause,
+    StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
+    TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
+    TaskReceived, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict,
+    WakeCause, Woke, WokeUp, WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
@@ -100,6 +105,7 @@ pub use handle::{
     Accepted, ApprovalError, ClearError, Handle, PerceiveError, ResetError, Rest, RetryError,
     StopError,
 };
+pub use journal::{left_entry, named_source};
 pub use ports::Ports;
 pub use preview::{PreviewError, preview_prompt, prompt_findings};
 pub use projects::{PROJECT_CONTEXT_LIMIT, PROJECT_SUMMARY_LIMIT, ProjectError};
@@ -118,16 +124,21 @@ pub use replay::{
 };
 pub use secrets::{SecretsInLog, secrets_of};
 pub use self_notes::{SELF_NOTE_LIMIT, SelfNoteError};
+pub use sleeping::{
+    LONGEST_DEFERRAL, NightWorker, SLEEP_REASON_LIMIT, SLEEP_STEPS, SleepError, SleepPhase,
+    SleepStep, SleepWish,
+};
 pub use state::{
     Amount, Approval, Approvals, Archived, Awaiting, CachedResults, CallState, ChangedSetting,
     ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Delegations,
     Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, GivenTask, Goal,
     GoalTurns, Goals, HISTORY_KEPT, Heard, Heartbeat, History, HistorySummary, Identities,
-    LearntLimit, MetCondition, OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, Overheard, Pause,
-    Pauses, People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reservation, Roster,
-    SelfNote, SelfNotes, Service, Services, ShownLines, SpendingLedger, SpendingWindow, Spent,
-    State, Step, StepKind, StopNotice, Stopped, TakenTask, TaskEnd, ToolCircuits, Trigger, Turn,
-    TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
+    JournalBook, LearntLimit, MetCondition, Night, NightCounts, OVERHEARD_KEPT, Occasion,
+    OccasionKind, OpenSpan, OperatingMode, Overheard, Pause, Pauses, People, Phase, Project,
+    Projects, Promise, Promises, RECENT_CALLS, Reflections, Reservation, Roster, SelfNote,
+    SelfNotes, Service, Services, ShownLines, Sleep, SpendingLedger, SpendingWindow, Spent, State,
+    Step, StepEnd, StepKind, StepProgress, StopNotice, Stopped, TakenTask, TaskEnd, ToolCircuits,
+    Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

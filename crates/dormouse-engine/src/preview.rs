@@ -112,6 +112,7 @@ fn prepared(
 fn begun(state: &State, context: Option<ContextType>) -> (State, PreviewOf) {
     let mut state = state.clone();
     let imagined = Occasion {
+        task: None,
         seq: state.seq.next(),
         at: Timestamp::EPOCH,
         kind: OccasionKind::Wake,

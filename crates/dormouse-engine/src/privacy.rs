@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Audience, Trust};
+use dormouse_contracts::{Audience, Timestamp, Trust};
+use dormouse_journal::{Journal, JournalChange, PruneReason};
 
 use crate::{
     builtin,
@@ -15,7 +16,8 @@ use crate::{
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
 pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
-    if state.configuration.settings.privacy == Privacy::Shared {
+    // Nobody hears what is thought when it looks back, and nobody learns what comes of it.
+    if state.configuration.settings.privacy == Privacy::Shared || turn.trigger.is_reflection() {
         return None;
     }
     let reached = turn.answer_reaches();
@@ -127,6 +129,36 @@ impl<'a> Shareable<'a> {
                 .collect(),
         }
     }
+}
+
+/// The journal as far as everybody who listens was party to it, and how many entries that leaves out. Pure.
+pub(crate) fn known_journal(state: &State, turn: &Turn) -> (Journal, usize) {
+    let mut known = state.journal.journal().clone();
+    let Some(listeners) = listeners(state, turn) else {
+        return (known, 0);
+    };
+    let listeners = renamed(&listeners, state);
+    let covers = |audience: &Audience| renamed(audience, state).covers(&listeners);
+    let entries = known.entries();
+    let hidden: Vec<_> = entries
+        .filter(|entry| !covers(&entry.provenance.audience))
+        .map(|entry| entry.id)
+        .collect();
+    let withheld = hidden.len();
+    // That something was said again in private is not told either.
+    let unlinked = hidden
+        .iter()
+        .map(|entry| JournalChange::Unlinked { entry: *entry });
+    let mut changes: Vec<_> = unlinked.collect();
+    changes.push(JournalChange::Pruned {
+        entries: hidden,
+        reason: PruneReason::Faded,
+    });
+    for change in &changes {
+        // None of these is refused: the entries are there.
+        let _done = known.apply(change, Timestamp::EPOCH);
+    }
+    (known, withheld)
 }
 
 /// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who was party to each part of it that is not of

@@ -1,5 +1,7 @@
 //! Which projects can be begun and how they can be changed, by a call and by an operator.
 
+use std::fmt;
+
 use dormouse_contracts::Author;
 use dormouse_text::is_blank;
 
@@ -19,10 +21,10 @@ pub const PROJECT_CONTEXT_LIMIT: usize = 1_000;
 #[non_exhaustive]
 pub enum ProjectError {
     /// Nobody knows such a project.
-    #[error("there is no {asked}; there is {}", listed(known))]
+    #[error("there is no project {asked:?}; there is {}", listed(known))]
     Unknown {
-        /// The project that was asked for.
-        asked: ProjectId,
+        /// What was asked for.
+        asked: String,
         /// The projects that there are.
         known: Vec<ProjectId>,
     },
@@ -44,6 +46,16 @@ pub enum ProjectError {
     /// There is nothing to change.
     #[error("nothing of the project would change; say what is to change")]
     Nothing,
+}
+
+impl ProjectError {
+    /// Nobody knows this one, beside those that there are.
+    pub fn unknown(asked: impl fmt::Display, known: impl Iterator<Item = ProjectId>) -> Self {
+        Self::Unknown {
+            asked: asked.to_string(),
+            known: known.collect(),
+        }
+    }
 }
 
 /// The keys in a list.
@@ -151,10 +163,9 @@ impl Projects {
     }
 
     fn known(&self, asked: ProjectId) -> Result<&Project, ProjectError> {
-        self.get(asked).ok_or_else(|| ProjectError::Unknown {
-            asked,
-            known: self.iter().map(|it| it.id).collect(),
-        })
+        let known = || self.iter().map(|it| it.id);
+        let found = self.get(asked);
+        found.ok_or_else(|| ProjectError::unknown(asked, known()))
     }
 }
 
@@ -230,7 +241,7 @@ mod tests {
         let settings = SelfSettings::default();
         let unknown = |state: &State| state.projects.swap(ProjectId(9), None, None, operator());
         let said = unknown(&state).unwrap_err().to_string();
-        assert_eq!(said, "there is no project-9; there is none");
+        assert_eq!(said, "there is no project \"project-9\"; there is none");
         for summary in ["the boat", "the barn"] {
             let created = state
                 .projects
@@ -239,7 +250,10 @@ mod tests {
             state.apply(state.seq.next(), Timestamp::EPOCH, &event);
         }
         let said = unknown(&state).unwrap_err().to_string();
-        assert_eq!(said, "there is no project-9; there is project-1, project-2");
+        assert_eq!(
+            said,
+            "there is no project \"project-9\"; there is project-1, project-2"
+        );
         let again = state.projects.swap(ProjectId(1), None, None, operator());
         assert_eq!(again, Err(ProjectError::Active(ProjectId(1))));
         let done = ProjectUpdated {

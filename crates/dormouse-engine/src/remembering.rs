@@ -5,6 +5,7 @@
 
 mod catch_up;
 mod context;
+mod journal;
 mod logged;
 mod mapping;
 mod place;

@@ -16,7 +16,7 @@ pub use decide_again::{
 };
 
 /// The version of a state's JSON. A snapshot of another version is ignored, and the whole log is folded.
-const SNAPSHOT_SCHEMA: u16 = 11;
+const SNAPSHOT_SCHEMA: u16 = 12;
 
 /// A log could not be folded.
 #[derive(Debug, thiserror::Error)]

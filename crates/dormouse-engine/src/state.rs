@@ -22,6 +22,7 @@ mod heard;
 mod heartbeat;
 mod history;
 mod identities;
+mod journal_book;
 mod ledger;
 mod overheard;
 mod pauses;
@@ -29,11 +30,13 @@ mod people;
 mod projects;
 mod promise;
 mod promises;
+mod reflections;
 mod roster;
 mod self_notes;
 mod service;
 mod services;
 mod shown_lines;
+mod sleep;
 mod spent;
 mod step;
 mod stop;
@@ -65,6 +68,7 @@ pub use heard::Heard;
 pub use heartbeat::Heartbeat;
 pub use history::{HISTORY_KEPT, History};
 pub use identities::Identities;
+pub use journal_book::JournalBook;
 pub use ledger::{Amount, Reservation, SpendingLedger, SpendingWindow};
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
@@ -74,11 +78,13 @@ pub use promise::{MetCondition, Promise};
 use promises::Surroundings;
 pub(crate) use promises::{BegunPromise, completion_outcome};
 pub use promises::{EndedPromise, Promises};
+pub use reflections::Reflections;
 pub use roster::{Archived, Roster};
 pub use self_notes::{SelfNote, SelfNotes};
 pub use service::Service;
 pub use services::Services;
 pub use shown_lines::ShownLines;
+pub use sleep::{Night, NightCounts, OperatingMode, Sleep, StepEnd, StepProgress};
 pub use spent::{Counts, Spent};
 pub use step::{CallState, EffectState, Step, StepKind};
 pub use stop::{EmergencyStop, StopNotice, Stopped};
@@ -171,12 +177,21 @@ pub struct State {
     /// What it keeps for itself.
     #[serde(default, skip_serializing_if = "SelfNotes::is_empty")]
     pub self_notes: SelfNotes,
+    /// What it wrote down.
+    #[serde(default, skip_serializing_if = "JournalBook::is_empty")]
+    pub journal: JournalBook,
+    /// When it looks back over that.
+    #[serde(default, skip_serializing_if = "Reflections::are_none")]
+    pub reflections: Reflections,
     /// Tools that are left alone, since they gave no answers.
     #[serde(default, skip_serializing_if = "ToolCircuits::is_none")]
     pub tool_circuits: ToolCircuits,
     /// The tick under way, or the last one.
     #[serde(default, skip_serializing_if = "Heartbeat::is_none")]
     pub heartbeat: Heartbeat,
+    /// Whether it is asleep, and its nights.
+    #[serde(default, skip_serializing_if = "Sleep::is_none")]
+    pub sleep: Sleep,
 }
 
 impl State {
@@ -214,13 +229,20 @@ impl State {
         self.goals.apply(seq, at, event, &self.identities);
         self.projects.apply(seq, at, event);
         self.self_notes.apply(seq, at, event);
+        self.journal.apply(seq, at, event);
+        self.reflections.apply(seq, at, event);
+        self.sleep.apply(seq, at, event);
         // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
         if let Event::TickStarted(TickStarted {
             trigger, context, ..
         }) = event
         {
             let promised = self.promises.take(*trigger, &self.people);
-            if let Some(occasion) = promised.or_else(|| self.goals.take(*trigger, seq, *context)) {
+            let settings = &self.configuration.settings.journal;
+            let next = self.journal.journal().next_id();
+            let looked_back = || self.reflections.take(*trigger, (seq, at), next, settings);
+            let due = promised.or_else(|| self.goals.take(*trigger, seq, *context));
+            if let Some(occasion) = due.or_else(looked_back) {
                 self.turns.wait_for(occasion);
                 self.heartbeat.begin_by_itself(at);
             }
@@ -232,9 +254,9 @@ impl State {
         if let Some(occasion) = self.approvals.apply(seq, at, event) {
             self.turns.wait_for(occasion);
         }
-        let begun = self.turns.current().map(Turn::trigger_seq);
-        let price = self.configuration.settings.budgets.price;
-        let stirred = self.delegations.apply((seq, at), event, begun, price);
+        let settings = &self.configuration.settings;
+        let lived_under = (settings.budgets.price, settings.privacy);
+        let stirred = (self.delegations).apply((seq, at), event, &self.turns, lived_under);
         stirred
             .over
             .into_iter()
@@ -298,7 +320,11 @@ impl State {
     pub(crate) fn due(&self, now: Timestamp) -> Option<Seq> {
         let goal = || self.goals.due(now, &self.configuration.settings.goals);
         let promise = self.promises.due(now).map(|promise| promise.seq);
-        promise.or_else(|| goal().map(|goal| goal.turns.trigger))
+        let promise = promise.or_else(|| goal().map(|goal| goal.turns.trigger));
+        promise.or_else(|| {
+            let settings = &self.configuration.settings.journal;
+            self.reflections.due(now, settings)
+        })
     }
 
     /// The same, unless it has to wait: turns that nobody asked for begin one tick rate apart.
@@ -317,6 +343,10 @@ impl State {
     pub(crate) fn next_due_after(&self, now: Timestamp) -> Option<Timestamp> {
         let settings = &self.configuration.settings.goals;
         let goal = self.goals.next_after(now, settings);
+        let settings = &self.configuration.settings.journal;
+        let goal = goal
+            .into_iter()
+            .chain(self.reflections.next_after(now, settings));
         let next = self.promises.next_after(now).into_iter().chain(goal).min();
         let own = match self.next_beat(now) {
             Some(beat) if self.due(now).is_some() => Some(beat),

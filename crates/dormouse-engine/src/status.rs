@@ -8,6 +8,7 @@ use crate::{
     decide::{BudgetStatus, each_budget},
     event::StopCause,
     gate::Skip,
+    sleeping::SleepPhase,
     state::{Pause, Spent, State},
 };
 
@@ -43,6 +44,13 @@ pub enum Activity {
         /// Why it cannot be written: which file, and what the operating system says.
         cause: String,
     },
+    /// Asleep.
+    Asleep {
+        /// When it wakes, if nothing wakes it before.
+        until: Timestamp,
+        /// Whether it does the work of the night at the moment.
+        is_working: bool,
+    },
     /// Switched off.
     Disabled,
     /// Stopped until somebody clears the stop.
@@ -60,6 +68,8 @@ pub struct Skipped {
     pub collision: u64,
     /// The open turn was waiting, or the services of the model had asked for a pause.
     pub waiting: u64,
+    /// It was asleep.
+    pub asleep: u64,
     /// There was nothing to do.
     pub idle: u64,
 }
@@ -71,6 +81,7 @@ impl Skipped {
             Skip::Disabled => &mut self.disabled,
             Skip::Collision => &mut self.collision,
             Skip::Waiting(_) | Skip::Paused(_) => &mut self.waiting,
+            Skip::Asleep(_) => &mut self.asleep,
             Skip::Idle => &mut self.idle,
         };
         *counter = counter.saturating_add(ticks);
@@ -183,5 +194,11 @@ pub struct Status {
     /// How many lines it has kept on purpose. It also remembers everything else that it heard.
     pub memories: u64,
     /// The tools that gave no answers lately and are left alone for now.
-    pub left_alone: Vec<String>,
+    pub tools_not_attempted: Vec<String>,
+    /// The phase of its sleep, if it is asleep.
+    pub sleep_phase: Option<SleepPhase>,
+    /// How many tools it used since it woke.
+    pub activity_since_wake: u64,
+    /// When it falls asleep by its schedule, if it is awake and has one.
+    pub falls_asleep_at: Option<Timestamp>,
 }

@@ -6,6 +6,7 @@
 mod extraction;
 mod indexing;
 mod memory_query;
+mod nights;
 mod panics;
 mod recall;
 mod taken_in;
@@ -40,6 +41,7 @@ use crate::{
 pub(crate) use extraction::extract_facts;
 pub(crate) use indexing::{Indexing, index_pending};
 pub(crate) use memory_query::ask_memory;
+pub(crate) use nights::{NightTask, work_at_night};
 pub(crate) use panics::{Called, caught};
 pub(crate) use recall::{RecallQuery, recall};
 pub(crate) use taken_in::TakenIn;

@@ -18,6 +18,7 @@ mod budgets;
 mod compaction;
 mod delegation;
 mod goals;
+mod journal;
 mod layers;
 mod located;
 mod memory;
@@ -30,6 +31,7 @@ mod prompting;
 mod provider;
 mod section;
 mod sections;
+mod sleep;
 mod table;
 mod tools;
 mod values;
@@ -40,6 +42,7 @@ pub use budgets::BudgetsSection;
 pub use compaction::{CompactionSection, WindowShare};
 pub use delegation::DelegationSection;
 pub use goals::GoalsSection;
+pub use journal::JournalSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
 pub use memory::{MemorySection, QdrantSection, VectorBackend};
 pub use numbers::Seconds;
@@ -50,6 +53,7 @@ pub(crate) use sections::character_name;
 pub use sections::{
     AssistantSection, ClassifySection, DEFAULT_KEY, ExecutionSection, LimitsSection, TrustSection,
 };
+pub use sleep::SleepSection;
 pub use table::{
     Applies, MayHoldAKey, Missing, Setting, UnknownSetting, example, find, missing, schema,
     settings,
@@ -96,6 +100,10 @@ pub struct Config {
     pub delegation: DelegationSection,
     /// What it keeps for itself: projects, session memory, guidelines.
     pub own: OwnSection,
+    /// What it writes down, how important that is, and when it reflects.
+    pub journal: JournalSection,
+    /// When it sleeps.
+    pub sleep: SleepSection,
     /// How often tools are tried, and when one is no longer called for a while.
     pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".

@@ -66,6 +66,8 @@ pub(crate) fn assistant_config(
         goals: config.goals.settings(),
         delegation: config.delegation.settings(),
         own: config.own.settings(),
+        journal: config.journal.settings(),
+        sleep: config.sleep.settings(),
         tool_breaker: config.tools.breaker(),
         tool_retries: config.tools.retries(),
         ..settings

@@ -240,20 +240,27 @@ pub async fn dream_links(
     };
     for record in page {
         progress.looked_at += 1;
-        if record.is_in_use() {
-            progress.linked += link_one(memory, record.id, policy).await?;
-        }
+        progress.linked += link_one(memory, record.id, policy).await?;
     }
     Ok(progress)
 }
 
-async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<u64, MemoryError> {
+/// The links to make from a record to the records that recall finds for it; none if it is not in use. Changes nothing.
+///
+/// # Errors
+///
+/// [`MemoryError::Store`] if the file fails.
+pub async fn proposals(
+    memory: &Memory,
+    id: RecordId,
+    policy: &LinkPolicy,
+) -> Result<Vec<ProposedLink>, MemoryError> {
     // Read again: an earlier record of this batch may have been linked with it.
     let Some(record) = memory.record(id).await? else {
-        return Ok(0);
+        return Ok(Vec::new());
     };
-    if record.links.len() >= policy.most {
-        return Ok(0);
+    if !record.is_in_use() || record.links.len() >= policy.most {
+        return Ok(Vec::new());
     }
     let question = RecallRequest::new(beginning_bytes(&record.text, QUESTION))
         .limit(NEIGHBOURS)
@@ -270,8 +277,12 @@ async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<
             cosine: None,
         })
         .collect();
+    Ok(propose(&record, &neighbours, policy))
+}
+
+async fn link_one(memory: &Memory, id: RecordId, policy: &LinkPolicy) -> Result<u64, MemoryError> {
     let mut linked = 0;
-    for link in propose(&record, &neighbours, policy) {
+    for link in proposals(memory, id, policy).await? {
         let reason = format!("dreaming: about the same subject ({:.2})", link.weight);
         match memory
             .link(id, link.to, link.kind, link.weight, &reason)

@@ -3,6 +3,7 @@
 mod hearing;
 mod packing;
 mod request;
+mod restated;
 
 use std::{collections::BTreeSet, sync::PoisonError};
 
@@ -109,8 +110,11 @@ impl Inner {
         similar: Similar<'_>,
         hearing: &Hearing,
     ) -> Result<Vec<Recollection>, StoreError> {
-        let matches = self.search(request, asked_at, similar, hearing, request.depth());
-        let matches = self.read_back(&matches)?;
+        let depth = request.depth();
+        let spare = depth.saturating_add(restated::SPARE);
+        let matches = self.search(request, asked_at, similar, hearing, spare);
+        let mut matches = restated::left_out(self.read_back(&matches)?);
+        matches.truncate(depth);
         match request.tokens {
             None => Ok(matches),
             Some(budget) => self.packed(request, asked_at, hearing, matches, budget),

@@ -3,6 +3,7 @@
 //! Another language is another set of tables.
 
 pub(crate) mod character;
+pub(crate) mod errands;
 pub(crate) mod facts;
 pub(crate) mod later;
 pub(crate) mod moods;

@@ -8,6 +8,7 @@ use crate::{
         spelling::{AFTER, BEFORE},
         understood::{ASKS, DIRECTIONS, Meaning, NO_PLACES, UNDERSTOOD},
     },
+    errand::Errand,
     facts,
     later::{Later, later},
     pattern::{captured, matched, text_of},
@@ -33,6 +34,8 @@ pub(crate) enum Intent {
     Later(String),
     /// Say what was promised.
     Promises,
+    /// Ask somebody else: the request.
+    Errand(Errand),
     /// Look around, or tell where you are.
     Look,
     /// Come along.
@@ -205,6 +208,9 @@ impl<'t> Sentence<'t> {
         };
         if later.is_some_and(|later| !is_for_patterns(later)) {
             return text_of(self.text, words).map(|text| Intent::Later(text.to_owned()));
+        }
+        if let Some(errand) = Errand::read(self.text, words) {
+            return Some(Intent::Errand(errand));
         }
         UNDERSTOOD.iter().find_map(|(pattern, meaning)| {
             let captures = matched(pattern, words)?;

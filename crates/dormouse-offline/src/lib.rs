@@ -9,6 +9,7 @@
 mod act;
 mod done;
 mod english;
+mod errand;
 mod event;
 mod facts;
 mod intent;

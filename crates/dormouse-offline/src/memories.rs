@@ -56,6 +56,12 @@ pub(crate) fn answer(question: &str, result: &Value, voice: &Voice<'_>) -> Strin
     }
 }
 
+/// What the result of `recall_memories` has about the question of another assistant.
+pub(crate) fn found(question: &str, result: &Value) -> String {
+    basis(question, result)
+        .unwrap_or_else(|| "I looked in my memory, and found nothing about that.".to_owned())
+}
+
 /// The memories that answer `question`, quoted; `None` if none does.
 pub(crate) fn basis(question: &str, result: &Value) -> Option<String> {
     let asked = content_words(question);

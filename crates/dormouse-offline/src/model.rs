@@ -18,8 +18,9 @@ use crate::{
 ///
 /// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It speaks as the
 /// persona of the assistant: under its name, in its manner. It makes small talk, remembers and answers from memory, looks
-/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, and says why it said something. To anything
-/// else it answers that it did not understand, and lists what it can do. Every answer has at most 600 characters.
+/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, asks another assistant on somebody's behalf,
+/// answers the task of another one from its memory, and says why it said something. To anything else it answers that it did not
+/// understand, and lists what it can do. Every answer has at most 600 characters.
 ///
 /// # What it reads
 ///
@@ -31,9 +32,9 @@ use crate::{
 ///
 /// It makes one native tool call per step, and calls each tool at most once per event. Call ids are derived from the
 /// length of the conversation. It uses `say`, `whisper`, `page`, `channel`, `move`, `inspect_location`, `store_memory`,
-/// `recall_memories`, `get_entity_profile`, `add_pending_action`, `complete_pending_action` and `noop`, if they are offered.
-/// It quotes neither questions nor its own words from memory. To go to a place, it first looks for the exit. The message decides
-/// which of several wordings it uses; it never uses the same one twice in a row.
+/// `recall_memories`, `get_entity_profile`, `add_pending_action`, `complete_pending_action`, `delegate_task`, `answer_task` and `noop`,
+/// if they are offered. It quotes neither questions nor its own words from memory. To go to a place, it first looks for the exit.
+/// The message decides which of several wordings it uses; it never uses the same one twice in a row.
 ///
 /// It answers a whisper with a whisper, a page with a page, and a message on a channel on that channel, never with
 /// `say`. If the right tool is not offered, the answer is the text of the reply. It reports an effect with an unknown

@@ -1,5 +1,7 @@
 //! Chooses the next step of a turn.
 
+mod tasks;
+
 use dormouse_contracts::{
     Arguments, ChatRequest, DueAction, Message, Timestamp, TurnCall, TurnContext, TurnTrigger,
 };
@@ -64,6 +66,10 @@ pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
             };
             remind(due, &voice, &steps)
         }
+        TurnTrigger::Task(task) => match &task.report {
+            None => tasks::answer(&task.task, &character, &steps),
+            Some(report) => tasks::pass_on(task, report, &steps),
+        },
         _ => steps.rest(),
     }
 }
@@ -144,6 +150,17 @@ impl<'a> Steps<'a> {
         self.calls().find(|call| call.tool == tool).map(Outcome::of)
     }
 
+    /// Says something to one person, once. Only in a private way: what somebody asked for may not be for others.
+    fn tell_in_private(&self, name: &str, words: &str) -> Act {
+        let spoken = SPEAKING.iter().any(|tool| self.was_called(tool)) || self.has_spoken();
+        let ways = ["page", "whisper"];
+        let way = ways.into_iter().find(|way| self.offer.has(way));
+        match way.filter(|_| !spoken) {
+            Some(way) => Act::call(way, [("to", name), ("message", words)]),
+            None => self.rest(),
+        }
+    }
+
     /// Does nothing more.
     fn rest(&self) -> Act {
         self.if_fresh(Act::call("noop", []))
@@ -185,14 +202,7 @@ fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
         None => voice.say(Topic::Reminder, &full_stop(&tame(&due.description))),
     };
     let words = shortened(&words, LONGEST_ANSWER);
-    let spoken = SPEAKING.iter().any(|tool| steps.was_called(tool)) || steps.has_spoken();
-    // Only a private way: what somebody asked for may not be for others.
-    let ways = ["page", "whisper"];
-    let way = ways.into_iter().find(|way| steps.offer.has(way));
-    match way.filter(|_| !spoken) {
-        Some(way) => Act::call(way, [("to", &due.name), ("message", &words)]),
-        None => steps.rest(),
-    }
+    steps.tell_in_private(&due.name, &words)
 }
 
 /// How a description begins that is said on behalf of somebody else, their name, and what is said.
@@ -258,6 +268,10 @@ impl MessageTurn<'_> {
             Intent::Promises => {
                 let who = self.event.who.as_ref()?;
                 Act::call("get_entity_profile", [("entity", who.as_str())])
+            }
+            Intent::Errand(errand) => {
+                let task = errand.task(&plain(&self.event.name));
+                Act::call("delegate_task", [("task", &*task), ("to", &*errand.whom)])
             }
             Intent::Remind(text) => self.promise(&reminder(text, self.event.at).ok()?)?,
             Intent::Later(text) => self.commitment(&self.later(text)?.ok()?)?,
@@ -379,6 +393,13 @@ impl MessageTurn<'_> {
                 Some(Outcome::Success(profile)) => promises::listed(&profile, self.voice),
                 Some(other) => failed("I could not look that up", &other),
                 None => say(Topic::NoPromises),
+            },
+            Intent::Errand(errand) => match outcome("delegate_task") {
+                None => format!("I have no way to ask {} here.", errand.whom),
+                Some(Outcome::Success(_)) => {
+                    format!("I have asked {}. You will hear from me.", errand.whom)
+                }
+                Some(other) => failed(&format!("I cannot ask {}", errand.whom), &other),
             },
             Intent::Remind(text) => self.promised(text),
             Intent::Later(text) => self.promised_later(text),

@@ -15,7 +15,7 @@ use dormouse_providers::token_counter_for;
 use dormouse_store::RedbLog;
 
 use crate::host::Host;
-use effects::Effects;
+pub(crate) use effects::{Effects, performed};
 
 /// The tools that answer somebody.
 const SPEECH: [&str; 3] = ["say", "whisper", "page"];
@@ -85,7 +85,7 @@ impl Account {
         for (seq, event) in events {
             account.take(seq, event, &mut trigger, &mut effects);
         }
-        effects.agree_with(sandbox, assistant).await;
+        effects.agree_with(performed(sandbox).await, assistant);
         account.deliveries_came_once_and_in_order();
 
         let whole = replay(log, assistant, Seq(u64::MAX)).await.unwrap();

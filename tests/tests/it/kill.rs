@@ -252,9 +252,16 @@ async fn no_delivery_is_missing(host: &Host, account: &Account) {
 
 /// Checks that what the lives left in the memory's file is what a new memory takes in from the same log: nothing is
 /// missing, and nothing is there twice.
-async fn the_memory_follows_from_the_log(host: &Host, assistant: &AssistantId, data: &Path) {
+pub(crate) async fn the_memory_follows_from_the_log(
+    host: &Host,
+    assistant: &AssistantId,
+    data: &Path,
+) {
     let lived = Memory::builder(assistant.clone(), RunningClock::start());
-    let lived = lived.open(data.join("memory-dormouse.redb")).await.unwrap();
+    let lived = lived
+        .open(data.join(format!("memory-{assistant}.redb")))
+        .await
+        .unwrap();
     let anew = empty_memory(assistant);
     for memory in [&lived, &anew] {
         catch_up(&host.log, assistant, memory).await.unwrap();

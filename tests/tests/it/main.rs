@@ -10,6 +10,7 @@
 mod account;
 mod forgetting;
 mod host;
+mod house;
 mod kill;
 mod many;
 mod memory;

@@ -86,6 +86,11 @@ impl AssistantLog {
         self.log.resident()
     }
 
+    /// The log, for reading.
+    pub(crate) fn events(&self) -> &OpenLog {
+        &self.log
+    }
+
     /// Appends one event, unless another process has appended one since the log was opened.
     pub(crate) fn append(&self, event: &Event) -> Result<(), CommandError> {
         self.append_all(std::slice::from_ref(event))

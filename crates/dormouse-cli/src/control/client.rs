@@ -102,7 +102,11 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Commitment(_)
         | Command::Delegation(_)
         | Command::Project(_)
-        | Command::Note(_) => Way::There,
+        | Command::Note(_)
+        | Command::Journal(_)
+        | Command::Sleep(_)
+        | Command::Wake(_)
+        | Command::Night(_) => Way::There,
     }
 }
 

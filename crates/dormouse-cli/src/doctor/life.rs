@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{
-    ConfiguredModel, State, forget_requests, prompt_findings, restore, unreferred,
+    ConfiguredModel, State, StepEnd, forget_requests, prompt_findings, restore, unreferred,
 };
 use dormouse_host::{DataFolder, SystemClock, check_world};
 use dormouse_providers::token_counter_for;
@@ -37,6 +37,7 @@ pub(super) fn findings(
                 findings.extend(sandbox.and_then(|sandbox| at_home(sandbox, &key, &state)));
                 findings.extend(stopped(data, &key, &state));
                 findings.extend(paused(data, &key, &state));
+                findings.extend(asleep(&key, &state));
                 findings.extend(asked_to_forget(data, log, &key));
                 findings.extend(config.and_then(|config| due(data, log, config, &key)));
                 findings.extend(prompts(&key, &state));
@@ -72,6 +73,34 @@ fn at_home(sandbox: &Sandbox, key: &AssistantId, state: &State) -> Option<Findin
         )),
         Err(error) => Some(Finding::Wrong(Report(&error).to_string(), error.exit())),
     }
+}
+
+/// Whether it is asleep, and what its last night left undone.
+fn asleep(key: &AssistantId, state: &State) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let (Some(until), Some(phase)) = (state.sleep.scheduled_wake_time(), state.sleep.phase()) {
+        let until = describe::second(until);
+        findings.push(Finding::Doubtful(format!(
+            "{key} is asleep ({phase}) at most until {until}; `dormouse wake` wakes it"
+        )));
+    }
+    let steps = state
+        .sleep
+        .last_night()
+        .into_iter()
+        .flat_map(|night| &night.steps);
+    let skipped = steps.filter(|step| step.end == Some(StepEnd::Skipped));
+    findings.extend(skipped.map(|step| {
+        let why = step
+            .failure
+            .as_ref()
+            .map_or_else(String::new, |why| format!(": {why}"));
+        Finding::Doubtful(format!(
+            "{key} skipped {} in its last night{why}",
+            step.step
+        ))
+    }));
+    findings
 }
 
 fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Finding> {

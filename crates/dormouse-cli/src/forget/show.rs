@@ -72,7 +72,7 @@ impl Summary {
         rewritten.extend(is_log_changed.then(|| "log.redb".into()));
         rewritten.extend(found.world.then(|| "world.redb".into()));
         rewritten.extend(names(found.others.shortened.iter().map(|(path, _)| path)));
-        let selection = plans.values().next().map(ForgetPlan::selection);
+        let selection = asked(plans);
         let person = match selection {
             Some(Selection::Person(person)) => person.clone(),
             _ => Person::default(),
@@ -219,6 +219,12 @@ impl Summary {
             ));
         }
     }
+}
+
+/// What was asked for: other logs lose what tasks carried there.
+pub(super) fn asked(plans: &Plans) -> Option<&Selection> {
+    let mut selections = plans.values().map(ForgetPlan::selection);
+    selections.find(|selection| **selection != Selection::Carried)
 }
 
 /// One of these things, which a plan counts.

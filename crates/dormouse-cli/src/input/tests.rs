@@ -249,6 +249,9 @@ fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
         ("/stop", Command::Stop(String::new())),
         ("/stop it burns", Command::Stop("it burns".to_owned())),
         ("/clear", Command::Clear),
+        ("/sleep", Command::Sleep(String::new())),
+        ("/sleep late", Command::Sleep("late".to_owned())),
+        ("/wake", Command::Wake),
         ("/quit ", Command::Quit),
     ] {
         assert_eq!(parsed(line), Input::Command(command));

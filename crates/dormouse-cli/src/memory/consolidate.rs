@@ -21,7 +21,7 @@ use crate::{
 
 /// Nothing, or not everything, was consolidated.
 #[derive(Debug, thiserror::Error)]
-enum ConsolidateFailure {
+pub(super) enum ConsolidateFailure {
     #[error(
         "the model failed: {0}; what was done so far is kept, and the same command goes on from there"
     )]
@@ -87,7 +87,7 @@ pub(super) async fn consolidate(
 }
 
 /// Who asks the chosen model, and the accounts of what that costs.
-pub(super) fn consolidator(
+pub(crate) fn consolidator(
     file: &MemoryFile,
     requests: u64,
     flags: &ProviderFlags,
@@ -223,6 +223,6 @@ fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
     lines
 }
 
-fn cost(accounts: &Accounts) -> String {
+pub(super) fn cost(accounts: &Accounts) -> String {
     accounts.ledger().sum(|_| true).to_string()
 }

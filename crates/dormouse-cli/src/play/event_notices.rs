@@ -1,7 +1,7 @@
 //! Prints what happens to the assistant: every event for programs, only failures for people.
 
 use dormouse_contracts::{Author, Seq};
-use dormouse_engine::{Activity, Event, SelfNoteKind};
+use dormouse_engine::{Activity, Event, SelfNoteKind, WakeCause};
 use dormouse_host::Tail;
 use tokio::{select, sync::watch};
 
@@ -152,6 +152,13 @@ fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> 
             "{name} is stopped: {}. Messages are kept; /clear lets it go on (when this program has ended, `{clear}`).",
             describe::stop_reason(&it.cause, it.reason.as_deref())
         )),
+        // Somebody who lets it sleep, or wakes it, hears that from the command.
+        Event::FellAsleep(it) if !matches!(it.author, Author::Operator(_)) => Some(format!(
+            "{name} falls asleep. Somebody who talks to it wakes it."
+        )),
+        Event::WokeUp(it) if !matches!(it.cause, WakeCause::Operator(_)) => {
+            Some(format!("{name} wakes."))
+        }
         Event::SelfNoted(it)
             if it.kind == SelfNoteKind::Guideline && matches!(it.author, Author::Tool(_)) =>
         {

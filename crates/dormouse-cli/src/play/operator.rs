@@ -2,8 +2,13 @@
 
 use std::collections::VecDeque;
 
-use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq};
-use dormouse_engine::{ApprovalAnswer, ApprovalAnswered, ClearError, Handle, RetryError, catch_up};
+use dormouse_contracts::{
+    AppendErrorKind, AppendRequest, AssistantId, Author, Clock, ReadEvents, Seq,
+};
+use dormouse_engine::{
+    ApprovalAnswer, ApprovalAnswered, ClearError, Event, GoalNote, Handle, RetryError, SleepError,
+    SleepWish, State, WakeCause, catch_up,
+};
 use dormouse_host::SystemClock;
 use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
@@ -30,6 +35,8 @@ pub(super) enum Flow {
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;
+/// How often a command is decided again because something happened meanwhile.
+const ATTEMPTS: u32 = 16;
 /// How many memories are shown: the newest ones.
 const MEMORIES: usize = 100;
 
@@ -78,6 +85,8 @@ impl Operator {
             Command::Stop(reason) => vec![self.stop(reason).await],
             Command::Clear => vec![self.clear().await],
             Command::Retry => vec![self.retry().await],
+            Command::Sleep(reason) => vec![self.sleep(&reason).await],
+            Command::Wake => vec![self.wake().await],
             Command::Approvals => self.approvals().await,
             Command::Answer(answer, number, reason) => {
                 vec![self.answer(answer, number, reason).await]
@@ -155,6 +164,63 @@ impl Operator {
                 "There is no pause to end: the model can be called already.".to_owned()
             }
             Err(error) => error.to_string(),
+        }
+    }
+
+    async fn sleep(&self, reason: &str) -> String {
+        let wish = SleepWish {
+            author: Author::Operator(self.player.clone()),
+            until: None,
+            reason: (!reason.is_empty()).then(|| GoalNote::by_operator(reason)),
+        };
+        let asleep = |state: &State| {
+            let asleep = state.fall_asleep(SystemClock.now(), wish.clone())?;
+            Ok(Event::FellAsleep(asleep))
+        };
+        match self.append(asleep).await {
+            Ok(()) => format!(
+                "{} sleeps. Somebody who talks to it wakes it.",
+                self.assistant
+            ),
+            Err(why) => why,
+        }
+    }
+
+    async fn wake(&self) -> String {
+        let woken = |state: &State| {
+            let woken = state.wake_up(WakeCause::Operator(self.player.clone()))?;
+            Ok(Event::WokeUp(woken))
+        };
+        match self.append(woken).await {
+            Ok(()) => format!("{} is awake.", self.assistant),
+            Err(why) => why,
+        }
+    }
+
+    /// Appends what follows from the state, or returns why not.
+    async fn append(
+        &self,
+        decide: impl Fn(&State) -> Result<Event, SleepError>,
+    ) -> Result<(), String> {
+        let mut attempts = 0;
+        loop {
+            let state = self.handle.inspect().await.unwrap_or_default();
+            let event = decide(&state).map_err(|error| error.to_string())?;
+            let encoded = event.encode(SystemClock.now());
+            let request = AppendRequest {
+                assistant: self.key.clone(),
+                expected: state.seq,
+                events: vec![encoded.map_err(|error| error.to_string())?],
+            };
+            attempts += 1;
+            match self.handle.append(request).await {
+                Ok(_) => return Ok(()),
+                // Something happened meanwhile, so it is decided again.
+                Err(error)
+                    if attempts < ATTEMPTS
+                        && matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {}
+                Err(error) => return Err(Report(&error).to_string()),
+            }
         }
     }
 

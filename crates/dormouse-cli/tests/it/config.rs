@@ -208,8 +208,8 @@ fn a_wrong_value_is_refused_with_its_place_and_a_wrong_name_with_the_nearest() {
         "llm_temprature is not a setting; did you mean provider.temperature?",
     );
     home.refused(
-        &["config", "set", "sleep_schedule", "2"],
-        "there is no sleep yet",
+        &["config", "set", "user_entity", "2"],
+        "the assistant belongs to nobody yet",
     );
     assert_eq!(home.changes(), Vec::<Value>::new());
 

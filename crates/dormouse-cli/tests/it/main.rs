@@ -42,6 +42,7 @@ mod server;
 mod session;
 mod settings;
 mod signals;
+mod sleep;
 mod spending;
 mod stopped_terminal;
 mod tools;

@@ -58,7 +58,7 @@ fn projects_and_notes_are_kept_changed_and_dropped_by_commands_that_say_who() {
     assert_eq!(shown[0]["status"], "completed");
     refused(
         &project(&["show", "7"]),
-        "there is no project-7; there is project-1, project-2",
+        "there is no project \"project-7\"; there is project-1, project-2",
     );
     refused(&project(&["swap", "barn"]), "such as project-3");
     refused(&project(&["create", " "]), "blank or longer than 200");
@@ -117,4 +117,72 @@ fn commitments_are_listed_until_they_are_over_and_then_with_what_became_of_them(
     assert_eq!(field(&all, "status"), ["kept", "open"].map(Value::from));
     let text = ok(home.run(&["commitment", "list", "--all"], "")).out;
     assert!(text.contains(" kept since 2027-01-02T"), "{text}");
+}
+
+#[test]
+fn entries_are_written_listed_searched_and_restored_by_commands_that_say_who() {
+    let home = Home::new();
+    ok(home.run(&["assistant", "create", "mole"], ""));
+    let journal = |args: &[&str]| home.run(&[&["journal"], args].concat(), "");
+    assert_eq!(ok(journal(&["list"])).out, "no entry\n");
+    ok(home.run(&["config", "set", "journal.max_entries", "2"], ""));
+    ok(home.run(&["play", "--json"], "hello\n"));
+    let told = "the red gate was shut after the storm";
+    let first = ok(journal(&[
+        "add",
+        told,
+        "--from",
+        "Alice",
+        "--tag",
+        "Weather",
+        "--importance",
+        "2",
+    ]));
+    assert_eq!(first.out, "entry 1 is written, importance 2\n");
+    let again = ok(journal(&["add", &format!("{told} "), "--from", "Alice"])).out;
+    assert!(again.contains("it repeats entry 1"), "{again}");
+    refused(&journal(&["add", " "]), "content is blank");
+    refused(
+        &journal(&["add", "x", "--importance", "11"]),
+        "from 1 to 10",
+    );
+    refused(
+        &journal(&["add", "x", "--tag", "a,b"]),
+        "give each one by itself",
+    );
+    let found = ok(journal(&["search", "storms and gates", "--json"])).of_type("journal_entry");
+    assert_eq!(field(&found, "id"), [1].map(Value::from), "one for both");
+    let episodic = ok(journal(&["search", "storm", "--episodic"])).out;
+    assert!(episodic.contains("importance 0."), "{episodic}");
+    let left = ok(journal(&["add", "two pear trees stand by the well"])).out;
+    assert!(left.contains("1 left the journal"), "{left}");
+    refused(&journal(&["show", "1"]), "it has 2 entries from 2 to 3");
+    refused(&journal(&["restore", "2"]), "is in the journal already");
+    refused(&journal(&["restore", "9"]), "it has 2 entries");
+    ok(journal(&["restore", "1", "--reason", "wanted again"]));
+    let shown = ok(journal(&["show", "1"])).out;
+    assert!(
+        shown.contains(told) && shown.contains("tags: weather"),
+        "{shown}"
+    );
+    let recalled = ok(home.run(&["memory", "search", "pear trees", "--json"], "")).out;
+    assert!(recalled.contains("two pear trees"), "{recalled}");
+    let listed = ok(journal(&["list", "--tag", "weather", "--json"])).of_type("journal_entry");
+    assert_eq!(field(&listed, "id"), [1].map(Value::from));
+    let log = ok(home.run(&["log", "show"], "")).out;
+    for line in [
+        "entry 1, importance 2: the red gate",
+        "entry 1 left: there were too many",
+        "entry 1 is back, by ",
+    ] {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+    let thought = ok(journal(&["reflect", "--conclude", "--score", "--json"]));
+    let thought = thought.of_type("journal_reflection");
+    assert_eq!(
+        thought[0]["end"], "done",
+        "the offline model reads each request: {thought:?}"
+    );
+    assert!(thought[0]["scored"].as_u64() > Some(0), "{thought:?}");
+    ok(home.run(&["log", "replay", "--decide"], ""));
 }

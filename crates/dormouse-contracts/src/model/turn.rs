@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ids::{EntityId, ToolName},
+    ids::{AssistantId, EntityId, ToolName},
     perception::Perception,
     time::Timestamp,
 };
@@ -63,12 +63,36 @@ pub enum TurnTrigger {
     Message(Box<Perception>),
     /// The moment came for something that the assistant means to do for somebody.
     Due(DueAction),
+    /// Another assistant gives a task, or a task that another one was given is over.
+    Task(AssistantTask),
 }
 
 impl From<Perception> for TurnTrigger {
     fn from(perception: Perception) -> Self {
         Self::Message(Box::new(perception))
     }
+}
+
+/// A task that goes from one assistant to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssistantTask {
+    /// The other assistant: who gives the task, or who was given it; absent if nobody was.
+    pub other: Option<AssistantId>,
+    /// The words of the task.
+    pub task: String,
+    /// What became of a task that another one was given; absent for a task that is to be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<TaskReport>,
+}
+
+/// What became of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskReport {
+    /// It was done, with this result.
+    Done(String),
+    /// It was not done, for this reason.
+    NotDone(String),
 }
 
 /// Something that the assistant means to do for somebody, at a moment that has come.

@@ -11,7 +11,8 @@ use crate::{
     config::Switch,
     decide::{BudgetStatus, stop_notice_is_due},
     event::StopReason,
-    gate::Skip,
+    gate::{Skip, next_reason},
+    sleeping::{callers, next_mode},
     state::Turn,
     status::{Activity, SafetyCounters, Status},
 };
@@ -37,6 +38,7 @@ impl Assistant {
             Activity::Stopped(_) => Skip::EmergencyStop,
             Activity::Disabled => Skip::Disabled,
             Activity::Stalled { .. } => Skip::Waiting(self.ports.clock.now()),
+            Activity::Asleep { until, .. } => Skip::Asleep(*until),
             Activity::Idle => Skip::Idle,
         }
     }
@@ -48,7 +50,11 @@ impl Assistant {
                 let now = self.ports.clock.now();
                 self.progress.silent_since.get_or_insert(now);
             }
-            Skip::EmergencyStop | Skip::Disabled | Skip::Collision | Skip::Idle => {
+            Skip::EmergencyStop
+            | Skip::Disabled
+            | Skip::Collision
+            | Skip::Asleep(_)
+            | Skip::Idle => {
                 self.progress.silent_since = None;
             }
         }
@@ -58,6 +64,10 @@ impl Assistant {
                 None => Activity::Idle,
             },
             Skip::Disabled => Activity::Disabled,
+            Skip::Asleep(until) => Activity::Asleep {
+                until,
+                is_working: false,
+            },
             Skip::Waiting(until) => match self.state.turns.current() {
                 Some(turn) if waits_for_its_world(turn) => {
                     let cause = turn.world.obstacle.clone();
@@ -86,17 +96,20 @@ impl Assistant {
             | Activity::OverBudget { until: at }
             | Activity::WorldUnreachable { until: at, .. } => Some(*at),
             Activity::Paused(pause) => Some(pause.until),
-            Activity::Thinking | Activity::Acting | Activity::Idle => None,
+            Activity::Thinking | Activity::Acting | Activity::Idle | Activity::Asleep { .. } => {
+                None
+            }
             // The log is tried again at the next tick.
             Activity::Stalled { .. } => {
                 return Some(Instant::now() + self.config.limits.tick_rate());
             }
             Activity::Disabled | Activity::Stopped(_) => return None,
         };
+        let now = self.ports.clock.now();
         let due_at = match &self.progress.activity {
-            Activity::Idle | Activity::Waiting(_) | Activity::OverBudget { .. } => {
-                self.state.next_due_after(self.ports.clock.now())
-            }
+            Activity::Waiting(_) | Activity::OverBudget { .. } => self.state.next_due_after(now),
+            Activity::Idle => next_reason(&self.state, Skip::Idle, now),
+            Activity::Asleep { .. } => self.next_in_sleep(now),
             _ => None,
         };
         let slow_at = match self.slow_since() {
@@ -105,21 +118,21 @@ impl Assistant {
         };
         let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
         let at = until.into_iter().chain(slow_at).chain(due_at).min();
-        let left = at.map(|at| at.since(self.ports.clock.now()));
+        let left = at.map(|at| at.since(now));
         // Somebody may set the clock, and the timer does not learn of it.
-        let look_again = (at.is_some() || self.shows_time()).then_some(LOOK_AGAIN);
-        let wait = left.into_iter().chain(look_again).min()?;
-        Some(Instant::now() + wait)
+        let wait = left.map(|left| left.min(LOOK_AGAIN));
+        let shown = self.shown_at().map(|at| at.since(self.ports.clock.now()));
+        Some(Instant::now() + wait.into_iter().chain(shown).min()?)
     }
 
-    /// Whether something in the status changes by time alone.
-    fn shows_time(&self) -> bool {
+    /// The next moment at which something in the status changes by time alone: a budget has more room, or an approval is too late.
+    fn shown_at(&self) -> Option<Timestamp> {
         let now = self.ports.clock.now();
-        let is_spent = |budget: BudgetStatus| budget.spent > 0;
-        self.state.approvals.waiting(now).next().is_some()
-            || BudgetStatus::each(&self.state, now)
-                .into_iter()
-                .any(is_spent)
+        let approvals = self.state.approvals.waiting(now);
+        let expire = approvals.map(|approval| approval.request.expires_at);
+        let budgets = BudgetStatus::each(&self.state, now).into_iter();
+        let free = budgets.filter_map(|budget| self.state.ledger.falls_at(budget.span, now));
+        expire.chain(free).min()
     }
 
     /// Whether model or world failed so often in a row that nobody should wait for them.
@@ -158,13 +171,18 @@ impl Assistant {
         };
         // A moment that has come waits like a message, also before its turn begins.
         let due = usize::from(state.due(self.ports.clock.now()).is_some());
+        let waiting = match state.sleep.is_asleep() {
+            // Everything else waits until it wakes.
+            true => callers(state).count(),
+            false => state.turns.len() + due,
+        };
         let unwritten = usize::from(!self.progress.unwritten.is_empty());
         self.beats.skip_for(self.skip());
         let status = Status {
             activity,
             slow_since: self.slow_since(),
             waiting_since: state.turns.since(),
-            waiting: (state.turns.len() + due).max(unwritten),
+            waiting: waiting.max(unwritten),
             approvals: state.approvals.waiting(self.ports.clock.now()).count(),
             unanswered: state.counts.unanswered,
             exchanges: (self.config.limits)
@@ -189,9 +207,14 @@ impl Assistant {
             spent: state.spent,
             budgets: BudgetStatus::each(state, self.ports.clock.now()),
             memories: state.counts.remembered,
-            left_alone: (state.tool_circuits.open(self.ports.clock.now()))
+            tools_not_attempted: (state.tool_circuits.open(self.ports.clock.now()))
                 .map(|(tool, _)| tool.to_owned())
                 .collect(),
+            sleep_phase: state.sleep.phase(),
+            activity_since_wake: state.sleep.activity_since_wake,
+            falls_asleep_at: (!state.sleep.is_asleep())
+                .then(|| next_mode(state, self.ports.clock.now()))
+                .flatten(),
         };
         self.status.send_if_modified(|current| {
             // Ticks that did nothing do not wake the watchers.

@@ -80,6 +80,7 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
             audience: audience.map(|all| own().fold(all, Audience::without)),
         }),
         took: taken.took,
+        sources: provenance.sources.clone(),
     };
     Ok(BuiltinOutcome::Decided {
         events: vec![Event::TaskAnswered(answered)],

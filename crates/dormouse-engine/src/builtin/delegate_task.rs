@@ -81,6 +81,8 @@ fn delegated(
     let above = state.delegations.task_of(turn.trigger_seq());
     let latest = call.now.plus(limits.timeout());
     let audience = provenance.audience.clone();
+    let briefing = briefing(state, turn, execution.personality_insulation);
+    let (briefing, briefing_sources) = briefing.unzip();
     Ok(TaskDelegated {
         call: call_id,
         to: Some(to).filter(|to| !to.is_empty()),
@@ -93,7 +95,7 @@ fn delegated(
                 trust: provenance.trust,
                 audience: audience.map(|all| state.identities.own().fold(all, Audience::without)),
             },
-            briefing: briefing(state, turn, execution.personality_insulation),
+            briefing,
             insulation: execution.personality_insulation,
             summarize: execution.result_summarization,
             tokens: room.tokens,
@@ -102,6 +104,7 @@ fn delegated(
             expires_at: above.map_or(latest, |above| latest.min(above.task.expires_at)),
         },
         sources: provenance.sources.clone(),
+        briefing_sources: briefing_sources.unwrap_or_default(),
         root: state.delegations.root_of(turn.trigger_seq()),
         part_of: above.map(|above| above.task.key.clone()),
         cost: room.cost,

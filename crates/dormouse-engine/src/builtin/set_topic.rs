@@ -1,6 +1,6 @@
 //! `set_topic`: says what the running conversation with somebody is about.
 
-use dormouse_contracts::ToolCategory;
+use dormouse_contracts::{Origin, ToolCategory};
 use dormouse_entities::Topic;
 use dormouse_memory::MIN_TRUST;
 use serde_json::json;
@@ -31,7 +31,19 @@ pub(super) const TOOL: Builtin = Builtin {
             )));
         }
         let topic = Topic::shortened(call.text("topic"));
-        let draft = topic.map(|topic| Draft::Topic(topic, Basis::of(&provenance)));
+        let mut basis = Basis::of(&provenance);
+        let message = Origin::event(call.turn.trigger_seq());
+        if basis.audience.is_none()
+            && provenance
+                .sources
+                .as_slice()
+                .iter()
+                .all(|source| *source == message)
+        {
+            // Where nothing is kept private no audience is recorded; that of the message is known all the same.
+            basis.audience = Some(call.turn.trigger.known_to());
+        }
+        let draft = topic.map(|topic| Draft::Topic(topic, basis));
         Ok(call.change(draft, None))
     },
 };

@@ -11,7 +11,10 @@ use serde_json::Value;
 use super::{RECALL_HISTORY, is_own, lists_lines};
 use crate::{
     delegating::shown_briefing,
-    event::{Call, DelegatedWords, GoalNote, Omitted, ProjectStatus, RecalledLine, Verdict},
+    event::{
+        Call, DelegatedTask, DelegatedWords, GoalNote, Omitted, ProjectStatus, RecalledLine,
+        Verdict,
+    },
     privacy::{KnownGoal, KnownProject, Shareable},
     render,
     results::{is_left_out, named_origin},
@@ -159,7 +162,7 @@ fn trigger(trigger: &Trigger) -> ShownItem<'_> {
 fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownItem<'a> {
     ShownItem {
         origin: None,
-        rests_on: vec![Origin::event(turn.trigger_seq())],
+        rests_on: vec![DelegatedTask::briefing_in(turn.trigger_seq())],
         from: Attribution::Several,
         said: ShownText::text(words.trust, &*words.text),
         was_shown: true,

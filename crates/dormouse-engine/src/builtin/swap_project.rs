@@ -43,7 +43,11 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
     let asked = call.text("project_key");
     let id = asked.parse::<ProjectId>().ok();
     let found = id.and_then(|id| known.iter().find(|it| it.project.id == id));
-    let next = found.ok_or_else(|| unknown(asked, &known))?;
+    let next = found.ok_or_else(|| {
+        let asked = dormouse_text::beginning(asked, super::SOURCE_SHOWN);
+        let known = known.iter().map(|it| it.project.id);
+        ProjectError::unknown(asked, known).to_string()
+    })?;
     let before = known
         .iter()
         .find(|it| it.project.status == ProjectStatus::Active);
@@ -65,16 +69,6 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
         result: with_words(result, next),
         trust: next.least_trust(),
     })
-}
-
-fn unknown(asked: &str, known: &[KnownProject<'_>]) -> String {
-    let keys: Vec<_> = known.iter().map(|it| it.project.id.to_string()).collect();
-    let keys = match keys.is_empty() {
-        true => "none".to_owned(),
-        false => keys.join(", "),
-    };
-    let asked = dormouse_text::beginning(asked, super::SOURCE_SHOWN);
-    format!("there is no project {asked:?}; there is {keys}")
 }
 
 /// The words about a project, with what they were made of.

@@ -4,11 +4,12 @@ use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec};
 use serde_json::{Value, json};
 
 use super::{
-    BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_goal, add_pending_action,
-    answer_task, call::Call, complete_pending_action, create_project, delegate_task, drop_note,
-    end_conversation, get_entity_profile, keep_note, list_goals, list_projects, noop,
-    recall_history, recall_memories, set_topic, store_memory, swap_project, update_entity_profile,
-    update_goal, update_project, update_relationship,
+    BuiltinOutcome, MOST_SOURCES, NotShown, add_entity_observation, add_goal, add_journal_entry,
+    add_pending_action, answer_task, call::Call, complete_pending_action, create_project,
+    delegate_task, drop_note, end_conversation, get_entity_profile, go_to_sleep, keep_note,
+    list_goals, list_projects, noop, recall_history, recall_memories, review_journal,
+    search_journal, set_topic, store_memory, swap_project, update_entity_profile, update_goal,
+    update_project, update_relationship,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -27,7 +28,7 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 23] = [
+static TABLE: [&Builtin; 27] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
     &recall_history::TOOL,
@@ -50,6 +51,10 @@ static TABLE: [&Builtin; 23] = [
     &drop_note::TOOL,
     &set_topic::TOOL,
     &end_conversation::TOOL,
+    &add_journal_entry::TOOL,
+    &search_journal::TOOL,
+    &review_journal::TOOL,
+    &go_to_sleep::TOOL,
     &noop::TOOL,
 ];
 
@@ -75,6 +80,7 @@ pub(crate) fn is_note(tool: &str) -> bool {
         add_pending_action::TOOL.name,
         complete_pending_action::TOOL.name,
         answer_task::TOOL.name,
+        go_to_sleep::TOOL.name,
     ];
     find(tool).is_some_and(|own| !own.is_look_up && !plans.contains(&own.name))
 }
@@ -88,7 +94,7 @@ pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     TABLE.into_iter().map(spec).collect()
 }
 
-/// All but the tools by which an assistant keeps projects and notes: those are left out first if there is little room.
+/// All but the tools by which an assistant keeps projects, notes and its journal: those are left out first if there is little room.
 pub(crate) fn fewer_tools() -> Result<Vec<ToolSpec>, IdError> {
     let spare = [
         create_project::TOOL.name,
@@ -99,6 +105,9 @@ pub(crate) fn fewer_tools() -> Result<Vec<ToolSpec>, IdError> {
         drop_note::TOOL.name,
         set_topic::TOOL.name,
         end_conversation::TOOL.name,
+        add_journal_entry::TOOL.name,
+        search_journal::TOOL.name,
+        review_journal::TOOL.name,
     ];
     let fewer = TABLE.into_iter().filter(|tool| !spare.contains(&tool.name));
     fewer.map(spec).collect()
@@ -120,7 +129,7 @@ fn spec(tool: &Builtin) -> Result<ToolSpec, IdError> {
         timeout: ToolSpec::DEFAULT_TIMEOUT,
         speech: None,
         required_trust: None,
-        cache: None,
+        cache: (tool.name == search_journal::TOOL.name).then_some(search_journal::CACHE),
     })
 }
 

@@ -15,7 +15,8 @@ pub struct DelegationSettings {
     pub depth: u32,
     /// How many tasks may follow from one message or occasion, those of delegates included. Default 10.
     pub tasks: u32,
-    /// The most tokens that one task may take, with all that follow from it. Default 100,000. If the assistant has a budget, a
+    /// The most tokens that one task may take, with all that follow from it: of the prompts and replies of each answered call.
+    /// In a turn for a task the model is asked for nothing else. Default 100,000. If the assistant has a budget, a
     /// task gets at most half of what is left.
     pub tokens: u32,
 }

@@ -138,6 +138,10 @@ impl NightAgain {
                 }
                 Some(asked)
             }
+            // What a model makes of the journal is not asked again: its request may be older than changes that came meanwhile.
+            Consultation::Scoring { .. }
+            | Consultation::Questions { .. }
+            | Consultation::Insights { .. } => None,
             Consultation::EntityConsolidation { entity, .. } => {
                 let due = self.memory.with_entities(|known| {
                     Consolidation::of(known.profile(entity)?, &rules.people)
@@ -162,7 +166,11 @@ impl NightAgain {
             return false;
         };
         match (&failed.about, failed.cause) {
-            (_, ConsultationFailure::Refused(_)) | (Consultation::Judgement { .. }, _) => false,
+            (_, ConsultationFailure::Refused(_))
+            | (Consultation::Judgement { .. }, _)
+            | (Consultation::Scoring { .. }, _)
+            | (Consultation::Questions { .. }, _)
+            | (Consultation::Insights { .. }, _) => false,
             (Consultation::Extraction { records }, ConsultationFailure::Unreadable) => {
                 self.extraction.as_ref().is_some_and(|it| {
                     let is_same = it.batch.records() == *records;

@@ -1,24 +1,24 @@
 //! One run: what is left of an earlier one, then records, then people.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::ops::ControlFlow;
 
-use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, ReadEvents, Seq};
+use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ReadEvents, Seq};
 use dormouse_entities::{Consolidation, read_consolidation};
 use dormouse_memory::write::{Batch, ExtractedFacts, batches};
 
-use super::{ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND, consolidation};
+use super::{
+    ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND,
+    asking::{Asked, recorded},
+    consolidation,
+};
 use crate::{
-    decide::{CallWish, longest_reply, shortened_reply},
     event::{
         ConsolidationBegan, ConsolidationEndCause, ConsolidationEnded, Consultation,
-        ConsultationFailed, ConsultationFailure, Consulted, Event, ReservedBy,
+        ConsultationFailed, ConsultationFailure, Event,
     },
-    prompt,
     remembering::LoggedMemory,
-    replay::{self, restore},
-    secrets::masked_reply,
+    replay::restore,
     state::Consultations,
-    work::{Bounds, Caller},
 };
 
 /// The reason of every change that a run makes.
@@ -53,6 +53,20 @@ impl Consolidator {
         self.consolidate(memory, Scope::Records).await
     }
 
+    /// Consolidates a part in the sleep of the assistant. If the most requests are made, the run is not over: the next one goes on,
+    /// and knows what failed in this one.
+    ///
+    /// # Errors
+    ///
+    /// [`ConsolidateError`] if log or memory fail.
+    pub(crate) async fn tonight<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        part: Tonight,
+    ) -> Result<Consolidated, ConsolidateError> {
+        self.consolidate(memory, Scope::Tonight(part)).await
+    }
+
     async fn consolidate<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -67,7 +81,10 @@ impl Consolidator {
         };
         // It only breaks with an end that is in the report.
         let _ended = run.all(scope).await?;
-        run.finish().await?;
+        let goes_on = run.came_of_it.end == ConsolidationEnd::MaxRequests;
+        if !(goes_on && matches!(scope, Scope::Tonight(_))) {
+            run.finish().await?;
+        }
         let mut came_of_it = run.came_of_it;
         came_of_it.skipped = run.open.attempts.skipped().map(str::to_owned).collect();
         Ok(came_of_it)
@@ -80,6 +97,15 @@ enum Scope {
     All,
     /// No people.
     Records,
+    /// A part of it, which may take several runs.
+    Tonight(Tonight),
+}
+
+/// What is consolidated in one piece of the work of a night.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tonight {
+    Records,
+    People,
 }
 
 /// Whether the run goes on; it breaks when its end is in the report.
@@ -120,16 +146,18 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             self.open.attempts = open.attempts.clone();
         }
         go_on!(self.resume(&open).await?);
-        go_on!(self.records().await?);
+        if scope != Scope::Tonight(Tonight::People) {
+            go_on!(self.records().await?);
+        }
         match scope {
-            Scope::All => self.people().await,
-            Scope::Records => Ok(ON),
+            Scope::All | Scope::Tonight(Tonight::People) => self.people().await,
+            Scope::Records | Scope::Tonight(Tonight::Records) => Ok(ON),
         }
     }
 
     /// Takes up the replies that nothing has followed from yet.
     async fn resume(&mut self, open: &Consultations) -> Flow {
-        if let Some((seq, consulted)) = self.recorded(open.extraction).await?
+        if let Some((seq, consulted)) = recorded(self.memory, open.extraction).await?
             && let Consultation::Extraction { records } = &consulted.about
         {
             let sources = self
@@ -140,13 +168,13 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             // What was withdrawn or erased since must not lead to anything.
             if sources.len() == records.len() {
                 self.came_of_it.resumed += 1;
-                let verdict = self.recorded(open.judgement).await?;
+                let verdict = recorded(self.memory, open.judgement).await?;
                 let verdict = verdict.map(|(_, consulted)| consulted.reply.content);
                 let (batch, reply) = (Batch::of(sources), consulted.reply.content);
                 go_on!(self.settle(&batch, seq, &reply, verdict).await?);
             }
         }
-        if let Some((_, consulted)) = self.recorded(open.entity).await?
+        if let Some((_, consulted)) = recorded(self.memory, open.entity).await?
             && let Consultation::EntityConsolidation {
                 entity,
                 observations,
@@ -211,20 +239,6 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         let failed = Event::ConsultationFailed(ConsultationFailed { about, cause });
         self.memory.append(&failed).await?;
         Ok(())
-    }
-
-    /// The recorded reply of this event.
-    async fn recorded(
-        &self,
-        seq: Option<Seq>,
-    ) -> Result<Option<(Seq, Consulted)>, ConsolidateError> {
-        let Some(seq) = seq else { return Ok(None) };
-        let key = self.memory.memory().assistant();
-        let event = replay::event(self.memory.log(), key, seq).await?;
-        Ok(match event {
-            Some(Event::Consulted(consulted)) => Some((seq, consulted)),
-            _ => None,
-        })
     }
 
     async fn records(&mut self) -> Flow {
@@ -354,34 +368,6 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         Ok(())
     }
 
-    /// Reserves what the request may take, and returns how long the reply may be then; `None` without a budget. Ends the run
-    /// if the assistant is stopped, or may spend no more.
-    async fn reserve(&mut self, request: &ChatRequest) -> Flow<Option<u32>> {
-        let key = self.memory.memory().assistant().clone();
-        let state = restore(self.memory.log(), &key).await?;
-        if state.stop.is_on() {
-            return self.end(ConsolidationEnd::Stopped);
-        }
-        let settings = &state.configuration.settings;
-        if !settings.budgets.is_limited() {
-            self.begin().await?;
-            return Ok(ControlFlow::Continue(None));
-        }
-        let wish = CallWish {
-            by: ReservedBy::Consolidation,
-            prompt_tokens: self.by.tokens(request),
-            reply_tokens: longest_reply(settings, request.max_tokens),
-        };
-        let now = self.by.clock.now();
-        let Ok(reserved) = wish.reserved(settings, &state.ledger, now) else {
-            return self.end(ConsolidationEnd::BudgetSpent);
-        };
-        let reply = reserved.reply_tokens;
-        self.begin().await?;
-        self.memory.append(&Event::CallReserved(reserved)).await?;
-        Ok(ControlFlow::Continue(Some(reply)))
-    }
-
     /// Asks the model, and writes its reply into the log. `None` if this request is refused.
     async fn ask(
         &mut self,
@@ -392,64 +378,32 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         if self.came_of_it.requests >= self.by.settings.max_requests {
             return self.end(ConsolidationEnd::MaxRequests);
         }
-        let reserved = go_on!(self.reserve(request).await?);
-        let settings = &self.by.settings;
-        let bounded = ChatRequest {
-            max_tokens: reserved.or(request.max_tokens),
-            ..request.clone()
+        let reserved = match self.by.reserved(self.memory, request).await? {
+            Ok(reserved) => reserved,
+            Err(end) => return self.end(end),
         };
-        let caller = Caller {
-            model: &*self.by.model,
-            clock: &*self.by.clock,
-            random: &*self.by.random,
-            budget: &settings.retry_budget,
-            bounds: Bounds {
-                attempt: settings.timeout,
-                // With a budget, one attempt is reserved.
-                retry_for: reserved.map_or(settings.retry_for, |_| Duration::ZERO),
-            },
-        };
-        let asked = caller.reply(&bounded).await;
-        let (model, mut reply) = match asked.outcome {
-            Ok(answered) => answered,
-            Err(failed) => {
-                let kind = failed.error.kind();
-                return match refuses(kind) {
-                    true => {
-                        let cause = ConsultationFailure::Refused(kind);
-                        self.failed(about, cause).await?;
-                        Ok(ControlFlow::Continue(None))
-                    }
-                    false => self.end(ConsolidationEnd::ModelFailed {
-                        kind,
-                        reason: failed.error.to_string(),
-                    }),
-                };
+        self.begin().await?;
+        match self
+            .by
+            .ask(self.memory, (about, request, made_from), reserved)
+            .await?
+        {
+            Asked::Replied(seq, consulted) => {
+                let usage = consulted.reply.usage;
+                let report = &mut self.came_of_it;
+                report.requests += 1;
+                report.prompt_tokens +=
+                    u64::from(usage.map_or(consulted.prompt_tokens, |usage| usage.prompt_tokens));
+                report.completion_tokens +=
+                    u64::from(usage.map_or(consulted.tokens, |usage| usage.completion_tokens));
+                Ok(ControlFlow::Continue(Some((seq, consulted.reply.content))))
             }
-        };
-        // Nothing was offered to call, and calls of any length would not fit into the log.
-        reply.tool_calls.clear();
-        let reply = masked_reply(shortened_reply(reply));
-        let consulted = Consulted {
-            about,
-            model,
-            tokens: self.by.counter.count(&reply.content).tokens,
-            prompt_tokens: self.by.tokens(request),
-            prompt_hash: prompt::hash(request),
-            duration_ms: asked.duration_ms,
-            reply,
-            made_from: Some(made_from),
-        };
-        let usage = consulted.reply.usage;
-        let report = &mut self.came_of_it;
-        report.requests += 1;
-        report.prompt_tokens +=
-            u64::from(usage.map_or(consulted.prompt_tokens, |usage| usage.prompt_tokens));
-        report.completion_tokens +=
-            u64::from(usage.map_or(consulted.tokens, |usage| usage.completion_tokens));
-        let content = consulted.reply.content.clone();
-        let seq = self.memory.append(&Event::Consulted(consulted)).await?;
-        Ok(ControlFlow::Continue(Some((seq, content))))
+            Asked::Refused(about, cause) => {
+                self.failed(about, cause).await?;
+                Ok(ControlFlow::Continue(None))
+            }
+            Asked::Ended(end) => self.end(end),
+        }
     }
 
     fn end<T>(&mut self, end: ConsolidationEnd) -> Flow<T> {
@@ -469,9 +423,4 @@ fn person(due: &Consolidation) -> Consultation {
         entity: due.entity().clone(),
         observations: due.observations().to_vec(),
     }
-}
-
-/// Whether the model refuses what is shown, and may answer another request.
-fn refuses(kind: ModelErrorKind) -> bool {
-    kind.refuses_the_prompt() || kind == ModelErrorKind::Malformed
 }

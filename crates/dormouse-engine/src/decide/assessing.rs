@@ -2,7 +2,7 @@
 
 use super::{
     action::{Action, OutsideCall},
-    budget,
+    budget, delegation,
     view::View,
 };
 use crate::{
@@ -20,7 +20,7 @@ pub(super) fn of(view: View<'_>, turn: &Turn) -> Option<Action> {
         return None;
     }
     // A limited budget is reserved for the answer.
-    if execution.use_quick_assessment || view.config().budgets.is_limited() {
+    if execution.use_quick_assessment || delegation::counts_tokens(view, turn) {
         return Some(assessed(view, turn, None).into());
     }
     let shown = shown_trigger(turn, view.counter);

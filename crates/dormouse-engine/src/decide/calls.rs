@@ -60,7 +60,9 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
     match spec.reach {
         ToolReach::Query => match view.state.cached.find(spec, &checked.arguments, view.now) {
             Some(known) => used_again(view, call, known).into(),
-            None if let Some(left_alone) = left_alone(view, call, spec) => left_alone.into(),
+            None if let Some(not_attempted) = not_attempted(view, call, spec) => {
+                not_attempted.into()
+            }
             None => Action::Call(OutsideCall::Observe(
                 call.id().clone(),
                 Query {
@@ -70,8 +72,8 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 },
             )),
         },
-        ToolReach::Effect if let Some(left_alone) = left_alone(view, call, spec) => {
-            left_alone.into()
+        ToolReach::Effect if let Some(not_attempted) = not_attempted(view, call, spec) => {
+            not_attempted.into()
         }
         ToolReach::Effect => match approvals::approval(view, turn, call, &checked) {
             Err(asked) => asked.into(),
@@ -80,6 +82,10 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
                 None => failed("the act could not be named"),
             },
         },
+        // Looking into its own journal is a builtin, and its answers may be used again, too.
+        _ if let Some(known) = view.state.cached.find(spec, &checked.arguments, view.now) => {
+            used_again(view, call, known).into()
+        }
         _ => match builtin::decide(
             spec.name.as_str(),
             &checked.arguments,
@@ -114,7 +120,7 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
 
 /// What a call of a tool comes to that gave no answers lately. It was not made, so it is no error. Words are always said:
 /// nobody could be told otherwise that something is wrong.
-fn left_alone(view: View<'_>, call: &CallState, spec: &ToolSpec) -> Option<Event> {
+fn not_attempted(view: View<'_>, call: &CallState, spec: &ToolSpec) -> Option<Event> {
     if spec.speech.is_some() {
         return None;
     }
@@ -306,7 +312,13 @@ fn answered(
 fn used_again(view: View<'_>, call: &CallState, known: &CachedResult) -> Event {
     Event::ToolAnswered(ToolAnswered {
         cached: Some(known.at),
-        ..answered(view, call, Verdict::Success, known.content.clone(), None)
+        ..answered(
+            view,
+            call,
+            Verdict::Success,
+            known.content.clone(),
+            known.trust,
+        )
     })
 }
 

@@ -4,12 +4,13 @@ use dormouse_contracts::{ChatReply, ModelErrorKind, ModelName};
 
 use super::{
     action::{Action, OutsideCall},
+    delegation,
     view::View,
 };
 use crate::{
     compacting::{self, SummaryAsk},
     event::{CompactionMode, Event, FactsBefore, SummaryFailure},
-    prompt,
+    prompt::{self, Component},
     state::Turn,
 };
 
@@ -20,19 +21,24 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     // Not in a turn that tries a smaller limit after a refusal: this one message may be the cause.
     let is_usual =
         turn.failures.refusals == 0 && turn.shown_from() == 0 && turn.context_limit.is_none();
-    if !settings.is_on || turn.steps_this_tick > 0 || !is_usual {
+    // A prompt without earlier turns gets no shorter by showing them shorter.
+    let shows_history = view.preamble.shows(Component::ConversationHistory);
+    if !settings.is_on || turn.steps_this_tick > 0 || !is_usual || !shows_history {
         return None;
     }
     let found = prompt::measure(view.state, turn, view.preamble);
     if let Some(compacted) = compacting::plan(view.state, &found, CompactionMode::Emergency) {
-        let is_looked_at = settings.extracts_facts && compacting::is_worth_a_request(&compacted);
+        // A budget reserves for it; a task does not pay for what the delegate remembers of others.
+        let is_for_task = view.state.delegations.task_of(turn.trigger_seq()).is_some();
+        let is_looked_at =
+            settings.extracts_facts && !is_for_task && compacting::is_worth_a_request(&compacted);
         return Some(match is_looked_at {
             true => Action::Call(OutsideCall::ExtractFacts),
             false => Event::Compacted(compacted).into(),
         });
     }
     // A limited budget is reserved for answers. Without a summary the words can still be recalled.
-    if view.config().budgets.is_limited() {
+    if delegation::counts_tokens(view, turn) {
         return None;
     }
     let open = view.state.compactions.due(view.now)?;

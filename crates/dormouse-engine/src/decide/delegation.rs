@@ -3,12 +3,12 @@
 use super::{action::Decided, commitment, view::View};
 use crate::{
     event::{
-        DelegationEnded, DelegationFailure, EndedBy, Event, StopReason, TaskAnswered, TaskOutcome,
-        TickEnded,
+        DelegationEnded, DelegationFailure, EndedBy, Event, StopReason, TaskAnswered, TaskCost,
+        TaskOutcome, TickEnded,
     },
     state::{GivenTask, State, TakenTask, Turn},
 };
-use dormouse_contracts::{Seq, Timestamp};
+use dormouse_contracts::{Seq, Sources, Timestamp};
 
 /// A reply that has no room for this many tokens is not worth asking for.
 const SHORTEST_REPLY: u64 = 256;
@@ -75,21 +75,29 @@ pub(crate) fn overdue_at(state: &State, now: Timestamp) -> Option<Seq> {
 /// Ends the first task that has to be ended now.
 pub(super) fn overdue(view: View<'_>) -> Option<Event> {
     Some(match first(view.state, view.now)? {
-        Overdue::Given(given, failure) => Event::DelegationEnded(DelegationEnded {
-            key: given.key().clone(),
-            by: EndedBy::Itself,
-            outcome: TaskOutcome::Failed(failure),
-            took: None,
-        }),
+        Overdue::Given(given, failure) => withdrawn(given, failure),
         Overdue::Taken(taken, failure) => failed(taken, failure),
     })
 }
 
-/// While the assistant is stopped, those who gave it a task learn that.
+/// While the assistant is stopped, those who gave it a task learn that, and nobody goes on with what it gave away.
 pub(super) fn stopped(view: View<'_>) -> Option<Event> {
-    let mut taken = view.state.delegations.taken_tasks();
-    let taken = taken.find(|taken| taken.is_open())?;
-    Some(failed(taken, DelegationFailure::EmergencyStop))
+    let tasks = &view.state.delegations;
+    let taken = tasks.taken_tasks().find(|taken| taken.is_open());
+    let taken = taken.map(|taken| failed(taken, DelegationFailure::EmergencyStop));
+    let given = || tasks.open().next();
+    taken.or_else(|| given().map(|given| withdrawn(given, DelegationFailure::Cancelled)))
+}
+
+/// The one who gave a task does not wait for it any more. Nobody can have begun with it before somebody was chosen.
+fn withdrawn(given: &GivenTask, failure: DelegationFailure) -> Event {
+    let took = given.delegate.is_none().then(TaskCost::default);
+    Event::DelegationEnded(DelegationEnded {
+        key: given.key().clone(),
+        by: EndedBy::Itself,
+        outcome: TaskOutcome::Failed(failure),
+        took,
+    })
 }
 
 fn failed(taken: &TakenTask, failure: DelegationFailure) -> Event {
@@ -97,7 +105,14 @@ fn failed(taken: &TakenTask, failure: DelegationFailure) -> Event {
         key: taken.task.key.clone(),
         outcome: TaskOutcome::Failed(failure),
         took: taken.took,
+        sources: Sources::default(),
     })
+}
+
+/// Whether something bounds what this turn may take. Then the model is asked for nothing but what the turn says and does.
+pub(super) fn counts_tokens(view: View<'_>, turn: &Turn) -> bool {
+    let task = view.state.delegations.task_of(turn.trigger_seq());
+    task.is_some() || view.config().budgets.is_limited()
 }
 
 /// The end of a turn for a task of another assistant, before the model is asked: nobody waits for it any more, it is too late,

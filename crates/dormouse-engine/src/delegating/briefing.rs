@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use dormouse_contracts::{Audience, Trust};
+use dormouse_contracts::{Audience, Origin, Seq, Sources, Trust};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
 
 use crate::{
@@ -28,16 +28,18 @@ struct Line {
     text: String,
     trust: Trust,
     audience: Audience,
+    /// What it goes back to.
+    rests_on: Vec<Origin>,
 }
 
 /// What a delegate is shown with a task that is given in this turn: nothing that not everybody who listens here was party to, and
 /// nothing if only trusted text is shown in the turn itself. The trust is the lowest of all that is in it; the audience are those
-/// who were party to all of it.
+/// who were party to all of it. With it comes what it goes back to.
 pub(crate) fn briefing(
     state: &State,
     turn: &Turn,
     insulation: Insulation,
-) -> Option<DelegatedWords> {
+) -> Option<(DelegatedWords, Sources)> {
     let (goals, turns) = match insulation {
         Insulation::None => (GOALS, TURNS),
         Insulation::Orchestrator => return None,
@@ -56,6 +58,7 @@ pub(crate) fn briefing(
             text: format!("means to: {}", line(&note.text)),
             trust: note.trust,
             audience: note.audience.clone(),
+            rests_on: with_event(it.goal.seq, &note.sources),
         }
     });
     let earlier = match turn.is_careful() {
@@ -78,16 +81,18 @@ pub(crate) fn briefing(
         trust = trust.lowest(more.trust);
         audience = audience.intersection(&more.audience);
     }
+    let sources = lines.iter().flat_map(|it| &it.rests_on).copied().collect();
     let lines: Vec<_> = lines.iter().map(|it| format!("> {}", it.text)).collect();
     let is_kept = state.configuration.settings.privacy == Privacy::Kept;
-    Some(DelegatedWords {
+    let words = DelegatedWords {
         text: lines.join("\n"),
         trust,
         audience: is_kept.then(|| {
             let own = state.identities.own();
             own.fold(audience, Audience::without)
         }),
-    })
+    };
+    Some((words, sources))
 }
 
 /// What was said in a turn, and what the assistant answered.
@@ -103,7 +108,9 @@ fn talk(turn: &Turn) -> Vec<Line> {
         },
         trust: turn.trigger.trust(),
         audience: turn.trigger.known_to(),
+        rests_on: vec![Origin::event(turn.trigger_seq())],
     };
+    let nothing = Sources::default();
     let answered = |step: &Step| {
         let said = builtin::spoken(&step.content, &step.calls, |it| &it.call);
         let said = line(&said);
@@ -111,6 +118,10 @@ fn talk(turn: &Turn) -> Vec<Line> {
             text: format!("answered: {said}"),
             trust: step.trust,
             audience: turn.known_to(),
+            rests_on: with_event(
+                turn.trigger_seq(),
+                step.sources.as_ref().unwrap_or(&nothing),
+            ),
         })
     };
     let answers = turn.shown_steps().filter_map(answered);
@@ -127,7 +138,14 @@ fn situation(state: &State) -> Line {
         ),
         trust: Trust::FULL,
         audience: Audience::Public,
+        rests_on: Vec::new(),
     }
+}
+
+/// An event, and what it rests on itself.
+fn with_event(event: Seq, sources: &Sources) -> Vec<Origin> {
+    let event = [Origin::event(event)].into_iter();
+    event.chain(sources.as_slice().iter().copied()).collect()
 }
 
 fn line(text: &str) -> String {

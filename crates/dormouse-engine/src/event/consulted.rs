@@ -2,6 +2,7 @@
 
 use dormouse_contracts::{Author, ChatReply, EntityId, ModelErrorKind, ModelName, Origin, Seq};
 use dormouse_entities::ConsolidationPolicy;
+use dormouse_journal::EntryId;
 use dormouse_memory::{Comparison, write::ExtractionSettings};
 use serde::{Deserialize, Serialize};
 
@@ -53,16 +54,34 @@ pub enum Consultation {
         /// The numbers of the observations.
         observations: Vec<u64>,
     },
+    /// How important these entries of the journal are.
+    Scoring {
+        /// The entries.
+        entries: Vec<EntryId>,
+    },
+    /// Which questions these entries of the journal raise.
+    Questions {
+        /// The entries.
+        entries: Vec<EntryId>,
+    },
+    /// What can be concluded about these questions.
+    Insights {
+        /// What speaks to them.
+        evidence: Vec<Origin>,
+    },
 }
 
 impl Consultation {
-    /// Its name for users: `extraction`, `judgement`, `entity_consolidation`.
+    /// Its name for users: `extraction`, `judgement`, `entity_consolidation`, `scoring`, `questions`, `insights`.
     #[must_use]
     pub fn purpose(&self) -> &'static str {
         match self {
             Self::Extraction { .. } => "extraction",
             Self::Judgement { .. } => "judgement",
             Self::EntityConsolidation { .. } => "entity_consolidation",
+            Self::Scoring { .. } => "scoring",
+            Self::Questions { .. } => "questions",
+            Self::Insights { .. } => "insights",
         }
     }
 }

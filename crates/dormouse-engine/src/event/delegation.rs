@@ -6,7 +6,7 @@
 use std::fmt;
 
 use dormouse_contracts::{
-    AssistantId, Audience, CallId, EffectKey, Seq, Sources, Timestamp, Trust, Usd,
+    AssistantId, Audience, CallId, EffectKey, Origin, Seq, Sources, Timestamp, Trust, Usd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,9 @@ pub struct TaskDelegated {
     /// What its words rest on.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
+    /// What its briefing shows.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub briefing_sources: Sources,
     /// What called for the turn that it goes back to: the tasks of one tree are counted by this.
     pub root: Seq,
     /// The task that it is a part of, if the assistant is a delegate itself.
@@ -103,6 +106,9 @@ pub struct TaskAnswered {
     pub outcome: TaskOutcome,
     /// What it took.
     pub took: TaskCost,
+    /// What the words of the result rest on.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 /// The one who gave a task does not want it any more.
@@ -146,6 +152,14 @@ pub enum TaskOutcome {
     Done(DelegatedWords),
     /// It was not done.
     Failed(DelegationFailure),
+}
+
+impl DelegatedTask {
+    /// Where the briefing is, in an event that holds the task.
+    pub(crate) fn briefing_in(event: Seq) -> Origin {
+        let whole = Origin::event(event);
+        whole.part(1).unwrap_or(whole)
+    }
 }
 
 impl TaskOutcome {

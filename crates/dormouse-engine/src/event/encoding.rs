@@ -3,8 +3,8 @@
 use dormouse_contracts::{NewEvent, Seq, StoredEvent, Timestamp};
 
 use super::{
-    approval, budget, commitment, compaction, delegation, effect, goal, kinds::Event, life, memory,
-    perception, project, roster, safety, self_note, service, turn,
+    approval, budget, commitment, compaction, delegation, effect, goal, journal, kinds::Event,
+    life, memory, perception, project, roster, safety, self_note, service, sleep, turn,
 };
 
 /// The schema of all events before the first release. It is not read any more.
@@ -211,6 +211,16 @@ families! {
     self_note {
         "self_noted" => SelfNoted,
         "self_note_dropped" => SelfNoteDropped,
+    }
+    journal {
+        "journal_changed" => JournalChanged,
+        "reflection_requested" => ReflectionRequested,
+        "reflection_recorded" => ReflectionRecorded,
+    }
+    sleep {
+        "fell_asleep" => FellAsleep,
+        "night_stepped" => NightStepped,
+        "woke_up" => WokeUp,
     }
 }
 

@@ -63,6 +63,8 @@ pub enum Selected {
         /// They were heard before this moment.
         before: Timestamp,
     },
+    /// What tasks of assistants carried here from another log that lost it.
+    Carried,
 }
 
 impl Selected {
@@ -74,7 +76,8 @@ impl Selected {
             | Self::Span { .. }
             | Self::Text
             | Self::Secrets
-            | Self::Unreferred { .. } => None,
+            | Self::Unreferred { .. }
+            | Self::Carried => None,
         };
         ids.into_iter().flatten()
     }

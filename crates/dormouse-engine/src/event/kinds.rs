@@ -17,6 +17,7 @@ use super::{
     effect::{EffectIntended, EffectSettled, WorldFailed},
     forgotten::Forgotten,
     goal::{GoalCompleted, GoalCreated, GoalPursued, GoalUpdated},
+    journal::{JournalChanged, ReflectionRecorded, ReflectionRequested},
     life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
     perception::Perceived,
@@ -29,6 +30,7 @@ use super::{
     },
     self_note::{SelfNoteDropped, SelfNoted},
     service::{ModelFailed, RetryRequested},
+    sleep::{FellAsleep, NightStepped, WakeCause, WokeUp},
     turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
     unanswered::Unanswered,
 };
@@ -144,6 +146,18 @@ pub enum Event {
     SelfNoted(SelfNoted),
     /// The assistant dropped such a note.
     SelfNoteDropped(SelfNoteDropped),
+    /// The journal changed.
+    JournalChanged(JournalChanged),
+    /// An operator wants it to look back over its journal.
+    ReflectionRequested(ReflectionRequested),
+    /// A turn in which it looked back is over.
+    ReflectionRecorded(ReflectionRecorded),
+    /// The assistant falls asleep.
+    FellAsleep(FellAsleep),
+    /// A piece of work of a night is done, or failed.
+    NightStepped(NightStepped),
+    /// The assistant wakes from its sleep.
+    WokeUp(WokeUp),
 }
 
 impl Event {
@@ -162,10 +176,15 @@ impl Event {
             | Self::RosterChanged(_)
             | Self::DelegateChosen(_)
             | Self::TaskReceived(_)
+            | Self::ReflectionRequested(_)
             | Self::TaskCancelled(_) => true,
+            Self::NightStepped(_) => true,
+            Self::FellAsleep(it) => matches!(it.author, Author::Operator(_)),
+            Self::WokeUp(it) => matches!(it.cause, WakeCause::Operator(_) | WakeCause::AllDone),
             Self::DelegationEnded(ended) => ended.by == EndedBy::Carrier,
             Self::CallReserved(reserved) => reserved.by == ReservedBy::Consolidation,
             Self::EntityChanged(changed) => !changed.is_by_call(),
+            Self::JournalChanged(changed) => !changed.is_by_call(),
             Self::HistorySummarized(_) | Self::SummaryFailed(_) => true,
             Self::Compacted(compacted) => compacted.mode == CompactionMode::Planned,
             noted => noted

@@ -18,6 +18,7 @@ impl Event {
             Self::ProjectSwapped(it) => (&it.author, [it.update.as_ref(), it.reasoning.as_ref()]),
             Self::SelfNoted(it) => (&it.author, [Some(&it.note), None]),
             Self::SelfNoteDropped(it) => (&it.author, [None, None]),
+            Self::FellAsleep(it) => (&it.author, [it.reason.as_ref(), None]),
             _ => return None,
         };
         Some((author, notes.into_iter().flatten().collect()))

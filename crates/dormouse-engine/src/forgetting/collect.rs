@@ -10,19 +10,22 @@ use dormouse_contracts::{
     Timestamp,
 };
 use dormouse_entities::{EntityChange, MergedIds};
+use dormouse_journal::JournalEntry;
 use dormouse_memory::{MemoryChange, Note};
 use serde_json::Value;
 
 use super::{
+    journal::WrittenDown,
     names::{Addressees, Names},
     selection::Selection,
+    tasks::{TakenTasks, task_words},
     words::{Speaker, TellingWords},
 };
 use crate::{
     builtin,
     event::{
-        Consultation, DelegatedTask, DelegatedWords, EntityChanged, Event, GoalId, MemoryChanged,
-        Perceived, ProjectId, Remembered, Replied, TaskOutcome,
+        Consultation, EntityChanged, Event, GoalId, JournalChanged, MemoryChanged, Perceived,
+        ProjectId, Remembered, Replied,
     },
     state::{State, Turn},
 };
@@ -92,12 +95,13 @@ pub(super) struct Collector<'s> {
     /// What the reply that is read rests on, if it lists no sources.
     sources: Option<Sources>,
     observations: Observations,
-    /// The tasks of assistants that are taken.
-    tasks: HashSet<EffectKey>,
+    /// The tasks of assistants that are taken, in this log and in others.
+    tasks: &'s mut TakenTasks,
     /// The goals that are taken.
     goals: HashSet<GoalId>,
     /// The projects that are taken.
     projects: HashSet<ProjectId>,
+    journal: WrittenDown,
     addressees: Addressees<'s>,
 }
 
@@ -106,7 +110,7 @@ impl<'s> Collector<'s> {
         selection: &'s Selection,
         names: &'s Names,
         effects: HashSet<EffectKey>,
-        words: &'s mut TellingWords,
+        (words, tasks): (&'s mut TellingWords, &'s mut TakenTasks),
     ) -> Self {
         Self {
             selection,
@@ -121,9 +125,10 @@ impl<'s> Collector<'s> {
             older: Some(Box::default()),
             sources: None,
             observations: Observations::default(),
-            tasks: HashSet::new(),
+            tasks,
             goals: HashSet::new(),
             projects: HashSet::new(),
+            journal: WrittenDown::default(),
             addressees: Addressees::new(selection, names),
         }
     }
@@ -188,6 +193,7 @@ impl<'s> Collector<'s> {
             Event::Remembered(remembered) => self.remembered(seq, at, remembered),
             Event::EntityChanged(changed) => self.entity_changed(seq, at, changed),
             Event::MemoryChanged(changed) => self.memory_changed(seq, at, changed),
+            Event::JournalChanged(changed) => self.journal_changed(seq, at, changed),
             Event::GoalCreated(it) if self.noted(seq, at, event) => {
                 self.goals.insert(it.id);
             }
@@ -198,7 +204,8 @@ impl<'s> Collector<'s> {
             | Event::GoalCompleted(_)
             | Event::ProjectUpdated(_)
             | Event::ProjectSwapped(_)
-            | Event::SelfNoted(_) => {
+            | Event::SelfNoted(_)
+            | Event::FellAsleep(_) => {
                 self.noted(seq, at, event);
             }
             // The turns for a goal go with it; they are known by these events.
@@ -221,6 +228,12 @@ impl<'s> Collector<'s> {
                     } => {
                         self.selection.is_person(Some(entity))
                             || self.observations.is_taken(entity, observations)
+                    }
+                    Consultation::Scoring { entries } => self.journal.has_any(entries),
+                    Consultation::Questions { .. } => self.journal.is_reflection_taken(),
+                    Consultation::Insights { evidence } => {
+                        self.journal.is_reflection_taken()
+                            || evidence.iter().any(|piece| self.taken.has_origin(*piece))
                     }
                 };
                 let is_here = || {
@@ -424,6 +437,27 @@ impl<'s> Collector<'s> {
         }
     }
 
+    /// Takes what is written down, as a whole: what one event holds was made of the same. What is restored goes with the entry that
+    /// it was, and a reflection with the entries that it is about.
+    fn journal_changed(&mut self, seq: Seq, at: Timestamp, changed: &JournalChanged) {
+        let origin = Origin::event(seq);
+        let texts = WrittenDown::texts(changed);
+        let is_from = |entry: &JournalEntry| {
+            self.selection.is_of(&entry.source_entity)
+                || self.rests_on_taken(&entry.provenance.sources)
+        };
+        let is_taken = !texts.is_empty()
+            && (self.turn.is_some() && changed.is_by_call()
+                || self.journal.is_taken(changed)
+                || changed.entries().any(is_from)
+                || self.selection.is_here(origin, at, texts.iter().copied()));
+        let has_origin = |origin: Origin| self.taken.has_origin(origin);
+        self.journal.take_in(changed, is_taken, has_origin);
+        if is_taken {
+            self.take(origin, Speaker::Assistant, texts);
+        }
+    }
+
     fn note(&mut self, origin: Origin, at: Timestamp, note: &Note) {
         let is_about = |tag: &str| {
             let id = EntityId::try_new(tag).ok();
@@ -450,34 +484,23 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes a task of assistants or its result, if it was made in a turn that is taken, goes back to what is taken, or was said
-    /// or known only where the selection is. What the other log has of it is taken with a selection there.
+    /// Takes the words of tasks of assistants: what was made in a turn that is taken, goes back to what is taken, belongs to a
+    /// task that is taken in this log or in another, or was said or known only where the selection is.
     fn delegation(&mut self, seq: Seq, at: Timestamp, event: &Event) {
-        let words = |outcome: &TaskOutcome| match outcome {
-            TaskOutcome::Done(words) => vec![words.clone()],
-            TaskOutcome::Failed(_) => Vec::new(),
-        };
-        let of_task = |task: &DelegatedTask| {
-            let briefing = task.briefing.iter().cloned();
-            briefing.chain([task.task.clone()]).collect()
-        };
-        let nothing = Sources::default();
-        let (key, said, sources, is_own): (_, Vec<DelegatedWords>, _, _) = match event {
-            Event::TaskDelegated(it) => (&it.task.key, of_task(&it.task), &it.sources, true),
-            Event::TaskReceived(it) => (&it.task.key, of_task(&it.task), &nothing, false),
-            Event::TaskAnswered(it) => (&it.key, words(&it.outcome), &nothing, true),
-            Event::DelegationEnded(it) => (&it.key, words(&it.outcome), &nothing, false),
-            _ => return,
-        };
-        let origin = Origin::event(seq);
-        let texts = || said.iter().map(|words| &*words.text);
-        let is_taken = is_own && self.turn.is_some()
-            || self.tasks.contains(key)
-            || self.rests_on_taken(sources)
-            || self.selection.is_here(origin, at, texts());
-        if is_taken {
-            self.tasks.insert(key.clone());
-            self.take(origin, Speaker::Assistant, texts());
+        // What is only old goes from each log by itself.
+        let is_of_old = matches!(self.selection, Selection::Unreferred { .. });
+        for words in task_words(seq, event) {
+            let is_taken = words.is_own && self.turn.is_some()
+                || self.taken.has_origin(words.origin)
+                || !is_of_old && (self.tasks.has(&words) || self.rests_on_taken(&words.sources))
+                || self.selection.is_here(words.origin, at, [words.text]);
+            if !is_taken {
+                continue;
+            }
+            self.take(words.origin, Speaker::Assistant, [words.text]);
+            if !is_of_old {
+                self.tasks.take(&words);
+            }
         }
     }
 

@@ -39,6 +39,10 @@ pub async fn messages_behind<L: ReadEvents + ?Sized>(
             Some(Event::Remembered(remembered)) => remembered.rests_on().into(),
             Some(Event::EntityChanged(changed)) => rests_on(&changed.change).into(),
             Some(Event::MemoryChanged(changed)) => sources_of(&changed, next),
+            Some(Event::JournalChanged(changed)) => {
+                let sources = changed.entries().map(|entry| &entry.provenance.sources);
+                sources.flat_map(|all| all.as_slice().to_vec()).collect()
+            }
             Some(event) => {
                 let noted = event.noted().into_iter().flat_map(|(_, notes)| notes);
                 noted

@@ -173,6 +173,12 @@ impl KnownPeople {
                     }
                 }
             }
+            "journal_changed" => {
+                if let Event::JournalChanged(changed) = Event::decode(stored)? {
+                    let entries = changed.entries();
+                    entries.for_each(|entry| self.line(&entry.source_entity));
+                }
+            }
             _ => {}
         }
         Ok(())

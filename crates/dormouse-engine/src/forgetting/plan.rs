@@ -17,6 +17,7 @@ use super::{
     people::KnownPeople,
     redact::{Redacted, Redactor, lost_words},
     selection::Selection,
+    tasks::TakenTasks,
     words::{Speaker, TellingWords},
 };
 use crate::{
@@ -46,7 +47,9 @@ pub struct ForgetPlan {
 
 impl ForgetPlan {
     /// Reads the logs of these assistants three times, one page at a time: to find what is taken, to find out what others said
-    /// first, and to count. What one of them heard may be copied in the log of another. Memory grows with what is taken, not
+    /// first, and to count. What one of them heard may be copied in the log of another. If tasks of assistants are taken, all logs
+    /// are read once more for each hand through which their words went. Of the logs of the `others` of the folder only what these
+    /// tasks carried there is taken, and there is a plan only for those that lose something. Memory grows with what is taken, not
     /// with the logs.
     ///
     /// # Errors
@@ -55,54 +58,33 @@ impl ForgetPlan {
     pub async fn of_each<L: ReadEvents + ?Sized>(
         log: &L,
         keys: &[AssistantId],
+        others: &[AssistantId],
         selection: Selection,
         people: &KnownPeople,
     ) -> Result<BTreeMap<AssistantId, Self>, ReplayError> {
-        let mut words = match &selection {
-            Selection::Text(text) => TellingWords::always(text),
-            _ => TellingWords::default(),
-        };
-        let names = Names::of(&selection, people);
-        let mut found = Vec::new();
-        for key in keys {
-            let effects = own_words(log, key, &selection).await?;
-            let mut collector = Collector::new(&selection, &names, effects, &mut words);
-            let mut through = Seq::ZERO;
-            each_event(log, key, .., |stored| {
-                through = stored.seq;
-                let event = Event::decode(stored)?;
-                if has_words_or_turns(&stored.kind) {
-                    collector.take_in(stored.seq, stored.at, &event);
-                }
-                collector.fold(stored, &event);
-                Ok::<_, ReplayError>(())
-            })
-            .await?;
-            found.push((key.clone(), collector.end(through), through));
-        }
-        if !words.is_empty() {
-            for (key, taken, _) in &found {
-                each_event(log, key, .., |stored| said_first(&mut words, taken, stored)).await?;
+        let mut tasks = TakenTasks::default();
+        let groups = loop {
+            let before = tasks.len();
+            let mut asked = Group::new(selection.clone(), people);
+            for key in keys {
+                asked.read(log, key, &mut tasks).await?;
             }
-        }
-        let words = Arc::new(words);
-        let mut plans = BTreeMap::new();
-        for (key, taken, through) in found {
-            let mut plan = Self {
-                selection: selection.clone(),
-                names: names.clone(),
-                taken,
-                words: Arc::clone(&words),
-                counts: BTreeMap::new(),
-                examples: BTreeMap::new(),
-                events: 0,
-                messages: (0, 0),
-                through,
+            let mut carried = Group::new(Selection::Carried, people);
+            let reached = match tasks.is_empty() {
+                true => &[],
+                false => others,
             };
-            if !plan.is_empty() {
-                each_event(log, &key, .., |stored| plan.count(stored)).await?;
+            for key in reached {
+                carried.read(log, key, &mut tasks).await?;
             }
-            plans.insert(key, plan);
+            // What a task carried to one log may have been carried on from there, also to one that was read before.
+            if tasks.len() == before {
+                break [asked, carried];
+            }
+        };
+        let mut plans = BTreeMap::new();
+        for group in groups {
+            plans.extend(group.plans(log).await?);
         }
         Ok(plans)
     }
@@ -237,6 +219,90 @@ impl ForgetPlan {
     /// Takes what is forgotten out of an act with its outcome that a world keeps. Returns whether there was anything.
     pub fn scrub_effect(&self, record: &mut Value) -> bool {
         self.redactor().effect(record)
+    }
+}
+
+/// Logs out of which the same is taken.
+struct Group {
+    selection: Selection,
+    names: Names,
+    words: TellingWords,
+    /// What is taken of each, and its last event.
+    found: Vec<(AssistantId, Taken, Seq)>,
+}
+
+impl Group {
+    fn new(selection: Selection, people: &KnownPeople) -> Self {
+        Self {
+            names: Names::of(&selection, people),
+            words: match &selection {
+                Selection::Text(text) => TellingWords::always(text),
+                _ => TellingWords::default(),
+            },
+            selection,
+            found: Vec::new(),
+        }
+    }
+
+    /// Finds what is taken of one log.
+    async fn read<L: ReadEvents + ?Sized>(
+        &mut self,
+        log: &L,
+        key: &AssistantId,
+        tasks: &mut TakenTasks,
+    ) -> Result<(), ReplayError> {
+        let effects = own_words(log, key, &self.selection).await?;
+        let shared = (&mut self.words, tasks);
+        let mut collector = Collector::new(&self.selection, &self.names, effects, shared);
+        let mut through = Seq::ZERO;
+        each_event(log, key, .., |stored| {
+            through = stored.seq;
+            let event = Event::decode(stored)?;
+            if has_words_or_turns(&stored.kind) {
+                collector.take_in(stored.seq, stored.at, &event);
+            }
+            collector.fold(stored, &event);
+            Ok::<_, ReplayError>(())
+        })
+        .await?;
+        let taken = collector.end(through);
+        self.found.push((key.clone(), taken, through));
+        Ok(())
+    }
+
+    /// Finds out what others said first, and counts.
+    async fn plans<L: ReadEvents + ?Sized>(
+        mut self,
+        log: &L,
+    ) -> Result<BTreeMap<AssistantId, ForgetPlan>, ReplayError> {
+        if !self.words.is_empty() {
+            for (key, taken, _) in &self.found {
+                let words = &mut self.words;
+                each_event(log, key, .., |stored| said_first(words, taken, stored)).await?;
+            }
+        }
+        let words = Arc::new(self.words);
+        let mut plans = BTreeMap::new();
+        for (key, taken, through) in self.found {
+            let mut plan = ForgetPlan {
+                selection: self.selection.clone(),
+                names: self.names.clone(),
+                taken,
+                words: Arc::clone(&words),
+                counts: BTreeMap::new(),
+                examples: BTreeMap::new(),
+                events: 0,
+                messages: (0, 0),
+                through,
+            };
+            if !plan.is_empty() {
+                each_event(log, &key, .., |stored| plan.count(stored)).await?;
+            }
+            if plan.events > 0 || plan.selection != Selection::Carried {
+                plans.insert(key, plan);
+            }
+        }
+        Ok(plans)
     }
 }
 
@@ -399,6 +465,7 @@ fn what(kind: &str) -> &'static str {
         }
         "project_created" | "project_updated" | "project_swapped" => "projects",
         "self_noted" => "what it keeps for itself",
+        "journal_changed" => "journal",
         _ => "other events",
     }
 }
@@ -422,6 +489,8 @@ fn example(stored: &StoredEvent) -> String {
         "/context/text",
         "/update/text",
         "/reasoning/text",
+        "/changes/0/entry/content",
+        "/changes/0/insights/0/content",
     ];
     let said = event
         .pointer("/speech/speaks/words")

@@ -9,20 +9,23 @@ use serde_json::{Map, Value, json};
 
 use super::{
     collect::Taken,
+    journal,
     names::Names,
     people::Person,
     selection::{Selection, holds},
     words::TellingWords,
 };
 use crate::{
-    event::{ActSpeech, Event},
+    event::{ActSpeech, DelegatedTask, Event},
     secrets::mask_payload,
 };
 
 /// How the payload of an event begins that lost words. No other event begins so.
 const MARK: &[u8] = br#"{"forgotten":true"#;
 /// The fields that hold no words of anybody.
-pub(crate) const IDS: [&str; 25] = [
+pub(crate) const IDS: [&str; 28] = [
+    "withdrawn",
+    "evidence",
     "id",
     "key",
     "call",
@@ -32,6 +35,7 @@ pub(crate) const IDS: [&str; 25] = [
     "origin",
     "derived_from",
     "sources",
+    "briefing_sources",
     "thread",
     "prompt_hash",
     "model",
@@ -133,6 +137,7 @@ impl Redactor<'_> {
         match kind {
             "memory_changed" => return self.memory_changed(seq, event),
             "recollected" => return self.recollected(is_taken, event),
+            "task_delegated" | "task_received" => return self.task(seq, is_taken, event),
             "entity_changed" => {
                 if is_taken && let Some(change) = event.get_mut("change") {
                     self.entity_change(change);
@@ -156,15 +161,10 @@ impl Redactor<'_> {
                 }
                 empty_arguments(event, "calls");
             }
+            "journal_changed" => journal::redact(event),
             "goal_created" => set(event, &["description", "text"]),
             "goal_updated" | "self_noted" => set(event, &["note", "text"]),
             "goal_completed" => set(event, &["outcome", "text"]),
-            "task_delegated" | "task_received" => {
-                if let Some(task) = event.get_mut("task") {
-                    set(task, &["task", "text"]);
-                    set(task, &["briefing", "text"]);
-                }
-            }
             "task_answered" | "delegation_ended" => set(event, &["outcome", "done", "text"]),
             "project_created" | "project_updated" => {
                 set(event, &["summary", "text"]);
@@ -189,6 +189,20 @@ impl Redactor<'_> {
             _ => {}
         }
         is_taken
+    }
+
+    /// A task goes with its briefing; a briefing can go without its task.
+    fn task(&self, seq: Seq, is_taken: bool, event: &mut Value) -> bool {
+        if is_taken {
+            set(event, &["to"]);
+            set(event, &["task", "task", "text"]);
+        }
+        let briefing = DelegatedTask::briefing_in(seq);
+        let is_briefing_taken = is_taken || self.taken.has_origin(briefing);
+        if is_briefing_taken {
+            set(event, &["task", "briefing", "text"]);
+        }
+        is_briefing_taken
     }
 
     fn memory_changed(&self, seq: Seq, event: &mut Value) -> bool {
@@ -329,6 +343,12 @@ impl Redactor<'_> {
             && let Some(to @ Value::String(_)) = listener_of(event)
         {
             *to = (*mark).into();
+        }
+        if kind == "task_delegated"
+            && let Some(Value::String(to)) = event.get_mut("to")
+            && self.names.means(to, true)
+        {
+            FORGOTTEN.clone_into(to);
         }
         let is_heard = || {
             let key = event.get("key").and_then(Value::as_str);
@@ -553,6 +573,8 @@ fn is_without_words(kind: &str) -> bool {
             | "configured"
             | "setting_changed"
             | "goal_pursued"
+            | "reflection_requested"
+            | "reflection_recorded"
             | "self_note_dropped"
             | "forgotten"
             | "commitment_ended"
@@ -596,7 +618,7 @@ fn holds_id(value: &Value, ids: &BTreeSet<EntityId>) -> bool {
 }
 
 /// Replaces a text at this path, unless it is missing or empty.
-fn set(event: &mut Value, path: &[&str]) {
+pub(super) fn set(event: &mut Value, path: &[&str]) {
     let mut here = Some(event);
     for field in path {
         here = here.and_then(|value| value.get_mut(field));

@@ -3,20 +3,22 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use dormouse_contracts::{
-    AssistantId, Author, EffectKey, LoadSnapshot, Origin, ReadEvents, Seq, Sources, Timestamp,
-    each_event,
+    AssistantId, Author, EffectKey, FORGOTTEN, LoadSnapshot, Origin, ReadEvents, Seq, Sources,
+    Timestamp, each_event,
 };
 use dormouse_memory::{MemoryChange, Note};
 
 use super::collect::rests_on;
 use crate::{
-    event::{Event, MemoryChanged, Perceived},
+    event::{DelegationEnded, Event, MemoryChanged, Perceived, TaskDelegated, TaskOutcome},
     replay::{ReplayError, restore},
     state::{Trigger, Turn},
 };
 
 /// The messages in a log that were heard before a moment and are referred to by no note, fact, observation or order, and by
-/// no call that noted or planned something in answering them. Messages that wait for an answer are not among them.
+/// no call that noted or planned something in answering them. Messages that wait for an answer are not among them. Tasks of other
+/// assistants, and the ends of tasks that were given to others, count as messages; what a task was made from is referred to until
+/// the end of the task is due itself.
 ///
 /// # Errors
 ///
@@ -38,7 +40,9 @@ pub async fn unreferred<L: ReadEvents + LoadSnapshot + ?Sized>(
     let state = restore(log, key).await?;
     let waiting = state.turns.waiting().map(Trigger::seq);
     let open = state.turns.open().map(Turn::trigger_seq);
-    references.referred.extend(waiting.chain(open));
+    let tasks = state.delegations.taken_tasks();
+    let tasks = tasks.filter(|task| task.is_open()).map(|task| task.seq);
+    references.referred.extend(waiting.chain(open).chain(tasks));
     Ok(references.end(state.seq))
 }
 
@@ -56,11 +60,14 @@ fn matters(kind: &str) -> bool {
             | "goal_updated"
             | "goal_completed"
             | "task_delegated"
+            | "task_received"
+            | "delegation_ended"
             | "project_created"
             | "project_updated"
             | "project_swapped"
             | "self_noted"
             | "self_note_dropped"
+            | "journal_changed"
     )
 }
 
@@ -78,6 +85,33 @@ struct References {
     acts: HashMap<EffectKey, Seq>,
     /// What the world repeated of an act.
     echoes: HashMap<Seq, EffectKey>,
+    /// The tasks that were given to others, oldest first.
+    given: Vec<Given>,
+}
+
+/// A task that was given to another assistant.
+struct Given {
+    task: TaskDelegated,
+    /// What the turn answered that gave it.
+    trigger: Option<Seq>,
+    is_old: bool,
+    /// How it ended, if it has.
+    end: Option<End>,
+}
+
+/// The end of a task. The turn that deals with it shows the task as well.
+struct End {
+    seq: Seq,
+    is_old: bool,
+    is_failure: bool,
+}
+
+impl Given {
+    /// Whether what it was made from is still wanted.
+    fn is_kept(&self, referred: &BTreeSet<Seq>) -> bool {
+        let is_due = |end: &End| end.is_old && !referred.contains(&end.seq);
+        !self.is_old || !self.end.as_ref().is_some_and(is_due)
+    }
 }
 
 impl References {
@@ -91,6 +125,7 @@ impl References {
             tick: None,
             acts: HashMap::new(),
             echoes: HashMap::new(),
+            given: Vec::new(),
         }
     }
 
@@ -112,12 +147,26 @@ impl References {
                 self.refer_to_message();
             }
             Event::MemoryChanged(changed) => self.memory_changed(changed),
-            Event::TaskDelegated(it) => {
-                self.refer_to_all(&it.sources);
-                self.refer_to_message();
+            Event::TaskDelegated(it) => self.given.push(Given {
+                task: it.clone(),
+                trigger: self.tick.map(|(_, trigger)| trigger),
+                is_old: at < self.before,
+                end: None,
+            }),
+            Event::TaskReceived(it) => {
+                self.heard(seq, at, it.task.task.text == FORGOTTEN);
             }
+            Event::DelegationEnded(it) => self.task_ended(seq, at, it),
             Event::EntityChanged(changed) => {
                 self.refer_to_all(&rests_on(&changed.change));
+                if changed.is_by_call() {
+                    self.refer_to_message();
+                }
+            }
+            Event::JournalChanged(changed) => {
+                for entry in changed.entries() {
+                    self.refer_to_all(&entry.provenance.sources);
+                }
                 if changed.is_by_call() {
                     self.refer_to_message();
                 }
@@ -132,9 +181,31 @@ impl References {
             self.echoes.insert(seq, cause.clone());
             return;
         }
+        self.heard(seq, at, perceived.perception.words.is_forgotten());
+    }
+
+    fn heard(&mut self, seq: Seq, at: Timestamp, is_forgotten: bool) {
         self.heard.insert(seq);
-        if at < self.before && !perceived.perception.words.is_forgotten() {
+        if at < self.before && !is_forgotten {
             self.old.insert(seq);
+        }
+    }
+
+    fn task_ended(&mut self, seq: Seq, at: Timestamp, ended: &DelegationEnded) {
+        let (is_forgotten, is_failure) = match &ended.outcome {
+            TaskOutcome::Done(result) => (result.text == FORGOTTEN, false),
+            // It has no words, and goes with the task.
+            TaskOutcome::Failed(_) => (true, true),
+        };
+        self.heard(seq, at, is_forgotten);
+        let mut given = self.given.iter_mut();
+        let given = given.find(|given| given.task.task.key == ended.key && given.end.is_none());
+        if let Some(given) = given {
+            given.end = Some(End {
+                seq,
+                is_old: at < self.before,
+                is_failure,
+            });
         }
     }
 
@@ -209,7 +280,28 @@ impl References {
     fn end(mut self, last: Seq) -> BTreeSet<Seq> {
         self.end_tick(last);
         let answered = self.referred.iter().filter_map(|seq| self.answered(*seq));
-        let referred: BTreeSet<_> = answered.chain(self.referred.iter().copied()).collect();
-        self.old.difference(&referred).copied().collect()
+        self.referred = answered.chain(self.referred.iter().copied()).collect();
+        // A task refers to what was before it, and only what comes after it can refer to its end.
+        let given = std::mem::take(&mut self.given);
+        for given in given.iter().rev() {
+            if given.is_kept(&self.referred) {
+                self.refer_to_all(&given.task.sources);
+                let trigger = given.trigger.into_iter();
+                let answered = given.task.sources.as_slice().iter();
+                let answered = answered.filter_map(|source| self.answered(source.seq()));
+                let answered: Vec<_> = trigger.chain(answered).collect();
+                self.referred.extend(answered);
+            }
+        }
+        let mut due: BTreeSet<_> = self.old.difference(&self.referred).copied().collect();
+        for given in &given {
+            let failed = given.end.as_ref().filter(|end| end.is_failure);
+            let goes = given.trigger.is_some_and(|trigger| due.contains(&trigger));
+            let is_forgotten = given.task.task.task.text == FORGOTTEN;
+            if let Some(end) = failed.filter(|_| goes && !is_forgotten) {
+                due.insert(end.seq);
+            }
+        }
+        due
     }
 }

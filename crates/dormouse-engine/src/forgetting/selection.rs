@@ -41,6 +41,8 @@ pub enum Selection {
         /// The messages, from [`unreferred`](super::unreferred).
         messages: BTreeSet<Seq>,
     },
+    /// What tasks of assistants carried here from another log of the folder that loses it.
+    Carried,
 }
 
 impl Selection {
@@ -66,6 +68,7 @@ impl Selection {
             Self::Text(_) => Selected::Text,
             Self::Secrets => Selected::Secrets,
             Self::Unreferred { before, .. } => Selected::Unreferred { before: *before },
+            Self::Carried => Selected::Carried,
         }
     }
 
@@ -78,7 +81,8 @@ impl Selection {
             | Self::Span { .. }
             | Self::Text(_)
             | Self::Secrets
-            | Self::Unreferred { .. } => None,
+            | Self::Unreferred { .. }
+            | Self::Carried => None,
         }
     }
 
@@ -123,7 +127,7 @@ impl Selection {
         texts: impl IntoIterator<Item = &'a str>,
     ) -> bool {
         match self {
-            Self::Person(_) | Self::Secrets => false,
+            Self::Person(_) | Self::Secrets | Self::Carried => false,
             Self::Unreferred { messages, .. } => messages.contains(&origin.seq()),
             Self::Record(_) | Self::WithMessages { .. } => self.is_record(origin),
             Self::Span { from, until } => {

@@ -243,7 +243,7 @@ impl Preamble {
     }
 
     /// Whether prompts show this part, if there is something in it.
-    pub(super) fn shows(&self, component: Component) -> bool {
+    pub(crate) fn shows(&self, component: Component) -> bool {
         self.shown.contains(&component)
     }
 

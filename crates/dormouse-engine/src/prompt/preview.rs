@@ -114,17 +114,17 @@ pub(crate) fn preview(
     let mut parts: Vec<PreviewPart> = Vec::new();
     for part in &offered.system {
         let text = part.text.clone();
-        parts.push(shown((part.id, &part.key), text, counter));
+        parts.push(shown((part.id, &part.key), text, Place::System, counter));
     }
     for part in sources.parts(offered) {
         let text = text_of(&part, settings, preamble);
         match parts.last_mut() {
             _ if text.is_empty() => {}
-            Some(last) if last.key == part.key => {
+            Some(last) if last.key == part.key && last.role != PartRole::System => {
                 last.text = format!("{}\n\n{text}", last.text);
                 last.tokens = counter.count(&last.text).tokens;
             }
-            _ => parts.push(shown((part.id, part.key), text, counter)),
+            _ => parts.push(shown((part.id, part.key), text, Place::Behind, counter)),
         }
     }
     let listed = prompt.request.tools.iter().map(|tool| tool.name.clone());
@@ -143,21 +143,40 @@ pub(crate) fn preview(
     }
 }
 
-fn shown((id, key): (u16, &str), text: String, counter: &dyn TokenCounter) -> PreviewPart {
+/// Where a part stands in the request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the message of the system.
+    System,
+    Behind,
+}
+
+fn shown(
+    (id, key): (u16, &str),
+    text: String,
+    place: Place,
+    counter: &dyn TokenCounter,
+) -> PreviewPart {
     let row = Component::of_key(key).map(Component::row);
-    let role = match row {
-        Some(row) => row.role,
-        None if id < Component::EntityContext.row().id => PartRole::System,
-        None => PartRole::User,
+    let (role, why) = match (place, row) {
+        (Place::System, row) => (PartRole::System, row.map(|row| row.why)),
+        // What it keeps for itself is in the part of its character, and is no instruction.
+        (Place::Behind, Some(row)) if row.role == PartRole::System => {
+            (PartRole::User, Some("what it keeps for itself"))
+        }
+        (Place::Behind, row) => (
+            row.map_or(PartRole::User, |row| row.role),
+            row.map(|row| row.why),
+        ),
     };
     PreviewPart {
         id,
         key: key.to_owned(),
         role,
-        is_static: row.is_none_or(|row| row.is_static),
+        is_static: row.is_none_or(|row| row.is_static && role == PartRole::System),
         tokens: counter.count(&text).tokens,
-        why: match row {
-            Some(row) => row.why.to_owned(),
+        why: match why {
+            Some(why) => why.to_owned(),
             None => format!("configured as prompt.components.{key}"),
         },
         text,

@@ -11,7 +11,7 @@ use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
 
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
-    event::{EntityChanged, Event, MemoryChanged},
+    event::{EntityChanged, Event, MemoryChanged, WokeUp},
     replay::{ReplayError, restore},
     secrets::masked_observation,
     state::State,
@@ -235,6 +235,15 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         }
         let change = MemoryChange::Undone { event };
         Ok(self.change_once(&change, author, reason).await?.0)
+    }
+
+    /// Writes that the assistant wakes because all work of its night is done.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`].
+    pub async fn note_waking(&mut self, woken: WokeUp) -> Result<Seq, LoggedChangeError> {
+        self.append(&Event::WokeUp(woken)).await
     }
 
     /// Appends an event that depends on nothing in the log, and takes it in.

@@ -14,7 +14,7 @@ use dormouse_text::beginning;
 
 use super::{
     context::{Context, Read, Trigger},
-    place,
+    journal, place,
     reading::Triggers,
 };
 use crate::event::{
@@ -43,6 +43,7 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
             | Event::MemoryChanged(_)
             | Event::Forgotten(_)
             | Event::CommitmentEnded(_)
+            | Event::JournalChanged(_)
     )
 }
 
@@ -93,7 +94,7 @@ pub(super) fn page(
     page
 }
 
-struct Mapping<'a> {
+pub(super) struct Mapping<'a> {
     /// The people and things that are known before the page.
     known: &'a Entities,
     /// Whom this page has met, by which name, and whether they are known from then on.
@@ -136,6 +137,9 @@ impl Mapping<'_> {
                 let step = IntakeStep::Change(Box::new(change));
                 self.decided(read, author, reason, step);
             }
+            Event::JournalChanged(changed) => {
+                journal::changed(self, read, changed, context.trigger.as_ref());
+            }
             Event::CommitmentEnded(ended) => {
                 let change = EntityChange::ActionEnded {
                     entity: ended.entity.clone(),
@@ -166,7 +170,7 @@ impl Mapping<'_> {
         });
     }
 
-    fn follows(&mut self, (event, at): (Seq, Timestamp), step: IntakeStep) {
+    pub(super) fn follows(&mut self, (event, at): (Seq, Timestamp), step: IntakeStep) {
         self.items.push(Intake {
             event,
             at,
@@ -180,11 +184,15 @@ impl Mapping<'_> {
         self.follows(event, IntakeStep::Entity(Box::new(change)));
     }
 
-    /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
     fn note(&mut self, (seq, at): (Seq, Timestamp), note: Note) {
+        self.note_as(Origin::event(seq), (seq, at), note);
+    }
+
+    /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
+    pub(super) fn note_as(&mut self, id: Origin, (seq, at): (Seq, Timestamp), note: Note) {
         match note.check() {
             Ok(()) => {
-                let note = IntakeStep::Note(Origin::event(seq), Box::new(note));
+                let note = IntakeStep::Note(id, Box::new(note));
                 self.follows((seq, at), note);
             }
             Err(error) => tracing::warn!(%seq, %error, "an event cannot be remembered"),
@@ -404,7 +412,7 @@ fn kind(words: &str, is_directed: bool) -> RecordKind {
 }
 
 /// The same speaker with a name that the memory accepts.
-fn speaker(from: Attribution) -> Attribution {
+pub(super) fn speaker(from: Attribution) -> Attribution {
     match from {
         Attribution::Entity { id, name } => {
             let name = shortened(&name).unwrap_or_else(|| id.as_str().to_owned());
@@ -417,7 +425,7 @@ fn speaker(from: Attribution) -> Attribution {
     }
 }
 
-fn shortened(name: &str) -> Option<String> {
+pub(super) fn shortened(name: &str) -> Option<String> {
     let name = beginning(name.trim(), NAME_LIMIT);
     (!name.is_empty()).then(|| name.to_owned())
 }

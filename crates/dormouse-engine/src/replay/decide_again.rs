@@ -11,8 +11,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, FORGOTTEN, ReadError, ReadEvents, Seq, StoredEvent, Timestamp, TokenCounter,
-    WorldErrorKind, each_event,
+    AssistantId, FORGOTTEN, ReadError, ReadEvents, Seq, Sources, StoredEvent, Timestamp,
+    TokenCounter, WorldErrorKind, each_event,
 };
 use dormouse_entities::EntityChange;
 use dormouse_memory::MemoryChange;
@@ -26,13 +26,14 @@ use crate::{
     decide::{self, Action, Answered, Asked, Failed, Next, OutsideCall, Prepared, View},
     event::{
         AssessmentCall, CompactionMode, Configured, ConfiguredModel, Consulted, DecodeError,
-        DelayCause, DelegationEnded, EntityChanged, Event, GoalId, GoalPursued, GoalUpdated,
-        HistorySpan, HistorySummarized, MemoryChanged, StopCause, TaskAssessed, TaskOutcome,
-        TickEnded, ToolAnswered, Verdict,
+        DelayCause, DelegatedTask, DelegationEnded, EntityChanged, Event, GoalId, GoalPursued,
+        GoalUpdated, HistorySpan, HistorySummarized, MemoryChanged, StopCause, TaskAssessed,
+        TaskOutcome, TickEnded, ToolAnswered, Verdict,
     },
     forgetting::lost_words,
     gate::Skip,
     prompt::{hash as request_hash, request_tokens},
+    sleeping::{self, SleepWish},
     state::State,
     work::WorldFailure,
 };
@@ -461,13 +462,10 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
                 self.gap.goals.insert(created.id);
                 self.gap.messages.insert(stored.seq);
             }
-            Event::TaskReceived(received) if received.task.task.text == FORGOTTEN => {
+            Event::TaskReceived(received) if is_forgotten_task(&received.task) => {
                 self.gap.messages.insert(stored.seq);
             }
-            Event::DelegationEnded(DelegationEnded {
-                outcome: TaskOutcome::Done(words),
-                ..
-            }) if words.text == FORGOTTEN => {
+            Event::DelegationEnded(ended) if self.is_forgotten_end(ended) => {
                 self.gap.messages.insert(stored.seq);
             }
             Event::GoalUpdated(GoalUpdated { id, .. })
@@ -487,6 +485,18 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
             _ => {}
         }
         lost_words || self.gap.is_in_turn
+    }
+
+    /// Whether the turn for this end of a task showed words that were forgotten: the task's or the result's.
+    fn is_forgotten_end(&self, ended: &DelegationEnded) -> bool {
+        let given = self.state.delegations.given_task(&ended.key);
+        let task = given.map(|given| &given.delegated.task.task);
+        let result = match &ended.outcome {
+            TaskOutcome::Done(words) => Some(words),
+            TaskOutcome::Failed(_) => None,
+        };
+        let mut shown = task.into_iter().chain(result);
+        shown.any(|words| words.text == FORGOTTEN)
     }
 
     fn apply(&mut self, stored: &StoredEvent, event: &Event) {
@@ -591,6 +601,12 @@ impl<F: Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>> Life<'_, F> {
     }
 }
 
+/// Whether the turn for this task showed words that were forgotten.
+fn is_forgotten_task(task: &DelegatedTask) -> bool {
+    let mut shown = [&task.task].into_iter().chain(&task.briefing);
+    shown.any(|words| words.text == FORGOTTEN)
+}
+
 /// What was decided, without what an older program did not record.
 fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedInstead {
     if let (DecidedInstead::Event(event, _), Event::Replied(recorded)) = (&mut decided, recorded)
@@ -604,6 +620,20 @@ fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedI
         && recorded.tick.is_none()
     {
         *ended = TickEnded::new(ended.reason, ended.resume_at);
+    }
+    if let (DecidedInstead::Event(event, _), Event::TaskAnswered(recorded)) =
+        (&mut decided, recorded)
+        && let Event::TaskAnswered(answered) = &mut **event
+        && recorded.sources.is_empty()
+    {
+        answered.sources = Sources::default();
+    }
+    if let (DecidedInstead::Event(event, _), Event::TaskDelegated(recorded)) =
+        (&mut decided, recorded)
+        && let Event::TaskDelegated(delegated) = &mut **event
+        && recorded.briefing_sources.is_empty()
+    {
+        delegated.briefing_sources = Sources::default();
     }
     // The memory found out whom the commitment waits for, so that comes from the log.
     if let (DecidedInstead::Event(event, _), Event::EntityChanged(recorded)) =
@@ -684,6 +714,15 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
         Event::Compacted(it) if it.mode == CompactionMode::Planned => {
             Some(compacting::planned_again(view.state, view.preamble, it))
+        }
+        Event::NightStepped(it) => accepted(sleeping::is_next(state, it.night, it.step)),
+        Event::FellAsleep(it) if event.is_by_operator() => {
+            let asleep = state.fall_asleep(view.now, SleepWish::of(it)).ok();
+            Some(asleep.map(Event::FellAsleep).into_iter().collect())
+        }
+        Event::WokeUp(it) if event.is_by_operator() => {
+            let woken = state.wake_up(it.cause.clone()).ok();
+            Some(woken.map(Event::WokeUp).into_iter().collect())
         }
         // If no turn waits for a summary, a command requested it.
         Event::HistorySummarized(it) => summary_of(view, &it.span, it),

@@ -128,6 +128,7 @@ impl Approval {
             }
         };
         Occasion {
+            task: None,
             seq,
             at,
             kind: OccasionKind::ApprovalAnswered,

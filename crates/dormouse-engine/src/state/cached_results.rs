@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 
-use dormouse_contracts::{Arguments, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec};
+use dormouse_contracts::{
+    Arguments, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec, Trust,
+};
 use serde::{Deserialize, Serialize};
 
 use super::turns::Turns;
 use crate::{
+    builtin::SEARCH_JOURNAL,
     decide::without_advice,
     event::{Event, ToolAnswered, Verdict},
 };
@@ -33,6 +36,9 @@ pub(crate) struct CachedResult {
     /// When it was obtained.
     pub(crate) at: Timestamp,
     policy: CachePolicy,
+    /// The lowest trust of the remembered lines in it, if it holds any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trust: Option<Trust>,
 }
 
 impl CachedResult {
@@ -90,6 +96,7 @@ impl CachedResults {
             | Event::EffectIntended(_)
             | Event::EffectSettled(_)
             | Event::Forgotten(_) => self.0.clear(),
+            Event::JournalChanged(_) => self.0.retain(|known| known.tool != SEARCH_JOURNAL),
             _ => {}
         }
     }
@@ -132,6 +139,7 @@ fn result(
         content: without_advice(&answered.content),
         at,
         policy,
+        trust: answered.trust,
     })
 }
 
@@ -153,6 +161,7 @@ mod tests {
                 scope: CacheScope::Session,
                 ttl: None,
             },
+            trust: None,
         }
     }
 

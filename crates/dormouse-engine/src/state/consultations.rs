@@ -2,6 +2,7 @@
 
 use dormouse_contracts::Seq;
 use dormouse_entities::EntityChange;
+use dormouse_journal::JournalChange;
 use dormouse_memory::{MemoryChange, write::Attempts};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,12 @@ pub struct Consultations {
     pub judgement: Option<Seq>,
     /// The attributes of an entity.
     pub entity: Option<Seq>,
+    /// The importance of entries of the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scoring: Option<Seq>,
+    /// The last step of the reflection under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reflection: Option<Seq>,
     /// What the consolidation is decided under that began and did not end.
     pub under_way: Option<ConsolidationRules>,
     /// What came to nothing since it began.
@@ -35,6 +42,10 @@ impl Consultations {
                     self.judgement = (self.extraction == Some(*extraction)).then_some(seq);
                 }
                 Consultation::EntityConsolidation { .. } => self.entity = Some(seq),
+                Consultation::Scoring { .. } => self.scoring = Some(seq),
+                Consultation::Questions { .. } | Consultation::Insights { .. } => {
+                    self.reflection = Some(seq);
+                }
             },
             Event::ConsultationFailed(failed) => self.failed(&failed.about),
             Event::ConsolidationBegan(began) => {
@@ -55,6 +66,7 @@ impl Consultations {
                     }
                 }
             }
+            Event::JournalChanged(changed) => self.written(&changed.changes),
             Event::EntityChanged(changed) => {
                 if let EntityChange::Consolidated { entity, .. } = &changed.change {
                     self.entity = None;
@@ -62,6 +74,21 @@ impl Consultations {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What followed from replies about the journal.
+    fn written(&mut self, changes: &[JournalChange]) {
+        for change in changes {
+            match change {
+                JournalChange::Rescored { .. } => self.scoring = None,
+                JournalChange::QuestionsRaised { .. }
+                | JournalChange::Reflected { .. }
+                | JournalChange::ReflectionBegun { .. }
+                | JournalChange::ReflectionFailed
+                | JournalChange::ReflectionGivenUp => self.reflection = None,
+                _ => {}
+            }
         }
     }
 
@@ -80,6 +107,11 @@ impl Consultations {
             Consultation::EntityConsolidation { entity, .. } => {
                 self.entity = None;
                 self.attempts.failed(entity.as_str());
+            }
+            // What the journal notes of it follows.
+            Consultation::Scoring { .. } => self.scoring = None,
+            Consultation::Questions { .. } | Consultation::Insights { .. } => {
+                self.reflection = None;
             }
         }
     }

@@ -2,15 +2,19 @@
 
 mod occasion;
 
+use std::collections::VecDeque;
+
 use dormouse_contracts::{AssistantId, EffectKey, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
     ledger::{Amount, spent},
     trigger::Occasion,
+    turn::Turn,
+    turns::Turns,
 };
 use crate::{
-    config::TokenPrice,
+    config::{Privacy, TokenPrice},
     event::{DelegatedTask, DelegationEnded, DelegationFailure, Event, TaskCost, TaskDelegated},
 };
 
@@ -24,6 +28,9 @@ pub struct Delegations {
     /// What it was given, oldest first: what is open, and what ended lately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     taken: Vec<TakenTask>,
+    /// What it was given before, oldest first, with the event that ended it: nothing is done twice.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    taken_before: VecDeque<(EffectKey, Seq)>,
     /// How many tasks followed from what called for a turn, and how many more were promised to delegates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     trees: Vec<(Seq, u32)>,
@@ -118,8 +125,11 @@ impl TakenTask {
 }
 
 impl Delegations {
-    /// How many tasks that ended a state keeps, of each kind.
+    /// How many tasks that ended a state keeps, of each kind. What something is still to be done about is kept beyond that.
     pub const ENDED_KEPT: usize = 50;
+    /// Of how many more tasks that it was given a state keeps the key. One that comes again after so many others is taken for a
+    /// new one, if the one who gave it still waits.
+    pub const KEYS_KEPT: usize = 1_000;
     /// For how many turns it is kept how many tasks followed from them.
     const TREES_KEPT: usize = 100;
 
@@ -127,26 +137,30 @@ impl Delegations {
         *self == Self::default()
     }
 
-    /// Folds one event in. `turn` is what called for the turn that is under way.
+    /// Folds one event in. `turns` are those before the event.
     pub(super) fn apply(
         &mut self,
         (seq, at): (Seq, Timestamp),
         event: &Event,
-        turn: Option<Seq>,
-        price: Option<TokenPrice>,
+        turns: &Turns,
+        (price, privacy): (Option<TokenPrice>, Privacy),
     ) -> Stirred {
         match event {
-            Event::TaskDelegated(delegated) => self.given_away(seq, at, delegated),
+            Event::TaskDelegated(delegated) => {
+                self.prune_ended(turns);
+                self.given_away(seq, at, delegated);
+            }
             Event::DelegateChosen(chosen) => {
                 if let Some(given) = self.given_mut(&chosen.key) {
                     given.delegate = Some(chosen.delegate.clone());
                 }
             }
-            Event::DelegationEnded(ended) => return self.ended((seq, at), ended),
+            Event::DelegationEnded(ended) => return self.ended((seq, at), ended, privacy),
             Event::TaskReceived(received) => {
-                if self.taken(&received.task.key).is_some() {
+                if self.has_taken(&received.task.key) {
                     return Stirred::default();
                 }
+                self.prune_ended(turns);
                 let taken = TakenTask {
                     seq,
                     at,
@@ -154,8 +168,7 @@ impl Delegations {
                     took: TaskCost::default(),
                     ended: None,
                 };
-                let due = Some(taken.occasion());
-                forget_ended(&mut self.taken, TakenTask::is_open);
+                let due = Some(taken.occasion(privacy));
                 self.taken.push(taken);
                 return Stirred { due, over: None };
             }
@@ -169,6 +182,7 @@ impl Delegations {
             }
             Event::Replied(it) => {
                 let amount = spent(it.reply.usage, it.prompt_tokens, it.tokens, price);
+                let turn = turns.current().map(Turn::trigger_seq);
                 if let Some(taken) = turn.and_then(|turn| self.task_of_mut(turn)) {
                     let Amount { tokens, cost } = amount;
                     taken.took.tokens = taken.took.tokens.saturating_add(tokens);
@@ -191,9 +205,6 @@ impl Delegations {
             Some((_, tasks)) => *tasks = tasks.saturating_add(promised),
             None => self.trees.push((delegated.root, promised)),
         }
-        if self.trees.len() > Self::TREES_KEPT {
-            self.trees.remove(0);
-        }
         if let Some(taken) = delegated
             .part_of
             .as_ref()
@@ -202,7 +213,6 @@ impl Delegations {
             taken.took.tokens = taken.took.tokens.saturating_add(task.tokens);
             taken.took.tasks = taken.took.tasks.saturating_add(promised);
         }
-        forget_ended(&mut self.given, GivenTask::is_open);
         self.given.push(GivenTask {
             seq,
             at,
@@ -212,14 +222,19 @@ impl Delegations {
         });
     }
 
-    fn ended(&mut self, (seq, at): (Seq, Timestamp), ended: &DelegationEnded) -> Stirred {
+    fn ended(
+        &mut self,
+        (seq, at): (Seq, Timestamp),
+        ended: &DelegationEnded,
+        privacy: Privacy,
+    ) -> Stirred {
         // A second end changes nothing: it is the same one again, or it came too late.
         let Some(given) = self.given_mut(&ended.key).filter(|given| given.is_open()) else {
             return Stirred::default();
         };
         let failure = ended.outcome.failure();
         given.ended = Some(TaskEnd { seq, at, failure });
-        let due = given.result_occasion((seq, at), &ended.outcome);
+        let due = given.result_occasion((seq, at), &ended.outcome, privacy);
         let TaskDelegated {
             root,
             part_of,
@@ -336,14 +351,63 @@ impl Delegations {
         let deadlines = self.open().map(|given| given.delegated.task.expires_at);
         deadlines.filter(|at| *at > now).min()
     }
-}
 
-/// Leaves out the oldest that ended, if there are too many.
-fn forget_ended<T>(all: &mut Vec<T>, is_open: impl Fn(&T) -> bool) {
-    let ended = all.iter().filter(|task| !is_open(task)).count();
-    if ended > Delegations::ENDED_KEPT
-        && let Some(oldest) = all.iter().position(|task| !is_open(task))
-    {
-        all.remove(oldest);
+    /// Whether it was ever given the task with this key, as far as it knows: of [`KEYS_KEPT`](Self::KEYS_KEPT) tasks at least.
+    #[must_use]
+    pub fn has_taken(&self, key: &EffectKey) -> bool {
+        self.taken(key).is_some() || self.end_of_taken(key).is_some()
+    }
+
+    /// The event that ended the task with this key that it was given.
+    #[must_use]
+    pub fn end_of_taken(&self, key: &EffectKey) -> Option<Seq> {
+        let lately = || Some(self.taken(key)?.ended?.seq);
+        let before = self.taken_before.iter().find(|(it, _)| it == key);
+        before.map(|(_, end)| *end).or_else(lately)
+    }
+
+    /// Leaves out the oldest that ended, if there are too many. What a turn is for stays, and so does what a part is waited for.
+    fn prune_ended(&mut self, turns: &Turns) {
+        let is_done = |end: Option<TaskEnd>, calls_for: Seq| end.is_some() && !turns.has(calls_for);
+        let is_over = |given: &GivenTask| {
+            let end = given.ended;
+            is_done(end, end.map_or(given.seq, |end| end.seq))
+        };
+        prune(&mut self.given, is_over);
+        let is_above = |key: &EffectKey| {
+            let mut open = self.given.iter().filter(|given| !is_over(given));
+            open.any(|given| given.delegated.part_of.as_ref() == Some(key))
+        };
+        let is_done =
+            |taken: &TakenTask| is_done(taken.ended, taken.seq) && !is_above(&taken.task.key);
+        if let Some(pruned) = prune(&mut self.taken, is_done) {
+            let end = pruned.ended.map(|end| (pruned.task.key, end.seq));
+            self.taken_before.extend(end);
+            if self.taken_before.len() > Self::KEYS_KEPT {
+                self.taken_before.pop_front();
+            }
+        }
+        let given = &self.given;
+        let is_felled = |(root, _): &(Seq, u32)| {
+            let mut left = given.iter().filter(|given| !is_over(given));
+            !turns.has(*root) && !left.any(|given| given.delegated.root == *root)
+        };
+        if self.trees.len() >= Self::TREES_KEPT
+            && let Some(oldest) = self.trees.iter().position(is_felled)
+        {
+            self.trees.remove(oldest);
+        }
     }
 }
+
+/// Takes out the oldest that is over, if too many are.
+fn prune<T>(all: &mut Vec<T>, is_over: impl Fn(&T) -> bool) -> Option<T> {
+    if all.iter().filter(|task| is_over(task)).count() <= Delegations::ENDED_KEPT {
+        return None;
+    }
+    let oldest = all.iter().position(is_over)?;
+    Some(all.remove(oldest))
+}
+
+#[cfg(test)]
+mod tests;

@@ -164,6 +164,7 @@ impl Goal {
             self.id,
         );
         Occasion {
+            task: None,
             seq: self.turns.trigger,
             at: due_at,
             kind: OccasionKind::GoalDue,

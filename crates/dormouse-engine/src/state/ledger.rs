@@ -204,6 +204,15 @@ impl SpendingLedger {
         }
     }
 
+    /// When the next part of what counts as spent within this span counts no more; `None` if time alone takes nothing out.
+    pub(crate) fn falls_at(&self, span: BudgetSpan, now: Timestamp) -> Option<Timestamp> {
+        match span {
+            BudgetSpan::Tick | BudgetSpan::Life => None,
+            BudgetSpan::Hour => self.hour.falls_at(now),
+            BudgetSpan::Day => self.day.falls_at(now),
+        }
+    }
+
     /// When no more than `most` counts as spent within this span, as `count` reads an amount; `None` if that does not come
     /// with time.
     pub(crate) fn falls_to(

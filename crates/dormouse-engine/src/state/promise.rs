@@ -93,6 +93,7 @@ impl Promise {
             shown(&self.description),
         );
         Occasion {
+            task: None,
             seq: self.seq,
             at,
             kind: OccasionKind::Promise,

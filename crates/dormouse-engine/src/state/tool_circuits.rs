@@ -12,8 +12,9 @@ use crate::{
     event::{Event, Verdict},
 };
 
-/// The circuit of each tool that gave no answer lately: it was late too often, or nobody can tell what became of an act, as
-/// after a panic. What a tool refuses is an answer, and so is what becomes of a look-up that panics. They follow from the log, so a replay leaves the same calls out.
+/// The circuit of each tool that gave no answer lately. A look-up gave none if it took too long; an act gave none if nobody can
+/// tell what became of it, as after a panic. A refusal is an answer, and so is the failure of a look-up that panics. Circuits
+/// follow from the log, so a replay leaves the same calls out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolCircuits(BTreeMap<String, ToolCircuit>);

@@ -1,7 +1,7 @@
 //! What calls for a turn.
 
 use dormouse_contracts::{
-    Audience, DueAction, EntityId, Seq, SourceKind, Timestamp, Trust, TurnTrigger,
+    AssistantTask, Audience, DueAction, EntityId, Seq, SourceKind, Timestamp, Trust, TurnTrigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,9 @@ pub struct Occasion {
     /// The goal that is due, if it is that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Box<DueGoal>>,
+    /// The task of assistants that is to be done or is over, if it is that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Box<AssistantTask>>,
     /// The name of whom it is for; empty if it is for nobody.
     #[serde(default)]
     pub name: String,
@@ -112,6 +115,9 @@ impl Trigger {
         match self {
             Self::Message(heard) => Some(heard.perception.clone().into()),
             Self::Occasion(occasion) => {
+                if let Some(task) = &occasion.task {
+                    return Some(TurnTrigger::Task((**task).clone()));
+                }
                 let promise = occasion.promise.as_ref()?;
                 Some(TurnTrigger::Due(DueAction {
                     entity: promise.entity.clone(),
@@ -129,6 +135,11 @@ impl Trigger {
             Self::Message(_) => None,
             Self::Occasion(occasion) => Some((&occasion.name, occasion.promise.as_ref()?)),
         }
+    }
+
+    /// Whether it is time to look back over the journal.
+    pub(crate) fn is_reflection(&self) -> bool {
+        matches!(self, Self::Occasion(occasion) if occasion.kind == OccasionKind::Reflection)
     }
 
     /// The goal whose moment has come.

@@ -125,6 +125,12 @@ impl Turns {
             | Event::ProjectSwapped(_)
             | Event::SelfNoted(_)
             | Event::SelfNoteDropped(_)
+            | Event::JournalChanged(_)
+            | Event::ReflectionRequested(_)
+            | Event::ReflectionRecorded(_)
+            | Event::FellAsleep(_)
+            | Event::NightStepped(_)
+            | Event::WokeUp(_)
             | Event::TaskDelegated(_)
             | Event::DelegateChosen(_)
             | Event::TaskReceived(_)
@@ -239,6 +245,12 @@ impl Turns {
         self.current.iter().chain(&self.aside)
     }
 
+    /// Whether a turn for this trigger is open or waits.
+    pub(super) fn has(&self, trigger: Seq) -> bool {
+        let mut open = self.open().map(Turn::trigger_seq);
+        open.any(|it| it == trigger) || self.waiting.iter().any(|it| it.seq() == trigger)
+    }
+
     /// How many triggers are not dealt with, those that are being worked on included.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -326,6 +338,7 @@ mod tests {
     #[test]
     fn what_became_due_gets_a_turn_in_which_nobody_waits_for_an_answer() {
         let occasion = Occasion {
+            task: None,
             seq: Seq(1),
             at: Timestamp::EPOCH,
             kind: OccasionKind::GoalDue,

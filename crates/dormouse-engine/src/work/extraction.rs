@@ -24,9 +24,9 @@ use crate::{
 const MOST_REQUESTS: u64 = 5;
 
 /// The log of an assistant that runs, for others: what they append, the assistant writes.
-struct ActorLog {
-    log: Arc<dyn EventLog>,
-    handle: Handle,
+pub(super) struct ActorLog {
+    pub(super) log: Arc<dyn EventLog>,
+    pub(super) handle: Handle,
 }
 
 impl Append for ActorLog {

@@ -316,15 +316,11 @@ fn complete(
 }
 
 /// Whether a topic may be set: the person is shown it in what is known of them.
-fn may_be_topic(
-    known: &Entities,
-    profile: &Profile,
-    basis: &Basis,
-    listeners: Option<&Audience>,
-) -> Result<(), String> {
+fn may_be_topic(known: &Entities, profile: &Profile, basis: &Basis) -> Result<(), String> {
     let with_entity = Audience::from_iter([profile.entity_id.clone()]);
     let is_party = may_learn(known, basis.audience.as_ref(), Some(&with_entity));
-    match listeners.is_none() || is_party {
+    // Also where everything may be told to everybody: the topic stays when that is changed.
+    match is_party {
         true => Ok(()),
         false => Err(format!(
             "{} was not party to what this topic is made of",
@@ -376,7 +372,7 @@ fn check(
         *noted_at = pending.waits().then_some(pending.created_at);
     }
     if let Draft::Topic(_, basis) = &draft
-        && let Err(refusal) = may_be_topic(known, profile, basis, listeners)
+        && let Err(refusal) = may_be_topic(known, profile, basis)
     {
         return MemoryAnswer::Refused(refusal);
     }

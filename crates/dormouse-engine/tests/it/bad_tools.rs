@@ -40,7 +40,10 @@ async fn a_tool_without_answers_is_left_alone_also_after_a_crash_and_used_again_
     for number in 1..=5 {
         asks(&life, number).await;
     }
-    assert_eq!(life.handle.status().left_alone, ["inspect_location"]);
+    assert_eq!(
+        life.handle.status().tools_not_attempted,
+        ["inspect_location"]
+    );
     assert!(answers(&home).iter().all(|it| it.is_unanswered));
     life.crash().await;
 
@@ -57,7 +60,7 @@ async fn a_tool_without_answers_is_left_alone_also_after_a_crash_and_used_again_
         asks(&life, number).await;
         assert_eq!(answers(&home).pop().unwrap().verdict, Verdict::Success);
     }
-    assert!(life.handle.status().left_alone.is_empty());
+    assert!(life.handle.status().tools_not_attempted.is_empty());
     life.end().await.unwrap();
     home.no_protocol_was_broken();
 }

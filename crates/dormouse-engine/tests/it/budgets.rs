@@ -202,7 +202,7 @@ fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("say", json!({"message": text}))
 }
 
-fn hourly(tokens: u64) -> SpendingBudgets {
+pub(crate) fn hourly(tokens: u64) -> SpendingBudgets {
     SpendingBudgets {
         tokens: BudgetLimits {
             hour: Some(tokens),

@@ -23,19 +23,19 @@ fn noop() -> ScriptedTurn {
     ScriptedTurn::call("noop", json!({}))
 }
 
-fn whisper(text: &str) -> ScriptedTurn {
+pub(crate) fn whisper(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("whisper", json!({"to": "Alice", "message": text}))
 }
 
-fn delegate(task: &str, to: &str) -> ScriptedTurn {
+pub(crate) fn delegate(task: &str, to: &str) -> ScriptedTurn {
     ScriptedTurn::call("delegate_task", json!({"task": task, "to": to}))
 }
 
-fn answer(result: &str) -> ScriptedTurn {
+pub(crate) fn answer(result: &str) -> ScriptedTurn {
     ScriptedTurn::call("answer_task", json!({"result": result}))
 }
 
-fn may_delegate(config: &mut AssistantConfig) {
+pub(crate) fn may_delegate(config: &mut AssistantConfig) {
     config.execution.sub_agents_enabled = true;
 }
 
@@ -51,7 +51,7 @@ fn alice() -> Audience {
     Audience::of([EntityId::try_new("player:Alice").unwrap()]).unwrap()
 }
 
-fn words(text: &str, score: f32) -> DelegatedWords {
+pub(crate) fn words(text: &str, score: f32) -> DelegatedWords {
     DelegatedWords {
         text: text.to_owned(),
         trust: trust(score),
@@ -60,7 +60,7 @@ fn words(text: &str, score: f32) -> DelegatedWords {
 }
 
 /// A task that the mole gives.
-fn task(home: &Home, number: u32, text: &str) -> DelegatedTask {
+pub(crate) fn task(home: &Home, number: u32, text: &str) -> DelegatedTask {
     DelegatedTask {
         key: EffectKey::try_new(format!("mole/1/{number}")).unwrap(),
         chain: vec![assistant("mole")],
@@ -75,7 +75,7 @@ fn task(home: &Home, number: u32, text: &str) -> DelegatedTask {
 }
 
 /// What the host writes into the log of an assistant.
-async fn carry(home: &Home, life: &Life, event: Event) {
+pub(crate) async fn carry(home: &Home, life: &Life, event: Event) {
     let expected = life.handle.inspect().await.unwrap().seq;
     let request = AppendRequest {
         assistant: crate::home::key(),
@@ -85,12 +85,12 @@ async fn carry(home: &Home, life: &Life, event: Event) {
     life.handle.append(request).await.unwrap();
 }
 
-async fn give(home: &Home, life: &Life, task: &DelegatedTask) {
+pub(crate) async fn give(home: &Home, life: &Life, task: &DelegatedTask) {
     let received = TaskReceived { task: task.clone() };
     carry(home, life, Event::TaskReceived(received)).await;
 }
 
-fn done(key: &EffectKey, result: DelegatedWords) -> Event {
+pub(crate) fn done(key: &EffectKey, result: DelegatedWords) -> Event {
     Event::DelegationEnded(DelegationEnded {
         key: key.clone(),
         by: EndedBy::Carrier,
@@ -99,7 +99,7 @@ fn done(key: &EffectKey, result: DelegatedWords) -> Event {
     })
 }
 
-fn delegated(home: &Home) -> Vec<TaskDelegated> {
+pub(crate) fn delegated(home: &Home) -> Vec<TaskDelegated> {
     let events = home.events().into_iter();
     let given = events.filter_map(|event| match event {
         Event::TaskDelegated(it) => Some(it),
@@ -108,7 +108,7 @@ fn delegated(home: &Home) -> Vec<TaskDelegated> {
     given.collect()
 }
 
-fn answered(home: &Home) -> Vec<TaskAnswered> {
+pub(crate) fn answered(home: &Home) -> Vec<TaskAnswered> {
     let events = home.events().into_iter();
     let given = events.filter_map(|event| match event {
         Event::TaskAnswered(it) => Some(it),
@@ -243,6 +243,51 @@ async fn a_delegate_that_is_stopped_before_or_meanwhile_answers_emergency_stop()
     life.handle.clear_stop("Ada").await.unwrap();
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
     assert_eq!(home.model.requests().len(), 1);
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_what_was_given_away_and_no_result_comes_through_it() {
+    let home = Home::new([delegate("look at the bridge", "smith"), whisper("I asked.")])
+        .configured(may_delegate);
+    let life = home.wake().await;
+    let asked = Perceive::whisper("Alice", "look at the bridge").build();
+    life.accept(asked).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    let given = delegated(&home).remove(0);
+    life.handle.stop("Ada", "a test").await.unwrap();
+    let state = life.handle.inspect().await.unwrap();
+    assert_eq!(failures(&home), [DelegationFailure::Cancelled]);
+    assert_eq!(state.delegations.open().count(), 0);
+    // Nobody was chosen, so nothing was taken.
+    let life_long = dormouse_engine::BudgetSpan::Life;
+    let spent = state.ledger.spent(life_long, home.clock.now()).tokens;
+    assert!(spent < given.task.tokens, "{spent}");
+    life.handle.clear_stop("Ada").await.unwrap();
+    carry(&home, &life, done(&given.task.key, words("it is dry", 0.9))).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.model.requests().len(), 2, "nothing came of it");
+    life.end().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_turn_for_a_task_the_model_is_asked_for_nothing_that_the_task_does_not_count() {
+    let home = Home::new([answer("three boats"), noop(), noop()]).configured(|config| {
+        config.execution.use_quick_assessment = false;
+        config.execution.task_assessment_enabled = true;
+    });
+    let life = home.wake().await;
+    give(&home, &life, &task(&home, 1, "count the boats")).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.model.requests().len(), 1);
+    let state = life.handle.inspect().await.unwrap();
+    let spent = state.spent.prompt_tokens + state.spent.completion_tokens;
+    assert_eq!(answered(&home)[0].took.tokens, spent);
+    // In other turns a model assesses.
+    let hello = Perceive::whisper("Alice", "hello").build();
+    life.accept(hello).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    assert_eq!(home.model.requests().len(), 3);
     life.end().await.unwrap();
 }
 

@@ -204,7 +204,7 @@ async fn visited(home: &Home, life: &Life, lines: Range<usize>) -> BTreeMap<u64,
 pub(crate) async fn without(log: &MemoryLog, selection: Selection) -> (MemoryLog, ForgetPlan) {
     let mut people = KnownPeople::default();
     people.read(log, &key()).await.unwrap();
-    let plans = ForgetPlan::of_each(log, &[key()], selection, &people).await;
+    let plans = ForgetPlan::of_each(log, &[key()], &[], selection, &people).await;
     let plan = plans.unwrap().remove(&key()).unwrap();
     let mut rewrite = LogRewrite::new(&plan);
     let mut events = Vec::new();

@@ -233,7 +233,7 @@ fn the_events_of_goals_are_read_and_written_the_same() {
 }
 
 /// The events of what it keeps for itself, each with all it may hold, and with as little as it may.
-const OF_ITS_OWN: [(&str, &str); 8] = [
+const OF_ITS_OWN: [(&str, &str); 14] = [
     (
         "project_created",
         r#"{"id":2,"summary":{"text":"the boat","trust":0.9,"audience":{"entities":["player:1"]},"sources":["7"]},"context":{"text":"no mast yet","trust":0.9,"audience":"public"},"status":"paused","author":{"tool":"call_1_0"}}"#,
@@ -266,6 +266,24 @@ const OF_ITS_OWN: [(&str, &str); 8] = [
         "self_note_dropped",
         r#"{"id":1,"author":{"operator":"florian"}}"#,
     ),
+    (
+        "journal_changed",
+        r#"{"changes":[{"change":"added","entry":{"id":2,"timestamp":9,"content":"it rained","source_type":"direct","source_trust":0.5,"source_entity":{"entity":{"id":"player:1","name":"Alice"}},"importance":7,"importance_method":"heuristic","tags":["weather"],"related_projects":["boat"],"provenance":{"audience":{"entities":["player:1"]},"sources":["7"]}},"points":7},{"change":"linked","entry":2,"to":1},{"change":"pruned","entries":[1],"reason":"overflow"}],"author":{"tool":"call_1_0"},"reason":"add_journal_entry","withdrawn":["4"]}"#,
+    ),
+    (
+        "journal_changed",
+        r#"{"changes":[{"change":"restored","entry":{"id":1,"timestamp":9,"content":"it rained","source_type":"environmental","source_trust":0.25,"source_entity":"unknown","importance":1,"importance_method":"llm","provenance":{"audience":"public","depth":1},"upkeep":{"consolidated":true,"near":3,"repeats":1,"unreadable_scores":2,"restored_at":8}}}],"author":{"operator":"florian"},"reason":"wanted"}"#,
+    ),
+    (
+        "journal_changed",
+        r#"{"changes":[{"change":"rescored","scores":[{"entry":1,"importance":3}],"unreadable":[2]},{"change":"unlinked","entry":2},{"change":"consolidated","entries":[1]},{"change":"reflection_begun","entries":[1],"through":2},{"change":"questions_raised","questions":["Who?"]},{"change":"evidence_found","evidence":[["7"]]},{"change":"reflection_failed"},{"change":"reflection_given_up"},{"change":"reflected","insights":[]}],"author":{"sleep":3},"reason":"night"}"#,
+    ),
+    (
+        "reflection_requested",
+        r#"{"author":{"operator":"florian"},"reason":"asked for"}"#,
+    ),
+    ("reflection_recorded", r#"{"trigger":4,"entries":[7]}"#),
+    ("reflection_recorded", r#"{"trigger":4}"#),
 ];
 
 #[test]

@@ -120,7 +120,7 @@ const OF_TICKS: [(&str, &str); 29] = [
 const OF_TASKS: [(&str, &str); 10] = [
     (
         "task_delegated",
-        r#"{"call":"call_1_0","to":"cook","tag":"kitchen","task":{"key":"dormouse/1/2","chain":["dormouse"],"task":{"text":"bake","trust":0.5,"audience":{"entities":["player:1"]}},"briefing":{"text":"bread","trust":0.4},"insulation":"delegate","summarize":true,"tokens":900,"quota":4,"expires_at":9},"sources":["7"],"root":3,"part_of":"mole/1/1","cost":12}"#,
+        r#"{"call":"call_1_0","to":"cook","tag":"kitchen","task":{"key":"dormouse/1/2","chain":["dormouse"],"task":{"text":"bake","trust":0.5,"audience":{"entities":["player:1"]}},"briefing":{"text":"bread","trust":0.4},"insulation":"delegate","summarize":true,"tokens":900,"quota":4,"expires_at":9},"sources":["7"],"briefing_sources":["5","6.1"],"root":3,"part_of":"mole/1/1","cost":12}"#,
     ),
     (
         "task_delegated",
@@ -136,7 +136,7 @@ const OF_TASKS: [(&str, &str); 10] = [
     ),
     (
         "task_answered",
-        r#"{"key":"dormouse/1/2","outcome":{"done":{"text":"baked","trust":0.5,"audience":{"entities":["player:1"]}}},"took":{"tokens":40,"cost":2,"tasks":1}}"#,
+        r#"{"key":"dormouse/1/2","outcome":{"done":{"text":"baked","trust":0.5,"audience":{"entities":["player:1"]}}},"took":{"tokens":40,"cost":2,"tasks":1},"sources":["7"]}"#,
     ),
     (
         "task_answered",
@@ -159,6 +159,58 @@ const OF_TASKS: [(&str, &str); 10] = [
         r#"{"key":"dormouse/1/2","by":"carrier","outcome":{"failed":"none_found"}}"#,
     ),
 ];
+
+/// Events of nights, each with all it may hold, and with as little as it may.
+const OF_NIGHTS: [(&str, &str); 14] = [
+    (
+        "fell_asleep",
+        r#"{"night":3,"author":{"tool":"call_1_0"},"until":9,"reason":{"text":"tired","trust":0.5,"audience":{"entities":["player:1"]},"sources":["7"]}}"#,
+    ),
+    (
+        "fell_asleep",
+        r#"{"night":3,"author":{"sleep":3},"until":9}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"consolidate_memory","outcome":"goes_on"}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"link_memories","outcome":"done","through":"7"}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"consolidate_people","outcome":{"failed":{"model":"timed_out"}}}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"compact_history","outcome":{"failed":"busy"}}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"clear_conversations","outcome":{"failed":"storage"}}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"consolidate_memory","outcome":"over_budget"}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"consolidate_memory","outcome":{"taken_back":{"asked":40,"before":30,"after":20}}}"#,
+    ),
+    ("woke_up", r#"{"night":3,"cause":"time"}"#),
+    ("woke_up", r#"{"night":3,"cause":{"message":12}}"#),
+    ("woke_up", r#"{"night":3,"cause":{"operator":"florian"}}"#),
+    ("woke_up", r#"{"night":3,"cause":{"tool":"call_1_0"}}"#),
+    ("woke_up", r#"{"night":3,"cause":"all_done"}"#),
+];
+
+#[test]
+fn the_events_of_nights_are_read_and_written_the_same() {
+    OF_NIGHTS
+        .iter()
+        .for_each(|(kind, payload)| format::is_written_the_same(kind, payload));
+}
 
 #[test]
 fn the_events_of_ticks_budgets_approvals_and_stops_are_read_and_written_the_same() {
@@ -185,6 +237,7 @@ fn every_documented_kind_of_event_has_a_payload_that_is_read_and_written_the_sam
     let checked: BTreeSet<_> = OF_TICKS
         .iter()
         .chain(&OF_TASKS)
+        .chain(&OF_NIGHTS)
         .map(|(kind, _)| (*kind).to_owned())
         .chain(format::checked_kinds())
         .collect();

@@ -264,6 +264,31 @@ async fn words_that_another_context_replaced_are_believed_no_more_than_they_were
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_all_is_shared_a_topic_is_made_of_the_persons_own_words_alone() {
+    let topic = |topic: &str| call("set_topic", json!({"entity": "Alice", "topic": topic}));
+    let turns = [
+        noop(),
+        topic("plum jam"),
+        noop(),
+        topic("quinces"),
+        noop(),
+        noop(),
+    ];
+    let home = Home::where_all_is_shared(turns);
+    hear(&home, Perceive::whisper("Bob", "I hide plum jam"), 1).await;
+    let shown = hear(&home, Perceive::whisper("Alice", "good day"), 2).await;
+    assert!(shown.contains("Alice was not party to"), "{shown}");
+    hear(
+        &home,
+        Perceive::whisper("Alice", "let us talk of quinces"),
+        3,
+    )
+    .await;
+    let shown = hear(&home, Perceive::whisper("Alice", "good night"), 4).await;
+    assert!(shown.contains("Conversation: quinces ("), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conversation_has_a_topic_until_it_ends_and_stays_while_something_is_to_be_done() {
     let topic = |who: &str, topic: &str| call("set_topic", json!({"entity": who, "topic": topic}));
     let end = || call("end_conversation", json!({"entity": "Alice"}));

@@ -435,10 +435,12 @@ impl Scene {
                     json!({"entity": about, "metric": "favorability", "change": 0.2, "reason": "the word of the vault"}),
                 ),
             };
-            let own = match self.habit % 4 {
+            let own = match self.habit % 6 {
                 0 => ("keep_note", json!({"kind": "fact", "text": cut(&all, 180)})),
                 1 => ("create_project", json!({"summary": cut(&all, 180)})),
                 2 => ("update_project", json!({"context": cut(&all, 480)})),
+                3 => ("add_journal_entry", json!({"content": all})),
+                4 => ("review_journal", json!({"synthesis": all})),
                 _ => ("set_topic", json!({"entity": who, "topic": cut(&all, 110)})),
             };
             return ScriptedTurn::calls([
@@ -448,7 +450,13 @@ impl Scene {
                     "recall_memories",
                     json!({"query": "the word of the vault", "limit": 20}),
                 ),
-                ("get_entity_profile", json!({"entity": about})),
+                match self.habit % 2 {
+                    0 => ("get_entity_profile", json!({"entity": about})),
+                    _ => (
+                        "search_journal",
+                        json!({"query": "the word of the vault", "limit": 50}),
+                    ),
+                },
             ]);
         }
         let told = |party: &Party, comer| {

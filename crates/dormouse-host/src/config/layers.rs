@@ -319,6 +319,8 @@ impl Config {
             "goals" => self.goals.take(name, from.goals),
             "delegation" => self.delegation.take(name, from.delegation),
             "own" => self.own.take(name, from.own),
+            "journal" => self.journal.take(name, from.journal),
+            "sleep" => self.sleep.take(name, from.sleep),
             "tools" => self.tools.take(name, from.tools),
             "budgets" => self.budgets.take(name, from.budgets),
             _ => self.prices = from.prices,

@@ -94,6 +94,36 @@ pub(super) type PursuedTurns = Whole<1, 1_000>;
 pub(super) type DividedAfter = Whole<0, 1_000>;
 /// How many things of a kind an assistant keeps for itself.
 pub(super) type KeptForItself = Whole<0, 200>;
+/// How many entries a journal has.
+pub(super) type JournalEntries = Whole<1, 100_000>;
+/// How many hours apart entries may be that repeat each other.
+pub(super) type JournalHours = Whole<0, 8_760>;
+/// An age of entries in days.
+pub(super) type JournalDays = Whole<0, 36_500>;
+/// After how many days recency is down to 0.37.
+pub(super) type DecayDays = Whole<1, 36_500>;
+/// A weight in a mean.
+pub(super) type EpisodicWeight = UpTo<100>;
+/// A share of words.
+pub(super) type JournalShare = UpTo<1>;
+/// How many entries one step of a night takes.
+pub(super) type ScoredEntries = Whole<1, 100>;
+/// An importance.
+pub(super) type ImportanceNumber = Whole<1, 10>;
+/// A cumulative importance.
+pub(super) type ReflectionThreshold = Whole<1, 100_000>;
+/// After how many ticks it reflects; 0: never.
+pub(super) type ReflectionCount = Whole<0, 1_000_000>;
+/// The hour at which an assistant falls asleep.
+pub(super) type StartHour = Whole<0, 23>;
+/// For how many hours it sleeps.
+pub(super) type SleepHours = Whole<1, 23>;
+/// How many tools it has to have used before it may sleep.
+pub(super) type LeastActivity = Whole<0, 1_000>;
+/// The time between two pieces of work in its sleep.
+pub(super) type SleepTick = Seconds<3_600>;
+/// How long nobody may have called for it before it goes on sleeping.
+pub(super) type QuietTime = Seconds<86_400>;
 /// How often a call of a tool is tried.
 pub(super) type ToolAttempts = Whole<1, 20>;
 /// After how many calls without an answer a tool is left alone; 0: never.

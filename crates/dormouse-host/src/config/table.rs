@@ -118,14 +118,7 @@ const REPLACED: &[(&str, &str)] = &[
 ];
 
 /// Attributes of what does not exist yet.
-const PLANNED: &[(&str, &str)] = &[
-    ("reflection_prompt_template", "there is no reflection yet"),
-    ("reflection_interval", "there is no reflection yet"),
-    ("reflection_state.threshold", "there is no reflection yet"),
-    ("sleep_schedule", "there is no sleep yet"),
-    ("journal.max_entries", "there is no journal yet"),
-    ("user_entity", "the assistant belongs to nobody yet"),
-];
+const PLANNED: &[(&str, &str)] = &[("user_entity", "the assistant belongs to nobody yet")];
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(read);
 
@@ -189,7 +182,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections in the order of the documented file, with the names of their settings in theirs.
-pub(super) const SECTIONS: [(&str, &[&str]); 14] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 16] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -202,6 +195,8 @@ pub(super) const SECTIONS: [(&str, &[&str]); 14] = [
     ("goals", super::GoalsSection::NAMES),
     ("delegation", super::DelegationSection::NAMES),
     ("own", super::OwnSection::NAMES),
+    ("journal", super::JournalSection::NAMES),
+    ("sleep", super::SleepSection::NAMES),
     ("tools", super::ToolsSection::NAMES),
     ("budgets", super::BudgetsSection::NAMES),
 ];

@@ -20,6 +20,8 @@ words! {
     heartbeats: "first" | "any";
     insulation: "none" | "orchestrator" | "delegate";
     privacy: "kept" | "shared";
+    keyword_matching: "whole_words" | "substring";
+    importance_scale: "formula" | "calibrated";
     secrets_in_log: "masked" | "kept";
     approval: "trust" | "required";
     unknown_price: "refused" | "allowed";

@@ -11,12 +11,14 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     DelegateCandidate, DelegateChosen, DelegationEnded, DelegationFailure, EndedBy, Event,
-    GivenTask, Handle, State, TakenTask, TaskCancelled, TaskCost, TaskEnd, TaskOutcome,
-    TaskReceived, choose_delegate,
+    GivenTask, Handle, ReplayError, State, TakenTask, TaskCancelled, TaskCost, TaskEnd,
+    TaskOutcome, TaskReceived, choose_delegate,
 };
+use tokio::{select, time::sleep};
 
 use super::{Host, Shared, error::HostError, residency::Resident};
 use crate::{
+    pump::pause,
     roster::{self, RosterError},
     tail::Tail,
 };
@@ -40,6 +42,15 @@ struct Carrier<'a> {
     reach: Reach,
 }
 
+/// Who does a task.
+enum Choice {
+    /// This one, and the log says so.
+    Somebody(AssistantId),
+    Nobody(DelegationFailure),
+    /// The task is over, or the one who gave it is stopped.
+    NotNow,
+}
+
 /// The way to the log of an assistant.
 enum Door {
     /// Through the assistant, which is not put away meanwhile.
@@ -53,7 +64,8 @@ enum Door {
 }
 
 /// Carries what concerns an assistant until it ends: first what is left from before, if there is something, then what each event
-/// calls for. A failure is logged; it is tried again when the assistant wakes.
+/// calls for. What could not be carried is tried again after a pause, and keeps the assistant awake until it is carried or too
+/// late.
 pub(super) async fn carry(
     shared: Arc<Shared>,
     key: AssistantId,
@@ -65,28 +77,54 @@ pub(super) async fn carry(
         key: &key,
         reach: Reach::Waking,
     };
-    let mut since = before;
+    let mut due = before;
+    let (mut failures, mut stay) = (0, None);
     loop {
-        if let Some(since) = since
-            && let Err(error) = Box::pin(carrier.carry(since)).await
-        {
-            let error = dormouse_text::error_chain(&error);
-            tracing::warn!(assistant = %key, error, "a task of assistants could not be carried; it is tried again later");
-        }
-        since = loop {
-            match events.next().await {
-                Ok(Some(recorded)) if is_to_be_carried(&recorded.event) => {
-                    break Some(Seq(recorded.seq.0.saturating_sub(1)));
-                }
-                Ok(Some(_)) => {}
-                Ok(None) => return,
+        if let Some(since) = due {
+            match Box::pin(carrier.carry(since)).await {
+                Ok(_) => (due, failures, stay) = (None, 0, None),
                 Err(error) => {
-                    tracing::warn!(%error, assistant = %key, "no task is carried until the assistant is woken again");
-                    return;
+                    if failures == 0 {
+                        let error = dormouse_text::error_chain(&error);
+                        tracing::warn!(assistant = %key, error, "a task of assistants could not be carried; it is tried again");
+                    }
+                    // Who is put away carries nothing.
+                    if stay.is_none() {
+                        stay = carrier.door(&key).await.ok();
+                    }
                 }
             }
+        }
+        let again = due.map(|_| pause(failures));
+        let event = select! {
+            event = next_to_carry(&mut events) => event,
+            () = sleep(again.unwrap_or_default()), if again.is_some() => {
+                failures = failures.saturating_add(1);
+                continue;
+            }
         };
+        match event {
+            Ok(Some(seq)) => {
+                let before = Seq(seq.0.saturating_sub(1));
+                due = Some(due.map_or(before, |since| since.min(before)));
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, assistant = %key, "no task is carried until the assistant is woken again");
+                return;
+            }
+        }
     }
+}
+
+/// The next event that calls for carrying; `None` if the assistant has ended.
+async fn next_to_carry(events: &mut Tail) -> Result<Option<Seq>, ReplayError> {
+    while let Some(recorded) = events.next().await? {
+        if is_to_be_carried(&recorded.event) {
+            return Ok(Some(recorded.seq));
+        }
+    }
+    Ok(None)
 }
 
 /// Where to begin with what an assistant in this state has left from before; `None` if it has nothing to do with tasks.
@@ -100,6 +138,8 @@ fn is_to_be_carried(event: &Event) -> bool {
     match event {
         Event::TaskDelegated(_) | Event::TaskAnswered(_) => true,
         Event::DelegationEnded(ended) => ended.by == EndedBy::Itself,
+        // What was given just before the stop still waits for somebody.
+        Event::EmergencyStopCleared(_) => true,
         _ => false,
     }
 }
@@ -125,28 +165,34 @@ impl<W> Host<W> {
 impl Carrier<'_> {
     /// Carries everything that is to be carried, of what ended only what ended after `since`. Returns whose logs have
     /// something new.
+    ///
+    /// # Errors
+    ///
+    /// The first of those that occurred. What could be carried was: a log that cannot be read holds up nothing else.
     async fn carry(&self, since: Seq) -> Result<Vec<AssistantId>, HostError> {
         let state = self.read(self.key).await?;
         let now = self.shared.clock.now();
-        let mut stirred = Vec::new();
+        let mut carried = Vec::new();
         for given in state.delegations.given() {
             // What is too late ends by itself, on both sides.
             if given.delegated.task.expires_at <= now {
                 continue;
             }
             match given.ended {
-                None => stirred.extend(Box::pin(self.hand_over(given)).await?),
-                Some(end) if end.seq > since => stirred.extend(self.call_off(given, end).await?),
+                None if state.stop.is_on() => {}
+                None => carried.push(Box::pin(self.hand_over(given)).await),
+                Some(end) if end.seq > since => carried.push(self.call_off(given, end).await),
                 Some(_) => {}
             }
         }
         for taken in state.delegations.taken_tasks() {
             let ended = taken.ended.filter(|end| end.seq > since);
             if ended.is_some() && taken.task.expires_at > now {
-                stirred.extend(self.answer(taken).await?);
+                carried.push(self.answer(taken).await);
             }
         }
-        Ok(stirred)
+        let stirred = carried.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(stirred.into_iter().flatten().collect())
     }
 
     /// Finds somebody for a task, hands it over, and fetches the result if there is one already.
@@ -154,8 +200,9 @@ impl Carrier<'_> {
         let delegate = match &given.delegate {
             Some(delegate) => delegate.clone(),
             None => match self.choose(given).await? {
-                Ok(delegate) => delegate,
-                Err(failure) => return self.end(given.key(), failure).await,
+                Choice::Somebody(delegate) => delegate,
+                Choice::Nobody(failure) => return self.end(given.key(), failure).await,
+                Choice::NotNow => return Ok(None),
             },
         };
         let there = match self.read(&delegate).await {
@@ -165,73 +212,94 @@ impl Carrier<'_> {
             }
             Err(error) => return Err(error),
         };
-        match there.delegations.taken(given.key()) {
-            Some(taken) if taken.is_open() => {
-                // It goes on with it, if it was put away by a restart.
-                drop(self.door(&delegate).await?);
-                Ok(None)
-            }
-            Some(taken) => match self.outcome(&delegate, taken).await? {
+        if there
+            .delegations
+            .taken(given.key())
+            .is_some_and(TakenTask::is_open)
+        {
+            // It goes on with it, if it was put away by a restart.
+            drop(self.door(&delegate).await?);
+            return Ok(None);
+        }
+        match there.delegations.end_of_taken(given.key()) {
+            Some(end) => match self.outcome(&delegate, end).await? {
                 Some(ended) => self.append_end(self.key, ended).await,
                 None => self.end(given.key(), DelegationFailure::Lost).await,
             },
             None => {
                 let task = &given.delegated.task;
                 let received = |state: &State| {
-                    let is_new = state.delegations.taken(&task.key).is_none();
+                    let is_new = !state.delegations.has_taken(&task.key);
                     is_new.then(|| Event::TaskReceived(TaskReceived { task: task.clone() }))
                 };
-                self.append(&delegate, received).await
+                self.stir(&delegate, received).await
             }
         }
     }
 
     /// Chooses somebody and writes that down, before anybody else learns of it.
-    async fn choose(
-        &self,
-        given: &GivenTask,
-    ) -> Result<Result<AssistantId, DelegationFailure>, HostError> {
-        let candidates = self.candidates().await?;
-        let delegate = match choose_delegate(&given.delegated, &candidates) {
+    async fn choose(&self, given: &GivenTask) -> Result<Choice, HostError> {
+        let (candidates, unread) = self.candidates().await?;
+        let found = choose_delegate(&given.delegated, &candidates);
+        let may_be_meant = |key: &AssistantId| match found {
+            Ok(_) => given.delegated.to.as_deref() == Some(key.as_str()),
+            Err(failure) => failure == DelegationFailure::NoneFound,
+        };
+        if let Some((_, error)) = unread.into_iter().find(|(key, _)| may_be_meant(key)) {
+            return Err(error);
+        }
+        let delegate = match found {
             Ok(delegate) => delegate.clone(),
-            Err(failure) => return Ok(Err(failure)),
+            Err(failure) => return Ok(Choice::Nobody(failure)),
+        };
+        let is_free = |state: &State| {
+            let given = state.delegations.given_task(given.key());
+            given.is_some_and(|given| given.is_open() && given.delegate.is_none())
         };
         let chosen = |state: &State| {
-            let given = state.delegations.given_task(given.key())?;
-            (given.is_open() && given.delegate.is_none()).then(|| {
+            (is_free(state) && !state.stop.is_on()).then(|| {
                 Event::DelegateChosen(DelegateChosen {
                     key: given.key().clone(),
                     delegate: delegate.clone(),
                 })
             })
         };
-        self.append(self.key, chosen).await?;
-        Ok(Ok(delegate))
+        Ok(match self.append(self.key, chosen).await? {
+            true => Choice::Somebody(delegate),
+            // It ended meanwhile, or another carrier of the same assistant goes on with it.
+            false => Choice::NotNow,
+        })
     }
 
-    /// Everybody in the log but the assistant itself and those who are archived.
-    async fn candidates(&self) -> Result<Vec<DelegateCandidate>, HostError> {
-        let mut candidates = Vec::new();
+    /// Everybody in the log but the assistant itself and those who are archived, and those whose logs cannot be read.
+    async fn candidates(
+        &self,
+    ) -> Result<(Vec<DelegateCandidate>, Vec<(AssistantId, HostError)>), HostError> {
+        let (mut candidates, mut unread) = (Vec::new(), Vec::new());
         for (key, _) in self.shared.log.assistants()? {
             if key == *self.key {
                 continue;
             }
-            let state = self.read(&key).await?;
-            if state.roster.archived.is_some() {
-                continue;
-            }
+            let state = match self.read(&key).await {
+                Ok(state) if state.roster.archived.is_none() => state,
+                Ok(_) => continue,
+                Err(error) => {
+                    unread.push((key, error));
+                    continue;
+                }
+            };
             let assistant = self.shared.config.read_for(&key, &state).0.assistant;
             let open = state.delegations.taken_tasks();
             candidates.push(DelegateCandidate {
                 name: assistant.name(),
                 tags: state.roster.tags.iter().cloned().collect(),
                 is_stopped: state.stop.is_on(),
-                is_asleep: !assistant.enabled,
+                is_asleep: !assistant.enabled || state.sleep.is_asleep(),
                 tasks: open.filter(|taken| taken.is_open()).count(),
                 key,
             });
         }
-        Ok(candidates)
+        Ok((candidates, unread))
     }
 
     /// Ends a task of the assistant that nobody does.
@@ -261,7 +329,7 @@ impl Carrier<'_> {
                 .is_open()
                 .then(|| Event::DelegationEnded(ended.clone()))
         };
-        self.append(whose, end).await
+        self.stir(whose, end).await
     }
 
     /// Lets the delegate of a task know that nobody waits for it any more.
@@ -285,7 +353,8 @@ impl Carrier<'_> {
         match self.read(delegate).await {
             Ok(there) if is_open(&there) && there.roster.archived.is_none() => {}
             // Nobody is woken for nothing.
-            _ => return Ok(None),
+            Ok(_) | Err(HostError::Roster(RosterError::Unknown { .. })) => return Ok(None),
+            Err(error) => return Err(error),
         }
         let cancelled = |state: &State| {
             is_open(state).then(|| {
@@ -295,7 +364,7 @@ impl Carrier<'_> {
                 })
             })
         };
-        self.append(delegate, cancelled).await
+        self.stir(delegate, cancelled).await
     }
 
     /// Carries the answer to a task to the one who gave it.
@@ -311,22 +380,23 @@ impl Carrier<'_> {
             Err(HostError::Roster(RosterError::Unknown { .. })) => false,
             Err(error) => return Err(error),
         };
-        match self.outcome(self.key, taken).await? {
-            Some(ended) if waits => self.append_end(from, ended).await,
-            _ => Ok(None),
+        let end = taken.ended.map(|end| end.seq).filter(|_| waits);
+        match end {
+            Some(end) => match self.outcome(self.key, end).await? {
+                Some(ended) => self.append_end(from, ended).await,
+                None => Ok(None),
+            },
+            None => Ok(None),
         }
     }
 
-    /// What the log of a delegate says of the end of a task.
+    /// What the log of a delegate says of a task that ended with this event; `None` if that is not an answer.
     async fn outcome(
         &self,
         delegate: &AssistantId,
-        taken: &TakenTask,
+        end: Seq,
     ) -> Result<Option<DelegationEnded>, HostError> {
-        let Some(end) = taken.ended else {
-            return Ok(None);
-        };
-        let before = Seq(end.seq.0.saturating_sub(1));
+        let before = Seq(end.0.saturating_sub(1));
         let stored = self.shared.log.read(delegate, before, 1).await?;
         let Some(Ok(Event::TaskAnswered(answered))) = stored.first().map(Event::decode) else {
             return Ok(None);
@@ -362,13 +432,22 @@ impl Carrier<'_> {
         })
     }
 
-    /// Appends what is decided on the state of an assistant, if anything is. Returns the assistant if something was, and it is
-    /// another one.
-    async fn append(
+    /// The same as [`append`](Self::append). Returns the assistant if something was written, and it is another one.
+    async fn stir(
         &self,
         key: &AssistantId,
         decide: impl Fn(&State) -> Option<Event>,
     ) -> Result<Option<AssistantId>, HostError> {
+        let is_written = self.append(key, decide).await?;
+        Ok((is_written && key != self.key).then(|| key.clone()))
+    }
+
+    /// Appends what is decided on the state of an assistant, if anything is. Returns whether something was.
+    async fn append(
+        &self,
+        key: &AssistantId,
+        decide: impl Fn(&State) -> Option<Event>,
+    ) -> Result<bool, HostError> {
         let door = self.door(key).await?;
         let mut attempts = 1;
         loop {
@@ -377,7 +456,7 @@ impl Carrier<'_> {
                 Door::AtRest => self.read(key).await?,
             };
             let Some(event) = decide(&state) else {
-                return Ok(None);
+                return Ok(false);
             };
             let event = event.encode(self.shared.clock.now());
             let request = AppendRequest {
@@ -390,7 +469,7 @@ impl Carrier<'_> {
                 Door::AtRest => self.shared.log.append(request).await,
             };
             match appended {
-                Ok(_) => return Ok((key != self.key).then(|| key.clone())),
+                Ok(_) => return Ok(true),
                 Err(error)
                     if matches!(error.kind(), AppendErrorKind::Conflict { .. })
                         && attempts < ATTEMPTS =>

@@ -60,7 +60,7 @@ fn of_resident(resident: &Resident) -> Vec<ServiceReport> {
         .map(|circuit| report(whose(), &of_circuit(circuit)))
         .collect();
     let status = resident.handle().status();
-    reports.extend(status.left_alone.iter().map(|tool| ServiceReport {
+    reports.extend(status.tools_not_attempted.iter().map(|tool| ServiceReport {
         assistant: whose(),
         is_well: false,
         text: format!("the tool {tool} gave no answers and is left alone for now"),

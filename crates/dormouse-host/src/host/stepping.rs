@@ -67,6 +67,7 @@ async fn rest(handle: &Handle, pump: &Pump) -> Result<(), PumpError> {
         let status = handle.status();
         let is_at_rest = match status.activity {
             Activity::Idle => status.waiting == 0,
+            Activity::Asleep { is_working, .. } => status.waiting == 0 && !is_working,
             Activity::Disabled
             | Activity::Stopped(_)
             | Activity::Waiting(_)

@@ -2,19 +2,25 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use dormouse_contracts::{AppendRequest, Author, ChatRequest, Message, ReadEvents, Seq, Timestamp};
+use dormouse_contracts::{
+    Append, AppendRequest, Author, ChatRequest, EffectKey, Message, NewEvent, ReadEvents, Seq,
+    Timestamp,
+};
 use dormouse_engine::{
-    DelegationFailure, Event, RosterChange, SettingChanged, Tag, TaskOutcome, TaskReceived,
+    DelegationFailure, EmergencyStopCleared, EmergencyStopTriggered, Event, RosterChange,
+    SettingChanged, StopCause, Tag, TaskOutcome, TaskReceived,
 };
 use dormouse_host::{
     Host,
-    roster::{Newcomer, RosterDecision},
+    roster::{self, Newcomer, RosterDecision},
 };
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 use tokio::task::yield_now;
 
 use crate::tea_house::{Folder, admit_alice, key, open_with, page};
+
+const BEGIN: Timestamp = Timestamp::from_micros(1_795_219_200_000_000);
 
 fn by_ada() -> RosterDecision {
     RosterDecision {
@@ -23,7 +29,7 @@ fn by_ada() -> RosterDecision {
     }
 }
 
-fn last_text(request: &ChatRequest) -> String {
+pub(crate) fn last_text(request: &ChatRequest) -> String {
     let text = request
         .messages
         .iter()
@@ -72,17 +78,17 @@ fn setting(name: &str, new: Value) -> Event {
 
 /// Writes into the log of somebody who is not awake.
 async fn write(host: &Host, of: &str, event: Event) {
-    use dormouse_contracts::Append;
+    write_at(host, of, event, BEGIN).await;
+}
+
+/// The same at this time.
+pub(crate) async fn write_at(host: &Host, of: &str, event: Event, at: Timestamp) {
     let known = host.known().unwrap();
     let last = known.iter().find(|(it, _)| *it == key(of)).unwrap().1;
     let request = AppendRequest {
         assistant: key(of),
         expected: last,
-        events: vec![
-            event
-                .encode(Timestamp::from_micros(1_795_219_200_000_000))
-                .unwrap(),
-        ],
+        events: vec![event.encode(at).unwrap()],
     };
     host.log().append(request).await.unwrap();
 }
@@ -90,30 +96,30 @@ async fn write(host: &Host, of: &str, event: Event) {
 /// A mole that may give tasks away, and a rat with the tag of the river. Neither is awake.
 async fn house(folder: &Folder) -> Host {
     let host = open_with(folder.path(), model()).await.unwrap();
-    admit_alice(&host).await;
-    for name in ["mole", "rat"] {
+    furnish(&host, &["mole", "rat"]).await;
+    host
+}
+
+/// Admits Alice and those with these keys. They may give tasks away; the rat has the tag of the river.
+pub(crate) async fn furnish(host: &Host, names: &[&str]) {
+    admit_alice(host).await;
+    let clock = dormouse_host::SystemClock;
+    for name in names {
         let newcomer = Newcomer {
             key: key(name),
             name: None,
             persona: Some(format!("You are the {name}.")),
         };
-        let clock = dormouse_host::SystemClock;
-        dormouse_host::roster::create(host.log(), &clock, host.config(), newcomer, by_ada())
+        roster::create(host.log(), &clock, host.config(), newcomer, by_ada())
             .await
             .unwrap();
+        let allowed = setting("execution.sub_agents_enabled", json!(true));
+        write(host, name, allowed).await;
     }
-    write(
-        &host,
-        "mole",
-        setting("execution.sub_agents_enabled", json!(true)),
-    )
-    .await;
     let river = RosterChange::Tagged(BTreeSet::from([Tag::try_new("river").unwrap()]));
-    let clock = dormouse_host::SystemClock;
-    dormouse_host::roster::change(host.log(), &clock, &key("rat"), river, by_ada())
+    roster::change(host.log(), &clock, &key("rat"), river, by_ada())
         .await
         .unwrap();
-    host
 }
 
 async fn events(host: &Host, of: &str) -> Vec<Event> {
@@ -254,7 +260,7 @@ async fn a_task_whose_delegate_was_archived_is_lost_and_says_so() {
     host.carry_tasks(&key("mole")).await.unwrap();
     let clock = dormouse_host::SystemClock;
     let archived = RosterChange::Archived;
-    dormouse_host::roster::change(host.log(), &clock, &key("rat"), archived, by_ada())
+    roster::change(host.log(), &clock, &key("rat"), archived, by_ada())
         .await
         .unwrap();
     host.carry_tasks(&key("mole")).await.unwrap();
@@ -296,4 +302,81 @@ async fn a_result_that_comes_when_nobody_waits_changes_nothing() {
     tokio::time::timeout(Duration::from_secs(60), host.close())
         .await
         .unwrap();
+}
+
+fn stop() -> Event {
+    Event::EmergencyStopTriggered(EmergencyStopTriggered {
+        cause: StopCause::Operator("Ada".to_owned()),
+        reason: None,
+    })
+}
+
+#[tokio::test]
+async fn nothing_is_handed_over_for_a_stopped_giver_and_its_delegate_is_called_off() {
+    let folder = Folder::new();
+    let host = house(&folder).await;
+    host.live_through(&key("rat")).await.unwrap();
+    host.live_through(&key("mole")).await.unwrap();
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    host.carry_tasks(&key("mole")).await.unwrap();
+    write(&host, "mole", stop()).await;
+    host.live_through(&key("mole")).await.unwrap();
+    let ended = ["task_delegated", "delegate_chosen", "delegation_ended"];
+    assert_eq!(tasks(&host, "mole").await, ended);
+    assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), [key("rat")]);
+    let called_off = ["task_received", "task_cancelled"];
+    assert_eq!(tasks(&host, "rat").await, called_off);
+
+    // One that is stopped before anybody was chosen.
+    write(&host, "mole", cleared()).await;
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    write(&host, "mole", stop()).await;
+    assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), []);
+    assert_eq!(tasks(&host, "rat").await, called_off);
+    host.close().await;
+}
+
+fn cleared() -> Event {
+    Event::EmergencyStopCleared(EmergencyStopCleared {
+        cleared_by: "Ada".to_owned(),
+    })
+}
+
+#[tokio::test]
+async fn a_log_that_cannot_be_read_holds_up_no_other_task_and_is_tried_again() {
+    // No life in it can be decided again.
+    let folder = tempfile::tempdir().unwrap();
+    let host = open_with(folder.path(), model()).await.unwrap();
+    furnish(&host, &["mole", "rat"]).await;
+    host.live_through(&key("mole")).await.unwrap();
+    page(&host, "Mole", "how many boats are there?").await;
+    host.live_through(&key("mole")).await.unwrap();
+    // Somebody else's log has an event that nobody can read.
+    let unreadable = AppendRequest {
+        assistant: key("otter"),
+        expected: Seq::ZERO,
+        events: vec![NewEvent {
+            kind: "no_such_kind",
+            ..stop().encode(BEGIN).unwrap()
+        }],
+    };
+    host.log().append(unreadable).await.unwrap();
+    assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), [key("rat")]);
+    assert_eq!(tasks(&host, "rat").await, ["task_received"]);
+    // A task for it waits until it can be read, or it is too late.
+    let given = events(&host, "mole").await.into_iter();
+    let given = given.filter_map(|event| match event {
+        Event::TaskDelegated(it) => Some(it),
+        _ => None,
+    });
+    let mut for_otter = given.last().unwrap();
+    for_otter.to = Some("otter".to_owned());
+    for_otter.task.key = EffectKey::try_new("mole/9/9").unwrap();
+    let before = tasks(&host, "mole").await;
+    write(&host, "mole", Event::TaskDelegated(for_otter)).await;
+    host.carry_tasks(&key("mole")).await.unwrap_err();
+    assert_eq!(tasks(&host, "mole").await.len(), before.len() + 1);
+    host.close().await;
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what tests share fails like a test")]
 
 mod delegation;
+mod errands;
+mod interleavings;
 mod one_resident;
 mod residency;
 mod roster;

@@ -80,12 +80,27 @@ pub(crate) async fn open_with_tools(
     model: Arc<dyn ChatModel>,
     tool_sources: Vec<NamedToolSource>,
 ) -> Result<Host, HostError> {
-    let environment = Environment::of(|_| None);
-    let models = Models::of(model);
-    let mut settings = HostSettings::with_models(Config::default(), environment, models);
+    let mut settings = settings(model);
     settings.clock = Arc::new(RunningClock(Instant::now()));
     settings.tool_sources = tool_sources;
     Host::open(settings, &DataFolder::at(folder).unwrap()).await
+}
+
+/// The same with a clock of the test.
+pub(crate) async fn open_at(
+    folder: &Path,
+    model: Arc<dyn ChatModel>,
+    clock: Arc<dyn Clock>,
+) -> Host {
+    let mut settings = settings(model);
+    settings.clock = clock;
+    let folder = DataFolder::at(folder).unwrap();
+    Host::open(settings, &folder).await.unwrap()
+}
+
+fn settings(model: Arc<dyn ChatModel>) -> HostSettings {
+    let environment = Environment::of(|_| None);
+    HostSettings::with_models(Config::default(), environment, Models::of(model))
 }
 
 pub(crate) fn alice() -> EntityId {

@@ -15,6 +15,7 @@ mod in_text;
 mod paraphrases;
 mod persona;
 mod skills;
+mod tasks;
 
 const TOOLS: [&str; 13] = [
     "say",

@@ -43,6 +43,7 @@ fn delegated(to: Option<&str>, tag: Option<&str>, chain: &[&str]) -> TaskDelegat
             expires_at: Timestamp::EPOCH,
         },
         sources: dormouse_contracts::Sources::default(),
+        briefing_sources: dormouse_contracts::Sources::default(),
         root: Seq(1),
         part_of: None,
         cost: None,

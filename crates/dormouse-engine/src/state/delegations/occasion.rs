@@ -1,10 +1,11 @@
 //! What a task, or its result, calls for.
 
-use dormouse_contracts::{Audience, Seq, Timestamp, Trust};
+use dormouse_contracts::{AssistantId, AssistantTask, Audience, Seq, TaskReport, Timestamp, Trust};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
 
 use super::{GivenTask, TakenTask};
 use crate::{
+    config::Privacy,
     event::{DelegatedWords, TaskOutcome},
     execution::Insulation,
     state::trigger::{Occasion, OccasionKind},
@@ -17,17 +18,32 @@ fn shown(text: &str) -> String {
     one_line(&escape_template_tokens(text))
 }
 
+/// Who may learn the words of another assistant here: where everything may be told to everybody, nobody knows who was party to them.
+fn audience(words: &DelegatedWords, privacy: Privacy) -> Option<Audience> {
+    let none = (privacy == Privacy::Kept).then(Audience::nobody);
+    words.audience.clone().or(none)
+}
+
+/// The same for a model that reads no prompt.
+fn data(other: Option<&AssistantId>, task: &str, report: Option<TaskReport>) -> AssistantTask {
+    AssistantTask {
+        other: other.cloned(),
+        task: shown(task),
+        report,
+    }
+}
+
 /// Who may learn something that is made of both.
-fn of_both(one: Option<Audience>, other: Option<&Audience>) -> Option<Audience> {
+fn of_both(one: Option<Audience>, other: Option<Audience>) -> Option<Audience> {
     match (one, other) {
-        (Some(one), Some(other)) => Some(one.intersection(other)),
-        (one, other) => one.or_else(|| other.cloned()),
+        (Some(one), Some(other)) => Some(one.intersection(&other)),
+        (one, other) => one.or(other),
     }
 }
 
 impl TakenTask {
     /// The turn that the task calls for.
-    pub(super) fn occasion(&self) -> Occasion {
+    pub(super) fn occasion(&self, privacy: Privacy) -> Occasion {
         let task = &self.task;
         let from = self.from().map_or_else(String::new, ToString::to_string);
         let how = match task.insulation {
@@ -51,13 +67,13 @@ impl TakenTask {
         );
         let briefing = task.briefing.as_ref();
         let audience = of_both(
-            task.task.audience.clone(),
-            briefing.and_then(|briefing| briefing.audience.as_ref()),
+            audience(&task.task, privacy),
+            briefing.and_then(|briefing| audience(briefing, privacy)),
         );
         occasion(
             (self.seq, self.at),
             OccasionKind::DelegatedTask,
-            text,
+            (text, data(self.from(), &task.task.text, None)),
             (task.task.trust, audience),
         )
     }
@@ -69,6 +85,7 @@ impl GivenTask {
         &self,
         event: (Seq, Timestamp),
         outcome: &TaskOutcome,
+        privacy: Privacy,
     ) -> Occasion {
         let given = &self.delegated.task.task;
         let task = shown(beginning(&given.text, TASK_SHOWN));
@@ -77,17 +94,13 @@ impl GivenTask {
             None => "another assistant".to_owned(),
         };
         let (text, of_result) = match outcome {
-            TaskOutcome::Done(DelegatedWords {
-                text,
-                trust,
-                audience,
-            }) => {
+            TaskOutcome::Done(result) => {
                 let text = format!(
                     "(The task that you gave to {who} is done. Go on with what you needed it for; nobody else has heard of \
                      the result yet. The task: {task} The result: {})",
-                    shown(text)
+                    shown(&result.text)
                 );
-                (text, (*trust, audience.as_ref()))
+                (text, (result.trust, audience(result, privacy)))
             }
             TaskOutcome::Failed(failure) => {
                 let text = format!(
@@ -98,13 +111,22 @@ impl GivenTask {
                 (text, (Trust::FULL, None))
             }
         };
-        let (trust, audience) = of_result;
-        let audience = of_both(given.audience.clone(), audience);
+        let (trust, of_result) = of_result;
+        let audience = of_both(audience(given, privacy), of_result);
         let trust = trust.lowest(given.trust);
+        let report = match outcome {
+            TaskOutcome::Done(words) => TaskReport::Done(shown(&words.text)),
+            TaskOutcome::Failed(failure) => TaskReport::NotDone(failure.to_string()),
+        };
+        let data = data(
+            self.delegate.as_ref(),
+            beginning(&given.text, TASK_SHOWN),
+            Some(report),
+        );
         occasion(
             event,
             OccasionKind::DelegatedResult,
-            text,
+            (text, data),
             (trust, audience),
         )
     }
@@ -113,7 +135,7 @@ impl GivenTask {
 fn occasion(
     (seq, at): (Seq, Timestamp),
     kind: OccasionKind,
-    text: String,
+    (text, task): (String, AssistantTask),
     (trust, audience): (Trust, Option<Audience>),
 ) -> Occasion {
     Occasion {
@@ -127,6 +149,7 @@ fn occasion(
         audience,
         promise: None,
         goal: None,
+        task: Some(Box::new(task)),
         name: String::new(),
     }
 }

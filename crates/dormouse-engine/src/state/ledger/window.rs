@@ -71,6 +71,15 @@ impl SpendingWindow {
         counting.fold(Amount::default(), |sum, (_, amount)| sum.plus(*amount))
     }
 
+    /// When the next of its parts counts no more.
+    pub(super) fn falls_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let counts = |(began, sum): &&(Timestamp, Amount)| {
+            *sum != Amount::default() && self.counts(*began, now)
+        };
+        let parts = self.parts.iter().filter(counts);
+        parts.map(|(began, _)| self.end(*began)).min()
+    }
+
     pub(super) fn falls_to(
         &self,
         most: u64,
@@ -137,6 +146,10 @@ mod tests {
                 let free = window.falls_to(0, at(now), |amount| amount.tokens).unwrap();
                 prop_assert!(free <= at(now + 3_660));
                 prop_assert_eq!(window.sum(free), Amount::default());
+                let falls = window.falls_at(at(now)).unwrap();
+                let just_before = Timestamp::from_micros(falls.as_micros() - 1);
+                prop_assert_eq!(window.sum(just_before).tokens, counted);
+                prop_assert!(falls > at(now) && window.sum(falls).tokens < counted);
             }
         }
     }

@@ -244,7 +244,12 @@ async fn left(stays: &mut Option<(mpsc::WeakSender<()>, mpsc::Receiver<()>)>) {
 /// Whether nothing is under way, and nothing has to be said to people who wait before the next due time.
 fn is_at_rest(status: &Status) -> bool {
     match &status.activity {
-        Activity::Idle | Activity::Disabled | Activity::Stopped(_) => true,
+        Activity::Idle
+        | Activity::Disabled
+        | Activity::Stopped(_)
+        | Activity::Asleep {
+            is_working: false, ..
+        } => true,
         Activity::Waiting(_)
         | Activity::OverBudget { .. }
         | Activity::WorldUnreachable { .. }

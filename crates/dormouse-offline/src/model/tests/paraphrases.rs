@@ -12,6 +12,22 @@ type Skill = (&'static str, fn(&Intent) -> bool, &'static [&'static str]);
 
 const SKILLS: &[Skill] = &[
     (
+        "errand",
+        |it| matches!(it, Intent::Errand(_)),
+        &[
+            "Please ask Rat whether the ferry still runs.",
+            "could you ask mole if he has seen my lantern?",
+            "Dormouse, ask Rat where the key to the cellar is",
+            "Would you mind asking Rat who took the kettle?",
+            "Find out from Rat when the market opens, please",
+            "Can you check with Mole whether the garden gate is shut?",
+            "hi! go ask Rat what he knows about the harbour",
+            "I'd like you to ask Rat about the walnut tree",
+            "Have Rat tell us why the boat is late",
+            "Go and ask the old rat which path is dry",
+        ],
+    ),
+    (
         "greeting",
         |it| matches!(it, Intent::Talk(Topic::Greeting)),
         &[

@@ -1,0 +1,93 @@
+//! Nights in words.
+
+use dormouse_engine::{
+    Activity, Event, FellAsleep, NightStepped, ProbeResult, Status, StepOutcome, WakeCause, WokeUp,
+};
+
+use super::{excerpt, second};
+use crate::grammar::counted;
+
+/// An event about sleep; empty for any other event.
+pub(super) fn of(event: &Event) -> String {
+    match event {
+        Event::FellAsleep(FellAsleep {
+            night,
+            author,
+            until,
+            reason,
+        }) => {
+            let reason = reason.as_ref();
+            let reason = reason.map(|reason| format!(": {}", excerpt(&reason.text)));
+            let reason = reason.unwrap_or_default();
+            format!(
+                "night {night}, by {author}, until {}{reason}",
+                second(*until)
+            )
+        }
+        Event::NightStepped(NightStepped {
+            night,
+            step,
+            outcome,
+            ..
+        }) => format!("night {night}, {step}: {}", came_to(outcome)),
+        Event::WokeUp(WokeUp { night, cause }) => {
+            format!("from night {night}: {}", woken_by(cause))
+        }
+        _ => String::new(),
+    }
+}
+
+fn came_to(outcome: &StepOutcome) -> String {
+    match outcome {
+        StepOutcome::GoesOn => "goes on".to_owned(),
+        StepOutcome::Done => "done".to_owned(),
+        StepOutcome::Failed(why) => format!("failed: {why}"),
+        StepOutcome::OverBudget => "the budget is spent".to_owned(),
+        StepOutcome::TakenBack(result) => taken_back(result),
+        _ => "of a kind that this version does not know".to_owned(),
+    }
+}
+
+/// Why a piece of work was taken back.
+pub(crate) fn taken_back(result: &ProbeResult) -> String {
+    let ProbeResult {
+        asked,
+        before,
+        after,
+    } = result;
+    format!(
+        "taken back, because afterwards the memory found the evidence for {after} of {}, before for {before}",
+        counted(u64::from(*asked), "question", "questions"),
+    )
+}
+
+/// Why it woke.
+pub(crate) fn woken_by(cause: &WakeCause) -> String {
+    match cause {
+        WakeCause::Time => "its time had come".to_owned(),
+        WakeCause::Message(seq) => format!("message {seq}"),
+        WakeCause::Operator(who) => format!("woken by {who}"),
+        WakeCause::Tool(call) => format!("by itself, by call {call}"),
+        WakeCause::AllDone => "all work was done".to_owned(),
+        _ => "of a kind that this version does not know".to_owned(),
+    }
+}
+
+/// What a status says about sleep.
+pub(super) fn status(status: &Status) -> String {
+    match (&status.activity, status.sleep_phase, status.falls_asleep_at) {
+        (Activity::Asleep { is_working, .. }, Some(phase), _) => {
+            let work = match is_working {
+                true => ", at work",
+                false => "",
+            };
+            format!("; {phase}{work}")
+        }
+        (_, _, Some(at)) => format!(
+            "; falls asleep at {}, {} used since it woke",
+            second(at),
+            counted(status.activity_since_wake, "tool", "tools"),
+        ),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,427 @@
+//! `dormouse journal`: what the assistant wrote down.
+
+use clap::{Args, Subcommand};
+use dormouse_contracts::Clock;
+use dormouse_engine::{
+    Event, JournalBook, JournalChanged, ReflectionRequested, left_entry, named_source,
+};
+use dormouse_host::{DataFolder, SystemClock};
+use dormouse_journal::{
+    EntryError, EntryId, EntryLabel, EntryLabelError, Importance, ImportanceError, Journal,
+    JournalChange, JournalChangeError, JournalEntry, JournalIndex, JournalQuery, JournalSearch,
+    NewEntry, SourceType, SourceTypeError,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    command::{
+        AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, author,
+        block_on, say, view_state,
+    },
+    exit::Exit,
+    provider::ProviderFlags,
+};
+
+/// What an assistant wrote down.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalCommand {
+    /// List the entries, oldest first
+    List {
+        #[command(flatten)]
+        of: Whose,
+        #[command(flatten)]
+        within: Within,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Search the entries, and say why each was found
+    Search(SearchEntries),
+    /// Print everything known about an entry
+    Show {
+        #[command(flatten)]
+        of: Whose,
+        /// Its number
+        #[arg(value_name = "ENTRY")]
+        entry: u64,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Write an entry. Everybody may learn of it
+    Add(WriteEntry),
+    /// Put an entry back that left the journal. It is never taken out again by itself
+    Restore {
+        #[command(flatten)]
+        of: Whose,
+        /// Its number
+        #[arg(value_name = "ENTRY")]
+        entry: u64,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "restored by a command")]
+        reason: String,
+    },
+    /// Let the assistant look back over its journal in its next turn
+    Reflect {
+        #[command(flatten)]
+        of: Whose,
+        /// Draw conclusions now instead: questions about its entries, what it remembers of these, and insights
+        #[arg(long)]
+        conclude: bool,
+        /// Let a model score the importance of a few entries first; only with --conclude
+        #[arg(long, requires = "conclude")]
+        score: bool,
+        /// Why
+        #[arg(long, value_name = "TEXT", default_value = "asked for by a command")]
+        reason: String,
+        #[command(flatten)]
+        provider: ProviderFlags,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+/// Searching.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SearchEntries {
+    #[command(flatten)]
+    pub(crate) of: Whose,
+    /// The words
+    #[arg(value_name = "WORDS")]
+    pub(crate) query: String,
+    #[command(flatten)]
+    pub(crate) within: Within,
+    /// The most entries
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// By recency, importance and relevance together
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) episodic: bool,
+    /// Only entries that contain the words as they are
+    #[arg(long)]
+    pub(crate) text: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Writing.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WriteEntry {
+    #[command(flatten)]
+    pub(crate) of: Whose,
+    /// What happened
+    #[arg(value_name = "TEXT")]
+    pub(crate) content: String,
+    /// How it is known: direct, observation, inference or environmental
+    #[arg(long, value_name = "TYPE", default_value_t = SourceType::Direct)]
+    pub(crate) source_type: SourceType,
+    /// Who provided it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) from: Option<String>,
+    /// How important it is, 1 to 10 [default: by the formula]
+    #[arg(long, value_name = "N")]
+    pub(crate) importance: Option<f64>,
+    /// A word to find it by; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// A project that it belongs to; may be given several times
+    #[arg(long = "project", value_name = "PROJECT")]
+    pub(crate) projects: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "written by a command")]
+    pub(crate) reason: String,
+}
+
+/// Which entries.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Within {
+    /// Only entries with this tag; may be given several times, and all must be there
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only entries of the last so many days
+    #[arg(long, value_name = "DAYS")]
+    days_back: Option<u32>,
+    /// Only entries of this project
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+}
+
+/// A command about the journal was not carried out.
+#[derive(Debug, thiserror::Error)]
+enum JournalCommandError {
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    #[error(transparent)]
+    Label(#[from] EntryLabelError),
+    #[error(transparent)]
+    Importance(#[from] ImportanceError),
+    #[error(transparent)]
+    Source(#[from] SourceTypeError),
+    #[error(transparent)]
+    Change(#[from] JournalChangeError),
+    #[error("the journal has no entry {id}; it has {known}")]
+    Unknown { id: EntryId, known: String },
+    #[error("entry {id} never left the journal, or its words were forgotten")]
+    NeverLeft { id: EntryId },
+}
+
+impl CommandFailure for JournalCommandError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+impl Within {
+    fn of(&self, query: JournalQuery) -> Result<JournalQuery, JournalCommandError> {
+        let tags = self.tags.iter().map(|tag| EntryLabel::try_new(tag));
+        let project = self.project.as_deref().map(EntryLabel::try_new);
+        Ok(JournalQuery {
+            tags: tags.collect::<Result<_, _>>()?,
+            days_back: self.days_back,
+            related_to_project: project.transpose()?,
+            ..query
+        })
+    }
+}
+
+/// Prints entries, or changes the journal by an event that says who did it.
+pub(crate) fn run(places: &Places, command: JournalCommand) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    match command {
+        JournalCommand::List { of, within, json } => {
+            let printing = json.printing();
+            let (_, state) = view_state(places, &data, of.assistant, printing)?;
+            let query = within.of(JournalQuery::ranked(""))?;
+            let query = JournalQuery {
+                limit: usize::MAX,
+                mode: JournalSearch::Text,
+                ..query
+            };
+            let journal = each_alone(state.journal.journal());
+            let mut found = JournalIndex::default().search(&journal, &query, SystemClock.now());
+            found.sort_by_key(|found| found.entry.id);
+            for found in &found {
+                let entry = state.journal.journal().entry(found.entry.id);
+                let entry = entry.unwrap_or(found.entry);
+                printing.print(&as_json(&state.journal, entry), || text(entry))?;
+            }
+            if found.is_empty() && printing == Printing::Text {
+                say("no entry")?;
+            }
+        }
+        JournalCommand::Search(asked) => return search(places, &data, asked),
+        JournalCommand::Show { of, entry, json } => {
+            let printing = json.printing();
+            let (_, state) = view_state(places, &data, of.assistant, printing)?;
+            let journal = state.journal.journal();
+            let id = EntryId(entry);
+            let entry = journal.entry(id).ok_or_else(|| unknown(journal, id))?;
+            printing.print(&as_json(&state.journal, entry), || in_full(entry))?;
+        }
+        JournalCommand::Add(new) => return add(places, &data, new),
+        JournalCommand::Reflect {
+            of,
+            conclude: false,
+            reason,
+            ..
+        } => {
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            let author = author();
+            log.append(&Event::ReflectionRequested(ReflectionRequested {
+                author,
+                reason,
+            }))?;
+            say("it looks back in its next turn")?;
+        }
+        JournalCommand::Reflect {
+            of,
+            score,
+            provider,
+            json,
+            ..
+        } => {
+            return block_on(Box::pin(crate::memory::conclude(
+                places,
+                of.assistant,
+                (score, &provider),
+                json.printing(),
+            )))?;
+        }
+        JournalCommand::Restore { of, entry, reason } => {
+            return restore(places, &data, of, EntryId(entry), &reason);
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Exit, CommandError> {
+    let printing = asked.json.printing();
+    let (_, state) = view_state(places, data, asked.of.assistant, printing)?;
+    let mut query = asked.within.of(JournalQuery::ranked(asked.query))?;
+    query.limit = asked.limit;
+    let weights = state.configuration.settings.journal.episodic;
+    if asked.text {
+        query.mode = JournalSearch::Text;
+    } else if asked.episodic
+        && let Ok(score) = weights.score()
+    {
+        query.mode = JournalSearch::Episodic(score);
+    }
+    let journal = state.journal.journal();
+    let found = JournalIndex::of(journal).search(journal, &query, SystemClock.now());
+    for found in &found {
+        let mut row = as_json(&state.journal, found.entry);
+        if let Value::Object(fields) = &mut row {
+            fields.insert("score".to_owned(), found.score.into());
+            fields.insert("why".to_owned(), found.why.to_string().into());
+        }
+        let line = || format!("{} - {}", text(found.entry), found.why);
+        printing.print(&row, line)?;
+    }
+    if found.is_empty() && printing == Printing::Text {
+        say("no entry is found")?;
+    }
+    Ok(Exit::Success)
+}
+
+fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, CommandError> {
+    let labels = |texts: &[String]| {
+        let labels = texts.iter().map(|text| EntryLabel::try_new(text));
+        let labels: Result<_, _> = labels.collect();
+        labels.map_err(JournalCommandError::from)
+    };
+    let importance = asked.importance.map(Importance::try_new).transpose();
+    let mut new = NewEntry::new(asked.content, asked.source_type);
+    new.importance = importance.map_err(JournalCommandError::from)?;
+    new.tags = labels(&asked.tags)?;
+    new.related_projects = labels(&asked.projects)?;
+    new.source_entity = named_source(asked.from.as_deref());
+    let log = AssistantLog::open(places, data, asked.of.assistant)?;
+    let settings = log.state.configuration.settings.journal_settings(&log.key);
+    let by = (author(), &*asked.reason);
+    let book = &log.state.journal;
+    let changed = book.write_for_operator(new, SystemClock.now(), &settings, by);
+    let changed = changed.map_err(JournalCommandError::from)?;
+    let said = written(&changed);
+    log.append(&Event::JournalChanged(changed))?;
+    say(&said)?;
+    Ok(Exit::Success)
+}
+
+fn restore(
+    places: &Places,
+    data: &DataFolder,
+    of: Whose,
+    id: EntryId,
+    reason: &str,
+) -> Result<Exit, CommandError> {
+    let log = AssistantLog::open(places, data, of.assistant)?;
+    let journal = log.state.journal.journal();
+    if journal.entry(id).is_some() {
+        return Err(JournalCommandError::from(JournalChangeError::AlreadyThere { id }).into());
+    }
+    let left = block_on(left_entry(log.events(), &log.key, id))??;
+    let was_written = id < journal.next_id() && id != EntryId::default();
+    let left = left.ok_or_else(|| match was_written {
+        true => JournalCommandError::NeverLeft { id },
+        false => unknown(journal, id),
+    })?;
+    let by = (author(), reason);
+    let restored = log.state.journal.restore(left, SystemClock.now(), by);
+    let restored = restored.map_err(JournalCommandError::from)?;
+    log.append(&Event::JournalChanged(restored))?;
+    say(&format!("entry {id} is back"))?;
+    Ok(Exit::Success)
+}
+
+fn unknown(journal: &Journal, id: EntryId) -> JournalCommandError {
+    let ids: Vec<_> = journal.entries().map(|entry| entry.id).collect();
+    let known = match ids.as_slice() {
+        [] => "none".to_owned(),
+        [only] => format!("entry {only}"),
+        [first, .., last] => format!("{} entries from {first} to {last}", ids.len()),
+    };
+    JournalCommandError::Unknown { id, known }
+}
+
+/// The journal with its links taken back, so that a list shows each entry.
+fn each_alone(journal: &Journal) -> Journal {
+    let mut alone = journal.clone();
+    for entry in journal.entries() {
+        let unlinked = JournalChange::Unlinked { entry: entry.id };
+        // Never refused: the entry is there.
+        let _done = alone.apply(&unlinked, entry.timestamp);
+    }
+    alone
+}
+
+/// What came of an entry that was written.
+fn written(changed: &JournalChanged) -> String {
+    let mut said = String::new();
+    for change in &changed.changes {
+        match change {
+            JournalChange::Added { entry, .. } => {
+                let (id, importance) = (entry.id, entry.importance);
+                said = format!("entry {id} is written, importance {importance}");
+            }
+            JournalChange::Linked { to, .. } => said.push_str(&format!("; it repeats entry {to}")),
+            JournalChange::Pruned { entries, .. } => {
+                let ids: Vec<_> = entries.iter().map(ToString::to_string).collect();
+                let ids = ids.join(", ");
+                said.push_str(&format!("; there were too many: {ids} left the journal"));
+            }
+            _ => {}
+        }
+    }
+    said
+}
+
+fn text(entry: &JournalEntry) -> String {
+    let from = entry.source_entity.name().map(|name| format!(", {name}"));
+    let repeats = entry.upkeep.repeats;
+    let repeats = match repeats {
+        0 => String::new(),
+        count => format!(", said {count} times more"),
+    };
+    format!(
+        "{} [{}] {} ({}, {}{}, trust {}{repeats})",
+        entry.id,
+        entry.importance,
+        entry.content,
+        entry.timestamp,
+        entry.source_type,
+        from.unwrap_or_default(),
+        entry.source_trust,
+    )
+}
+
+fn in_full(entry: &JournalEntry) -> String {
+    let list = |name: &str, labels: &std::collections::BTreeSet<EntryLabel>| {
+        let labels: Vec<_> = labels.iter().map(EntryLabel::as_str).collect();
+        match labels.is_empty() {
+            true => String::new(),
+            false => format!("; {name}: {}", labels.join(", ")),
+        }
+    };
+    let near = entry.upkeep.near.map(|near| format!("; repeats {near}"));
+    let restored = entry
+        .upkeep
+        .restored_at
+        .map(|at| format!("; restored {at}"));
+    format!(
+        "{}{}{}{}{}",
+        text(entry),
+        list("tags", &entry.tags),
+        list("projects", &entry.related_projects),
+        near.unwrap_or_default(),
+        restored.unwrap_or_default(),
+    )
+}
+
+fn as_json(book: &JournalBook, entry: &JournalEntry) -> Value {
+    let mut row = json!(entry);
+    if let Value::Object(fields) = &mut row {
+        fields.insert("type".to_owned(), "journal_entry".into());
+        fields.insert("timestamp".to_owned(), entry.timestamp.to_string().into());
+        fields.insert("record".to_owned(), json!(book.record(entry.id)));
+    }
+    row
+}

@@ -1,0 +1,103 @@
+//! `dormouse journal reflect --conclude`: what a model makes of the journal.
+
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{ConsolidationEnd, JournalWork, ReflectionCall};
+use serde::Serialize;
+
+use super::consolidate::{ConsolidateFailure, consolidator, cost};
+use crate::{
+    command::{CommandError, CommandFailure, MemoryFile, Missing, Places, Printing},
+    exit::Exit,
+    grammar::counted,
+    provider::ProviderFlags,
+};
+
+/// The most requests of one reflection, failures included.
+const REQUESTS: u64 = 20;
+
+/// Another assistant than the configured one is to reflect.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "conclusions are drawn for the configured assistant, which is {here}; to draw them for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
+)]
+struct AnotherAssistant {
+    here: AssistantId,
+    asked: AssistantId,
+}
+
+impl CommandFailure for AnotherAssistant {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+#[derive(Serialize)]
+struct ReflectedLine<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    work: &'a JournalWork,
+    cost: String,
+}
+
+/// Lets the model score a few entries, if that is asked for, and draws conclusions from those since the last reflection.
+pub(crate) async fn conclude(
+    places: &Places,
+    asked: Option<AssistantId>,
+    (score, flags): (bool, &ProviderFlags),
+    printing: Printing,
+) -> Result<Exit, CommandError> {
+    let file = MemoryFile::locate(places)?;
+    if let Some(asked) = asked.filter(|asked| *asked != file.key()) {
+        let here = file.key();
+        return Err(AnotherAssistant { here, asked }.into());
+    }
+    let (by, accounts) = consolidator(&file, REQUESTS, flags)?;
+    let mut memory = file.open_to_change(Missing::Fail).await?;
+    let mut work = JournalWork::default();
+    if score {
+        work = Box::pin(by.score_entries(&mut memory)).await?;
+    }
+    if work.end == ConsolidationEnd::Done {
+        let reflected = Box::pin(by.reflect(&mut memory, ReflectionCall::Now)).await?;
+        work = JournalWork {
+            scored: work.scored,
+            requests: work.requests + reflected.requests,
+            resumed: work.resumed + reflected.resumed,
+            refused: work.refused + reflected.refused,
+            ..reflected
+        };
+    }
+    let line = ReflectedLine {
+        r#type: "journal_reflection",
+        work: &work,
+        cost: cost(&accounts),
+    };
+    printing.print(&line, || text(&line))?;
+    match work.end {
+        ConsolidationEnd::ModelFailed { reason, .. } => {
+            Err(ConsolidateFailure::Model(reason).into())
+        }
+        ConsolidationEnd::Stopped => Ok(Exit::Stopped),
+        _ => Ok(Exit::Success),
+    }
+}
+
+fn text(line: &ReflectedLine<'_>) -> Vec<String> {
+    let work = line.work;
+    let mut lines = Vec::new();
+    if work.scored > 0 {
+        let scored = counted(work.scored, "entry has", "entries have");
+        lines.push(format!("{scored} an importance from the model"));
+    }
+    lines.push(match work.reflected {
+        true => format!(
+            "it reflected: {} written, {} not kept",
+            counted(work.insights, "insight", "insights"),
+            work.refused
+        ),
+        false => "it drew no conclusions".to_owned(),
+    });
+    let requests = counted(work.requests, "request", "requests");
+    lines.push(format!("{requests}; {}", line.cost));
+    lines
+}

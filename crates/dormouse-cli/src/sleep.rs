@@ -1,0 +1,331 @@
+//! `dormouse sleep`, `wake` and `night`: letting an assistant sleep, waking it, and what it did in its nights.
+
+use std::fmt::Write;
+
+use clap::Args;
+use dormouse_contracts::{Clock, Timestamp};
+use dormouse_engine::{
+    Event, GoalNote, Night, NightCounts, NightWorker, SleepError, SleepStep, SleepWish, StepEnd,
+    StepProgress, WakeCause, restore,
+};
+use dormouse_host::{DataFolder, SystemClock};
+use dormouse_providers::{Accounts, token_counter_for};
+use serde_json::json;
+
+use crate::{
+    command::{
+        AssistantLog, CommandError, CommandFailure, JsonFlag, MemoryFile, Missing, Places,
+        Printing, Whose, author, block_on, operator, say, view_state,
+    },
+    describe::{self, second},
+    exit::Exit,
+    grammar::counted,
+    memory::consolidator,
+    provider::ProviderFlags,
+};
+
+/// Letting an assistant sleep.
+#[derive(Debug, Args)]
+pub(crate) struct SleepCommand {
+    #[command(flatten)]
+    of: Whose,
+    /// When it wakes, with its zone, such as 2026-11-23T06:00:00Z [default: as its schedule says]
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// Waking an assistant.
+#[derive(Debug, Args)]
+pub(crate) struct WakeCommand {
+    #[command(flatten)]
+    of: Whose,
+    /// Who wakes it, for the log [default: your user name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// What an assistant did in its nights.
+#[derive(Debug, Args)]
+pub(crate) struct NightCommand {
+    #[command(flatten)]
+    of: Whose,
+    /// One line for each night that is kept, the newest last
+    #[arg(long, conflicts_with = "now")]
+    list: bool,
+    /// Have a night now: fall asleep, do all its work, and wake
+    #[arg(long)]
+    now: bool,
+    #[command(flatten)]
+    provider: ProviderFlags,
+    #[command(flatten)]
+    json: JsonFlag,
+}
+
+impl CommandFailure for SleepError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Stopped => Exit::Stopped,
+            Self::Until(_) | Self::Reason => Exit::Usage,
+            _ => Exit::Failure,
+        }
+    }
+}
+
+/// Lets the assistant fall asleep, by an event that says who wanted it.
+pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let wish = SleepWish {
+        author: author(),
+        until: command.until,
+        reason: command.reason.as_deref().map(GoalNote::by_operator),
+    };
+    let asleep = log.state.fall_asleep(SystemClock.now(), wish)?;
+    let until = second(asleep.until);
+    log.append(&Event::FellAsleep(asleep))?;
+    say(&format!(
+        "{} sleeps until {until}, or until a message calls for an answer",
+        log.key
+    ))?;
+    Ok(Exit::Success)
+}
+
+/// Wakes the assistant, by an event that says who did it.
+pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let by = operator(command.by)?;
+    let log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let woken = log.state.wake_up(WakeCause::Operator(by))?;
+    log.append(&Event::WokeUp(woken))?;
+    say(&format!("{} is awake", log.key))?;
+    Ok(Exit::Success)
+}
+
+/// Prints the last night, all that are kept, or has one.
+pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let printing = command.json.printing();
+    if command.now {
+        return now(places, &data, command);
+    }
+    let (_, state) = view_state(places, &data, command.of.assistant, printing)?;
+    let nights = state.sleep.nights();
+    let earlier = match command.list {
+        true => 0,
+        false => nights.len().saturating_sub(1),
+    };
+    let shown: Vec<_> = nights.skip(earlier).collect();
+    for &night in &shown {
+        let lines = || match command.list {
+            true => vec![summary(night)],
+            false => diary(night),
+        };
+        printing.print(&as_json(night), lines)?;
+    }
+    if shown.is_empty() && printing == Printing::Text {
+        say("no night yet; `dormouse night --now` has one")?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Has a night without waiting between its pieces of work.
+fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit, CommandError> {
+    // Its memory is the one of the configured assistant.
+    let asked = command
+        .of
+        .assistant
+        .or(Some(MemoryFile::locate(places)?.key()));
+    let log = AssistantLog::open(places, data, asked)?;
+    let wish = SleepWish {
+        author: author(),
+        until: None,
+        reason: None,
+    };
+    let (key, is_running) = (log.key.clone(), log.resident().is_some());
+    if is_running {
+        let asleep = log.state.fall_asleep(SystemClock.now(), wish)?;
+        log.append(&Event::FellAsleep(asleep))?;
+        say(&format!(
+            "{key} sleeps; `dormouse night` shows what it does, and `dormouse wake` wakes it"
+        ))?;
+        return Ok(Exit::Success);
+    }
+    let already = log.state.sleep.tonight().map(|night| night.number);
+    let asleep = match already {
+        Some(_) => None,
+        None => Some(log.state.fall_asleep(SystemClock.now(), wish)?),
+    };
+    if let Some(asleep) = asleep {
+        log.append(&Event::FellAsleep(asleep))?;
+    }
+    drop(log);
+    let file = MemoryFile::locate(places)?;
+    let (by, accounts) = consolidator(&file, u64::MAX, &command.provider)?;
+    let night = block_on(Box::pin(all_work(&file, by)))??;
+    let printing = command.json.printing();
+    let mut line = as_json(&night);
+    if let Some(fields) = line.as_object_mut() {
+        fields.insert("cost".to_owned(), cost(&accounts).into());
+    }
+    let lines = || {
+        let mut lines = diary(&night);
+        lines.push(format!("cost: {}", cost(&accounts)));
+        lines
+    };
+    printing.print(&line, lines)?;
+    let is_skipped = |step: &StepProgress| step.end != Some(StepEnd::Done);
+    Ok(match night.steps.iter().any(is_skipped) {
+        true => Exit::Failure,
+        false => Exit::Success,
+    })
+}
+
+async fn all_work(
+    file: &MemoryFile,
+    mut by: dormouse_engine::Consolidator,
+) -> Result<Night, CommandError> {
+    let mut memory = file.open_to_change(Missing::Fail).await?;
+    let key = file.key();
+    loop {
+        let state = restore(memory.log(), &key).await?;
+        if state.stop.is_on() {
+            return Err(SleepError::Stopped.into());
+        }
+        let Some(night) = state.sleep.tonight() else {
+            return Err(SleepError::Awake.into());
+        };
+        if let Some(model) = &state.configuration.model {
+            // Prompts are measured as the assistant measures them, also if another model sums them up.
+            by.counter = token_counter_for(&model.provider, &model.name);
+        }
+        let Some(step) = night.next_step() else {
+            let woken = state.wake_up(WakeCause::AllDone)?;
+            memory.note_waking(woken).await?;
+            return Ok(night.clone());
+        };
+        let worker = NightWorker::new(by.clone(), night.number);
+        worker.work(&mut memory, step).await?;
+    }
+}
+
+fn cost(accounts: &Accounts) -> String {
+    accounts.ledger().sum(|_| true).to_string()
+}
+
+/// A night in a line.
+fn summary(night: &Night) -> String {
+    let done = night
+        .steps
+        .iter()
+        .filter(|step| step.end == Some(StepEnd::Done));
+    format!(
+        "night {} at {}: {}, {}",
+        night.number,
+        second(night.began),
+        counted(
+            done.count() as u64,
+            "piece of work done",
+            "pieces of work done"
+        ),
+        counts(&night.came_of_it),
+    )
+}
+
+/// The diary of a night.
+fn diary(night: &Night) -> Vec<String> {
+    let reason = night.reason.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", reason.text));
+    let mut lines = vec![format!(
+        "night {}, asleep at {}, by {}{reason}",
+        night.number,
+        second(night.began),
+        night.author,
+    )];
+    lines.extend(night.steps.iter().map(step));
+    lines.push(counts(&night.came_of_it));
+    lines.push(match &night.woke {
+        Some((at, cause)) => format!(
+            "awake at {}: {}",
+            second(*at),
+            describe::sleep::woken_by(cause)
+        ),
+        None => format!("asleep, at most until {}", second(night.until)),
+    });
+    lines
+}
+
+fn step(progress: &StepProgress) -> String {
+    let mut line = format!("  {}: ", progress.step);
+    line += &match progress.end {
+        Some(StepEnd::Done) => "done".to_owned(),
+        Some(StepEnd::Skipped) => "skipped for this night".to_owned(),
+        Some(StepEnd::OverBudget) => {
+            "left for another night, because the budget is spent".to_owned()
+        }
+        Some(StepEnd::TakenBack(result)) => describe::sleep::taken_back(&result),
+        None => "goes on".to_owned(),
+    };
+    if let Some(failure) = &progress.failure {
+        let times = counted(u64::from(progress.failures), "time", "times");
+        let _written = write!(line, " (failed {times}: {failure})");
+    }
+    line
+}
+
+fn counts(counts: &NightCounts) -> String {
+    let NightCounts {
+        consolidated,
+        linked,
+        people,
+        taken_back,
+        compacted,
+        requests,
+        prompt_tokens,
+        completion_tokens,
+    } = *counts;
+    let parts = [
+        counted(consolidated, "fact made", "facts made"),
+        counted(linked, "link made", "links made"),
+        counted(people, "profile consolidated", "profiles consolidated"),
+        counted(compacted, "compaction", "compactions"),
+        counted(taken_back, "change taken back", "changes taken back"),
+        format!(
+            "{} with {prompt_tokens} tokens in and {completion_tokens} out",
+            counted(requests, "model call", "model calls")
+        ),
+    ];
+    parts.join(", ")
+}
+
+fn as_json(night: &Night) -> serde_json::Value {
+    let Night {
+        number,
+        began,
+        until,
+        author,
+        reason,
+        steps,
+        came_of_it,
+        woke,
+        ..
+    } = night;
+    let step = |it: &StepProgress| {
+        let step: SleepStep = it.step;
+        json!({"step": step, "phase": step.phase(), "ticks": it.ticks, "failures": it.failures, "end": it.end})
+    };
+    json!({
+        "type": "night",
+        "night": number,
+        "began": began.to_string(),
+        "until": until.to_string(),
+        "author": author,
+        "reason": reason.as_ref().map(|reason| &reason.text),
+        "steps": steps.iter().map(step).collect::<Vec<_>>(),
+        "came_of_it": came_of_it,
+        "woke_at": woke.as_ref().map(|(at, _)| at.to_string()),
+        "woke_by": woke.as_ref().map(|(_, cause)| cause),
+    })
+}

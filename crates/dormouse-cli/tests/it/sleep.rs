@@ -1,0 +1,64 @@
+//! `dormouse sleep`, `wake` and `night`.
+
+use serde_json::json;
+
+use crate::program::{Home, Run};
+
+fn ok(run: Run) -> Run {
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    run
+}
+
+#[test]
+fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
+    let home = Home::new();
+    let run = |args: &[&str]| home.run(args, "");
+    let play = ["play", "--as", "Alice", "--provider", "offline"];
+    ok(home.run(&play, "to: my horse is called Biscuit\n"));
+    let said = "/sleep late\n/wake\n/wake\n/quit\n";
+    let visit = ok(home.run(&play, said));
+    for text in [
+        "sleeps. Somebody who talks",
+        "is awake.",
+        "it is awake already",
+    ] {
+        assert!(visit.out.contains(text), "{text}: {}", visit.out);
+    }
+    let asleep = ok(run(&["sleep", "--reason", "it is late"]));
+    assert!(asleep.out.contains("sleeps until"), "{}", asleep.out);
+    let again = run(&["sleep"]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("already in sleep mode"), "{}", again.err);
+    let doctor = run(&["doctor"]);
+    assert!(format!("{}{}", doctor.out, doctor.err).contains("is asleep (compacting)"));
+    ok(run(&["wake", "--by", "Carol"]));
+    assert!(run(&["wake"]).err.contains("awake already"));
+    let past = run(&["sleep", "--until", "2020-01-01T00:00:00Z"]);
+    assert_eq!(past.code, Some(2), "{}", past.err);
+
+    let night = ok(run(&["night", "--now", "--provider", "offline", "--json"]));
+    let night = night.of_type("night").pop().unwrap();
+    assert_eq!(night["night"], 3);
+    let nights = ok(run(&["night", "--list", "--json"])).of_type("night");
+    let made = nights
+        .iter()
+        .map(|it| it["came_of_it"]["consolidated"].as_u64().unwrap());
+    // The first night may have begun with it before it was over.
+    assert_eq!(made.sum::<u64>(), 1, "{nights:?}");
+    let ends: Vec<_> = night["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["end"])
+        .collect();
+    assert_eq!(ends, [&json!("done"); 5]);
+    let diary = ok(run(&["night"])).out;
+    for text in ["night 3, asleep at", "model call", "all work was done"] {
+        assert!(diary.contains(text), "{text}: {diary}");
+    }
+    assert_eq!(ok(run(&["night", "--list"])).out.lines().count(), 3);
+    // The diary is no memory.
+    let found = ok(run(&["memory", "list", "--json"])).out;
+    assert!(!found.contains("it is late"), "{found}");
+    ok(run(&["log", "replay", "--decide"]));
+}

@@ -1,0 +1,81 @@
+//! The work of a night, while nothing else is under way.
+
+use std::sync::Arc;
+
+use dormouse_contracts::{BoxFuture, Timestamp};
+
+use super::Assistant;
+use crate::{
+    sleeping::{next_change, next_mode, work_at},
+    status::Activity,
+    work::{self, NightTask},
+};
+
+impl Assistant {
+    /// The next piece of work of a night, if it is time for one.
+    pub(super) fn night_work(&mut self) -> Option<BoxFuture<'static, bool>> {
+        let now = self.ports.clock.now();
+        if !self.may_work_at_night(now) {
+            return None;
+        }
+        let (night, step) = work_at(&self.state, now)?;
+        let handle = self.own_handle()?;
+        let task = NightTask {
+            night,
+            step,
+            names: self.own_names(),
+            timeout: self.config.model_timeout,
+            panics: Arc::clone(&self.progress.panics),
+        };
+        Some(Box::pin(work::work_at_night(
+            self.ports.clone(),
+            handle,
+            task,
+        )))
+    }
+
+    /// Whether a night goes on: nothing else is under way, and its log can be written.
+    fn may_work_at_night(&self, now: Timestamp) -> bool {
+        let is_asleep = matches!(self.progress.activity, Activity::Asleep { .. });
+        let is_put_off = self.progress.night_after.is_some_and(|at| now < at);
+        is_asleep
+            && self.state.sleep.is_asleep()
+            && self.progress.unwritten.is_empty()
+            && !is_put_off
+    }
+
+    /// Whether the night that is worked on is still one.
+    pub(super) fn goes_on_sleeping(&self) -> bool {
+        self.state.sleep.is_asleep() && !self.state.stop.is_on()
+    }
+
+    /// Shows whether a piece of work is under way.
+    pub(super) fn works_at_night(&mut self, works: bool) {
+        if let Activity::Asleep { is_working, .. } = &mut self.progress.activity {
+            *is_working = works;
+        }
+    }
+
+    /// Takes in that a piece of work is over. One that could not be written is done again later.
+    pub(super) fn night_worked(&mut self, is_in_log: bool) {
+        let rate = self.state.configuration.settings.sleep.tick_rate();
+        let now = self.ports.clock.now();
+        self.progress.night_after = (!is_in_log).then(|| now.plus(rate));
+    }
+
+    /// When something happens in its sleep, if nothing else happens until then.
+    pub(super) fn next_in_sleep(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_working = matches!(
+            self.progress.activity,
+            Activity::Asleep {
+                is_working: true,
+                ..
+            }
+        );
+        match self.progress.night_after.filter(|at| now < *at) {
+            _ if is_working => next_mode(&self.state, now),
+            Some(at) => next_mode(&self.state, now).into_iter().chain([at]).min(),
+            None => next_change(&self.state, now),
+        }
+    }
+}

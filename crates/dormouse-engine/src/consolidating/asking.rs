@@ -1,0 +1,130 @@
+//! One request outside of a turn: what it may take is reserved first, and its reply is an event.
+
+use std::time::Duration;
+
+use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, ReadEvents, Seq};
+
+use super::{ConsolidateError, ConsolidationEnd, Consolidator};
+use crate::{
+    decide::{CallWish, longest_reply, shortened_reply},
+    event::{CallReserved, Consultation, ConsultationFailure, Consulted, Event, ReservedBy},
+    prompt,
+    remembering::LoggedMemory,
+    replay::{self, restore},
+    secrets::masked_reply,
+    work::{Bounds, Caller},
+};
+
+/// What became of a request.
+pub(super) enum Asked {
+    /// There is a reply, in this event.
+    Replied(Seq, Box<Consulted>),
+    /// The model refuses what it was shown, and may answer another request.
+    Refused(Consultation, ConsultationFailure),
+    /// Nobody can be asked now.
+    Ended(ConsolidationEnd),
+}
+
+/// The recorded reply of this event.
+pub(super) async fn recorded<L: Append + ReadEvents>(
+    memory: &LoggedMemory<L>,
+    seq: Option<Seq>,
+) -> Result<Option<(Seq, Consulted)>, ConsolidateError> {
+    let Some(seq) = seq else { return Ok(None) };
+    let key = memory.memory().assistant();
+    let event = replay::event(memory.log(), key, seq).await?;
+    Ok(match event {
+        Some(Event::Consulted(consulted)) => Some((seq, consulted)),
+        _ => None,
+    })
+}
+
+impl Consolidator {
+    /// What the request may take; `None` without a budget. An end if the assistant is stopped, or may spend no more.
+    pub(super) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &LoggedMemory<L>,
+        request: &ChatRequest,
+    ) -> Result<Result<Option<CallReserved>, ConsolidationEnd>, ConsolidateError> {
+        let state = restore(memory.log(), memory.memory().assistant()).await?;
+        if state.stop.is_on() {
+            return Ok(Err(ConsolidationEnd::Stopped));
+        }
+        let settings = &state.configuration.settings;
+        if !settings.budgets.is_limited() {
+            return Ok(Ok(None));
+        }
+        let wish = CallWish {
+            by: ReservedBy::Consolidation,
+            prompt_tokens: self.tokens(request),
+            reply_tokens: longest_reply(settings, request.max_tokens),
+        };
+        let reserved = wish.reserved(settings, &state.ledger, self.clock.now());
+        Ok(reserved
+            .map(Some)
+            .map_err(|_spent| ConsolidationEnd::BudgetSpent))
+    }
+
+    /// Asks the model, and writes its reply into the log.
+    pub(super) async fn ask<L: Append + ReadEvents>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        (about, request, made_from): (Consultation, &ChatRequest, Seq),
+        reserved: Option<CallReserved>,
+    ) -> Result<Asked, ConsolidateError> {
+        let reply_tokens = reserved.as_ref().map(|reserved| reserved.reply_tokens);
+        if let Some(reserved) = reserved {
+            memory.append(&Event::CallReserved(reserved)).await?;
+        }
+        let bounded = ChatRequest {
+            max_tokens: reply_tokens.or(request.max_tokens),
+            ..request.clone()
+        };
+        let settings = &self.settings;
+        let caller = Caller {
+            model: &*self.model,
+            clock: &*self.clock,
+            random: &*self.random,
+            budget: &settings.retry_budget,
+            bounds: Bounds {
+                attempt: settings.timeout,
+                // With a budget, one attempt is reserved.
+                retry_for: reply_tokens.map_or(settings.retry_for, |_| Duration::ZERO),
+            },
+        };
+        let asked = caller.reply(&bounded).await;
+        let (model, mut reply) = match asked.outcome {
+            Ok(answered) => answered,
+            Err(failed) => {
+                let kind = failed.error.kind();
+                return Ok(match refuses(kind) {
+                    true => Asked::Refused(about, ConsultationFailure::Refused(kind)),
+                    false => Asked::Ended(ConsolidationEnd::ModelFailed {
+                        kind,
+                        reason: failed.error.to_string(),
+                    }),
+                });
+            }
+        };
+        // Nothing was offered to call, and calls of any length would not fit into the log.
+        reply.tool_calls.clear();
+        let reply = masked_reply(shortened_reply(reply));
+        let consulted = Consulted {
+            about,
+            model,
+            tokens: self.counter.count(&reply.content).tokens,
+            prompt_tokens: self.tokens(request),
+            prompt_hash: prompt::hash(request),
+            duration_ms: asked.duration_ms,
+            reply,
+            made_from: Some(made_from),
+        };
+        let seq = memory.append(&Event::Consulted(consulted.clone())).await?;
+        Ok(Asked::Replied(seq, Box::new(consulted)))
+    }
+}
+
+/// Whether the model refuses what is shown, and may answer another request.
+fn refuses(kind: ModelErrorKind) -> bool {
+    kind.refuses_the_prompt() || kind == ModelErrorKind::Malformed
+}

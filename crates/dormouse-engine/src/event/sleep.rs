@@ -1,0 +1,117 @@
+//! The assistant falls asleep, works in its sleep, and wakes.
+
+use std::fmt;
+
+use dormouse_contracts::{Author, CallId, ModelErrorKind, Origin, Seq, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::GoalNote;
+use crate::sleeping::SleepStep;
+
+/// The version of these events in the log.
+pub(super) const SCHEMA: u16 = 2;
+
+/// The assistant falls asleep. Until it wakes it has no turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FellAsleep {
+    /// Which night it is, counted from 1. The same as before if a message interrupted the night and it goes on.
+    pub night: u64,
+    /// Who decided it: the assistant by a call, an operator, or its schedule, which is [`Author::Sleep`] with the night.
+    pub author: Author,
+    /// When it wakes, if nothing wakes it before.
+    pub until: Timestamp,
+    /// Why, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<GoalNote>,
+}
+
+/// One piece of work of a night is done, or failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NightStepped {
+    /// Which night it is.
+    pub night: u64,
+    /// What was worked on.
+    pub step: SleepStep,
+    /// What came of it.
+    pub outcome: StepOutcome,
+    /// The last record that was looked at, if records are looked at in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Origin>,
+}
+
+/// What came of a piece of work in a night.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StepOutcome {
+    /// There is more of it to do.
+    GoesOn,
+    /// It is done.
+    Done,
+    /// It failed. It is tried again later, and skipped for this night after three failures.
+    Failed(StepFailure),
+    /// Nothing more of it may be paid for in this night.
+    OverBudget,
+    /// What it made was taken back, because the assistant recalled less of what it was asked about than before.
+    TakenBack(ProbeResult),
+}
+
+/// Why a piece of work failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StepFailure {
+    /// The model failed.
+    Model(ModelErrorKind),
+    /// The memory or the log failed.
+    Storage,
+    /// A turn is open, whose prompts must not change.
+    Busy,
+}
+
+impl fmt::Display for StepFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(kind) => write!(f, "the model failed: {kind}"),
+            Self::Storage => f.write_str("the memory or the log failed"),
+            Self::Busy => f.write_str("a message is being answered"),
+        }
+    }
+}
+
+/// How many questions about its own records the memory found the evidence for, within 512 tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeResult {
+    /// How many questions there were.
+    pub asked: u32,
+    /// For how many it found all evidence before.
+    pub before: u32,
+    /// For how many it did afterwards.
+    pub after: u32,
+}
+
+/// The assistant wakes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WokeUp {
+    /// Which night is over, or interrupted.
+    pub night: u64,
+    /// Why.
+    pub cause: WakeCause,
+}
+
+/// Why an assistant wakes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WakeCause {
+    /// Its time has come.
+    Time,
+    /// The message of this event calls for an answer.
+    Message(Seq),
+    /// Somebody woke it: this is who.
+    Operator(String),
+    /// It woke by itself, by this call.
+    Tool(CallId),
+    /// It was to sleep until all work of the night was done.
+    AllDone,
+}

@@ -1,0 +1,122 @@
+//! What becomes of a journal without a turn: by a command, or in the sleep. Every decision is one event.
+
+use dormouse_contracts::{
+    AssistantId, Attribution, Audience, Author, ReadEvents, Timestamp, each_event,
+};
+use dormouse_journal::{
+    EntryError, EntryId, EntryProvenance, JournalChange, JournalChangeError, JournalEntry,
+    JournalSettings, NewEntry,
+};
+
+use crate::{
+    event::{Event, JournalChanged},
+    replay::ReplayError,
+    secrets,
+    state::JournalBook,
+};
+
+impl JournalBook {
+    fn changed(
+        &self,
+        changes: Vec<JournalChange>,
+        (author, reason): (Author, &str),
+    ) -> JournalChanged {
+        JournalChanged {
+            withdrawn: self.withdrawn(&changes),
+            changes,
+            author,
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// The event by which an operator writes an entry, without the secrets in it. Everybody may learn of it.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`] if the entry does not fit.
+    pub fn write_for_operator(
+        &self,
+        new: NewEntry,
+        at: Timestamp,
+        settings: &JournalSettings,
+        by: (Author, &str),
+    ) -> Result<JournalChanged, EntryError> {
+        let new = NewEntry {
+            content: secrets::prose(&new.content),
+            provenance: EntryProvenance {
+                audience: Audience::Public,
+                ..EntryProvenance::default()
+            },
+            ..new
+        };
+        let changes = self.journal().plan_entry(new, at, settings)?;
+        Ok(self.changed(changes, by))
+    }
+
+    /// The event that puts an entry back that left the journal. Neither the limit nor the pruning rule takes it again.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalChangeError`] if it is there already, or was never written.
+    pub fn restore(
+        &self,
+        entry: JournalEntry,
+        at: Timestamp,
+        by: (Author, &str),
+    ) -> Result<JournalChanged, JournalChangeError> {
+        let restored = JournalChange::Restored {
+            entry: Box::new(entry),
+        };
+        self.journal().clone().apply(&restored, at)?;
+        Ok(self.changed(vec![restored], by))
+    }
+
+    /// The event that takes out the oldest of the entries that are old and unimportant; `None` if there are none.
+    #[must_use]
+    pub fn prune(
+        &self,
+        now: Timestamp,
+        settings: &JournalSettings,
+        by: (Author, &str),
+    ) -> Option<JournalChanged> {
+        let pruned = self.journal().plan_pruning(now, &settings.pruning)?;
+        Some(self.changed(vec![pruned], by))
+    }
+}
+
+/// Whom an operator names as the source of an entry: nobody vouches for it.
+#[must_use]
+pub fn named_source(name: Option<&str>) -> Attribution {
+    name.map_or(Attribution::Unknown, |name| {
+        Attribution::Named(name.to_owned())
+    })
+}
+
+/// The entry with this number as it was when it left the journal last, by its log; `None` if it never left, or was forgotten.
+/// Takes time linear in the log.
+///
+/// # Errors
+///
+/// [`ReplayError`], which names the first event that could not be read.
+pub async fn left_entry<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    id: EntryId,
+) -> Result<Option<JournalEntry>, ReplayError> {
+    let mut book = JournalBook::default();
+    let mut found = None;
+    each_event(log, key, .., |stored| {
+        if stored.kind == "journal_changed"
+            && let Event::JournalChanged(changed) = Event::decode(stored)?
+        {
+            book.fold(stored.seq, stored.at, &changed, |entry| {
+                if entry.id == id {
+                    found = Some(entry);
+                }
+            });
+        }
+        Ok::<_, ReplayError>(())
+    })
+    .await?;
+    Ok(found)
+}

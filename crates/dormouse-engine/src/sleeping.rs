@@ -1,0 +1,285 @@
+//! When an assistant falls asleep, when it wakes, and what it does meanwhile.
+//!
+//! Pure. An assistant falls asleep by its schedule, by its own decision, or because somebody says so. It wakes when its time has
+//! come, when somebody wakes it, and when a message calls for an answer. While it is compacting, a message waits for the next commit
+//! point, but no longer than [`LONGEST_DEFERRAL`].
+
+mod probes;
+mod steps;
+mod work;
+
+use std::time::Duration;
+
+use dormouse_contracts::{Author, Timestamp};
+use dormouse_text::is_blank;
+
+pub use steps::{SLEEP_STEPS, SleepPhase, SleepStep};
+pub use work::NightWorker;
+
+use crate::{
+    config::{LONGEST_SLEEP_HOURS, SleepSettings, Switch},
+    event::{FellAsleep, GoalNote, WakeCause, WokeUp},
+    state::{State, Trigger, Turn},
+};
+
+/// How long a message waits at most until it wakes an assistant that is compacting.
+pub const LONGEST_DEFERRAL: Duration = Duration::from_secs(60);
+/// The longest reason for sleeping, in characters.
+pub const SLEEP_REASON_LIMIT: usize = 200;
+/// Longer than any sleep. Only if somebody sets the clock back, more of it is left.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3_600 * (LONGEST_SLEEP_HOURS as u64 + 1));
+
+/// An assistant cannot fall asleep, or cannot be woken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SleepError {
+    /// It sleeps.
+    #[error("already in sleep mode, until {0}; `dormouse wake` wakes it")]
+    AlreadyAsleep(Timestamp),
+    /// It does not sleep.
+    #[error("it is awake already")]
+    Awake,
+    /// It has hardly done anything since it woke.
+    #[error(
+        "not yet: only {done} tools were used since waking; expected at least {least} (sleep.least_activity)"
+    )]
+    TooSoon {
+        /// How many tools it used.
+        done: u64,
+        /// How many it has to use.
+        least: u32,
+    },
+    /// Somebody waits.
+    #[error("not now: {0} more waits to be dealt with; sleep when nothing waits")]
+    SomebodyWaits(usize),
+    /// The emergency stop is on.
+    #[error("the assistant is stopped; a stopped assistant has no nights. Clear the stop first")]
+    Stopped,
+    /// The assistant is switched off.
+    #[error("the assistant is switched off (assistant.enabled); it has no nights")]
+    Disabled,
+    /// A moment that has passed, or is too far away.
+    #[error("until is {0}; expected a moment within the next {LONGEST_SLEEP_HOURS} hours")]
+    Until(Timestamp),
+    /// A reason that is too long.
+    #[error("the reason is blank or longer than {SLEEP_REASON_LIMIT} characters")]
+    Reason,
+}
+
+/// What somebody asks for who wants the assistant to sleep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SleepWish {
+    /// Who.
+    pub author: Author,
+    /// Until when; until the end of the scheduled night, or for as long as a night lasts, if nobody says.
+    pub until: Option<Timestamp>,
+    /// Why.
+    pub reason: Option<GoalNote>,
+}
+
+impl SleepWish {
+    /// What was asked for when it fell asleep like this.
+    pub(crate) fn of(asleep: &FellAsleep) -> Self {
+        Self {
+            author: asleep.author.clone(),
+            until: Some(asleep.until),
+            reason: asleep.reason.clone(),
+        }
+    }
+}
+
+impl State {
+    /// The event by which the assistant falls asleep at `now`, because somebody wants it to.
+    ///
+    /// # Errors
+    ///
+    /// [`SleepError`] if it sleeps, may not sleep, somebody waits for it, or the moment is out of its range.
+    pub fn fall_asleep(&self, now: Timestamp, wish: SleepWish) -> Result<FellAsleep, SleepError> {
+        if let Some(night) = self.sleep.tonight() {
+            return Err(SleepError::AlreadyAsleep(night.until));
+        }
+        if self.stop.is_on() {
+            return Err(SleepError::Stopped);
+        }
+        if self.configuration.settings.switch == Switch::Disabled {
+            return Err(SleepError::Disabled);
+        }
+        let settings = &self.configuration.settings.sleep;
+        let is_own = matches!(wish.author, Author::Tool(_));
+        let done = self.sleep.activity_since_wake;
+        if is_own && done < u64::from(settings.least_activity) {
+            let least = settings.least_activity;
+            return Err(SleepError::TooSoon { done, least });
+        }
+        // The turn in which it decides that ends with this.
+        let waiting = self.turns.len().saturating_sub(usize::from(is_own));
+        if waiting > 0 {
+            return Err(SleepError::SomebodyWaits(waiting));
+        }
+        let is_reason = |reason: &GoalNote| {
+            !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
+        };
+        if !wish.reason.as_ref().is_none_or(is_reason) {
+            return Err(SleepError::Reason);
+        }
+        if let Some(until) = wish.until
+            && (until <= now || until.since(now) >= LONGEST_SLEEP)
+        {
+            return Err(SleepError::Until(until));
+        }
+        Ok(FellAsleep {
+            night: self.sleep.next_night(),
+            author: wish.author,
+            until: wish.until.unwrap_or_else(|| usual_end(settings, now)),
+            reason: wish.reason,
+        })
+    }
+
+    /// The event by which somebody wakes the assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`SleepError::Awake`].
+    pub fn wake_up(&self, cause: WakeCause) -> Result<WokeUp, SleepError> {
+        let night = self.sleep.tonight().ok_or(SleepError::Awake)?.number;
+        Ok(WokeUp { night, cause })
+    }
+}
+
+/// When an assistant wakes that falls asleep at `now`, if nobody says when: at the end of the night of its schedule, if it sleeps into
+/// that.
+fn usual_end(settings: &SleepSettings, now: Timestamp) -> Timestamp {
+    let end = now.plus(settings.duration());
+    let longest = now.plus(Duration::from_secs(3_600 * u64::from(LONGEST_SLEEP_HOURS)));
+    let night_at = |at: Timestamp| settings.window(at).filter(|window| window.contains(at));
+    let night = night_at(now).or_else(|| night_at(end));
+    night.map_or(end, |night| night.until.min(longest))
+}
+
+/// How an assistant that has nothing to do falls asleep at `now` by its schedule, if it does.
+pub(crate) fn falls_asleep(state: &State, now: Timestamp) -> Option<FellAsleep> {
+    let window = state.configuration.settings.sleep.window(now)?;
+    let is_time = window.contains(now) && next_scheduled(state, now)? <= now;
+    let again = resumed(state, now);
+    let night = again.unwrap_or_else(|| state.sleep.next_night());
+    is_time.then_some(FellAsleep {
+        night,
+        author: Author::Sleep(night),
+        until: window.until,
+        reason: None,
+    })
+}
+
+/// The night that a message interrupted and that goes on, if it is not over.
+fn resumed(state: &State, now: Timestamp) -> Option<u64> {
+    let night = state.sleep.last_night()?;
+    let (_, cause) = night.woke.as_ref()?;
+    (matches!(cause, WakeCause::Message(_)) && now < night.until).then_some(night.number)
+}
+
+/// When an assistant that has nothing to do falls asleep by its schedule, if there is one; not later than `now` if it does now.
+fn next_scheduled(state: &State, now: Timestamp) -> Option<Timestamp> {
+    let settings = &state.configuration.settings.sleep;
+    let window = settings.window(now)?;
+    let next = || settings.window(window.until).map(|window| window.from);
+    let woke = state
+        .sleep
+        .last_night()
+        .and_then(|night| night.woke.as_ref());
+    match woke.filter(|(at, _)| window.contains(*at)) {
+        None => Some(window.from),
+        // It goes on sleeping once nobody has said anything for a while.
+        Some((at, WakeCause::Message(_))) => {
+            let last = state.heartbeat.began.map_or(*at, |began| began.max(*at));
+            let quiet = last.plus(Duration::from_secs(settings.quiet_seconds.into()));
+            match quiet < window.until {
+                true => Some(quiet),
+                false => next(),
+            }
+        }
+        // Somebody, or it itself, decided that this night is over.
+        Some(_) => next(),
+    }
+}
+
+/// Why an assistant that is asleep wakes at `now`, if it does.
+pub(crate) fn wakes(state: &State, now: Timestamp) -> Option<WokeUp> {
+    let night = state.sleep.tonight()?;
+    let woken = |cause| {
+        Some(WokeUp {
+            night: night.number,
+            cause,
+        })
+    };
+    if night.until <= now || night.until.since(now) > LONGEST_SLEEP {
+        return woken(WakeCause::Time);
+    }
+    let caller = callers(state).next()?;
+    let is_heard = wakes_at(state, caller, now) <= now;
+    is_heard.then(|| woken(WakeCause::Message(caller.seq())))?
+}
+
+/// The messages that call for an answer while the assistant sleeps.
+pub(crate) fn callers(state: &State) -> impl Iterator<Item = &Trigger> {
+    let open = state.turns.open().map(|turn: &Turn| &turn.trigger);
+    let waiting = open.chain(state.turns.waiting());
+    waiting.filter(|trigger| trigger.message().is_some())
+}
+
+/// When a message wakes an assistant that is asleep, if there is no commit point before.
+fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
+    let is_compacting = state.sleep.phase() == Some(SleepPhase::Compacting);
+    // Between two pieces of work nothing is under way that could be lost.
+    let is_working = next_tick(state).is_some_and(|at| at <= now);
+    let at = caller.since().plus(LONGEST_DEFERRAL);
+    let is_set_back = at.since(now) > LONGEST_DEFERRAL;
+    let is_deferred = is_compacting
+        && is_working
+        && !state.sleep.has_committed_since(caller.seq())
+        && !is_set_back;
+    match is_deferred {
+        true => at,
+        false => now,
+    }
+}
+
+/// When the next work of the night begins.
+fn next_tick(state: &State) -> Option<Timestamp> {
+    let rate = state.configuration.settings.sleep.tick_rate();
+    state.sleep.tonight()?.next_tick(rate)
+}
+
+/// The work of the night that is to be done at `now`, and the number of the night.
+pub(crate) fn work_at(state: &State, now: Timestamp) -> Option<(u64, SleepStep)> {
+    let night = state.sleep.tonight()?;
+    let is_due = next_tick(state).is_some_and(|at| at <= now || is_far(at, now));
+    is_due.then(|| night.next_step().map(|step| (night.number, step)))?
+}
+
+/// Whether a tick is further away than any is put off: somebody set the clock back.
+fn is_far(at: Timestamp, now: Timestamp) -> bool {
+    at.since(now) > LONGEST_SLEEP
+}
+
+/// When an assistant that has nothing to do falls asleep, or one that is asleep wakes, if nothing happens until then.
+pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
+    let Some(night) = state.sleep.tonight() else {
+        return next_scheduled(state, now);
+    };
+    let woken = callers(state)
+        .next()
+        .map(|caller| wakes_at(state, caller, now));
+    woken.into_iter().chain([night.until]).min()
+}
+
+/// The same, or when an assistant that is asleep has work to do, if that is before.
+pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
+    let mode = next_mode(state, now).into_iter();
+    mode.chain(next_tick(state)).min()
+}
+
+/// Whether a recorded piece of work is the one that was to be done.
+pub(crate) fn is_next(state: &State, night: u64, step: SleepStep) -> bool {
+    let tonight = state.sleep.tonight();
+    tonight.is_some_and(|it| it.number == night && it.next_step() == Some(step))
+}

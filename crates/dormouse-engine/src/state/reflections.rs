@@ -1,0 +1,126 @@
+//! When it looks back over its journal in a turn of its own.
+
+use std::time::Duration;
+
+use dormouse_contracts::{Seq, Timestamp, Trust};
+use dormouse_journal::EntryId;
+use serde::{Deserialize, Serialize};
+
+use super::trigger::{Occasion, OccasionKind};
+use crate::{
+    config::JournalConfig,
+    event::{ContextType, Event},
+};
+
+/// What such a turn asks for, unless the operator has other words for it.
+const USUAL: &str = "(It is time to look back. Nobody waits for an answer. Search your journal for what happened lately, and keep with \
+                     review_journal what you learn from it about the world and its people, or write down with add_journal_entry what is \
+                     missing. If there is nothing to learn, call noop.)";
+
+/// The ticks since it looked back last, and what calls for the next time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reflections {
+    /// How many ticks had a reason since then.
+    pub ticks: u32,
+    /// The first of these, by which the next time is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<(Seq, Timestamp)>,
+    /// An operator asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested: Option<Seq>,
+    /// The turn under way: the number of the next entry when it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<EntryId>,
+    /// How often it looked back.
+    pub count: u64,
+}
+
+impl Reflections {
+    pub(super) fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        match event {
+            Event::TickStarted(started) if !is_reflection(started.context) => {
+                self.ticks = self.ticks.saturating_add(1);
+                self.since.get_or_insert((seq, at));
+            }
+            Event::ReflectionRequested(_) => self.requested = Some(seq),
+            Event::ReflectionRecorded(_) => {
+                self.under_way = None;
+                self.count = self.count.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+
+    /// The event by which the turn is known that is due at `now`.
+    pub(super) fn due(&self, now: Timestamp, settings: &JournalConfig) -> Option<Seq> {
+        let (seq, at) = self.since.unzip();
+        let by_ticks = settings.reflection_interval.0;
+        let is_worked = by_ticks > 0 && self.ticks >= by_ticks;
+        let is_time = settings
+            .reflection_after
+            .is_some_and(|after| at.is_some_and(|at| now.since(at) >= after));
+        self.requested.or(seq.filter(|_| is_worked || is_time))
+    }
+
+    /// The next moment after `now` at which it is due because of the time.
+    pub(super) fn next_after(&self, now: Timestamp, settings: &JournalConfig) -> Option<Timestamp> {
+        let after: Duration = settings.reflection_after?;
+        let (_, at) = self.since?;
+        Some(at.plus(after)).filter(|next| *next > now)
+    }
+
+    /// Takes up the turn that is known by this event.
+    pub(super) fn take(
+        &mut self,
+        trigger: Seq,
+        (begun, at): (Seq, Timestamp),
+        next_entry: EntryId,
+        settings: &JournalConfig,
+    ) -> Option<Occasion> {
+        let is_known = self.requested == Some(trigger)
+            || self
+                .since
+                .is_some_and(|(since, _)| since == trigger && since < begun);
+        if !is_known {
+            return None;
+        }
+        self.requested = None;
+        self.since = None;
+        self.ticks = 0;
+        self.under_way = Some(next_entry);
+        let text = settings.reflection_prompt.clone();
+        let text = text.unwrap_or_else(|| USUAL.to_owned());
+        Some(Occasion {
+            seq: trigger,
+            at,
+            kind: OccasionKind::Reflection,
+            // No tokenizer makes more tokens than bytes.
+            tokens: u32::try_from(text.len()).unwrap_or(u32::MAX),
+            text,
+            trust: Trust::FULL,
+            promise: None,
+            goal: None,
+            task: None,
+            name: String::new(),
+            // Nobody hears what comes of it.
+            audience: None,
+        })
+    }
+
+    /// Whether the next turn of this trigger is one of these.
+    pub(crate) fn calls_by(&self, trigger: Seq) -> bool {
+        self.requested == Some(trigger) || self.since.is_some_and(|(since, _)| since == trigger)
+    }
+}
+
+fn is_reflection(context: ContextType) -> bool {
+    matches!(
+        context,
+        ContextType::Reflection | ContextType::ReflectionCont
+    )
+}

@@ -1,0 +1,351 @@
+//! Whether the assistant is asleep, and what it does in its nights.
+
+use std::{collections::VecDeque, time::Duration};
+
+use dormouse_contracts::{Author, ChatReply, Origin, Seq, Timestamp};
+use dormouse_entities::EntityChange;
+use dormouse_memory::{MemoryChange, write::Decision};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    event::{
+        Event, FellAsleep, GoalNote, NOOP, NightStepped, ProbeResult, StepFailure, StepOutcome,
+        Verdict, WakeCause, WokeUp,
+    },
+    sleeping::{SLEEP_STEPS, SleepPhase, SleepStep},
+};
+
+/// How many nights a state keeps.
+const NIGHTS_KEPT: usize = 14;
+/// How often a piece of work may fail in one night.
+pub(crate) const STEP_ATTEMPTS: u32 = 3;
+/// The longest pause after a failure is this many sleep ticks.
+const MOST_PAUSES: u32 = 8;
+
+/// Whether an assistant is awake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatingMode {
+    /// It has turns.
+    #[default]
+    Awake,
+    /// It has none, and does the work of a night.
+    Asleep,
+}
+
+/// Whether the assistant is asleep, and what it does in its nights.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sleep {
+    /// Whether it is awake.
+    pub mode: OperatingMode,
+    /// How many tools it used since it woke.
+    pub activity_since_wake: u64,
+    /// The last event up to which all work of the night is in the log: a point at which it can wake without losing any.
+    commit_point: Seq,
+    /// The last record for which links were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    linked_through: Option<Origin>,
+    /// The last nights. While it is asleep, the last one is this night.
+    nights: VecDeque<Night>,
+}
+
+/// A night: what was done in it, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Night {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// When it fell asleep first.
+    pub began: Timestamp,
+    /// When it fell asleep last.
+    pub asleep_since: Timestamp,
+    /// When it wakes, or was to wake.
+    pub until: Timestamp,
+    /// Who decided that it sleeps.
+    pub author: Author,
+    /// Why, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<GoalNote>,
+    /// The work that was begun, in its order.
+    pub steps: Vec<StepProgress>,
+    /// What came of it.
+    pub came_of_it: NightCounts,
+    /// When and why it woke last, if it is awake.
+    pub woke: Option<(Timestamp, WakeCause)>,
+}
+
+/// How far a piece of work has come in a night.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepProgress {
+    /// Which one.
+    pub step: SleepStep,
+    /// In how many sleep ticks it was worked on.
+    pub ticks: u32,
+    /// How often it failed.
+    pub failures: u32,
+    /// The last failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<StepFailure>,
+    /// What came of it; `None` if there is more to do.
+    pub end: Option<StepEnd>,
+    /// When it was worked on last.
+    pub at: Timestamp,
+}
+
+/// What came of a piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEnd {
+    /// It is done.
+    Done,
+    /// It failed too often, and is left for another night.
+    Skipped,
+    /// The budgets allowed no more of it.
+    OverBudget,
+    /// What it made was taken back.
+    TakenBack(ProbeResult),
+}
+
+/// What came of a night, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NightCounts {
+    /// Facts that were added.
+    pub consolidated: u64,
+    /// Links that were made.
+    pub linked: u64,
+    /// People whose attributes were made anew.
+    pub people: u64,
+    /// Changes that were taken back.
+    pub taken_back: u64,
+    /// How often earlier turns were shown shorter.
+    pub compacted: u64,
+    /// Replies of a model.
+    pub requests: u64,
+    /// Tokens of the prompts.
+    pub prompt_tokens: u64,
+    /// Tokens of the replies.
+    pub completion_tokens: u64,
+}
+
+impl NightCounts {
+    fn replied(&mut self, reply: &ChatReply, prompt_tokens: u32, tokens: u32) {
+        let usage = reply.usage;
+        self.requests += 1;
+        self.prompt_tokens += u64::from(usage.map_or(prompt_tokens, |usage| usage.prompt_tokens));
+        self.completion_tokens += u64::from(usage.map_or(tokens, |usage| usage.completion_tokens));
+    }
+}
+
+impl Sleep {
+    pub(super) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
+        match event {
+            Event::FellAsleep(it) => self.fell_asleep(seq, at, it),
+            Event::NightStepped(it) => self.stepped(seq, at, it),
+            Event::WokeUp(it) => self.woke_up(at, it),
+            Event::ToolAnswered(it) if it.verdict == Verdict::Success && it.tool != NOOP => {
+                self.activity_since_wake = self.activity_since_wake.saturating_add(1);
+            }
+            Event::EffectSettled(_) => {
+                self.activity_since_wake = self.activity_since_wake.saturating_add(1);
+            }
+            other if self.is_asleep() => self.count(seq, other),
+            _ => {}
+        }
+    }
+
+    fn fell_asleep(&mut self, seq: Seq, at: Timestamp, it: &FellAsleep) {
+        self.mode = OperatingMode::Asleep;
+        self.commit_point = seq;
+        if let Some(night) = self
+            .nights
+            .back_mut()
+            .filter(|night| night.number == it.night)
+        {
+            night.asleep_since = at;
+            night.until = it.until;
+            night.woke = None;
+            return;
+        }
+        self.nights.push_back(Night {
+            number: it.night,
+            began: at,
+            asleep_since: at,
+            until: it.until,
+            author: it.author.clone(),
+            reason: it.reason.clone(),
+            steps: Vec::new(),
+            came_of_it: NightCounts::default(),
+            woke: None,
+        });
+        if self.nights.len() > NIGHTS_KEPT {
+            self.nights.pop_front();
+        }
+    }
+
+    fn stepped(&mut self, seq: Seq, at: Timestamp, it: &NightStepped) {
+        self.commit_point = seq;
+        if it.step == SleepStep::LinkMemories {
+            self.linked_through = self.linked_through.max(it.through);
+        }
+        let Some(night) = self
+            .nights
+            .back_mut()
+            .filter(|night| night.number == it.night)
+        else {
+            return;
+        };
+        let place = night.steps.iter().position(|known| known.step == it.step);
+        let place = place.unwrap_or_else(|| {
+            night.steps.push(StepProgress {
+                step: it.step,
+                ticks: 0,
+                failures: 0,
+                failure: None,
+                end: None,
+                at,
+            });
+            night.steps.len() - 1
+        });
+        let Some(progress) = night.steps.get_mut(place) else {
+            return;
+        };
+        progress.at = at;
+        progress.ticks = progress.ticks.saturating_add(1);
+        progress.end = match &it.outcome {
+            StepOutcome::GoesOn => None,
+            StepOutcome::Done => Some(StepEnd::Done),
+            StepOutcome::OverBudget => Some(StepEnd::OverBudget),
+            StepOutcome::TakenBack(result) => Some(StepEnd::TakenBack(*result)),
+            StepOutcome::Failed(failure) => {
+                progress.failures = progress.failures.saturating_add(1);
+                progress.failure = Some(failure.clone());
+                (progress.failures >= STEP_ATTEMPTS).then_some(StepEnd::Skipped)
+            }
+        };
+    }
+
+    fn woke_up(&mut self, at: Timestamp, it: &WokeUp) {
+        self.mode = OperatingMode::Awake;
+        self.activity_since_wake = 0;
+        if let Some(night) = self.nights.back_mut() {
+            night.woke = Some((at, it.cause.clone()));
+        }
+    }
+
+    /// Counts what comes of a night.
+    fn count(&mut self, seq: Seq, event: &Event) {
+        let Some(night) = self.nights.back_mut() else {
+            return;
+        };
+        let by_this_night = |author: &Author| *author == Author::Sleep(night.number);
+        let counts = &mut night.came_of_it;
+        match event {
+            Event::Consulted(it) => {
+                counts.replied(&it.reply, it.prompt_tokens, it.tokens);
+                return;
+            }
+            Event::HistorySummarized(it) => {
+                counts.replied(&it.reply, it.prompt_tokens, it.tokens);
+            }
+            Event::ConsultationFailed(_) => {}
+            Event::Compacted(_) => counts.compacted += 1,
+            Event::MemoryChanged(it) if by_this_night(&it.author) => match &it.change {
+                MemoryChange::Extracted { facts, .. } => {
+                    let added = facts
+                        .iter()
+                        .filter(|fact| !matches!(fact.decision, Decision::Ignore { .. }));
+                    counts.consolidated += added.count() as u64;
+                }
+                MemoryChange::Linked { .. } => counts.linked += 1,
+                MemoryChange::Undone { .. } => counts.taken_back += 1,
+                _ => {}
+            },
+            Event::EntityChanged(it) if by_this_night(&it.author) => {
+                if let EntityChange::Consolidated { .. } = it.change {
+                    counts.people += 1;
+                }
+            }
+            _ => return,
+        }
+        self.commit_point = seq;
+    }
+
+    /// Whether it is asleep.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.mode == OperatingMode::Asleep
+    }
+
+    /// This night, if it is asleep.
+    #[must_use]
+    pub fn tonight(&self) -> Option<&Night> {
+        self.last_night().filter(|_| self.is_asleep())
+    }
+
+    /// This night, or the last one.
+    #[must_use]
+    pub fn last_night(&self) -> Option<&Night> {
+        self.nights.back()
+    }
+
+    /// The last nights, the oldest first.
+    pub fn nights(&self) -> impl DoubleEndedIterator<Item = &Night> + ExactSizeIterator {
+        self.nights.iter()
+    }
+
+    /// The number of the next night.
+    pub(crate) fn next_night(&self) -> u64 {
+        self.last_night()
+            .map_or(1, |night| night.number.saturating_add(1))
+    }
+
+    /// The phase it is in, if it is asleep.
+    #[must_use]
+    pub fn phase(&self) -> Option<SleepPhase> {
+        let next = self.tonight()?.next_step();
+        Some(next.map_or(SleepPhase::Dreaming, SleepStep::phase))
+    }
+
+    /// When it wakes if nothing wakes it before, if it is asleep.
+    #[must_use]
+    pub fn scheduled_wake_time(&self) -> Option<Timestamp> {
+        self.tonight().map(|night| night.until)
+    }
+
+    /// The last record for which links were looked for.
+    pub(crate) fn linked_through(&self) -> Option<Origin> {
+        self.linked_through
+    }
+
+    /// Whether there was a point after this event at which it could wake without losing anything.
+    pub(crate) fn has_committed_since(&self, seq: Seq) -> bool {
+        self.commit_point > seq
+    }
+}
+
+impl Night {
+    /// The work that comes next; `None` if all of it is done or skipped.
+    #[must_use]
+    pub fn next_step(&self) -> Option<SleepStep> {
+        let mut steps = SLEEP_STEPS.into_iter();
+        steps.find(|step| self.progress(*step).is_none_or(|it| it.end.is_none()))
+    }
+
+    fn progress(&self, step: SleepStep) -> Option<&StepProgress> {
+        self.steps.iter().find(|progress| progress.step == step)
+    }
+
+    /// When the next work begins: one sleep tick after the last, and later after failures.
+    pub(crate) fn next_tick(&self, rate: Duration) -> Option<Timestamp> {
+        let next = self.next_step()?;
+        let failures = self.progress(next).map_or(0, |it| it.failures);
+        let pauses = 1_u32.checked_shl(failures).unwrap_or(MOST_PAUSES);
+        let last = self.steps.iter().map(|progress| progress.at).max();
+        let next = last.map(|last| last.plus(rate.saturating_mul(pauses.min(MOST_PAUSES))));
+        Some(next.map_or(self.asleep_since, |next| next.max(self.asleep_since)))
+    }
+}

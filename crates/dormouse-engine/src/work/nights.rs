@@ -1,0 +1,86 @@
+//! One piece of the work of a night, while the assistant runs.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::AtomicU64, atomic::Ordering},
+    time::Duration,
+};
+
+use dormouse_contracts::Author;
+use dormouse_entities::ConsolidationPolicy;
+use dormouse_memory::write::ExtractionSettings;
+use dormouse_resilience::RetryBudget;
+use futures_util::FutureExt;
+
+use super::extraction::ActorLog;
+use crate::{
+    Ports,
+    consolidating::{ConsolidationSettings, Consolidator},
+    handle::Handle,
+    remembering::LoggedMemory,
+    sleeping::{NightWorker, SleepStep},
+};
+
+/// What is to be done, and how.
+pub(crate) struct NightTask {
+    pub(crate) night: u64,
+    pub(crate) step: SleepStep,
+    /// What the assistant is called.
+    pub(crate) names: Vec<String>,
+    /// How long a request may take.
+    pub(crate) timeout: Duration,
+    /// Counts what panics.
+    pub(crate) panics: Arc<AtomicU64>,
+}
+
+/// Does a piece of work. Returns whether what came of it is in the log.
+pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask) -> bool {
+    let panics = Arc::clone(&task.panics);
+    let done = AssertUnwindSafe(work(ports, handle, task))
+        .catch_unwind()
+        .await;
+    match done {
+        Ok(Ok(())) => true,
+        Ok(Err(error)) => {
+            tracing::warn!(error, "work of a night is not done; trying again later");
+            false
+        }
+        Err(_panic) => {
+            panics.fetch_add(1, Ordering::Relaxed);
+            tracing::error!("work of a night has a defect and panicked; trying again later");
+            false
+        }
+    }
+}
+
+async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), String> {
+    let settings = ConsolidationSettings {
+        extraction: ExtractionSettings {
+            names: task.names,
+            ..ExtractionSettings::default()
+        },
+        people: ConsolidationPolicy::default(),
+        max_requests: 0,
+        author: Author::Sleep(task.night),
+        timeout: task.timeout,
+        // What fails is tried again in a later sleep tick.
+        retry_for: Duration::ZERO,
+        retry_budget: RetryBudget::default(),
+    };
+    let by = Consolidator {
+        model: ports.model,
+        clock: Arc::clone(&ports.clock),
+        random: ports.random,
+        counter: ports.counter,
+        settings,
+    };
+    let log = ActorLog {
+        log: ports.log,
+        handle,
+    };
+    let opened = LoggedMemory::open(log, ports.memory, ports.clock).await;
+    let mut memory = opened.map_err(|error| error.to_string())?;
+    let worker = NightWorker::new(by, task.night);
+    let worked = worker.work(&mut memory, task.step).await;
+    worked.map_err(|error| error.to_string())
+}

@@ -1,0 +1,129 @@
+//! `[journal]`: what an assistant writes down, how important that is, and when it reflects.
+
+use dormouse_engine::{EpisodicWeights, JournalConfig, ReflectionTicks};
+use dormouse_journal::{
+    Importance, ImportanceRule, ImportanceScale, JournalSettings, KeywordMatching, NearRule,
+    PruningRule, Recency, ReflectionPolicy, ScoringPolicy,
+};
+
+use super::{
+    numbers::{
+        DecayDays, EpisodicWeight, ImportanceNumber, JournalDays, JournalEntries, JournalHours,
+        JournalShare, ReflectionCount, ReflectionThreshold, ScoredEntries, UpTo, Whole,
+    },
+    section::section,
+    words,
+};
+
+section! {
+    /// `[journal]`: what it writes down, how important that is, and when it reflects.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct JournalSection {
+        /// Maximum number of entries; the oldest leave when there are more, and `dormouse journal restore` puts one back
+        #[schemars(extend("x-alias" = "journal.max_entries"))]
+        max_entries: JournalEntries = Whole(100),
+        /// How the keywords of important entries are looked for: substring is the documented rule
+        #[schemars(schema_with = "words::keyword_matching")]
+        keywords: KeywordMatching = KeywordMatching::default(),
+        /// How points become an importance: calibrated ranks them among its earlier entries
+        #[schemars(schema_with = "words::importance_scale")]
+        importance_scale: ImportanceScale = ImportanceScale::default(),
+        /// Minimum share of common words with which an entry repeats a recent one of the same source; 1: only the same words
+        near_similarity: JournalShare = UpTo(NearRule::default().similarity),
+        /// How many hours apart such entries may be
+        near_hours: JournalHours = Whole(24),
+        /// Days after which recency is down to 0.37
+        decay_days: DecayDays = Whole(30),
+        /// Weight of recency in an episodic search of `dormouse journal`; if all three are 0, they count the same
+        alpha_recency: EpisodicWeight = UpTo(1.0),
+        /// Weight of importance there
+        alpha_importance: EpisodicWeight = UpTo(1.0),
+        /// Weight of relevance there
+        alpha_relevance: EpisodicWeight = UpTo(1.0),
+        /// Entries that a model scores in one request
+        scored_per_tick: ScoredEntries = Whole(3),
+        /// Highest importance of an entry that may be pruned
+        prune_importance: ImportanceNumber = Whole(3),
+        /// Entries of this age in days or younger are not pruned
+        prune_days: JournalDays = Whole(30),
+        /// Maximum number of entries that one pruning takes
+        prune_limit: ScoredEntries = Whole(10),
+        /// Cumulative importance at which it draws conclusions from its entries
+        #[schemars(extend("x-alias" = "reflection_state.threshold"))]
+        reflection_threshold: ReflectionThreshold = Whole(ReflectionPolicy::default().threshold),
+        /// After so many ticks that had a reason it looks back in a turn of its own; 0: never
+        #[schemars(extend("x-alias" = "reflection_interval"))]
+        reflection_interval: ReflectionCount = Whole(120),
+        /// Hours after the first of these ticks at which it looks back at the latest; 0: only the ticks count
+        reflection_after: JournalHours = Whole(0),
+        /// What such a reflection is asked for, in place of the built-in words
+        #[schemars(with = "String", extend(
+            "x-alias" = "reflection_prompt_template",
+            "x-unset" = "the built-in words",
+            "x-example" = "Look back over your journal."
+        ))]
+        reflection_prompt: Option<String> = None,
+    }
+}
+
+impl JournalSection {
+    /// The same as the engine takes it.
+    #[must_use]
+    pub fn settings(&self) -> JournalConfig {
+        let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let importance = f64::from(self.prune_importance.0);
+        let defaults = JournalSettings::default();
+        let episodic = EpisodicWeights {
+            recency: Recency::DecayDays(self.decay_days.0.into()),
+            alphas: [
+                self.alpha_recency.0.into(),
+                self.alpha_importance.0.into(),
+                self.alpha_relevance.0.into(),
+            ],
+        };
+        let episodic = match episodic.score() {
+            Ok(_) => episodic,
+            Err(_) => EpisodicWeights {
+                alphas: EpisodicWeights::default().alphas,
+                ..episodic
+            },
+        };
+        JournalConfig {
+            keeping: JournalSettings {
+                max_entries: size(self.max_entries.0),
+                importance: ImportanceRule {
+                    matching: self.keywords,
+                    scale: self.importance_scale,
+                    ..defaults.importance
+                },
+                scoring: ScoringPolicy {
+                    per_tick: size(self.scored_per_tick.0),
+                    ..defaults.scoring
+                },
+                near: NearRule {
+                    similarity: self.near_similarity.0,
+                    within: std::time::Duration::from_secs(u64::from(self.near_hours.0) * 3_600),
+                },
+                pruning: PruningRule {
+                    importance: Importance::try_new(importance)
+                        .unwrap_or(defaults.pruning.importance),
+                    age_days: self.prune_days.0,
+                    limit: size(self.prune_limit.0),
+                    ..defaults.pruning
+                },
+                reflection: ReflectionPolicy {
+                    threshold: self.reflection_threshold.0,
+                    ..defaults.reflection
+                },
+                names: Vec::new(),
+            },
+            reflection_interval: ReflectionTicks(self.reflection_interval.0),
+            reflection_after: match self.reflection_after.0 {
+                0 => None,
+                hours => Some(std::time::Duration::from_secs(u64::from(hours) * 3_600)),
+            },
+            reflection_prompt: self.reflection_prompt.clone(),
+            episodic,
+        }
+    }
+}

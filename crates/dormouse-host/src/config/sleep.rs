@@ -1,0 +1,64 @@
+//! `[sleep]`: when an assistant sleeps.
+
+use std::time::Duration;
+
+use dormouse_engine::SleepSettings;
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::{
+    numbers::{LeastActivity, QuietTime, Seconds, SleepHours, SleepTick, StartHour, Whole},
+    section::section,
+};
+
+section! {
+    /// `[sleep]`: when it sleeps. In its sleep it makes facts of what it heard, and puts in order what it knows.
+    #[schemars(extend("x-when" = "waking"))]
+    pub struct SleepSection {
+        /// True: it falls asleep by its schedule, and may choose to sleep by itself. `dormouse sleep` works in any case
+        #[schemars(extend("x-alias" = "sleep_schedule"))]
+        enabled: bool = SleepSettings::default().enabled,
+        /// The hour at which it falls asleep, by the clocks of the time zone
+        start_hour: StartHour = Whole(2),
+        /// For how many hours it sleeps
+        duration_hours: SleepHours = Whole(4),
+        /// The time zone of the hour, by its name in the IANA database
+        #[serde(deserialize_with = "time_zone")]
+        #[schemars(with = "String", extend("x-example" = "Europe/Berlin"))]
+        time_zone: String = SleepSettings::default().time_zone,
+        /// Time between two pieces of work in its sleep
+        #[schemars(extend("x-alias" = "tick_rate_sleep"))]
+        tick_rate: SleepTick = Seconds(Duration::from_secs(60)),
+        /// How many tools it has to have used since it woke, before it may choose to sleep
+        least_activity: LeastActivity = Whole(SleepSettings::default().least_activity),
+        /// For how long nobody may have called for it, before it goes on sleeping after a message woke it
+        quiet: QuietTime = Seconds(Duration::from_secs(600)),
+    }
+}
+
+impl SleepSection {
+    /// The same as the engine takes it.
+    #[must_use]
+    pub fn settings(&self) -> SleepSettings {
+        let hour = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);
+        let seconds = |time: Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
+        SleepSettings {
+            enabled: self.enabled,
+            start_hour: hour(self.start_hour.0),
+            duration_hours: hour(self.duration_hours.0),
+            time_zone: self.time_zone.clone(),
+            tick_rate_seconds: seconds(self.tick_rate.0),
+            least_activity: self.least_activity.0,
+            quiet_seconds: seconds(self.quiet.0),
+        }
+    }
+}
+
+fn time_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    match SleepSettings::knows_time_zone(&name) {
+        true => Ok(name),
+        false => Err(D::Error::custom(format_args!(
+            "{name:?} is not a time zone; expected a name of the IANA database, such as Europe/Berlin"
+        ))),
+    }
+}
