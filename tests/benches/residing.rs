@@ -225,7 +225,7 @@ impl ChatModel for Watched {
         request: &'a ChatRequest,
     ) -> BoxStream<'a, Result<ChatDelta, ModelError>> {
         // Nobody listens any more when the last who was woken asks for its second step.
-        drop(self.asked.send(()));
+        let _unheard = self.asked.send(());
         self.model.stream(request)
     }
 

@@ -211,7 +211,7 @@ async fn document(
     };
     let ids = &person.ids;
     let mut assistants = Vec::new();
-    let mut tasks = Tasks::of(people.names_of(ids));
+    let mut tasks = Tasks::of(&people.names_of(ids));
     for (key, _) in log.assistants()? {
         if whose.contains(&key) {
             continue;

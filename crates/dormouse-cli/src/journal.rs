@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     command::{
-        AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, author,
-        block_on, say, view_state,
+        AssistantLog, CommandError, CommandFailure, JsonFlag, MemoryFile, Places, Printing, Whose,
+        author, block_on, say, view_state,
     },
     exit::Exit,
     provider::ProviderFlags,
@@ -301,9 +301,19 @@ fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, Co
     let changed = book.write_for_operator(new, SystemClock.now(), &settings, by);
     let changed = changed.map_err(JournalCommandError::from)?;
     let said = written(&changed);
-    log.append(&Event::JournalChanged(changed))?;
+    keep(places, log, changed)?;
     say(&said)?;
     Ok(Exit::Success)
+}
+
+/// Writes a change, and lets the memory take it in: an entry is a record of it at once.
+fn keep(places: &Places, log: AssistantLog, changed: JournalChanged) -> Result<(), CommandError> {
+    let key = log.key.clone();
+    log.append(&Event::JournalChanged(changed))?;
+    // The memory is brought up to date only while nobody has the log.
+    drop(log);
+    block_on(MemoryFile::locate(places)?.view_of(&key))??;
+    Ok(())
 }
 
 fn restore(
@@ -327,7 +337,7 @@ fn restore(
     let by = (author(), reason);
     let restored = log.state.journal.restore(left, SystemClock.now(), by);
     let restored = restored.map_err(JournalCommandError::from)?;
-    log.append(&Event::JournalChanged(restored))?;
+    keep(places, log, restored)?;
     say(&format!("entry {id} is back"))?;
     Ok(Exit::Success)
 }

@@ -88,7 +88,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub(super) fn of(names: BTreeSet<String>) -> Self {
+    pub(super) fn of(names: &BTreeSet<String>) -> Self {
         Self {
             names: (names.iter().filter(|name| !name.is_empty()))
                 .map(|name| name.to_lowercase())

@@ -186,9 +186,15 @@ async fn lived(home: &Home) -> Seq {
     host.live_through(&mole).await.unwrap();
     page(&host, "Alice", SECRET).await;
     host.live_through(&mole).await.unwrap();
-    assert_eq!(host.carry_tasks(&mole).await.unwrap(), [rat.clone()]);
+    assert_eq!(
+        host.carry_tasks(&mole).await.unwrap(),
+        std::slice::from_ref(&rat)
+    );
     host.live_through(&rat).await.unwrap();
-    assert_eq!(host.carry_tasks(&rat).await.unwrap(), [mole.clone()]);
+    assert_eq!(
+        host.carry_tasks(&rat).await.unwrap(),
+        std::slice::from_ref(&mole)
+    );
     host.live_through(&mole).await.unwrap();
     let stored = host.log().read(&mole, Seq::ZERO, 1_000).await.unwrap();
     let said = stored.iter().find(|stored| {

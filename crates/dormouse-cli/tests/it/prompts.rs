@@ -45,15 +45,15 @@ fn exec_show_prints_what_each_layer_leaves() {
         (&json!(4), &json!("static"))
     );
     assert_eq!(pattern("goal_decompose")["max_iterations"], 1);
-    assert_eq!(pattern("reflection")["is_entered"], false);
+    assert_eq!(pattern("sleep_consolidate")["is_entered"], false);
 
-    let one = ok(home.run(&["exec", "show", "--context", "reflection"], ""));
+    let one = ok(home.run(&["exec", "show", "--context", "sleep_consolidate"], ""));
     assert!(
         one.out
-            .contains("reflection: when a reflection is due (nothing enters it yet)")
+            .contains("sleep_consolidate: when the assistant sleeps (nothing enters it yet)")
     );
     assert!(
-        one.out.contains("max_iterations = 3  # by the context"),
+        one.out.contains("max_iterations = 4  # as allowed"),
         "{}",
         one.out
     );

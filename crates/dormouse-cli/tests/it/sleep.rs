@@ -51,7 +51,7 @@ fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
         .iter()
         .map(|it| &it["end"])
         .collect();
-    assert_eq!(ends, [&json!("done"); 5]);
+    assert_eq!(ends, [&json!("done"); 8]);
     let diary = ok(run(&["night"])).out;
     for text in ["night 3, asleep at", "model call", "all work was done"] {
         assert!(diary.contains(text), "{text}: {diary}");

@@ -49,6 +49,13 @@ pub struct JournalWork {
     pub end: ConsolidationEnd,
 }
 
+impl JournalWork {
+    /// Whether there was nothing to do.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.requests == 0 && self.resumed == 0 && self.refused == 0
+    }
+}
+
 const SCORED: &str = "scored by a model";
 const REFLECTED: &str = "reflection";
 
@@ -89,7 +96,7 @@ impl Consolidator {
                     entries: entries.clone(),
                 };
                 let asked = (about, request, state.seq);
-                match self.reply(memory, asked, &mut work).await? {
+                match Box::pin(self.reply(memory, asked, &mut work)).await? {
                     Some(reply) => (entries, reply),
                     // What is refused counts like a reply without scores, or it would be asked for ever.
                     None if work.end == ConsolidationEnd::Done => (entries, String::new()),
@@ -181,9 +188,10 @@ impl Consolidator {
     async fn journal_of<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
-    ) -> Result<(State, JournalSettings), ConsolidateError> {
+    ) -> Result<(Box<State>, JournalSettings), ConsolidateError> {
         let key = memory.memory().assistant();
-        let state = restore(memory.log(), key).await?;
+        // Kept on the heap: the futures that hold it would be large.
+        let state = Box::new(Box::pin(restore(memory.log(), key)).await?);
         let settings = state.configuration.settings.journal_settings(key);
         Ok((state, settings))
     }
@@ -203,7 +211,7 @@ impl Consolidator {
             return Ok(Some(consulted.reply.content));
         }
         let asked = (about, request, state.seq);
-        let reply = self.reply(memory, asked, work).await?;
+        let reply = Box::pin(self.reply(memory, asked, work)).await?;
         let is_refused = reply.is_none() && work.end == ConsolidationEnd::Done;
         Ok(reply.or(is_refused.then(String::new)))
     }

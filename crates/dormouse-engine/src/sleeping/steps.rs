@@ -28,25 +28,34 @@ impl fmt::Display for SleepPhase {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SleepStep {
+    /// A model scores entries of the journal of which only the formula knows the importance.
+    ScoreJournal,
     /// Facts are made of what was heard.
     ConsolidateMemory,
     /// Records that belong together are linked.
     LinkMemories,
     /// Attributes are made of what was noticed about people, five people a tick.
     ConsolidatePeople,
+    /// Conclusions are drawn from the journal, if enough has come together.
+    Reflect,
     /// Earlier turns are shown shorter.
     CompactHistory,
     /// Conversations that nobody continued are closed.
     ClearConversations,
+    /// Entries that are old and unimportant leave the journal.
+    PruneJournal,
 }
 
 /// All work of a night, in its order: first what belongs to compacting, then what belongs to dreaming.
-pub const SLEEP_STEPS: [SleepStep; 5] = [
+pub const SLEEP_STEPS: [SleepStep; 8] = [
+    SleepStep::ScoreJournal,
     SleepStep::ConsolidateMemory,
     SleepStep::LinkMemories,
     SleepStep::ConsolidatePeople,
+    SleepStep::Reflect,
     SleepStep::CompactHistory,
     SleepStep::ClearConversations,
+    SleepStep::PruneJournal,
 ];
 
 impl SleepStep {
@@ -54,11 +63,13 @@ impl SleepStep {
     #[must_use]
     pub fn phase(self) -> SleepPhase {
         match self {
-            Self::ConsolidateMemory => SleepPhase::Compacting,
+            Self::ScoreJournal | Self::ConsolidateMemory => SleepPhase::Compacting,
             Self::LinkMemories
             | Self::ConsolidatePeople
+            | Self::Reflect
             | Self::CompactHistory
-            | Self::ClearConversations => SleepPhase::Dreaming,
+            | Self::ClearConversations
+            | Self::PruneJournal => SleepPhase::Dreaming,
         }
     }
 }
@@ -66,11 +77,14 @@ impl SleepStep {
 impl fmt::Display for SleepStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::ScoreJournal => "scoring entries of the journal",
             Self::ConsolidateMemory => "making facts of what was heard",
             Self::LinkMemories => "linking what belongs together",
             Self::ConsolidatePeople => "making attributes of what was noticed about people",
+            Self::Reflect => "drawing conclusions from the journal",
             Self::CompactHistory => "showing earlier turns shorter",
             Self::ClearConversations => "closing conversations that nobody continued",
+            Self::PruneJournal => "pruning the journal",
         })
     }
 }

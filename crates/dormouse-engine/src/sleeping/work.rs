@@ -13,16 +13,21 @@ use super::{
 };
 use crate::{
     compacting::{CompactError, Compactor},
-    consolidating::{ConsolidateError, ConsolidationEnd, Consolidator, Tonight},
+    consolidating::{ConsolidateError, ConsolidationEnd, Consolidator, ReflectionCall, Tonight},
     event::{Event, NightStepped, StepFailure, StepOutcome},
     remembering::{LoggedChangeError, LoggedMemory},
     replay::{ReplayError, restore},
+    state::State,
 };
 
 /// The most requests of one sleep tick that makes facts.
 const FACT_REQUESTS: u64 = 3;
 /// The most requests of one sleep tick that makes attributes: one for each of five people.
 const PEOPLE_REQUESTS: u64 = 5;
+/// The most requests of one sleep tick that scores entries of the journal: each scores three.
+const SCORING_REQUESTS: u64 = 1;
+/// The most requests of one sleep tick that draws conclusions: one for questions and one for insights.
+const REFLECTION_REQUESTS: u64 = 2;
 /// How many records one sleep tick tries to link.
 const LINKED_AT_ONCE: usize = 50;
 /// The reason of the changes that a night makes.
@@ -217,6 +222,20 @@ impl NightWorker {
                 let by = self.asking(PEOPLE_REQUESTS);
                 outcome(&by.tonight(memory, Tonight::People).await?.end)
             }
+            SleepStep::ScoreJournal => {
+                let by = self.asking(SCORING_REQUESTS);
+                let scored = by.score_entries(memory).await?;
+                let is_last = scored.is_idle();
+                outcome(&scored.end).map(|ticked| match ticked.outcome {
+                    StepOutcome::Done if !is_last => StepOutcome::GoesOn.into(),
+                    _ => ticked,
+                })
+            }
+            SleepStep::Reflect => {
+                let by = self.asking(REFLECTION_REQUESTS);
+                let reflected = by.reflect(memory, ReflectionCall::IfDue).await?;
+                outcome(&reflected.end)
+            }
             SleepStep::LinkMemories => Some(self.link(memory).await?),
             SleepStep::CompactHistory => Some(self.compact(memory).await?.into()),
             SleepStep::ClearConversations => {
@@ -227,7 +246,27 @@ impl NightWorker {
                 cleared.map_err(ConsolidateError::from)?;
                 Some(StepOutcome::Done.into())
             }
+            SleepStep::PruneJournal => {
+                self.prune(memory).await?;
+                Some(StepOutcome::Done.into())
+            }
         })
+    }
+
+    /// Takes one call's worth of entries out of the journal.
+    async fn prune<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+    ) -> Result<(), ConsolidateError> {
+        let key = memory.memory().assistant().clone();
+        let now = self.by.clock.now();
+        let pruned = |state: &State| {
+            let settings = state.configuration.settings.journal_settings(&key);
+            let pruned = state.journal.prune(now, &settings, (self.author(), REASON));
+            pruned.map(Event::JournalChanged)
+        };
+        memory.append_decided(pruned).await?;
+        Ok(())
     }
 
     fn author(&self) -> Author {

@@ -4,6 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use dormouse_contracts::{Author, ChatReply, Origin, Seq, Timestamp};
 use dormouse_entities::EntityChange;
+use dormouse_journal::JournalChange;
 use dormouse_memory::{MemoryChange, write::Decision};
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +116,12 @@ pub struct NightCounts {
     pub linked: u64,
     /// People whose attributes were made anew.
     pub people: u64,
+    /// Entries of the journal that a model scored.
+    pub rescored: u64,
+    /// Conclusions that were drawn from the journal.
+    pub concluded: u64,
+    /// Entries that left the journal.
+    pub pruned: u64,
     /// Changes that were taken back.
     pub taken_back: u64,
     /// How often earlier turns were shown shorter.
@@ -128,6 +135,16 @@ pub struct NightCounts {
 }
 
 impl NightCounts {
+    fn written_down(&mut self, change: &JournalChange) {
+        let many = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        match change {
+            JournalChange::Rescored { scores, .. } => self.rescored += many(scores.len()),
+            JournalChange::Reflected { insights } => self.concluded += many(insights.len()),
+            JournalChange::Pruned { entries, .. } => self.pruned += many(entries.len()),
+            _ => {}
+        }
+    }
+
     fn replied(&mut self, reply: &ChatReply, prompt_tokens: u32, tokens: u32) {
         let usage = reply.usage;
         self.requests += 1;
@@ -253,6 +270,11 @@ impl Sleep {
             }
             Event::ConsultationFailed(_) => {}
             Event::Compacted(_) => counts.compacted += 1,
+            Event::JournalChanged(it) if by_this_night(&it.author) => {
+                for change in &it.changes {
+                    counts.written_down(change);
+                }
+            }
             Event::MemoryChanged(it) if by_this_night(&it.author) => match &it.change {
                 MemoryChange::Extracted { facts, .. } => {
                     let added = facts

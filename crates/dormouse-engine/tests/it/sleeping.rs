@@ -10,12 +10,13 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AppendRequest, Author, ChatRequest, Clock, ModelErrorKind, Purpose, Timestamp,
+    AppendRequest, Author, ChatRequest, Clock, ModelErrorKind, Purpose, Task, TaskLine, Timestamp,
 };
 use dormouse_engine::{
     Activity, AssistantConfig, Event, FellAsleep, NightStepped, OperatingMode, Rest, SleepError,
     SleepPhase, SleepSettings, SleepStep, SleepWish, State, StepEnd, WakeCause, WokeUp, restore,
 };
+use dormouse_journal::Importance;
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 use tokio::time::sleep;
@@ -472,4 +473,64 @@ async fn append(home: &Home, life: &Life, event: Event) {
         events: vec![event.encode(home.clock.now()).unwrap()],
     };
     life.handle.append(request).await.unwrap();
+}
+
+/// A model that writes an entry by day, and in the night scores it, asks one question, and concludes from what it is shown.
+fn writer() -> ScriptedModel {
+    let entry = "Alice has the key of the gate and opens the gate in the morning";
+    let has_written = AtomicU64::new(0);
+    ScriptedModel::looping(ScriptedTurn::with(move |request: &ChatRequest| {
+        let ids = |lines: &[TaskLine]| -> Vec<String> {
+            lines.iter().map(|line| line.id.clone()).collect()
+        };
+        match request.task.as_deref() {
+            Some(Task::Scoring { lines }) => {
+                let scores = ids(lines).into_iter();
+                let scores = scores.map(|id| json!({"id": id, "score": 4}));
+                ScriptedTurn::text(json!(scores.collect::<Vec<_>>()).to_string())
+            }
+            Some(Task::Questions { .. }) => {
+                ScriptedTurn::text(json!(["Who has the key of the gate?"]).to_string())
+            }
+            Some(Task::Reflection { lines }) => {
+                let insight = "The key of the gate is needed in the morning";
+                let insights = json!([{"insight": insight, "from": ids(lines)}]);
+                ScriptedTurn::text(insights.to_string())
+            }
+            Some(_) => ScriptedTurn::text("[]"),
+            None if has_written.fetch_add(1, Ordering::Relaxed) == 0 => {
+                ScriptedTurn::call("add_journal_entry", json!({"content": entry}))
+            }
+            None => ScriptedTurn::call("noop", json!({})),
+        }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_night_scores_concludes_and_prunes_the_journal() {
+    let home = Home::with(writer()).configured(|config| {
+        sleeps(config);
+        config.journal.keeping.reflection.threshold = 4;
+        config.journal.keeping.pruning.importance = Importance::try_new(4.0).unwrap();
+        config.journal.keeping.pruning.age_days = 0;
+    });
+    let life = home.wake().await;
+    let words = "I have the key of the gate, and I open the gate in the morning";
+    life.accept(Perceive::whisper("Alice", words).build()).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    sleep(hours(2)).await;
+    let asleep = state(&life).await;
+    let counts = asleep.sleep.tonight().unwrap().came_of_it;
+    assert_eq!(
+        (counts.rescored, counts.concluded, counts.pruned),
+        (1, 1, 1),
+        "{counts:?}"
+    );
+    let left: Vec<_> = asleep.journal.journal().entries().collect();
+    let left: Vec<_> = left
+        .iter()
+        .map(|it| (it.id.0, it.importance.get()))
+        .collect();
+    assert_eq!(left, [(2, 8)], "the conclusion stays");
+    life.end().await.unwrap();
 }

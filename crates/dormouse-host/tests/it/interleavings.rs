@@ -21,6 +21,10 @@ use crate::{
 /// The mole gives a task to the rat, which gives a part of it to the otter.
 const ALL: [&str; 3] = ["mole", "rat", "otter"];
 
+fn named(who: usize) -> &'static str {
+    ALL.get(who).unwrap()
+}
+
 /// Something that happens.
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -123,17 +127,17 @@ async fn happen(steps: &[Step]) {
     for step in steps {
         match *step {
             Step::Ask => drop(page(&host, "Mole", "how many boats are there?").await),
-            Step::Live(who) => live(&host, ALL[who]).await,
+            Step::Live(who) => live(&host, named(who)).await,
             Step::Carry(who) => {
-                host.carry_tasks(&key(ALL[who])).await.unwrap();
+                host.carry_tasks(&key(named(who))).await.unwrap();
             }
-            Step::CarryPart(who, polls) => in_part(host.carry_tasks(&key(ALL[who])), polls).await,
+            Step::CarryPart(who, polls) => in_part(host.carry_tasks(&key(named(who))), polls).await,
             Step::Restart => {
                 host.close().await;
                 drop(host);
                 host = open_at(folder.path(), model(), Arc::new(clock.clone())).await;
             }
-            Step::Stop(who) => stop_or_clear(&host, ALL[who], clock.now()).await,
+            Step::Stop(who) => stop_or_clear(&host, named(who), clock.now()).await,
             Step::Wait(seconds) => clock.advance(Duration::from_secs(seconds)),
         }
     }
@@ -186,11 +190,12 @@ async fn check(host: &Host, now: Timestamp) {
         }
         let mut spent = replies;
         for (key, ends) in &ends {
-            let [end] = &ends[..] else {
-                panic!("{key} of {name} ended {} times", ends.len())
-            };
+            assert_eq!(ends.len(), 1, "{key} of {name} ended so often");
+            let end = ends.first().unwrap();
             // What nobody accounts for stays spent, and nothing else does.
-            spent += end.took.map_or(reserved[key], |took| took.tokens);
+            spent += end
+                .took
+                .map_or(*reserved.get(key).unwrap(), |took| took.tokens);
         }
         let state = state(host, name).await;
         assert_eq!(state.delegations.open().count(), 0, "{name}");
