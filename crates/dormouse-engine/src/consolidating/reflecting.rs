@@ -1,7 +1,9 @@
 //! What a model makes of the journal: the importance of entries, and conclusions from them. Each reply and each step is an event, so
 //! what was interrupted goes on with the step that is missing, and pays for no reply twice.
 
-use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp};
+use dormouse_contracts::{
+    Append, Audience, ChatRequest, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp,
+};
 use dormouse_journal::{
     JournalChange, JournalSettings, ReadInsights, ReflectionEvidence, ReflectionStep,
     choose_evidence, insights_request, pending_scores, questions_request, read_questions,
@@ -165,7 +167,9 @@ impl Consolidator {
                 ReflectionStep::Conclude(questions, ids) => {
                     let ids: Vec<_> = ids.iter().flatten().copied().collect();
                     let pieces = pieces(memory, &state, &ids).await?;
-                    let about = Consultation::Insights { evidence: ids };
+                    // A reply to evidence that is not all there any more is not used: who was party to it is not known.
+                    let shown = pieces.iter().map(|piece| piece.id).collect();
+                    let about = Consultation::Insights { evidence: shown };
                     let reply = match insights_request(questions, &pieces, &policy) {
                         Some(request) => {
                             let asked = (about, request);
@@ -357,16 +361,37 @@ async fn evidence<L: Append + ReadEvents>(
 }
 
 /// These memories, as far as they are still recalled.
+/// Who was party to all entries of the reflection under way: its questions may repeat what they say.
+fn known_to_entries(state: &State) -> Audience {
+    let journal = state.journal.journal();
+    let audience = |id| {
+        journal
+            .entry(id)
+            .map(|entry| entry.provenance.audience.clone())
+    };
+    let all = pending(state).into_iter().map(audience);
+    all.fold(Audience::Public, |all, one| {
+        all.intersection(&one.unwrap_or(Audience::nobody()))
+    })
+}
+
 async fn pieces<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,
     ids: &[Origin],
 ) -> Result<Vec<ReflectionEvidence>, ConsolidateError> {
+    let known_to = known_to_entries(state);
     let mut pieces = Vec::new();
     for id in ids {
         let record = memory.memory().record(*id).await?;
         let live = record.filter(|record| record.status == RecordStatus::Live);
-        pieces.extend(live.map(|record| piece(record, 0.0, state)));
+        pieces.extend(live.map(|record| {
+            let piece = piece(record, 0.0, state);
+            ReflectionEvidence {
+                audience: piece.audience.intersection(&known_to),
+                ..piece
+            }
+        }));
     }
     Ok(pieces)
 }

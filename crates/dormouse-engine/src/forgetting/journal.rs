@@ -105,5 +105,11 @@ fn redact_entry(entry: &mut Value) {
     if let Some(fields) = entry.as_object_mut() {
         fields.remove("tags");
         fields.remove("related_projects");
+        // A name that a model gave may be any words.
+        if let Some(from) = fields.get_mut("source_entity")
+            && from.get("named").is_some()
+        {
+            *from = Value::from("unknown");
+        }
     }
 }

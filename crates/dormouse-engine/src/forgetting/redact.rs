@@ -162,6 +162,8 @@ impl Redactor<'_> {
                 empty_arguments(event, "calls");
             }
             "journal_changed" => journal::redact(event),
+            "fell_asleep" => set(event, &["reason", "text"]),
+            "reflection_requested" => set(event, &["reason"]),
             "goal_created" => set(event, &["description", "text"]),
             "goal_updated" | "self_noted" => set(event, &["note", "text"]),
             "goal_completed" => set(event, &["outcome", "text"]),
@@ -573,7 +575,6 @@ fn is_without_words(kind: &str) -> bool {
             | "configured"
             | "setting_changed"
             | "goal_pursued"
-            | "reflection_requested"
             | "reflection_recorded"
             | "self_note_dropped"
             | "forgotten"
