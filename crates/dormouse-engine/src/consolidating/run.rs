@@ -77,6 +77,7 @@ impl Consolidator {
             memory,
             is_begun: false,
             open: Consultations::default(),
+            asked: 0,
             came_of_it: Consolidated::default(),
         };
         // It only breaks with an end that is in the report.
@@ -130,6 +131,8 @@ struct Run<'a, L> {
     is_begun: bool,
     /// What failed, as the state has it.
     open: Consultations,
+    /// How many requests were made, also those that the model refused: these cost time, and often money.
+    asked: u64,
     came_of_it: Consolidated,
 }
 
@@ -375,7 +378,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         request: &ChatRequest,
         made_from: Seq,
     ) -> Flow<Answer> {
-        if self.came_of_it.requests >= self.by.settings.max_requests {
+        if self.asked >= self.by.settings.max_requests {
             return self.end(ConsolidationEnd::MaxRequests);
         }
         let reserved = match self.by.reserved(self.memory, request).await? {
@@ -383,6 +386,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             Err(end) => return self.end(end),
         };
         self.begin().await?;
+        self.asked += 1;
         match self
             .by
             .ask(self.memory, (about, request, made_from), reserved)
