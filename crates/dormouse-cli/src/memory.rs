@@ -20,9 +20,9 @@ use crate::{
     command::{CommandError, MemoryFile, Places, block_on},
     exit::Exit,
 };
-pub(crate) use consolidate::consolidator;
+pub(crate) use consolidate::{consolidator, cost};
 
-pub(crate) use conclude::conclude;
+pub(crate) use conclude::{conclude, configured_only};
 
 /// Looks into the memory, or changes it.
 pub(crate) fn run(places: &Places, command: Memory) -> Result<Exit, CommandError> {

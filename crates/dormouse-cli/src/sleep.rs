@@ -9,7 +9,7 @@ use dormouse_engine::{
     StepProgress, WakeCause, restore,
 };
 use dormouse_host::{DataFolder, SystemClock};
-use dormouse_providers::{Accounts, token_counter_for};
+use dormouse_providers::token_counter_for;
 use serde_json::json;
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     describe::{self, second},
     exit::Exit,
     grammar::counted,
-    memory::consolidator,
+    memory::{configured_only, consolidator, cost},
     provider::ProviderFlags,
 };
 
@@ -133,12 +133,9 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
 
 /// Has a night without waiting between its pieces of work.
 fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit, CommandError> {
-    // Its memory is the one of the configured assistant.
-    let asked = command
-        .of
-        .assistant
-        .or(Some(MemoryFile::locate(places)?.key()));
-    let log = AssistantLog::open(places, data, asked)?;
+    let file = MemoryFile::locate(places)?;
+    let whose = configured_only(&file, command.of.assistant)?;
+    let log = AssistantLog::open(places, data, Some(whose))?;
     let wish = SleepWish {
         author: author(),
         until: None,
@@ -162,7 +159,6 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
         log.append(&Event::FellAsleep(asleep))?;
     }
     drop(log);
-    let file = MemoryFile::locate(places)?;
     let (by, accounts) = consolidator(&file, u64::MAX, &command.provider)?;
     let night = block_on(Box::pin(all_work(&file, by)))??;
     let printing = command.json.printing();
@@ -209,10 +205,6 @@ async fn all_work(
         let worker = NightWorker::new(by.clone(), night.number);
         worker.work(&mut memory, step).await?;
     }
-}
-
-fn cost(accounts: &Accounts) -> String {
-    accounts.ledger().sum(|_| true).to_string()
 }
 
 /// A night in a line.

@@ -2,8 +2,8 @@
 //!
 //! Events come in families, one file each: [`life`], [`perception`], [`turn`], [`effect`], [`memory`],
 //! [`service`], [`safety`], [`budget`], [`approval`], [`roster`], [`goal`], [`project`], [`self_note`], [`commitment`],
-//! [`compaction`], [`delegation`], [`journal`] and [`sleep`]. Each family has a schema number of its own, so a family that grows leaves the others as they
-//! are.
+//! [`compaction`], [`delegation`], [`journal`] and [`sleep`]. Each family has a schema number of its own, so a family that grows
+//! leaves the others as they are.
 
 mod approval;
 mod assessed;

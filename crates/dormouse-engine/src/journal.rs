@@ -16,7 +16,8 @@ use crate::{
 };
 
 impl JournalBook {
-    fn changed(
+    /// The event of these changes.
+    pub(crate) fn changed(
         &self,
         changes: Vec<JournalChange>,
         (author, reason): (Author, &str),

@@ -240,7 +240,7 @@ impl State {
             let promised = self.promises.take(*trigger, &self.people);
             let settings = &self.configuration.settings.journal;
             let next = self.journal.journal().next_id();
-            let looked_back = || self.reflections.take(*trigger, (seq, at), next, settings);
+            let looked_back = || self.reflections.take(*trigger, at, next, settings);
             let due = promised.or_else(|| self.goals.take(*trigger, seq, *context));
             if let Some(occasion) = due.or_else(looked_back) {
                 self.turns.wait_for(occasion);

@@ -18,7 +18,7 @@ const REQUESTS: u64 = 20;
 /// Another assistant than the configured one is to reflect.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "conclusions are drawn for the configured assistant, which is {here}; to draw them for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
+    "a command that asks a model works on the configured assistant, which is {here}; for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
 )]
 struct AnotherAssistant {
     here: AssistantId,
@@ -28,6 +28,18 @@ struct AnotherAssistant {
 impl CommandFailure for AnotherAssistant {
     fn exit(&self) -> Exit {
         Exit::Usage
+    }
+}
+
+/// The key of the configured assistant, unless another one is asked for: the models that are configured are its own.
+pub(crate) fn configured_only(
+    file: &MemoryFile,
+    asked: Option<AssistantId>,
+) -> Result<AssistantId, CommandError> {
+    let here = file.key();
+    match asked.filter(|asked| *asked != here) {
+        Some(asked) => Err(AnotherAssistant { here, asked }.into()),
+        None => Ok(here),
     }
 }
 
@@ -47,10 +59,7 @@ pub(crate) async fn conclude(
     printing: Printing,
 ) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
-    if let Some(asked) = asked.filter(|asked| *asked != file.key()) {
-        let here = file.key();
-        return Err(AnotherAssistant { here, asked }.into());
-    }
+    configured_only(&file, asked)?;
     let (by, accounts) = consolidator(&file, REQUESTS, flags)?;
     let mut memory = file.open_to_change(Missing::Fail).await?;
     let mut work = JournalWork::default();

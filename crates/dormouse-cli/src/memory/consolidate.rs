@@ -223,6 +223,6 @@ fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
     lines
 }
 
-pub(super) fn cost(accounts: &Accounts) -> String {
+pub(crate) fn cost(accounts: &Accounts) -> String {
     accounts.ledger().sum(|_| true).to_string()
 }

@@ -11,12 +11,7 @@ use dormouse_text::shortened;
 use serde_json::{Value, json};
 
 use super::{Provenance, call::Call, shown_score};
-use crate::{
-    event::{Event, JournalChanged},
-    privacy::known_journal,
-    render,
-    state::JournalBook,
-};
+use crate::{event::Event, privacy::known_journal, render, state::JournalBook};
 
 /// How much of an entry a result shows, in characters.
 const SHOWN: usize = 600;
@@ -87,12 +82,8 @@ impl Call<'_> {
         changes: Vec<JournalChange>,
         tool: &str,
     ) -> Result<Event, String> {
-        Ok(Event::JournalChanged(JournalChanged {
-            withdrawn: self.state.journal.withdrawn(&changes),
-            changes,
-            author: self.author()?,
-            reason: tool.to_owned(),
-        }))
+        let changed = self.state.journal.changed(changes, (self.author()?, tool));
+        Ok(Event::JournalChanged(changed))
     }
 
     /// The earlier entry that a new one repeats, if everybody who listens was party to that.

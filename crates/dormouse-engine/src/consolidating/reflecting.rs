@@ -17,7 +17,7 @@ use super::{
     asking::{Asked, recorded},
 };
 use crate::{
-    event::{Consultation, Consulted, Event, JournalChanged},
+    event::{Consultation, Consulted, Event},
     remembering::LoggedMemory,
     replay::restore,
     state::State,
@@ -254,17 +254,13 @@ impl Consolidator {
         &self,
         memory: &mut LoggedMemory<L>,
         reason: &str,
-        changes: impl Fn(&State) -> Vec<JournalChange>,
+        mut changes: impl FnMut(&State) -> Vec<JournalChange>,
     ) -> Result<Option<Event>, ConsolidateError> {
         let written = memory.append_decided(|state| {
             let changes = changes(state);
             (!changes.is_empty()).then(|| {
-                Event::JournalChanged(JournalChanged {
-                    withdrawn: state.journal.withdrawn(&changes),
-                    changes,
-                    author: self.settings.author.clone(),
-                    reason: reason.to_owned(),
-                })
+                let by = (self.settings.author.clone(), reason);
+                Event::JournalChanged(state.journal.changed(changes, by))
             })
         });
         Ok(written.await?)
@@ -304,11 +300,19 @@ impl Consolidator {
         work: &mut JournalWork,
     ) -> Result<(), ConsolidateError> {
         let now: Timestamp = self.clock.now();
-        let read =
-            |state: &State| ReadInsights::of(reply, pieces, state.journal.journal(), now, settings);
-        let change = |state: &State| match read(state) {
-            Some(read) => read.into_changes(state.journal.journal(), settings),
-            None => failure(state, &settings.reflection),
+        let mut refused = 0;
+        let change = |state: &State| {
+            let journal = state.journal.journal();
+            match ReadInsights::of(reply, pieces, journal, now, settings) {
+                Some(read) => {
+                    refused = read.refused.len();
+                    read.into_changes(journal, settings)
+                }
+                None => {
+                    refused = 1;
+                    failure(state, &settings.reflection)
+                }
+            }
         };
         let written = self.write(memory, REFLECTED, change).await?;
         let Some(Event::JournalChanged(changed)) = written else {
@@ -320,11 +324,7 @@ impl Consolidator {
                 work.insights += u64::try_from(insights.len()).unwrap_or(u64::MAX);
             }
         }
-        let (state, _) = self.journal_of(memory).await?;
-        let refused = read(&state).map_or(1, |read| read.refused.len());
-        // Those that were just written repeat an entry by now.
-        let refused = u64::try_from(refused).unwrap_or(u64::MAX);
-        work.refused += refused.saturating_sub(work.insights);
+        work.refused += u64::try_from(refused).unwrap_or(u64::MAX);
         Ok(())
     }
 }
@@ -360,7 +360,6 @@ async fn evidence<L: Append + ReadEvents>(
     Ok(all)
 }
 
-/// These memories, as far as they are still recalled.
 /// Who was party to all entries of the reflection under way: its questions may repeat what they say.
 fn known_to_entries(state: &State) -> Audience {
     let journal = state.journal.journal();
@@ -375,6 +374,7 @@ fn known_to_entries(state: &State) -> Audience {
     })
 }
 
+/// These memories, as far as they are still recalled.
 async fn pieces<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,

@@ -177,8 +177,8 @@ impl Event {
             | Self::DelegateChosen(_)
             | Self::TaskReceived(_)
             | Self::ReflectionRequested(_)
+            | Self::NightStepped(_)
             | Self::TaskCancelled(_) => true,
-            Self::NightStepped(_) => true,
             Self::FellAsleep(it) => matches!(it.author, Author::Operator(_)),
             Self::WokeUp(it) => matches!(it.cause, WakeCause::Operator(_) | WakeCause::AllDone),
             Self::DelegationEnded(ended) => ended.by == EndedBy::Carrier,

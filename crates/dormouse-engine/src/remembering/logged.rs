@@ -277,7 +277,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     /// nothing is decided.
     pub(crate) async fn append_decided(
         &mut self,
-        decide: impl Fn(&State) -> Option<Event>,
+        mut decide: impl FnMut(&State) -> Option<Event>,
     ) -> Result<Option<Event>, LoggedChangeError>
     where
         L: LoadSnapshot,

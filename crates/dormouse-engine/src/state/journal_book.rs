@@ -33,21 +33,29 @@ impl JournalBook {
         mut left: impl FnMut(JournalEntry),
     ) {
         let records = records_of(Origin::event(seq), changed.entries().count());
-        for (entry, record) in changed.entries().zip(records) {
-            self.records.extend(record.map(|record| (entry.id, record)));
-        }
+        let records: Vec<_> = changed
+            .entries()
+            .map(|entry| entry.id)
+            .zip(records)
+            .collect();
         for change in &changed.changes {
             if matches!(change, JournalChange::Restored { entry } if entry.content == FORGOTTEN) {
                 continue;
             }
             match self.journal.apply(change, at) {
-                Ok(delta) => delta.removed.into_iter().for_each(&mut left),
+                Ok(delta) => {
+                    let added = records.iter().filter(|(id, _)| delta.added.contains(id));
+                    let added = added.filter_map(|(id, record)| Some((*id, (*record)?)));
+                    self.records.extend(added);
+                    for entry in delta.removed {
+                        self.records.remove(&entry.id);
+                        left(entry);
+                    }
+                }
                 Err(error) => tracing::debug!(%seq, %error, "a change of the journal does not fit"),
             }
         }
         self.drop_forgotten(at, changed);
-        let journal = &self.journal;
-        self.records.retain(|id, _| journal.entry(*id).is_some());
     }
 
     /// The numbers of forgotten entries stay used.
@@ -58,7 +66,10 @@ impl JournalBook {
             reason: PruneReason::Faded,
         };
         // It is never refused.
-        self.journal.apply(&gone, at).map(drop).unwrap_or_default();
+        let gone = self.journal.apply(&gone, at).unwrap_or_default();
+        for entry in gone.removed {
+            self.records.remove(&entry.id);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

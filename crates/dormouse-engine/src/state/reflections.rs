@@ -78,15 +78,11 @@ impl Reflections {
     pub(super) fn take(
         &mut self,
         trigger: Seq,
-        (begun, at): (Seq, Timestamp),
+        at: Timestamp,
         next_entry: EntryId,
         settings: &JournalConfig,
     ) -> Option<Occasion> {
-        let is_known = self.requested == Some(trigger)
-            || self
-                .since
-                .is_some_and(|(since, _)| since == trigger && since < begun);
-        if !is_known {
+        if !self.calls_by(trigger) {
             return None;
         }
         self.requested = None;

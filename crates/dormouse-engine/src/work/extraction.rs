@@ -56,6 +56,33 @@ impl LoadSnapshot for ActorLog {
     }
 }
 
+/// Who asks the model for a running assistant. What fails is not tried again at once: somebody waits, or a later sleep tick tries it.
+pub(super) fn asker(
+    ports: &Ports,
+    names: Vec<String>,
+    (author, max_requests): (Author, u64),
+    timeout: Duration,
+) -> Consolidator {
+    Consolidator {
+        model: Arc::clone(&ports.model),
+        clock: Arc::clone(&ports.clock),
+        random: Arc::clone(&ports.random),
+        counter: Arc::clone(&ports.counter),
+        settings: ConsolidationSettings {
+            extraction: ExtractionSettings {
+                names,
+                ..ExtractionSettings::default()
+            },
+            people: ConsolidationPolicy::default(),
+            max_requests,
+            author,
+            timeout,
+            retry_for: Duration::ZERO,
+            retry_budget: RetryBudget::default(),
+        },
+    }
+}
+
 /// Looks for facts, with few requests. What fails is read another time: what was heard stays in the memory.
 pub(crate) async fn extract_facts(
     ports: Ports,
@@ -64,25 +91,8 @@ pub(crate) async fn extract_facts(
     compaction: u64,
     timeout: Duration,
 ) -> Done {
-    let by = Consolidator {
-        model: ports.model,
-        clock: Arc::clone(&ports.clock),
-        random: ports.random,
-        counter: ports.counter,
-        settings: ConsolidationSettings {
-            extraction: ExtractionSettings {
-                names,
-                ..ExtractionSettings::default()
-            },
-            people: ConsolidationPolicy::default(),
-            max_requests: MOST_REQUESTS,
-            author: Author::Compaction(compaction),
-            timeout,
-            // Somebody waits for an answer.
-            retry_for: Duration::ZERO,
-            retry_budget: RetryBudget::default(),
-        },
-    };
+    let author = Author::Compaction(compaction);
+    let by = asker(&ports, names, (author, MOST_REQUESTS), timeout);
     let log = ActorLog {
         log: ports.log,
         handle,

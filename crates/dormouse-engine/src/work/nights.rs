@@ -7,15 +7,11 @@ use std::{
 };
 
 use dormouse_contracts::Author;
-use dormouse_entities::ConsolidationPolicy;
-use dormouse_memory::write::ExtractionSettings;
-use dormouse_resilience::RetryBudget;
 use futures_util::FutureExt;
 
-use super::extraction::ActorLog;
+use super::extraction::{ActorLog, asker};
 use crate::{
     Ports,
-    consolidating::{ConsolidationSettings, Consolidator},
     handle::Handle,
     remembering::LoggedMemory,
     sleeping::{NightWorker, SleepStep},
@@ -54,26 +50,13 @@ pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask)
 }
 
 async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), String> {
-    let settings = ConsolidationSettings {
-        extraction: ExtractionSettings {
-            names: task.names,
-            ..ExtractionSettings::default()
-        },
-        people: ConsolidationPolicy::default(),
-        max_requests: 0,
-        author: Author::Sleep(task.night),
-        timeout: task.timeout,
-        // What fails is tried again in a later sleep tick.
-        retry_for: Duration::ZERO,
-        retry_budget: RetryBudget::default(),
-    };
-    let by = Consolidator {
-        model: ports.model,
-        clock: Arc::clone(&ports.clock),
-        random: ports.random,
-        counter: ports.counter,
-        settings,
-    };
+    // How many requests a piece may make is up to the worker.
+    let by = asker(
+        &ports,
+        task.names,
+        (Author::Sleep(task.night), 0),
+        task.timeout,
+    );
     let log = ActorLog {
         log: ports.log,
         handle,
