@@ -159,9 +159,10 @@ impl Peer {
             }
             Self::LlamaServer => {
                 let mut command = Command::new(program);
+                // Each of the two slots has half of it: the window that an assistant assumes.
                 command
                     .args(["--host", "127.0.0.1", "--port", &port, "--jinja"])
-                    .args(["-c", "32768", "-np", "2", "--seed", "7", "-m"])
+                    .args(["-c", "65536", "-np", "2", "--seed", "7", "-m"])
                     .args(files);
                 command
             }

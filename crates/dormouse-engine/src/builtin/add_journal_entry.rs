@@ -1,14 +1,14 @@
 //! `add_journal_entry`: writes down what happened.
 
 use dormouse_contracts::{ToolCategory, Trust};
-use dormouse_journal::{CONTENT_LIMIT, Importance, SourceType};
+use dormouse_journal::{Importance, SourceType};
 use serde_json::{Value, json};
 
 use super::{
     BuiltinOutcome, Provenance,
     call::Call,
     journal::{labels, provided_by, with_entry, written},
-    table::{Builtin, object, sources, text},
+    table::{Builtin, LINE_LIMIT, object, sources, text},
 };
 
 pub(super) const TOOL: Builtin = Builtin {
@@ -18,7 +18,7 @@ pub(super) const TOOL: Builtin = Builtin {
         object(
             &["content"],
             &json!({
-                "content": text(CONTENT_LIMIT),
+                "content": text(LINE_LIMIT),
                 "tags": labels("Words to find it by."),
                 "related_projects": labels("Projects that it belongs to."),
                 "source_type": {

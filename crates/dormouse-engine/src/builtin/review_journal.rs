@@ -1,16 +1,14 @@
 //! `review_journal`: looks back over the journal, and keeps what is concluded.
 
 use dormouse_contracts::ToolCategory;
-use dormouse_journal::{
-    CONTENT_LIMIT, JournalEntry, ReviewError, ReviewRequest, SaveSynthesis, SourceType,
-};
+use dormouse_journal::{JournalEntry, ReviewError, ReviewRequest, SaveSynthesis, SourceType};
 use serde_json::{Value, json};
 
 use super::{
     BuiltinOutcome, Provenance,
     call::Call,
     journal::{days_back, labels, least_trust, row, with_entry, with_withheld, written},
-    table::{Builtin, object, sources, text},
+    table::{Builtin, LINE_LIMIT, object, sources, text},
 };
 use crate::privacy::known_journal;
 
@@ -24,7 +22,7 @@ pub(super) const TOOL: Builtin = Builtin {
         object(
             &["synthesis"],
             &json!({
-                "synthesis": text(CONTENT_LIMIT),
+                "synthesis": text(LINE_LIMIT),
                 "days_back": days_back(),
                 "tags": labels("Only entries with all of these."),
                 "save_as_entry": {"type": "boolean", "default": true},
