@@ -190,17 +190,10 @@ pub(crate) fn run(places: &Places, command: JournalCommand) -> Result<Exit, Comm
             let printing = json.printing();
             let (_, state) = view_state(places, &data, of.assistant, printing)?;
             let query = within.of(JournalQuery::ranked(""))?;
-            let query = JournalQuery {
-                limit: usize::MAX,
-                mode: JournalSearch::Text,
-                ..query
-            };
-            let journal = each_alone(state.journal.journal());
-            let mut found = JournalIndex::default().search(&journal, &query, SystemClock.now());
-            found.sort_by_key(|found| found.entry.id);
-            for found in &found {
-                let entry = state.journal.journal().entry(found.entry.id);
-                let entry = entry.unwrap_or(found.entry);
+            let found: Vec<_> = query
+                .within(state.journal.journal(), SystemClock.now())
+                .collect();
+            for entry in &found {
                 printing.print(&as_json(&state.journal, entry), || text(entry))?;
             }
             if found.is_empty() && printing == Printing::Text {
@@ -350,17 +343,6 @@ fn unknown(journal: &Journal, id: EntryId) -> JournalCommandError {
         [first, .., last] => format!("{} entries from {first} to {last}", ids.len()),
     };
     JournalCommandError::Unknown { id, known }
-}
-
-/// The journal with its links taken back, so that a list shows each entry.
-fn each_alone(journal: &Journal) -> Journal {
-    let mut alone = journal.clone();
-    for entry in journal.entries() {
-        let unlinked = JournalChange::Unlinked { entry: entry.id };
-        // Never refused: the entry is there.
-        let _done = alone.apply(&unlinked, entry.timestamp);
-    }
-    alone
 }
 
 /// What came of an entry that was written.

@@ -72,7 +72,7 @@ impl JournalBook {
         Ok(self.changed(vec![restored], by))
     }
 
-    /// The event that takes out the oldest of the entries that are old and unimportant; `None` if there are none.
+    /// The event that takes out the oldest of the entries that are old and unimportant; `None` if no entry is.
     #[must_use]
     pub fn prune(
         &self,

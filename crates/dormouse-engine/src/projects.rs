@@ -21,7 +21,7 @@ pub const PROJECT_CONTEXT_LIMIT: usize = 1_000;
 #[non_exhaustive]
 pub enum ProjectError {
     /// Nobody knows such a project.
-    #[error("there is no project {asked:?}; there is {}", listed(known))]
+    #[error("there is no project {asked:?}; known: {}", listed(known))]
     Unknown {
         /// What was asked for.
         asked: String,
@@ -241,7 +241,7 @@ mod tests {
         let settings = SelfSettings::default();
         let unknown = |state: &State| state.projects.swap(ProjectId(9), None, None, operator());
         let said = unknown(&state).unwrap_err().to_string();
-        assert_eq!(said, "there is no project \"project-9\"; there is none");
+        assert_eq!(said, "there is no project \"project-9\"; known: none");
         for summary in ["the boat", "the barn"] {
             let created = state
                 .projects
@@ -252,7 +252,7 @@ mod tests {
         let said = unknown(&state).unwrap_err().to_string();
         assert_eq!(
             said,
-            "there is no project \"project-9\"; there is project-1, project-2"
+            "there is no project \"project-9\"; known: project-1, project-2"
         );
         let again = state.projects.swap(ProjectId(1), None, None, operator());
         assert_eq!(again, Err(ProjectError::Active(ProjectId(1))));

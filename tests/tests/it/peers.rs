@@ -69,7 +69,12 @@ async fn turn_in_process(peer: Peer, form: ToolCalling) {
 
     let events = events(&host.log, &key).await;
     let events: Vec<_> = events.into_iter().map(|(_, event)| event).collect();
-    assert_eq!(calls(&events, form), ["inspect_location", "say"], "{}", server.said());
+    assert_eq!(
+        calls(&events, form),
+        ["inspect_location", "say"],
+        "{}",
+        server.said()
+    );
     assert!(
         events.iter().any(|event| matches!(event,
             Event::ToolAnswered(answered) if answered.content.contains("The Common Room"))),

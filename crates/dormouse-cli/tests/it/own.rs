@@ -58,7 +58,7 @@ fn projects_and_notes_are_kept_changed_and_dropped_by_commands_that_say_who() {
     assert_eq!(shown[0]["status"], "completed");
     refused(
         &project(&["show", "7"]),
-        "there is no project \"project-7\"; there is project-1, project-2",
+        "there is no project \"project-7\"; known: project-1, project-2",
     );
     refused(&project(&["swap", "barn"]), "such as project-3");
     refused(&project(&["create", " "]), "blank or longer than 200");

@@ -57,7 +57,7 @@ fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
         assert!(diary.contains(text), "{text}: {diary}");
     }
     assert_eq!(ok(run(&["night", "--list"])).out.lines().count(), 3);
-    // The diary is no memory.
+    // The diary is not in the memory.
     let found = ok(run(&["memory", "list", "--json"])).out;
     assert!(!found.contains("it is late"), "{found}");
     ok(run(&["log", "replay", "--decide"]));

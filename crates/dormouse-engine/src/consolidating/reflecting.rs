@@ -200,8 +200,8 @@ impl Consolidator {
         Ok((state, settings))
     }
 
-    /// The reply to a step of a reflection: the one that was recorded, or a new one. `None` if there is none now; a step that is
-    /// refused has an empty one.
+    /// The reply to a step of a reflection: the one that was recorded, or a new one. `None` if the model cannot be asked now; a step
+    /// that is refused has an empty reply.
     async fn step<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,

@@ -160,7 +160,7 @@ fn shown(
     let row = Component::of_key(key).map(Component::row);
     let (role, why) = match (place, row) {
         (Place::System, row) => (PartRole::System, row.map(|row| row.why)),
-        // What it keeps for itself is in the part of its character, and is no instruction.
+        // What it keeps for itself belongs to the part of its character, but not to the instructions.
         (Place::Behind, Some(row)) if row.role == PartRole::System => {
             (PartRole::User, Some("what it keeps for itself"))
         }

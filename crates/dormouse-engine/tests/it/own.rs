@@ -80,7 +80,7 @@ async fn a_project_is_left_and_taken_up_again_and_prompts_show_the_active_one_al
     let words = "the mast is missing, and it rains in: the roof is open";
     let shown = hear(&home, Perceive::whisper("Alice", words), 2).await;
     assert!(
-        shown.contains("there is no project \\\"alice_quest\\\"; there is project-1, project-2"),
+        shown.contains("there is no project \\\"alice_quest\\\"; known: project-1, project-2"),
         "{shown}"
     );
     assert!(
@@ -201,7 +201,7 @@ async fn what_was_kept_of_private_words_is_known_to_nobody_else_and_goes_with_th
         "{shown}"
     );
     assert!(
-        shown.contains("there is none") && shown.contains("there is no note 1"),
+        shown.contains("known: none") && shown.contains("there is no note 1"),
         "{shown}"
     );
     let shown = hear(&home, Perceive::whisper("Alice", "how is it going?"), 3).await;

@@ -1,4 +1,4 @@
-//! Tasks of three assistants, whatever happens between their logs, and in which order.
+//! Tasks of three assistants, with every kind of interruption between their logs, in random order.
 
 use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 

@@ -8,6 +8,7 @@ use dormouse_text::is_blank;
 use super::EpisodicScore;
 use crate::{
     entry::{EntryLabel, Importance, JournalEntry},
+    journal::Journal,
     settings::days_before,
 };
 
@@ -75,6 +76,17 @@ impl JournalQuery {
             limit: 10,
             mode: JournalSearch::Ranked { dense: Vec::new() },
         }
+    }
+
+    /// The entries within its bounds at a time, oldest first. Its words do not matter, and an entry that repeats another one is
+    /// one of its own.
+    pub fn within<'j>(
+        &self,
+        journal: &'j Journal,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'j JournalEntry> {
+        let bounds = self.bounds(now);
+        journal.entries().filter(move |entry| bounds.admit(entry))
     }
 
     pub(super) fn is_blank(&self) -> bool {
