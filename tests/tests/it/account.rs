@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AssistantId, Perception, ReadEvents, Seq};
 use dormouse_engine::{
-    ConfiguredModel, EffectIntended, Event, StopReason, decide_again, replay, restore,
+    ConfiguredModel, ContextType, EffectIntended, Event, StopReason, TickStarted, decide_again,
+    replay, restore,
 };
 use dormouse_providers::token_counter_for;
 use dormouse_store::RedbLog;
@@ -69,9 +70,9 @@ impl Account {
     ///
     /// # Panics
     ///
-    /// If the log has a gap or a repeated delivery, if an effect has not exactly one outcome, if the world did
-    /// something that was not intended or the other way round, or if the log folds to another state than its last
-    /// snapshot and the tail.
+    /// If the log has a gap or a repeated delivery, if an effect has not exactly one outcome or belongs to no message, if the
+    /// world did something that was not intended or the other way round, or if the log folds to another state than its
+    /// last snapshot and the tail.
     pub(crate) async fn of(host: &Host, assistant: &AssistantId) -> Self {
         let Host { log, sandbox } = host;
         let events = events(log, assistant).await;
@@ -81,9 +82,9 @@ impl Account {
             memories: Vec::new(),
         };
         let mut effects = Effects::default();
-        let mut trigger = None;
+        let mut tick = None;
         for (seq, event) in events {
-            account.take(seq, event, &mut trigger, &mut effects);
+            account.take(seq, event, &mut tick, &mut effects);
         }
         effects.agree_with(performed(sandbox).await, assistant);
         account.deliveries_came_once_and_in_order();
@@ -94,7 +95,13 @@ impl Account {
         account
     }
 
-    fn take(&mut self, seq: Seq, event: Event, trigger: &mut Option<Seq>, effects: &mut Effects) {
+    fn take(
+        &mut self,
+        seq: Seq,
+        event: Event,
+        tick: &mut Option<TickStarted>,
+        effects: &mut Effects,
+    ) {
         match event {
             Event::Perceived(it) => {
                 let heard = Heard {
@@ -105,15 +112,18 @@ impl Account {
                 };
                 self.heard.insert(seq, heard);
             }
-            Event::TickStarted(it) => *trigger = Some(it.trigger),
+            Event::TickStarted(it) => *tick = Some(it),
             Event::TickEnded(it) if it.resume_at.is_none() => {
-                let trigger = trigger.take().expect("a tick that ends has begun");
-                self.turn(trigger).closed.push(it.reason);
+                let tick = tick.take().expect("a tick that ends has begun");
+                // A reflection, which comes after many ticks, answers nobody.
+                if tick.context != ContextType::Reflection {
+                    self.turn(&tick).closed.push(it.reason);
+                }
             }
             Event::Remembered(it) => self.memories.push(it.text),
             Event::EffectIntended(it) => {
-                let trigger = trigger.expect("one acts within a tick");
-                self.turn(trigger).deeds.push(it.clone());
+                let tick = tick.as_ref().expect("one acts within a tick");
+                self.turn(tick).deeds.push(it.clone());
                 effects.intend(it);
             }
             Event::EffectSettled(it) => effects.settle(it.key, it.outcome),
@@ -121,9 +131,9 @@ impl Account {
         }
     }
 
-    fn turn(&mut self, trigger: Seq) -> &mut Heard {
+    fn turn(&mut self, tick: &TickStarted) -> &mut Heard {
         self.heard
-            .get_mut(&trigger)
+            .get_mut(&tick.trigger)
             .expect("a turn is about a message in the log")
     }
 
