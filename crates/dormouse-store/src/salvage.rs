@@ -141,6 +141,7 @@ fn batch_length(events: &[EventLocation]) -> usize {
         bytes = bytes.saturating_add(event.length);
         bytes <= BATCH_BYTES
     });
+    // An event larger than a batch still needs a transaction.
     fitting.count().max(1)
 }
 
