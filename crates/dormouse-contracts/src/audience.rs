@@ -18,13 +18,13 @@ pub struct Place {
 /// Who could perceive something at the moment when it happened. The entity that caused it and the perceiving assistant
 /// itself are included.
 ///
-/// Each variant is a set of entities, so audiences can be [intersected](Self::intersection):
-/// [`Public`](Self::Public) contains everyone, [`Entities`](Self::Entities) contains exactly those that it lists, and of
-/// a [`Channel`](Self::Channel) only that channel itself is known to be a part. A world that knows the members of a
-/// channel lists them.
+/// Each variant is a set of entities, so audiences can be [intersected](Self::intersection): [`Public`](Self::Public)
+/// contains everyone, [`Entities`](Self::Entities) contains exactly those that it lists, and the members of a
+/// [`Channel`](Self::Channel) are unknown, so only the same channel is known to be a part of it. A world that knows the
+/// members of a channel lists them.
 ///
-/// Who may learn something that was made from several things is the intersection of their audiences: only those who were
-/// party to all of them. Somebody may be shown something if its audience [covers](Self::covers) everyone who may hear it.
+/// Something that was made from several things may be shown only to the intersection of their audiences: to those who
+/// perceived all of them. It may be shown or said if its audience [covers](Self::covers) everyone who may hear it.
 ///
 /// | what happened | who is listed |
 /// | --- | --- |
@@ -33,7 +33,7 @@ pub struct Place {
 /// | somebody enters a room | everyone in the room that they enter, and the one who enters |
 /// | a whisper, a page | the speaker and the listener |
 /// | a message on a channel | the members who could hear it, the speaker included |
-/// | output of a command | the one whose command it was |
+/// | output of a command | the one who gave the command |
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -44,12 +44,12 @@ pub enum Audience {
     Channel(ChannelId),
     /// Exactly these entities.
     Entities(BTreeSet<EntityId>),
-    /// The members of a channel, whom the world does not list, and these entities, of whom it is known. They are at least
-    /// one: use [`Audience::with`], which keeps one form for each audience.
+    /// The members of a channel, whom the world does not list, and these entities, which are known to be in the
+    /// audience. There is at least one: use [`Audience::with`], which gives equal audiences the same variant.
     ChannelAnd {
         /// The channel.
         channel: ChannelId,
-        /// Those who are known.
+        /// The entities that are known to be in the audience.
         entities: BTreeSet<EntityId>,
     },
 }
@@ -104,7 +104,7 @@ impl Audience {
         Self::of_parts(everyone, channel, entities)
     }
 
-    /// Those who are in both audiences, as far as it is known: each of them was party to both.
+    /// Those who are known to be in both audiences.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         match (self, other) {
@@ -121,8 +121,8 @@ impl Audience {
         }
     }
 
-    /// Everyone who is in one of them, or more: members of two channels are [everyone](Self::Public), because no other
-    /// audience is known to contain them.
+    /// A set that contains everyone who is in either audience. For two different channels it is
+    /// [everyone](Self::Public), because no smaller audience is known to contain the members of both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let channels = [self.channel(), other.channel()];
@@ -134,8 +134,7 @@ impl Audience {
         Self::of_parts(everyone, channel, entities.collect())
     }
 
-    /// Whether every one of the listeners was party to it. Nobody else but the assistant itself learns anything if it is
-    /// repeated to them.
+    /// Whether every listener is in this audience. Then they learn nothing new if it is repeated to them.
     #[must_use]
     pub fn covers(&self, listeners: &Self) -> bool {
         match (self, listeners) {
@@ -173,7 +172,7 @@ impl Audience {
         }
     }
 
-    /// Whether it is everyone, its channel, and the entities that it lists.
+    /// The parts of the audience: whether it is everyone, its channel, and the entities that it lists.
     fn into_parts(self) -> (bool, Option<ChannelId>, BTreeSet<EntityId>) {
         match self {
             Self::Public => (true, None, BTreeSet::new()),
@@ -193,7 +192,7 @@ impl Audience {
     }
 }
 
-/// In a few words, for people: `everyone`, `nobody else`, or who it is by id.
+/// In a few words, for people: `everyone`, `nobody else`, or the ids of those in it.
 impl fmt::Display for Audience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::Public {

@@ -9,19 +9,19 @@ use crate::{
     time::Timestamp,
 };
 
-/// Something that an assistant waits for. A perception meets it if its attested facts match the kind and every other field
-/// that is there. Names are never compared: a name is resolved to an id when somebody begins to wait.
+/// Something that an assistant waits for. A perception meets it if its attested facts match the kind and every other
+/// field that is set. Names are never compared: a name is resolved to an id when somebody begins to wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Awaited {
     /// What kind of thing.
     pub kind: AwaitedKind,
-    /// Who does it. If absent, anybody other than the one it is waited for.
+    /// Who does it. If absent, anybody except the entity on whose behalf the assistant waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<EntityId>,
     /// Where; anywhere if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<PlaceId>,
-    /// What the text has to claim. It is believed as far as its source, and no further.
+    /// What the text has to claim. The claim is trusted as much as the source of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<WordBeginnings>,
 }
@@ -41,8 +41,8 @@ impl Awaited {
         }
     }
 
-    /// What is waited for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives". Empty if it is
-    /// nothing.
+    /// The whole condition as text for people and models: "at 2026-11-23T18:00:00Z or when player:bob arrives". Empty
+    /// if nothing is waited for.
     #[must_use]
     pub fn condition(due_at: Option<Timestamp>, when: &[Self], until: Option<Timestamp>) -> String {
         let moment = due_at.map(|at| format!("at {at}"));
@@ -96,7 +96,7 @@ impl fmt::Display for Awaited {
 pub enum AwaitedKind {
     /// Somebody comes to where the assistant is. The world has to attest that it was an arrival.
     Arrives,
-    /// Somebody leaves from there.
+    /// Somebody leaves the place where the assistant is.
     Leaves,
     /// Somebody is where the assistant is: they do or say something there, or are among those who perceive it.
     Present,
@@ -106,13 +106,14 @@ pub enum AwaitedKind {
     Happens,
 }
 
-/// Words that a text has to hold, each as the beginning of a word of its own: "door open" is in "The doors opened." A sentence with
-/// a denial does not count. At most [`WordBeginnings::LIMIT`] characters and [`WordBeginnings::MOST`] words, in lower case.
+/// Words that one sentence of a text must contain, each at least as the beginning of a word: "door open" is in "The
+/// doors opened." A sentence with a denial does not count. At most [`WordBeginnings::LIMIT`] characters and
+/// [`WordBeginnings::MOST`] words, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WordBeginnings(String);
 
-/// A text cannot be looked for.
+/// A text that cannot be waited for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} cannot be waited for; expected 1 to {} words with at most {} characters in all",
@@ -123,7 +124,7 @@ pub struct WordBeginningsError {
     text: String,
 }
 
-/// Words by which a sentence denies.
+/// Words that make a sentence a denial.
 const DENIALS: [&str; 9] = [
     "not", "no", "never", "nobody", "nothing", "cannot", "without", "neither", "nor",
 ];
@@ -151,7 +152,7 @@ impl WordBeginnings {
         }
     }
 
-    /// Whether a sentence of this text holds all of them and denies nothing.
+    /// Whether a sentence of this text contains all of them and denies nothing.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
         text.split(['.', '!', '?', ';', '\n']).any(|sentence| {

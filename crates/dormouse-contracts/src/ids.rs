@@ -171,7 +171,7 @@ id!(
     ToolName, "a tool name", 64, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
 id!(
-    /// The name of a source of tools. Where two tools have one name, it tells them apart.
+    /// The name of a source of tools. It distinguishes tools of different sources that have the same name.
     ToolSourceName, "the name of a tool source", 32, is_word, "letters, digits, '_' and '-' are allowed"
 );
 id!(
@@ -197,7 +197,7 @@ id!(
 );
 
 impl From<&ProviderId> for ServiceName {
-    /// The service of a provider of which nothing else is known.
+    /// The service of a provider if only the provider's id is known.
     fn from(provider: &ProviderId) -> Self {
         Self(Arc::clone(&provider.0))
     }

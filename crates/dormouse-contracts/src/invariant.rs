@@ -1,8 +1,8 @@
-//! Assumptions of the program that are reported where they do not hold.
+//! Assumptions of the program that are reported when they do not hold.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One number for the process: whichever part is wrong, somebody should hear of it.
+/// One counter for the whole process, whichever part of the program has the defect.
 static BROKEN: AtomicU64 = AtomicU64::new(0);
 
 /// How many [`invariant!`](crate::invariant)s did not hold since the process began. Anything but 0 is a defect.
@@ -31,7 +31,7 @@ pub fn count_broken_invariant(why: &str) {
 
 /// A value that may be missing: an [`Option`] or a [`Result`].
 pub trait MaybeMissing {
-    /// What is there if it is there.
+    /// The type of the value.
     type Value;
 
     /// The value, if it is there.
@@ -56,10 +56,10 @@ impl<T, E> MaybeMissing for Result<T, E> {
 
 /// The value of an `Option` or a `Result` that is always there, by an invariant that the types do not show.
 ///
-/// Where it is missing after all the program is wrong. Then this panics with debug assertions, as in tests. A release
-/// counts it ([`broken_invariants`](crate::broken_invariants)), logs it at error level, and goes on with the fallback:
-/// the third argument, or the default of the type. Use it in place of `unwrap_or_default()` wherever the default would
-/// hide a defect; where nothing is a possible value, `unwrap_or_default()` is right.
+/// If the value is missing, the program has a defect. Then this panics with debug assertions, as in tests. A release
+/// build counts the defect ([`broken_invariants`](crate::broken_invariants)), logs it at error level, and goes on with
+/// the fallback: the third argument, or the default of the type. Use it in place of `unwrap_or_default()` wherever the
+/// default would hide a defect; if the value may be missing, `unwrap_or_default()` is right.
 ///
 /// The calling crate needs `tracing` among its dependencies.
 ///

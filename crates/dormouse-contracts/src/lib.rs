@@ -1,12 +1,13 @@
-//! Ids, messages, the event envelope, the ports and the error kinds that all Dormouse crates share.
+//! Ids, messages, the event envelope, the ports (traits for adapters) and the error kinds that all Dormouse crates
+//! share.
 //!
 //! An implementation of a port outside this workspace (a world, a chat model, an event log) needs this crate and, for its
 //! tests, `dormouse-testing`. Nothing here knows tokio, HTTP, redb or any vendor: ports are traits with few calls each, and
 //! futures and streams are boxed standard types.
 //!
-//! Read in this order: [`Perception`] (what happened in a world), [`ToolSpec`] and [`Effect`] (what an assistant can do),
-//! [`Senses`] and [`World`] (which deliver the one and carry out the other), [`ChatModel`] (which decides), [`EventLog`]
-//! (which records all of it).
+//! Read in this order: [`Perception`] (what happened in a world), [`ToolSpec`] and [`Effect`] (what an assistant can
+//! do), [`Senses`] and [`World`] (which deliver perceptions and carry out effects), [`ChatModel`] (which decides),
+//! [`EventLog`] (which records all of it).
 //!
 //! Stability: the most stable crate of the workspace. Enums that may grow are `non_exhaustive`.
 

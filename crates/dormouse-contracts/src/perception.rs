@@ -25,7 +25,7 @@ pub struct Perception {
 /// The facts of a perception that its world vouches for.
 ///
 /// A world sets an optional fact only if it knows it, and never takes one from a text. Each field says what its absence
-/// means; code that decides who may learn something takes the careful reading.
+/// means; code that decides who may learn something assumes the more restrictive meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attested {
     /// Its world, and its number there.
@@ -84,8 +84,8 @@ impl Attested {
         }
     }
 
-    /// Whom an answer to it reaches: those who perceived it, and without a list the speaker of a whisper or a page. If it is
-    /// not known whom, anybody may listen.
+    /// Whom an answer to it reaches: those who perceived it or, if the world attests no audience, the speaker of a
+    /// whisper or a page. If neither is known, it is everyone, because anybody may listen.
     #[must_use]
     pub fn answer_reaches(&self) -> Audience {
         let is_for_one = matches!(self.source, SourceKind::Whisper | SourceKind::Page);
@@ -115,8 +115,8 @@ pub enum SourceKind {
     Whisper,
     /// To one listener anywhere.
     Page,
-    /// Aloud, and directed at the assistant as the server found: by its own routing, or by an `@key` that the server
-    /// itself parsed. Not by an @mention that only the text shows.
+    /// Aloud, and directed at the assistant according to the server: by its own routing, or by an `@key` that the
+    /// server itself parsed. An @mention that only the text shows does not count.
     Addressed,
     /// On a channel.
     Channel(ChannelId),
@@ -132,13 +132,13 @@ pub enum SourceKind {
     CommandOutput,
 }
 
-/// What somebody who moved did, as those saw it who were there.
+/// What a sender who moved did, as seen by those who were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Movement {
     /// Came to where the observer is.
     Arrival,
-    /// Left from there.
+    /// Left the place where the observer is.
     Departure,
 }
 

@@ -7,8 +7,8 @@ use crate::future::BoxError;
 /// A failed call to a port. The kind says what a caller can do, and only the kind is displayed; the cause is the
 /// [`source`](Error::source).
 ///
-/// Each port names its own, such as [`AppendError`](crate::AppendError). [`ModelError`](crate::ModelError) and
-/// [`VectorError`](crate::VectorError) are types of their own, because they name what failed.
+/// Each port has its own alias, such as [`AppendError`](crate::AppendError). [`ModelError`](crate::ModelError) and
+/// [`VectorError`](crate::VectorError) are separate types, because they also name the provider or index that failed.
 #[derive(Debug)]
 pub struct PortError<K> {
     kind: K,

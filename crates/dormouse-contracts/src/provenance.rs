@@ -1,4 +1,4 @@
-//! Where something comes from: the event it goes back to, and the one who said it.
+//! Where something comes from: the event it was made from, and who said it.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -13,7 +13,7 @@ use crate::{
 /// How many bits of an origin's number say which part of the event it is.
 const PART_BITS: u32 = 20;
 
-/// The event of an assistant's log that something goes back to, or one part of that event.
+/// The event of an assistant's log that something was made from, or one part of that event.
 ///
 /// It is written `412` for event 412 and `412.3` for the third part of event 412, in JSON as a string. An event that
 /// holds many things at once, such as an import, has one part for each of them, counted from 1. Origins are ordered as
@@ -68,7 +68,7 @@ impl Origin {
         part
     }
 
-    /// One number for it, in the same order, for keys of tables and indexes.
+    /// The origin as one number for keys of tables and indexes. The numbers have the order of the origins.
     #[must_use]
     pub const fn to_number(self) -> u64 {
         self.0
@@ -196,8 +196,8 @@ impl From<Sources> for Vec<Origin> {
 /// Who something comes from.
 ///
 /// In JSON: `"myself"`, `{"entity":{"id":"#7","name":"Alice"}}`, `{"named":"Alice"}`, `"surroundings"`, `"several"` or
-/// `"unknown"`. So a name alone makes nobody the assistant or the surroundings, and two people with the same name stay
-/// distinct.
+/// `"unknown"`. So a mere name is never mistaken for the assistant or the surroundings, and two people with the same
+/// name stay distinct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
@@ -222,7 +222,7 @@ pub enum Attribution {
 }
 
 impl Attribution {
-    /// An entity of this id and name.
+    /// An entity with this id and name.
     pub fn entity(id: EntityId, name: impl Into<String>) -> Self {
         Self::Entity {
             id,

@@ -21,10 +21,10 @@ pub struct Presence {
     pub audience: Option<Audience>,
 }
 
-/// Says why no character of a world can have this id, and which id may be meant.
+/// Checks whether a character of a world can have this id. The rejection says why not, and which id may be meant.
 pub type CheckCharacter = fn(&EntityId) -> Result<(), Rejection>;
 
-/// What a world has that settings can name. Of what is absent the world has no list, and every name may be right.
+/// What settings can name in a world. If a field is absent, the world has no such list, and any name may be valid.
 #[derive(Clone, Debug, Default)]
 pub struct Landmarks {
     /// All its channels.
@@ -52,9 +52,9 @@ pub type SenseError = PortError<SenseErrorKind>;
 
 /// What a world delivers to those who perceive in it.
 ///
-/// Each observer has a feed of its own: its perceptions in the order in which they happened, numbered from 1 without gaps.
-/// A number is never used twice, also not after a restart. The world keeps each delivery until its observer acknowledges
-/// it, so a reader acknowledges only what it has stored.
+/// Each observer has a feed of its own: its perceptions in the order in which they happened, numbered from 1 without
+/// gaps. A number is never used twice, not even after a restart. The world keeps each delivery until its observer
+/// acknowledges it, so a reader acknowledges only what it has stored.
 ///
 /// All calls but [`acknowledge`](Self::acknowledge) only read, and dropping any of the futures has no effect on what is kept.
 pub trait Senses: Send + Sync {
@@ -136,7 +136,7 @@ pub enum AdmitError {
     World(#[source] WorldError),
 }
 
-/// An assistant whose key makes no valid id is refused.
+/// An assistant is refused if no valid id can be made from its key.
 impl From<IdError> for AdmitError {
     fn from(error: IdError) -> Self {
         Self::Refused(Rejection::new(error.to_string()))
@@ -149,14 +149,14 @@ pub trait Habitat: ToolSource + Senses {
     ///
     /// # Errors
     ///
-    /// [`IdError`] if the key makes no valid id.
+    /// [`IdError`] if no valid id can be made from the key.
     fn character(&self, assistant: &AssistantId) -> Result<EntityId, IdError> {
         EntityId::try_new(format!("assistant:{assistant}"))
     }
 
-    /// Lets an assistant's character in under this name when the assistant wakes. One that is there already stays where it
-    /// is. The default lets in those who are [there](Senses::presence) already, for worlds whose characters enter by other
-    /// means. If the future is dropped, the character may have been let in or not.
+    /// Lets an assistant's character in under this name when the assistant wakes. A character that is there already
+    /// stays where it is. The default lets in those who are [there](Senses::presence) already, for worlds whose
+    /// characters enter by other means. If the future is dropped, the character may have been let in or not.
     ///
     /// # Errors
     ///
@@ -182,13 +182,13 @@ pub trait Habitat: ToolSource + Senses {
         })
     }
 
-    /// What settings can name here, so that a name that is wrong is reported. By default the world lists nothing.
+    /// What settings can name here, so that a wrong name can be reported. By default the world lists nothing.
     fn landmarks(&self) -> Landmarks {
         Landmarks::default()
     }
 
-    /// Whether the world remembers an act of this assistant. A log that does not have it is not the log of this assistant's
-    /// life here. `false` if the world does not know who acted. Only reads.
+    /// Whether the world remembers an act of this assistant. If the log of the assistant has no such act, it is not the
+    /// log of this assistant's life here. `false` if the world does not know who acted. Only reads.
     ///
     /// # Errors
     ///

@@ -75,13 +75,13 @@ pub enum CacheScope {
     Session,
 }
 
-/// How the results of a query are used again, when the same assistant asks the same with the same arguments. They never
-/// outlast an effect of the assistant, which may change what would be answered.
+/// How the results of a query are used again, when the same assistant asks it again with the same arguments. After an
+/// effect of the assistant they are never used again, because the effect may change the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachePolicy {
-    /// Within what.
+    /// The span in which results may be used again.
     pub scope: CacheScope,
-    /// For how long at most, from the answer on; absent if only the scope counts.
+    /// The longest time after the answer for which it may be used; absent if only the scope counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Duration>,
 }
@@ -104,8 +104,8 @@ pub struct ToolSpec {
     /// How it speaks; absent if nobody hears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speech: Option<Speech>,
-    /// The lowest trust of what the model is shown that a call may be decided on; absent if any will do. A
-    /// [dangerous](ToolCategory::Dangerous) call needs at least what the assistant's settings say.
+    /// A call is allowed only if everything that the model was shown has at least this trust; absent if any trust is
+    /// enough. A [dangerous](ToolCategory::Dangerous) call needs at least what the assistant's settings say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_trust: Option<Trust>,
     /// Whether its results may be used again, if it is a [query](ToolReach::Query).
@@ -117,8 +117,8 @@ impl ToolSpec {
     /// The default timeout of a call.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// The most characters of words that one call says, if the tool speaks. Where its schema names no bound, as many as
-    /// fit into [`Words`], whichever they are.
+    /// The most characters of words that one call says, if the tool speaks. Without a bound in its schema, it is the
+    /// number of characters that always fit into [`Words`], however many bytes each takes.
     #[must_use]
     pub fn longest_words(&self) -> Option<usize> {
         let words = &self.speech.as_ref()?.words;

@@ -80,10 +80,10 @@ pub enum Retention {
     Durable,
 }
 
-/// An index of vectors by cosine similarity. Every call can be repeated without changing anything more.
+/// An index of vectors by cosine similarity. Every call is idempotent.
 pub trait VectorIndex: Send + Sync {
     /// The name of the index among others of the same owner, unchanged by restarts: `exact`, or a server's address and
-    /// prefix without secrets. The owner stores its progress of feeding under this name.
+    /// prefix without secrets. Under this name the owner stores how far it has fed the index.
     fn identity(&self) -> String;
 
     /// Whether it keeps its points when the process ends.
@@ -205,7 +205,7 @@ pub struct VectorError {
 }
 
 impl VectorError {
-    /// A failure of the index of this [identity](VectorIndex::identity).
+    /// A failure of the index with this [identity](VectorIndex::identity).
     pub fn new(index: impl Into<String>, kind: VectorErrorKind) -> Self {
         Self {
             index: index.into(),
@@ -241,7 +241,7 @@ impl VectorError {
         }
     }
 
-    /// Whether the service has failed, and not this request.
+    /// Whether the fault lies with the service and not with this request.
     #[must_use]
     pub fn is_service_ill(&self) -> bool {
         match self.kind {

@@ -27,9 +27,9 @@ pub struct Effect {
     /// perceived what is answered ([`Attested::reply_to`](crate::Attested::reply_to)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Delivery>,
-    /// Who may perceive its words, besides the actor; `None` if anybody may. The world looks who would perceive them in
-    /// the moment in which it carries the effect out, and rejects the effect if anybody else is among them. An effect
-    /// without words of the actor, such as a movement, is carried out.
+    /// Who may perceive its words, besides the actor; `None` if anybody may. When the world carries out the effect, it
+    /// checks who would perceive the words, and rejects the effect if anybody else is among them. An effect without
+    /// words of the actor, such as a movement, is carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
 }
@@ -107,7 +107,7 @@ pub enum Outcome {
     Unknown,
 }
 
-/// A world's answer to the question for the outcome of a key.
+/// A world's answer when it is asked for the outcome of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectInquiry {
     /// It was carried out.
@@ -120,7 +120,7 @@ pub enum EffectInquiry {
     CannotTell,
 }
 
-/// The answer of a world that knows this of a key, and remembers every key.
+/// The answer of a world that remembers every key, from what it knows about this one.
 impl From<Option<Outcome>> for EffectInquiry {
     fn from(known: Option<Outcome>) -> Self {
         match known {
@@ -174,7 +174,8 @@ pub trait Observe: Send + Sync {
 
 /// Answers questions about the outcome of effects.
 pub trait Inquire: Send + Sync {
-    /// The outcome of the effect with the key of this one. Its tool says who has to know. Asking changes nothing.
+    /// The outcome of the effect with the key of this one. The tool determines which source of tools is asked. Asking
+    /// changes nothing.
     ///
     /// # Errors
     ///
@@ -190,12 +191,13 @@ pub trait World: Perform + Observe + Inquire {}
 
 impl<T: Perform + Observe + Inquire + ?Sized> World for T {}
 
-/// Tools that assistants may use, and what carries out their calls. A world is one; an assistant may have tools of several.
+/// Tools that assistants may use, and what carries out their calls. A world is such a source; an assistant may have
+/// tools of several sources.
 ///
 /// Each call names a tool of this source by [its name](ToolSpec::name) there. A call of a tool that it does not have, of a
 /// query as an effect, of an effect as a query, or with arguments that do not fit, is rejected and changes nothing.
 ///
-/// Effects happen at most once for their key, as [`Perform`] says. A source that remembers no keys over a restart answers
+/// Effects happen at most once for their key, as [`Perform`] says. A source that forgets its keys at a restart answers
 /// [`EffectInquiry::CannotTell`] to keys that it does not know, and never [`EffectInquiry::NeverSeen`].
 pub trait ToolSource: World {
     /// Its tools, in the order in which they are offered: [effects](crate::ToolReach::Effect) and

@@ -150,7 +150,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(leftover::folder(path))?.sync_all()
 }
 
-/// Other systems cannot open a folder as a file; the file system keeps its own order.
+/// Other systems cannot open a folder as a file, so nothing is synced here.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

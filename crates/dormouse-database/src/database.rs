@@ -15,7 +15,7 @@ use crate::{
 
 /// An open database. No other process can open its file while this value exists.
 ///
-/// Dropping it closes the file. The closing writes to the file, but committed data are safe without it.
+/// Dropping it closes the file. Closing writes to the file, but committed data are safe without that.
 pub struct Database {
     redb: redb::Database,
     meter: StorageMeter,
@@ -54,7 +54,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens the content of `file`. Errors name it by `path`. An empty file becomes an empty database.
+    /// Opens the content of `file`. Errors show `path` as its name. An empty file becomes an empty database.
     pub(crate) fn in_file(
         path: &Path,
         file: File,
@@ -122,9 +122,10 @@ impl Database {
     }
 }
 
-/// Begins a transaction with a two-phase commit. If the newest commit is damaged, the next opening reports an error,
-/// instead of treating it as a commit that a crash left unfinished. In a large file ([`FileKind::check_up_to_bytes`])
-/// the commit also records which pages are in use. Waits while another transaction is being written.
+/// Begins a transaction with a two-phase commit. Without the second phase, the next opening could not distinguish a
+/// damaged newest commit from one that a crash left unfinished, and would not report the damage. In a large file
+/// ([`FileKind::check_up_to_bytes`]) the commit also records which pages are in use. Waits while another transaction is
+/// being written.
 ///
 /// # Errors
 ///

@@ -12,7 +12,7 @@ use dormouse_contracts::BoxError;
 /// variant.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseOpenError {
-    /// The file does not exist and was not to be created.
+    /// The file does not exist, and the caller did not ask to create it.
     #[error("there is no file {}, where {what} was expected: check the path", path.display())]
     Absent {
         /// The file.
@@ -29,13 +29,13 @@ pub enum DatabaseOpenError {
         what: &'static str,
     },
     /// Another process, or this one, has the file open.
-    #[error("{} is in use by another process: nothing is wrong with it. Stop that one, then try again", path.display())]
+    #[error("{} is in use by another process: nothing is wrong with it. Stop that process, then try again", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// The file contains something else. It was not changed.
-    #[error("{} is not {what}, and was left alone: name another file", path.display())]
+    #[error("{} is not {what}, and was left alone: choose another file", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum DatabaseOpenError {
         what: &'static str,
         /// Its length in bytes.
         found: u64,
-        /// The length in bytes that it needs at least.
+        /// The smallest length in bytes that fits its header.
         expected: u64,
     },
     /// The file is corrupt. It was not changed.
@@ -105,7 +105,7 @@ pub enum DatabaseOpenError {
         path: PathBuf,
     },
     /// The file system returned an error.
-    #[error("{} cannot be opened as {what}: check its folder, the permissions and the room on the disk", path.display())]
+    #[error("{} cannot be opened as {what}: check its folder, the permissions and the free space", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -233,7 +233,7 @@ impl FileSubject<'_> {
     }
 }
 
-/// Whether an error belongs to the file system itself, and not to the requested bytes.
+/// Whether the file system itself failed. If not, the requested bytes are missing or invalid.
 pub(crate) fn is_disk(error: &io::Error) -> bool {
     !matches!(
         error.kind(),

@@ -110,9 +110,9 @@ impl DatabaseFault {
 /// Runs `work` and turns a panic inside it into an error. redb checks much of what it reads from a damaged file, but
 /// not everything.
 ///
-/// A panic drops everything that was open inside. Drop the database itself within such a call too, because closing it
-/// writes; then the file can be opened again. In an unchecked file ([`FileKind::check_up_to_bytes`]) redb can panic a
-/// second time while it unwinds. Nothing can contain that: the process aborts, and committed data stay.
+/// A panic drops everything that `work` had opened. Closing a database writes to its file, so drop the database within
+/// such a call too; then the file can be opened again. In an unchecked file ([`FileKind::check_up_to_bytes`]) redb can
+/// panic a second time while it unwinds. Nothing can contain that: the process aborts, and committed data stay.
 ///
 /// [`FileKind::check_up_to_bytes`]: crate::FileKind::check_up_to_bytes
 ///

@@ -30,8 +30,8 @@ use source::{FrozenSource, busy};
 const COPY_UP_TO_BYTES: u64 = 1 << 30;
 /// The header is checked after each piece of this length, so that a failed copy ends early.
 const PIECE_BYTES: u64 = 1 << 20;
-/// How many commits may interrupt the copy. A new attempt starts directly after a commit, when there is most time until
-/// the next one.
+/// How many commits may interrupt the copy before it is given up. Each new attempt starts directly after a commit, when
+/// there is most time until the next one.
 const ATTEMPTS: u32 = 2_000;
 
 /// Storage that shows a file as it was when it was opened. It never writes to the file and takes no lock.

@@ -86,10 +86,10 @@ enum Source {
     Other(Box<dyn DatabaseSource>),
 }
 
-/// The database, as far as it can be opened.
+/// The state of the handle.
 enum Slot {
     Open(Database),
-    /// A failure closed it, and it could not be opened again.
+    /// A failure closed the database, and it could not be opened again.
     Failed {
         cause: Arc<DatabaseOpenError>,
         /// A snapshot of the file. Readers use it while the file cannot be opened for writing.

@@ -27,16 +27,16 @@ pub(crate) const NEWEST_IS_SECOND: u8 = 1;
 const NOT_CLOSED: u8 = 2;
 const TWO_PHASES: u8 = 4;
 
-/// What the first bytes say.
+/// The result of examining the first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Header {
     /// Not a redb database.
     Foreign,
     /// A database that was longer when this header was written.
     Truncated { found: u64, expected: u64 },
-    /// A database that claims to be closed, but does not point at its newest commit. Following it could silently take
-    /// back acknowledged commits. There are two causes: a changed bit, and a process that was killed while redb repaired
-    /// the file, because redb writes "closed" before its repair is committed.
+    /// A database that claims to be closed, but does not point at its newest commit. Opening the commit that it points
+    /// at could silently undo acknowledged commits. There are two causes: a changed bit, and a process that was killed
+    /// while redb repaired the file, because redb writes "closed" before its repair is committed.
     Unsettled {
         /// The flags that make redb look for the newest commit: not closed, and committed in one phase. redb then takes
         /// the newest commit whose pages all match their checksums.
@@ -49,7 +49,7 @@ pub(crate) enum Header {
 /// The result of [`prepare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prepared {
-    /// Somebody else has the storage open.
+    /// Another process, or another handle in this one, has the storage open.
     InUse,
     Alone(Header),
 }
@@ -57,7 +57,7 @@ pub(crate) enum Prepared {
 /// Examines the header under a lock, so that nobody is writing it, and mends an unsettled one.
 pub(crate) fn prepare(backend: &dyn StorageBackend) -> io::Result<Prepared> {
     let whole = (Bound::Unbounded, Bound::Unbounded);
-    // Storage without locks (memory, a snapshot, some file systems) answers with an error and belongs to nobody else.
+    // Storage without locks (memory, a snapshot, some file systems) returns an error and counts as not in use.
     let locked = backend.try_lock_range(whole.0, whole.1);
     if let Ok(false) = locked {
         return Ok(Prepared::InUse);

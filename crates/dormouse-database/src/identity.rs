@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 /// No decision depends on its value.
 #[must_use]
 pub fn unique_id() -> String {
-    // `RandomState` is keyed by the operating system's randomness, with another key for each value.
+    // The operating system supplies the random key of each `RandomState`.
     let key = RandomState::new();
     format!("{:016x}{:016x}", key.hash_one(0_u8), key.hash_one(1_u8))
 }

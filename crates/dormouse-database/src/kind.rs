@@ -20,7 +20,7 @@ pub trait FileSignature: fmt::Debug + Sync {
     /// The size of the page cache, in bytes.
     fn cache_bytes(&self) -> usize;
 
-    /// Has the meaning of [`FileKind::check_up_to_bytes`].
+    /// The limit that [`FileKind::check_up_to_bytes`] describes.
     fn check_up_to_bytes(&self) -> u64;
 
     /// Writes the signature into a new file. `created_at` is when the file was created, by the clock of its file
@@ -73,8 +73,8 @@ pub enum SignatureFound {
 pub struct FileKind {
     /// The name for users, with its article: "a diary". Only messages use it.
     pub what: &'static str,
-    /// The name of [`FileKind::table`], which identifies the kind. Never change it: a file with another table is
-    /// foreign.
+    /// The name of [`FileKind::table`], which identifies the kind. Never change it: a file without this table is
+    /// refused as [`SignatureFound::Foreign`].
     pub name: &'static str,
     /// The format of new files, and the only one that is read. A larger number in a file means a newer
     /// format, a smaller one an older format; both are refused.
@@ -83,8 +83,8 @@ pub struct FileKind {
     pub cache_bytes: usize,
     /// Files up to this size, in bytes, are checked page by page at every opening, about one second per gigabyte. In
     /// larger files every commit also records which pages are in use, so that opening after a crash need not read the
-    /// whole file. The content of a damaged page in such a file is not detected: it is read as if it had been written,
-    /// and writing over it can even abort the process. Keep checksums in the rows if that matters.
+    /// whole file. Damage to a page of such a file is not detected: its content is used as it is, and overwriting it
+    /// can even abort the process. Keep checksums in the rows if that matters.
     pub check_up_to_bytes: u64,
 }
 

@@ -73,7 +73,7 @@ pub enum AttributeName {
     Preferences,
 }
 
-/// The stable attributes of an entity (Pa).
+/// The stable attributes of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attributes {
@@ -87,7 +87,7 @@ pub struct Attributes {
     pub preferences: BTreeMap<Keyword, Preference>,
     /// The trust in each attribute that is set: the lowest trust of its sources.
     pub trust: BTreeMap<AttributeName, Trust>,
-    /// Who was party to everything that they were made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived everything that they were made from, other than the assistant. Nobody, if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// What they were made from, all of them together; empty if that is not known.
@@ -105,13 +105,13 @@ impl Attributes {
         self.trust.get(&name).copied()
     }
 
-    /// Whether none is set.
+    /// Whether no attribute is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.trust.is_empty()
     }
 
-    /// Nobody learns them who was not party to `audience` as well, unless none is set yet.
+    /// Restricts the audience to those who are in `audience` too. If no attribute is set yet, it becomes `audience`.
     pub(crate) fn narrow(&mut self, audience: Option<&Audience>) {
         if self.is_empty() {
             self.audience = audience.cloned();
@@ -120,16 +120,16 @@ impl Attributes {
         }
     }
 
-    /// They rest on these as well, unless none is set yet.
+    /// Adds sources. If no attribute is set yet, they replace the old ones.
     pub(crate) fn rest_on(&mut self, sources: &Sources) {
         self.sources = match self.is_empty() {
             true => sources.clone(),
-            // The newest first: what is missing in a full list is the oldest.
+            // The new sources come first, because a full list drops the last ones.
             false => sources.union(&self.sources),
         };
     }
 
-    /// Nobody learns them who was not party to `audience` as well.
+    /// Restricts the audience to those who are in `audience` too.
     pub(crate) fn narrow_to(&mut self, audience: Option<&Audience>) {
         let both = self.audience.as_ref().zip(audience);
         self.audience = both.map(|(had, audience)| had.intersection(audience));

@@ -28,7 +28,7 @@ pub(crate) const LEAST_TRUST: Trust = match Trust::try_new(0.5) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttributeLine {
-    /// No such line, as documented.
+    /// No such line.
     #[default]
     Omitted,
     /// A line `Attributes:` before the observations.
@@ -48,9 +48,9 @@ pub struct BlockPolicy {
     pub stale_after: StaleAfter,
     /// Whether attributes are included. Default: no.
     pub attributes: AttributeLine,
-    /// Who may learn what the block says; by default it says everything. Otherwise it describes only those of them who are
-    /// listed, by what all of them were party to. Only somebody who is alone with the assistant is described with
-    /// relationship and conversation, because these also come from what was said in private.
+    /// Who hears what the block says. By default it says everything. Otherwise it describes only the listeners that are
+    /// listed, with what all listeners perceived. Relationship and conversation are shown only for a listener who is
+    /// alone with the assistant, because they also come from what was said in private.
     pub listeners: Option<Audience>,
 }
 
@@ -76,7 +76,7 @@ pub struct EntityBlock {
     pub tokens: TokenCount,
     /// The entities in the block, in order.
     pub shown: Vec<EntityId>,
-    /// Who was party to all that it may say of them. Names are known to everyone.
+    /// Who perceived everything that the block may say about them. Names are known to everyone.
     pub audience: Audience,
     /// Parts of the text, each with what it was made from, as far as that is known.
     pub parts: Vec<(String, Sources)>,
@@ -127,7 +127,7 @@ pub fn entity_block(
         audience = audience.intersection(&entry.audience);
         parts.extend(entry.parts);
     }
-    // What did not fit is not shown.
+    // Parts that did not fit are not shown.
     parts.retain(|(part, _)| text.contains(part.as_str()));
     EntityBlock {
         text,
@@ -162,7 +162,7 @@ impl<'a> BlockHearing<'a> {
         listeners.is_none_or(|all| *all != Audience::Public && all.includes(id) == Some(true))
     }
 
-    /// Whether somebody alone listens.
+    /// Whether this entity is the only listener, or everything may be said.
     fn is_alone(&self, id: &EntityId) -> bool {
         let alone = || Audience::from_iter([id.clone()]);
         self.listeners.as_ref().is_none_or(|all| *all == alone())
@@ -211,7 +211,7 @@ fn foremost<'a>(
             (rank, profile, conversation)
         })
         .collect();
-    // Only the first few entities must be sorted, of any number.
+    // Only the entities that are shown must be sorted, however many there are.
     if let Some(last) = policy.max_entities.checked_sub(1)
         && last < ranked.len()
     {

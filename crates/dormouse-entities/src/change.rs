@@ -73,7 +73,7 @@ pub enum EntityChange {
         update: AttributeUpdate,
         /// The trust in the update.
         trust: Trust,
-        /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+        /// Who perceived what it was made from, other than the assistant. Nobody, if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
         /// What it was made from; empty if that is not known.
@@ -126,11 +126,11 @@ pub enum EntityChange {
         /// The reason.
         reason: ChangeReason,
         /// The trust of what the judgement was made from. Below 0.5 it is only recorded, so that no stranger talks the
-        /// assistant into liking or disliking somebody. Absent in old logs, which did not ask for it.
+        /// assistant into liking or disliking somebody. Absent in old logs, which do not record it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
-        /// Who was party to what the judgement was made from, other than the assistant: nobody else is shown what follows
-        /// from it. Absent in old logs, whose judgements count for everybody.
+        /// Who perceived what the judgement was made from, other than the assistant: only they are shown its effect.
+        /// Absent in old logs, whose judgements count for everybody.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
         /// What it was made from; empty if that is not known.
@@ -211,27 +211,27 @@ pub enum EntityChange {
         /// The priority; higher is sooner.
         #[serde(default = "one")]
         priority: u8,
-        /// The moment that it is for; absent if there is none.
+        /// The moment when it is due, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
-        /// What it waits for: the moment, or any of these.
+        /// It waits for `due_at` or for any of these.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         when: Vec<Awaited>,
-        /// When it is too late for it; absent if it never is.
+        /// When it becomes too late; absent if it never does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
         /// The trust of what it was made from; absent if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trust: Option<Trust>,
-        /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+        /// Who perceived what it was made from, other than the assistant. Nobody, if that is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>,
         /// What it was made from; empty if that is not known.
         #[serde(default, skip_serializing_if = "Sources::is_empty")]
         sources: Sources,
     },
-    /// Takes back what a change made of one entity, as far as it is still as that change left it. Refused if nothing of it is.
-    /// A memory makes these of the events of its log that undo something; a log has no such change.
+    /// Takes back the effect of a change on one entity, except for values that have changed since. Refused if all of
+    /// them have. A memory makes this change from an event that undoes something; no log contains it.
     Reverted {
         /// The entity before the change that is taken back.
         before: Box<EntityState>,
@@ -244,16 +244,16 @@ pub enum EntityChange {
         entity: EntityId,
         /// The id of the action.
         action: u64,
-        /// When it was noted; absent if it is not for a moment. What waits for a moment is found by that, because ids belong
-        /// to a conversation.
+        /// When the action was noted; absent if it waits for no moment. An action that waits is found by this time,
+        /// because its id is unique only within one conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         noted_at: Option<Timestamp>,
         /// Whether it was done.
         #[serde(default, skip_serializing_if = "Completion::is_done")]
         completion: Completion,
     },
-    /// Takes off a pending action that waited for something, because it is over. A memory makes these of the events of its log
-    /// by which the assistant notes that; a log has no such change. Without such an action nothing changes.
+    /// Removes a pending action that waited for something, because the wait is over. A memory makes this change from
+    /// the event that records the end; no log contains it. If there is no such action, nothing changes.
     ActionEnded {
         /// The entity.
         entity: EntityId,
@@ -272,7 +272,7 @@ fn one() -> u8 {
     1
 }
 
-/// Why a pending action is taken off.
+/// Why a pending action is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Completion {
@@ -338,7 +338,7 @@ pub enum EntityChangeError {
         /// The entity.
         entity: EntityId,
     },
-    /// Nothing of what a change made is still as the change left it.
+    /// Every value that the change set has changed since.
     #[error("what is known of {entity} has changed since; undo what came after it first")]
     ChangedSince {
         /// The entity.
@@ -378,7 +378,7 @@ pub struct Touched {
     pub conversations: BTreeSet<EntityId>,
     /// Ids whose former conversations changed.
     pub archives: BTreeSet<EntityId>,
-    /// Ids of which a deleted or merged state was added or removed.
+    /// Ids whose deleted or merged state was added or removed.
     pub removed: BTreeSet<EntityId>,
 }
 

@@ -19,7 +19,7 @@ pub use reply::{ConsolidationError, ReadConsolidation, read_consolidation};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidationPolicy {
-    /// The least number of unconsolidated observations. Default: 5.
+    /// The minimum number of unconsolidated observations. Default: 5.
     pub min_observations: usize,
     /// The most entities per batch. Default: 5.
     pub max_entities: usize,
@@ -100,7 +100,7 @@ impl Consolidation {
         Some(Self::over(profile, &taken))
     }
 
-    /// Takes up a consolidation again: of these observations, in this order. `None` unless all of them are still there and
+    /// Resumes a consolidation of these observations, in this order. `None` unless all of them are still there and
     /// unconsolidated.
     #[must_use]
     pub fn again(profile: &Profile, observations: &[u64]) -> Option<Self> {
@@ -146,7 +146,7 @@ impl Consolidation {
         &self.messages
     }
 
-    /// The same as data.
+    /// The content of the messages as data.
     #[must_use]
     pub fn task(&self) -> &Task {
         &self.task
@@ -172,7 +172,8 @@ impl Consolidation {
     }
 }
 
-/// What observations were made from; of too many, what the least trusted were made from.
+/// What the observations were made from. If that is too much for one list, the sources of the least trusted
+/// observations are kept.
 fn sources_of(observations: &[&Observation]) -> Sources {
     let mut observations = observations.to_vec();
     observations.sort_by(|one, other| one.trust.score().total_cmp(&other.trust.score()));

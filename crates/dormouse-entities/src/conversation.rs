@@ -47,19 +47,19 @@ pub struct PendingAction {
     pub priority: u8,
     /// When it was decided.
     pub created_at: Timestamp,
-    /// The moment that it is for, if there is one.
+    /// The moment when it is due, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// What it waits for: the moment, or any of these.
+    /// It waits for `due_at` or for any of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Awaited>,
-    /// When it is too late for it, if it ever is.
+    /// When it becomes too late, if it ever does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// The trust of what it was made from. If that is not known, anybody may have caused it.
+    /// The trust of what it was made from. An unknown source has low trust, because anybody may have caused it.
     #[serde(default = "unknown_source")]
     pub trust: Trust,
-    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// What it was made from; empty if that is not known.
@@ -137,8 +137,8 @@ impl PendingAction {
         self.due_at.is_some() || !self.when.is_empty()
     }
 
-    /// What it waits for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives"; empty if it waits
-    /// for nothing.
+    /// The condition that it waits for, as text for people and models: "at 2026-11-23T18:00:00Z or when player:bob
+    /// arrives"; empty if it waits for nothing.
     #[must_use]
     pub fn condition(&self) -> String {
         Awaited::condition(self.due_at, &self.when, self.until)

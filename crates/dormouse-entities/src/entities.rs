@@ -28,11 +28,11 @@ pub use undoing::Undoing;
 
 /// What an assistant knows about entities.
 ///
-/// A value and a fold: it starts empty, and only [`apply`](Self::apply) changes it. The same changes at the same times
-/// give the same state on every machine. Reading by id follows merges. A change takes time linear in the rows it
-/// affects, which are bounded, and independent of the number of entities. The exceptions are
-/// [`EntityChange::StaleCleared`], which visits every running conversation, and [`EntityChange::Purged`], which visits
-/// every removed entity. Serialised as its [`Rows`].
+/// A plain value: it starts empty, and only [`apply`](Self::apply) changes it. The same changes at the same times give
+/// the same state on every machine. Reading by id follows merges. A change takes time linear in the rows it affects,
+/// which are bounded, and independent of the number of entities. The exceptions are [`EntityChange::StaleCleared`],
+/// which visits every running conversation, and [`EntityChange::Purged`], which visits every removed entity. Serialised
+/// as its [`Rows`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Rows", into = "Rows")]
 pub struct Entities {
@@ -45,7 +45,7 @@ pub struct Entities {
 }
 
 impl Entities {
-    /// Without any entity.
+    /// A state without entities.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -128,7 +128,7 @@ impl Entities {
         self.names.known_as(name)
     }
 
-    /// The running conversation with an entity, also if it is stale.
+    /// The running conversation with an entity, even if it is stale.
     #[must_use]
     pub fn conversation(&self, entity: &EntityId) -> Option<&Conversation> {
         self.conversations.get(self.survivor(entity))

@@ -29,7 +29,7 @@ pub enum TextLineError {
 
 /// One line of text: 1 to `CHARS` characters, not blank, without line breaks and control characters.
 ///
-/// The content is kept as it came; a prompt makes it safe when it shows it.
+/// The content is stored unchanged; it is made safe when a prompt shows it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TextLine<const CHARS: usize>(Box<str>);

@@ -5,9 +5,9 @@
 //! mean weighted by interactions. Trust is the lower one, because derived data must not be trusted more than their
 //! sources. Rapport is the higher one.
 //!
-//! Reverting compares three states of the remaining entity: before the merge, after it, and now. A value that is still
-//! as after the merge becomes what it was before. A value that has changed since stays, and a number keeps the
-//! difference.
+//! Reverting compares three states of the remaining entity: before the merge, after it, and now. A value that has not
+//! changed since the merge is set back to its value before the merge. A value that has changed stays; of a number, the
+//! difference is kept.
 
 mod apart;
 mod conversation;

@@ -1,4 +1,4 @@
-//! Which ids are one entity.
+//! Which ids belong to the same entity.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::change::EntityChange;
 
 /// Which ids were merged into which others: a fold over the changes of a log, for a reader that keeps no profiles.
 ///
-/// After the same accepted changes it gives the same answers as [`Entities`](crate::Entities), with one exception: a purge
-/// removes the profiles of all ids of one entity, and does not make them ids of different ones.
+/// After the same accepted changes it gives the same answers as [`Entities`](crate::Entities), with one exception:
+/// after a purge, the ids of the purged entity still belong together here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MergedIds {

@@ -10,7 +10,7 @@ pub type ObservationText = TextLine<500>;
 /// How the assistant learnt it: `direct`, `observation`, or the caller's own word.
 pub type ObservationSource = TextLine<32>;
 
-/// One observation about an entity (Pf).
+/// One observation about an entity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The number, unique in the profile, ascending, never reused.
@@ -23,13 +23,13 @@ pub struct Observation {
     pub source: ObservationSource,
     /// The trust in it.
     pub trust: Trust,
-    /// The event or record that it goes back to, if it is known.
+    /// The event or record that it was made from, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// All that it rests on; empty if only `origin` is known.
+    /// Everything that it was made from; empty if only `origin` is known.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
-    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Whether it has been consolidated into the attributes.
@@ -38,7 +38,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Everything that it is known to rest on.
+    /// Everything that it is known to be made from.
     #[must_use]
     pub fn rests_on(&self) -> Sources {
         both(self.origin, &self.sources)
@@ -72,19 +72,19 @@ pub struct NewObservation {
     pub source: ObservationSource,
     /// The trust in it.
     pub trust: Trust,
-    /// The event or record that it goes back to, if it is known.
+    /// The event or record that it was made from, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// All that it rests on; empty if only `origin` is known.
+    /// Everything that it was made from; empty if only `origin` is known.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
-    /// Who was party to what it was made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived what it was made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }
 
 impl NewObservation {
-    /// Everything that it is known to rest on.
+    /// Everything that it is known to be made from.
     #[must_use]
     pub fn rests_on(&self) -> Sources {
         both(self.origin, &self.sources)

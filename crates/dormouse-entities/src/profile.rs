@@ -53,10 +53,10 @@ pub struct Profile {
     /// Other present or past names, oldest first; at most [`Profile::MOST_ALIASES`].
     #[serde(default)]
     pub aliases: Vec<Name>,
-    /// The stable attributes (Pa).
+    /// The stable attributes.
     #[serde(default)]
     pub attributes: Attributes,
-    /// The observations (Pf), in order; at most [`Profile::MOST_OBSERVATIONS`].
+    /// The observations, in order; at most [`Profile::MOST_OBSERVATIONS`].
     #[serde(default)]
     pub observations: Vec<Observation>,
     /// The assistant's relationship with the entity.
@@ -129,11 +129,11 @@ impl Profile {
         self.add_alias(old);
     }
 
-    /// Adds an observation. A repetition of an earlier one is not added if one of the two was heard by everyone who heard the
-    /// other, and is believed at least as far: that one stays, and is as recent as what its audience heard last. Otherwise both
-    /// stay, so that what somebody repeats in private changes nothing for others who heard it, and the other way round.
+    /// Adds an observation. If it repeats an earlier one, and one of the two has an audience that includes the other's
+    /// and at least the same trust, only that one stays, with the latest time at which all of its audience heard it.
+    /// Otherwise both stay, so that a repetition in private changes nothing for others who heard it, and vice versa.
     ///
-    /// One that was forgotten only takes its number, so that later ones keep theirs.
+    /// A forgotten observation only uses up a number, so that later ones keep theirs.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {
         if new.content.as_str() == FORGOTTEN {
             self.last_number = self.last_number.saturating_add(1);
@@ -178,7 +178,7 @@ impl Profile {
         self.drop_surplus();
     }
 
-    /// Removes observations above the limit, by the documented rule.
+    /// Removes observations above the limit, as [`Profile::MOST_OBSERVATIONS`] describes.
     pub(crate) fn drop_surplus(&mut self) {
         while self.observations.len() > Self::MOST_OBSERVATIONS {
             let first = self.observations.iter().enumerate().min_by_key(|(_, o)| {

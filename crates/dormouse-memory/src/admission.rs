@@ -14,7 +14,7 @@
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
 //! | low trust | no | yes | less than [`AdmissionPolicy::min_trust`] |
 //!
-//! A record that not everybody heard who heard the candidate refuses nothing.
+//! An existing record refuses a candidate only if everybody who heard the candidate also heard the record.
 //!
 //! There is no score: weights for importance, novelty or recency each refused records that questions needed later. These
 //! rules refuse only texts without content or without anything new.
@@ -52,7 +52,7 @@ pub struct Candidate<'a> {
     pub at: Timestamp,
     /// How far it is believed.
     pub trust: Trust,
-    /// Who was party to it.
+    /// Who perceived it.
     pub audience: &'a Audience,
     /// How strictly it is judged.
     pub profile: AdmissionProfile,
@@ -73,10 +73,10 @@ pub struct AdmissionContext<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdmissionPolicy {
-    /// How long the same words of the same speaker count as a duplicate: 10 minutes. Later, they are an event of their own.
+    /// How long the same words of the same speaker count as a duplicate: 10 minutes. After that they are a new event.
     pub window: Duration,
-    /// The least share of words and pairs of words with which two texts say the same, in `0.0..=1.0`: 0.85. Replacing one
-    /// word in a sentence of ten leaves 0.73.
+    /// With at least this share of equal words and pairs of words, two texts say the same, in `0.0..=1.0`: 0.85.
+    /// Replacing one word in a sentence of ten leaves 0.73.
     pub near: f32,
     /// The longest derived text, in bytes: 1,000.
     pub longest: usize,
@@ -184,7 +184,7 @@ fn refused_by_itself(
 }
 
 fn has_no_content(text: &str) -> Option<IgnoreReason> {
-    // Stop words elsewhere, but the whole answer to a question.
+    // Elsewhere these are stop words, but each can be the whole answer to a question.
     const ANSWERS: [&str; 6] = ["yes", "no", "not", "never", "nope", "yep"];
     const GREETINGS: [&str; 34] = [
         "ah", "aha", "bye", "cheer", "goodby", "greet", "ha", "haha", "hahaha", "hello", "hey",

@@ -22,8 +22,8 @@ pub type ChangeSeq = u64;
 #[serde(rename_all = "snake_case", tag = "change")]
 #[non_exhaustive]
 pub enum MemoryChange {
-    /// Adds these notes. A single one has the origin of its event, several have the parts of it, from 1. A note of a known
-    /// source is not added.
+    /// Adds these notes. A single note gets the origin of its event; several notes get its parts, from 1. A note with a
+    /// known source is not added.
     Added {
         /// The notes.
         notes: Vec<Note>,
@@ -82,7 +82,8 @@ pub enum MemoryChange {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         compared: Option<Comparison>,
     },
-    /// What an earlier event did to records is taken back. If that event took something back itself, it is made again.
+    /// What an earlier event did to records is taken back. If that event itself took a change back, the change is made
+    /// again.
     Undone {
         /// The event.
         event: Seq,
@@ -190,7 +191,7 @@ pub enum Change {
     Published {
         /// The record.
         record: RecordId,
-        /// Its audience before this change, as far as one was recorded.
+        /// Its audience before this change, if one was recorded.
         had: Option<Audience>,
     },
     /// A record's text was removed for good. This cannot be taken back.

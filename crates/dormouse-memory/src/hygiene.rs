@@ -32,8 +32,8 @@ const PAGE: usize = 1_000;
 /// What counts as unhealthy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HygienePolicy {
-    /// The least share of words and pairs of words with which two records say the same, in `0.0..=1.0`: 0.85. Below 0.6
-    /// some pairs are missed.
+    /// With at least this share of equal words and pairs of words, two records say the same, in `0.0..=1.0`: 0.85.
+    /// Below 0.6 some pairs are missed.
     pub near: f32,
     /// A record that is older than this, has no links, and is no source of another record is stale: 180 days.
     pub stale_after: Duration,
@@ -130,7 +130,7 @@ impl HygieneScan {
     /// Reads the next page. Records that were folded, withdrawn or erased count only as sources of others.
     pub fn add(&mut self, page: &[Record]) {
         for record in page {
-            // An erased record no longer counts as a source: records made from it have lost their evidence.
+            // An erased record does not count as an existing source: records made from it have lost their evidence.
             let seen = match record.text.is_empty() {
                 true => &mut self.without_text,
                 false => &mut self.with_text,
@@ -251,9 +251,9 @@ impl HygieneScan {
         ended || (unused && self.now.since(seen.at) > self.policy.stale_after)
     }
 
-    /// The record into which this one may be folded. Both must have the same kind and the same speaker and be valid: when
-    /// something was said, and by whom, is content, too. Everyone who was party to this one was party to the other, so
-    /// that nobody loses what they heard.
+    /// The record into which this one may be folded. Both must have the same kind and the same speaker and be valid:
+    /// when something was said, and by whom, is content, too. Everyone who perceived this one also perceived the other,
+    /// so that nobody loses what they heard.
     fn fold_of(&self, seen: &Seen) -> Option<(RecordId, SameAs)> {
         let (other, how) = seen.same_as?;
         let other = self.seen.get(other)?;

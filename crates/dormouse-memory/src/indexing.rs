@@ -231,8 +231,8 @@ impl Inner {
             .collect()
     }
 
-    /// The name of the index's collection for a collection of records in a space. The file's id is part of it: so numbers of
-    /// records can be numbers of points, and another memory's points are never searched or discarded.
+    /// The name of the index's collection for a collection of records in a space. It contains the file's id. So ids of
+    /// records can be ids of points, and another memory's points are never searched or discarded.
     fn collection_name(
         &self,
         collection: Collection,

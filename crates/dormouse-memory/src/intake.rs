@@ -1,6 +1,6 @@
-//! Taking in an outside log. What an event means and the new position in the log are one commit, so that no event is taken in
-//! twice or left out, whenever the process is killed. The position contains the hash of its last event, by which the reader
-//! of the log finds out whether the memory follows this log or another one.
+//! Taking in an outside log. What an event means and the new position in the log are written in one commit, so that no
+//! event is taken in twice or left out, whenever the process is killed. The position contains the hash of its last
+//! event, by which the reader of the log finds out whether the memory follows this log or another one.
 
 use std::sync::PoisonError;
 
@@ -24,7 +24,8 @@ use crate::{
 pub struct Intake {
     /// The event.
     pub event: Seq,
-    /// When it was written. All records and changes it leads to have this time, so it is the same each time the log is taken in.
+    /// When it was written. All records and changes it leads to get this time, so they are the same each time the log
+    /// is taken in.
     pub at: Timestamp,
     /// Who decided on it, if somebody did.
     pub author: Option<Author>,
@@ -38,8 +39,8 @@ pub struct Intake {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum IntakeStep {
-    /// A note to add, and the id of its record. How far it is believed and who may learn it was decided when the event was
-    /// written, by its sources.
+    /// A note to add, and the id of its record. Its trust and audience were decided from its sources when the event was
+    /// written.
     Note(RecordId, Box<Note>),
     /// A change of a person or thing.
     Entity(Box<entities::EntityChange>),
@@ -111,7 +112,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Whether a change would be accepted as the next event of the log, and which notes it would add or finds known.
+    /// Whether a change would be accepted as the next event of the log, and which notes it would add or already has.
     /// Changes nothing.
     ///
     /// # Errors
@@ -128,12 +129,13 @@ impl Memory {
 }
 
 impl Memory {
-    /// The change that takes back what an event changed of a person or thing, if it must be an event of its own kind: others than
-    /// the memory follow who is one person, who is known, and who is trusted. `None` if [`MemoryChange::Undone`] does it.
+    /// The change that takes back what an event changed about a person or thing, if it must be a separate event: other
+    /// readers of the log also follow which ids are one person, who is known, and who is trusted. `None` if
+    /// [`MemoryChange::Undone`] is enough.
     ///
     /// # Errors
     ///
-    /// [`MemoryError::Change`] if what the event did is not there any more.
+    /// [`MemoryError::Change`] if nothing is left of what the event did.
     pub async fn opposite(
         &self,
         event: Seq,
@@ -187,7 +189,7 @@ impl Inner {
         self.try_out(done)
     }
 
-    /// What this would result in. The transaction is aborted in any case, and nothing is changed.
+    /// The result of `work`. The transaction is always aborted, so nothing is changed.
     fn try_out<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, &mut entities::Entities) -> Step<T>,
@@ -227,7 +229,7 @@ impl Inner {
             for item in items {
                 match take(writing, entities, item) {
                     Ok(more) => done.extend(more),
-                    // It would be refused every time, and must not stop what comes after it.
+                    // It would be refused every time, so it is skipped and does not stop later changes.
                     Err(Abort::Refused(error)) => {
                         tracing::info!(%error, "a change of the log no longer fits");
                         refused += 1;

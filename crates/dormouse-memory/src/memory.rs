@@ -30,9 +30,9 @@ pub(crate) use draft::Draft;
 
 /// An assistant's long-term memory: records that can be recalled as soon as they are written.
 ///
-/// A clone is another handle to the same memory. Everything acknowledged is on disk; searching happens in memory.
-/// Blocking work runs on the blocking threads of tokio, so a tokio runtime is needed. Dropping the future of a change does
-/// not take the change back: it may or may not be made.
+/// A clone is another handle to the same memory. Everything acknowledged is on disk; a search uses an index in RAM.
+/// Blocking work runs on the blocking threads of tokio, so a tokio runtime is needed. Dropping the future of a change
+/// does not take the change back: it may or may not be made.
 #[derive(Clone)]
 pub struct Memory {
     pub(crate) inner: Arc<Inner>,
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
     pub(crate) saved: AtomicU64,
     /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.
     pub(crate) saving: Mutex<()>,
-    /// Whether only its log changes it.
+    /// Whether it accepts only changes from the log that it follows.
     pub(crate) follows_log: AtomicBool,
     pub(crate) assistant: AssistantId,
     pub(crate) clock: Arc<dyn Clock>,
@@ -248,9 +248,9 @@ impl Memory {
         .await
     }
 
-    /// Takes a change back. A record that was superseded, folded or withdrawn is as before; an ignored note is added; an added
-    /// record is withdrawn; a link is removed. The change stays in the history. Taking back the taking back makes the change
-    /// again.
+    /// Takes a change back. A record that was superseded, folded or withdrawn is as before; an ignored note is added;
+    /// an added record is withdrawn; a link is removed. The change stays in the history. Reverting the revert makes the
+    /// change again.
     ///
     /// # Errors
     ///
@@ -263,7 +263,8 @@ impl Memory {
         .await
     }
 
-    /// Makes a change that is data, in a memory that follows no log. Returns which notes it added or finds known.
+    /// Makes a change that is given as data, in a memory that follows no log. Returns which notes it added or already
+    /// has.
     ///
     /// # Errors
     ///

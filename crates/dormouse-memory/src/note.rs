@@ -146,15 +146,15 @@ impl Note {
         self
     }
 
-    /// Sets who was party to it; by default the speaker of a quotation, and nobody otherwise. A record made from others is
-    /// never known to more people than all of them are.
+    /// Sets who perceived it; by default the speaker if it is a quotation, and nobody otherwise. A record made from
+    /// others is known only to those who perceived all of them.
     #[must_use]
     pub fn known_to(mut self, audience: Audience) -> Self {
         self.audience = Some(audience);
         self
     }
 
-    /// Sets who was party to it, unless that is set.
+    /// Sets who perceived it, unless that is set.
     #[must_use]
     pub fn known_to_unless_set(mut self, audience: Audience) -> Self {
         self.audience.get_or_insert(audience);

@@ -130,8 +130,8 @@ fn projected(
         }
     });
     match usable(store, copy, loaded)? {
-        // Applying changes reads a record once for each of its changes; beyond half of them, reading every record once is
-        // the shorter way.
+        // Applying changes reads a record once for each of its changes. If more than half of all changes are newer than
+        // the copy, reading every record once is faster.
         Some(copy) if newest - copy.through <= newest / 2 => {
             let saved = copy.through;
             Ok((caught_up(builder, store, copy, newest)?, saved))

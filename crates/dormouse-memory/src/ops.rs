@@ -98,7 +98,7 @@ fn put_new(
     Ok((Added::New(record.id), Done::of(change, vec![record])))
 }
 
-/// The record that was made from the same source before.
+/// The existing record that was made from the same source.
 fn known(writing: &Writing<'_>, id: Option<RecordId>, note: &Note) -> Step<Option<RecordId>> {
     if let Some(id) = id
         && writing.record(id)?.is_some()
@@ -197,7 +197,7 @@ pub(crate) fn supersede(
     until: Timestamp,
 ) -> Step<Done> {
     let mut record = in_use(writing, old)?;
-    // A record that ended earlier must not become valid again by superseding it later.
+    // A record that ended earlier must not become valid for longer because it is superseded later.
     let until = record.valid_until.map_or(until, |had| had.min(until));
     let mut touched = vec![old];
     if let Some(by) = by {
@@ -248,7 +248,7 @@ pub(crate) fn fold(
         record.status = RecordStatus::Folded { into };
         changed.push(record);
     }
-    // After all checks: a log may go on after a change that is refused.
+    // Written only after all checks: a log goes on after a change that is refused, so nothing of it may stay.
     put_all(writing, &changed)?;
     let mut touched = records.to_vec();
     touched.push(into);

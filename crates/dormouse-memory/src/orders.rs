@@ -28,7 +28,7 @@ impl Memory {
         blocking(move || Ok(inner.standing_orders(now, None)?)).await
     }
 
-    /// The same without the orders that one of the listeners was not party to.
+    /// The same, but only the orders that every listener perceived.
     ///
     /// # Errors
     ///

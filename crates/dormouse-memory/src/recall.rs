@@ -183,7 +183,7 @@ fn recollection(one: &SearchMatch, record: Record) -> Recollection {
     }
 }
 
-/// How far a record must be believed to be in the answer.
+/// The trust that a record needs to be in the answer.
 fn least_trust(request: &RecallRequest, meta: &Meta) -> Trust {
     if meta.is_quotation {
         request.min_quote_trust

@@ -76,7 +76,7 @@ impl FromStr for RecordKind {
     }
 }
 
-/// The collection that a record belongs to. Each collection has an index of vectors of its own (seed: RAG).
+/// The collection that a record belongs to. Each collection has an index of vectors of its own.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -141,8 +141,8 @@ pub struct Provenance {
     /// The key of its source, if it comes from outside the log. A second record with the same key is not added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_key: Option<String>,
-    /// What it was made from. A line that the assistant noted may also name events that are no records, such as an act that
-    /// said nothing.
+    /// What it was made from. A note of the assistant may also name events that have no record, such as an act without
+    /// words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub derived_from: Vec<RecordId>,
 }
@@ -220,12 +220,12 @@ pub struct Record {
     /// How it was said, if a world attests that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard_as: Option<SourceKind>,
-    /// Where it was said, if a world attests that. Its name is what somebody wrote there.
+    /// Where it was said, if a world attests that. The name of the place may be a text that anybody wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// How far it is believed; never more than any of its sources, unless independent accounts confirm it.
     pub trust: Trust,
-    /// Who was party to it, as far as that was recorded. See [`Record::known_to`].
+    /// Who perceived it, if that was recorded. See [`Record::known_to`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Words to find it by.
@@ -252,8 +252,8 @@ fn is_unknown(speaker: &Attribution) -> bool {
 }
 
 impl Record {
-    /// Who is known to have been party to it, other than the assistant itself. If that was not recorded, it is the speaker
-    /// of a quotation, and nobody otherwise.
+    /// Who is known to have perceived it, other than the assistant itself. If that was not recorded, it is the speaker
+    /// if the record is a quotation, and nobody otherwise.
     #[must_use]
     pub fn known_to(&self) -> Audience {
         if let Some(audience) = &self.audience {

@@ -42,13 +42,13 @@ pub struct Space {
 pub enum EncoderState {
     /// No encoder is configured: recall uses words.
     None,
-    /// It did.
+    /// The configured encoder made them.
     InUse {
         /// The space.
         space: u32,
     },
-    /// Another encoder did, with another model or another length of vectors. Nothing was changed: recall uses words until the
-    /// memory is migrated, or the former encoder is configured again.
+    /// Another encoder made them, with another model or another length of vectors. Nothing was changed: recall uses
+    /// words until the memory is migrated, or the former encoder is configured again.
     Other {
         /// The encoder of the active space.
         active: EncoderInfo,
@@ -113,7 +113,7 @@ pub(crate) fn embedded_through(space: u32) -> String {
     format!("embedded {space}")
 }
 
-/// The name of the mark that a collection of a space was made in an index.
+/// The name of the flag that says that a collection of a space was made in an index.
 pub(crate) fn made(space: u32, collection: Collection, index: &str) -> String {
     format!("made {space} {} {index}", collection.as_str())
 }

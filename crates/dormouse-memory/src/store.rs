@@ -32,7 +32,7 @@ pub(crate) struct Store {
     slot: RwLock<Slot>,
 }
 
-/// The database, as far as it can be opened.
+/// The state of the database.
 #[derive(Debug)]
 enum Slot {
     Open(Database),

@@ -23,10 +23,11 @@
 //! | `derivation` | `heard`, `stored`, `extracted`, `consolidated` or `imported` | `imported` |
 //! | `valid_from`, `valid_until` | from and until when it is valid | from `at`, without end |
 //!
-//! [`ImportClaims`] says what of this a file may claim. An exported file that is imported elsewhere as an own one gives the same records, except for what belongs to their store: ids, the time
-//! of storing, links and sources (which are ids), and the history of changes. A record without a key gets
-//! `ASSISTANT:ID`, so importing a file into the memory that it comes from changes nothing. Records that are withdrawn, folded or
-//! erased are not exported; neither are profiles and vectors.
+//! [`ImportClaims`] says which of these fields a file may claim. An exported file that another memory imports with
+//! [`ImportClaims::Own`] gives the same records, except for what belongs to their store: ids, the time of storing,
+//! links and sources (which are ids), and the history of changes. A record without a key gets `ASSISTANT:ID`, so
+//! importing a file into the memory that it comes from changes nothing. Records that are withdrawn, folded or erased
+//! are not exported; neither are profiles and vectors.
 
 mod export;
 mod import;

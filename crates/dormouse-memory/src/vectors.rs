@@ -76,13 +76,14 @@ impl Vectors {
         let judge = |error: &Option<ModelError>| match error {
             None => Health::Ill,
             Some(error) if error.kind() == ModelErrorKind::Auth => Health::Refused,
-            // A server without this model, or without embeddings, is not asked for every message.
+            // A server without this model, or without embeddings, is not called again for every message.
             Some(error) if error.kind() == ModelErrorKind::NotFound => Health::Refused,
             Some(error) if error.kind() == ModelErrorKind::Refused && !self.has_encoded() => {
                 Health::Refused
             }
             Some(error) if error.kind().is_service_ill() => Health::Ill,
-            // No rate limit guards an encoder, so its breaker also pauses the calls after a refused rate.
+            // An encoder has no rate limiter here, so its breaker also pauses the calls after the provider asks to slow
+            // down.
             Some(error) if matches!(error.kind(), ModelErrorKind::RateLimited(_)) => Health::Ill,
             Some(_) => Health::Irrelevant,
         };

@@ -14,13 +14,13 @@
 //! 4. [`ExtractionPlan::into_change`]: everything that follows, as one [`MemoryChange::Extracted`](crate::MemoryChange). It
 //!    also marks the sources as read.
 //!
-//! So a crash loses at most replies that were not written down, and repeating a step writes nothing twice. If the model
-//! fails or returns no list of facts, the sources stay as they are. [`Attempts`] counts the failures; after three of them a
-//! source is skipped.
+//! So a crash loses at most replies that were not logged yet, and repeating a step writes nothing twice. If the model
+//! fails or returns no list of facts, the sources stay as they are. [`Attempts`] counts the failures; after three of
+//! them a source is skipped.
 //!
 //! A fact has the lowest trust of its sources and of every other line of the batch that supplies what these lack
-//! ([`dormouse_retrieval::support`]), and never supersedes a record of higher trust. What was heard is never taken
-//! from recall by what a model makes of it.
+//! ([`dormouse_retrieval::support`]), and never supersedes a record of higher trust. A fact that a model makes never
+//! removes the record of what was heard from recall.
 
 mod attempts;
 mod decide;
@@ -40,7 +40,7 @@ pub use plan::ExtractionPlan;
 pub use settings::ExtractionSettings;
 pub use source::{Batch, Source, batches};
 
-/// A request to make something of what is remembered: one reply, at temperature 0. `task` repeats the messages as data.
+/// A request about remembered records: one reply, at temperature 0. `task` repeats the messages as data.
 #[must_use]
 pub fn request_of(messages: Vec<Message>, task: Task, reply_tokens: u32) -> ChatRequest {
     ChatRequest {

@@ -17,7 +17,8 @@ const MOST: usize = 8;
 
 /// The times that `text` names, in order: years ("2023"), months ("in May", "May 2023"), days ("7 May 2023", "May 7th",
 /// "2023-05-07"), and those that depend on when it was said ("yesterday", "last week", "two months ago", "on Monday"),
-/// which are returned only with `said_at`. A weekday is the last one before then, unless it is called the next.
+/// which are returned only with `said_at`. A weekday means the last such day before `said_at`, unless the text says
+/// "next".
 ///
 /// "May" and "March" are months only with a capital letter or next to a number.
 ///
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
         self.rest = rest;
     }
 
-    /// The time that the rest begins with, which is then taken off.
+    /// Reads the time that the rest begins with, and skips its words.
     fn time(&mut self) -> Option<NamedTime> {
         let (time, words) = self
             .iso_date()
@@ -147,7 +148,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A day of a month; without a year, the last one before now, or the whole month of any year.
+    /// A day of a month. Without a year it is the last such day up to `said_at`; without `said_at`, the whole month of
+    /// any year.
     fn day_of(&self, year: Option<i16>, month: i8, day: i16) -> Option<NamedTime> {
         match (year, &self.calendar) {
             (Some(year), _) => calendar::day(year, i16::from(month), day),

@@ -33,6 +33,7 @@ pub struct Index {
     pub(crate) threads: Threads,
     pub(crate) speakers: Speakers,
     pub(crate) cards: Column<Card>,
+    /// The slot of each unit by its id. A slot is the unit's place in all columns; slots of removed units are reused.
     slots: HashMap<u64, u32, NumberHash>,
     free: Vec<u32>,
     /// Every slot number is below this.

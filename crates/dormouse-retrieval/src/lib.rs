@@ -9,8 +9,8 @@
 //!
 //! Everything is a pure function of its arguments: no clock, no randomness, no I/O. [`named_times`] finds the times
 //! that a text names, relative to when it was said. [`terms`] returns the terms that are compared; [`words`] and
-//! [`base_form`] are the steps that lead to them. [`support`] says how far a text is believed that was made from others, by
-//! which of them supply its words. [`ComparableText`] says whether two texts say the same.
+//! [`base_form`] are the steps that lead to them. [`support`] computes the trust of a text that was made from others,
+//! from which of them supply its words. [`ComparableText`] says whether two texts say the same.
 //!
 //! Stability: experimental. The weights and features come from measurements. Better measurements will change them, and
 //! with them the scores and the order. A snapshot of another version is rejected, never misread.

@@ -33,7 +33,7 @@ impl Index {
     /// In an index of up to [`Config::exhaustive_up_to`](crate::Config::exhaustive_up_to) units, the answer is exact.
     /// In larger indexes a first pass estimates the scores from the words of the query and their positions, and only
     /// the best [`Config::candidates`](crate::Config::candidates) are scored in full. Among 20,000 turns the best ten
-    /// are the same for at least 99 of 100 questions.
+    /// are the same as with exact scoring for at least 99 of 100 questions.
     ///
     /// Does no I/O and takes time linear in the number of occurrences of the query's words.
     #[must_use]

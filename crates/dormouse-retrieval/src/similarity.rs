@@ -1,4 +1,4 @@
-//! The similarity of two texts by their words: the basis of every rule that keeps a memory free of repetition.
+//! The similarity of two texts by their words. Every rule against repetitions in a memory uses it.
 
 use dormouse_text::beginning_bytes;
 
@@ -14,9 +14,9 @@ const NEGATIONS: [&str; 12] = [
 
 /// The words of a text, prepared for comparison.
 ///
-/// In addition to its terms (as recall uses them) the pairs of neighbouring terms count, so that "Alice pays Bob" differs from
-/// "Bob pays Alice". Numbers and negation are compared separately: recall ignores "not", but two texts that differ in it do
-/// not say the same.
+/// In addition to the terms (those that a search compares) the pairs of neighbouring terms count, so that "Alice pays
+/// Bob" differs from "Bob pays Alice". Numbers and negation are compared separately: a search ignores "not", but two
+/// texts that differ in it do not say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparableText {
     normalised_hash: u64,
@@ -26,7 +26,7 @@ pub struct ComparableText {
     manner: Manner,
 }
 
-/// What its terms do not show.
+/// Properties of a text that its terms do not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Manner {
     denies: bool,
@@ -96,14 +96,14 @@ impl ComparableText {
         shared(&self.terms, &other.terms)
     }
 
-    /// Whether they contain the same numbers, and both or neither deny something or are a question.
+    /// Whether they contain the same numbers, both or neither deny something, and both or neither are a question.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         self.numbers == other.numbers && self.manner == other.manner
     }
 
-    /// Whether one may represent the other: they are the same text, or share at least `threshold` of their terms and pairs
-    /// without a difference in numbers or negation.
+    /// Whether one text may replace the other: they are the same text, or share at least `threshold` of their terms and
+    /// pairs without a difference in numbers or negation.
     #[must_use]
     pub fn says_the_same(&self, other: &Self, threshold: f32) -> bool {
         self.normalised_hash == other.normalised_hash
@@ -180,7 +180,7 @@ fn set(hashes: impl Iterator<Item = u32>) -> Box<[u32]> {
     hashes.into_boxed_slice()
 }
 
-/// How many members two ascending lists share.
+/// How many elements two ascending lists share.
 fn shared(a: &[u32], b: &[u32]) -> usize {
     let mut count = 0;
     let mut b = b.iter().peekable();

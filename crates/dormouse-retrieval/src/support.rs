@@ -1,10 +1,10 @@
-//! How far a text is believed that was made from other texts, by which of them supply its words.
+//! Computes the trust of a text that was made from other texts, from which of them supply its words.
 //!
-//! Notes of an assistant and facts that a model extracts follow this one rule.
+//! Notes of an assistant and facts that a model extracts follow this rule.
 //!
-//! A model that notes something names its sources, but it may have been misled about them, or mislead. So the named
-//! sources count only for what they say. Every other text that the model was shown and that supplies something which
-//! the named ones lack is a source, too.
+//! A model that writes a note names its sources, but it may be wrong or misled about them. So a named source counts
+//! only for what it says. Every other text that the model was shown is a source, too, if it supplies something that the
+//! named ones lack.
 
 mod function_words;
 mod requests;
@@ -23,7 +23,7 @@ use function_words::Language;
 pub use function_words::is_small_word;
 use words::{NOT, Word, assertions, names, raw, spelled, telling};
 
-/// The most trust of what no source supplies: the model inferred it.
+/// The highest trust of a text with a part that no source supplies: the model inferred that part.
 pub const INFERRED: Trust = match Trust::try_new(0.6) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
@@ -40,20 +40,20 @@ pub const OF_NAMES: Trust = match Trust::try_new(0.2) {
 pub struct ShownText<'a> {
     /// How far it is believed.
     pub trust: Trust,
-    /// The name of who said it, which the world attests, or nothing.
+    /// The attested name of the speaker, or empty.
     pub speaker: String,
-    /// The name of the channel on which it was said, or nothing.
+    /// The name of the channel on which it was said, or empty.
     pub channel: String,
-    /// What else the world attests about it and a note may repeat, such as the day.
+    /// Other attested facts about it that a note may repeat, such as the day.
     pub around: String,
     /// What it says.
     pub words: Cow<'a, str>,
-    /// Whether it is only what somebody or something is called.
+    /// Whether it is only the name of somebody or something.
     pub is_name: bool,
 }
 
 impl<'a> ShownText<'a> {
-    /// A text of which nobody attests anything.
+    /// A text about which nothing is attested.
     #[must_use]
     pub fn text(trust: Trust, words: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl<'a> ShownText<'a> {
         }
     }
 
-    /// What somebody or something is called. The name may have been chosen to say something.
+    /// The name of somebody or something. It has little trust, because a name can be chosen to make a claim.
     #[must_use]
     pub fn name(name: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -81,17 +81,17 @@ impl<'a> ShownText<'a> {
 pub struct Support {
     /// How far it is believed.
     pub trust: Trust,
-    /// Whether nothing that was shown supplies a part of it.
+    /// Whether it has a part that no shown text supplies.
     pub is_inferred: bool,
-    /// Which of the other texts lowered the trust, if one did.
+    /// The index of the other text that lowered the trust to its value, if one did.
     pub lowered_by: Option<usize>,
-    /// Which of the other texts it may rest on as well, in their order: all that supply a word, and all that lower the trust.
-    /// The trust is the lowest of the named texts and of these, and [`INFERRED`] if it is inferred.
+    /// The indexes of the other texts that it may be made from, too: all that supply a word, and all that lower the
+    /// trust. The trust is the lowest of the named texts, these texts, and [`INFERRED`] if it is inferred.
     pub sources: BTreeSet<usize>,
 }
 
 impl Support {
-    /// It may rest on this text as well.
+    /// Records that it may be made from this text, too.
     fn rests_on(&mut self, index: usize, shown: &ShownText<'_>) {
         self.sources.insert(index);
         if shown.trust < self.trust {
@@ -101,30 +101,32 @@ impl Support {
     }
 }
 
-/// How far `text` is believed if it was made from `named`, while `others` were shown as well. `subject` is the name of
-/// whom it is noted about. Pure.
+/// The trust of `text` if a model made it from the texts `named` and was also shown `others`. `subject` is the name of
+/// the person or thing that it is a note about. Pure.
 ///
 /// The trust is the lowest of
 ///
 /// - the named texts;
-/// - every other text that supplies a word, a name or a number which the named ones lack, or two neighbouring words of
-///   `text` that are not neighbours in any named text: the words of a trusted message in another order say something
+/// - every other text that supplies a word, a name or a number that the named ones lack, or two neighbouring words of
+///   `text` that are not neighbours in any named text: in another order, the words of a trusted message say something
 ///   else;
 /// - every other text with a run of three words of `text`, small ones included, that no named text has. If `text` is
 ///   shorter, all of it is the run. A part of the name of somebody who was heard is not a run;
-/// - [`INFERRED`], if nobody supplies a word, or if `text` has only small words, denials and names of those who were
-///   heard. Then every text counts that has a run of it;
-/// - everything that was shown, if nobody supplies a number, a name, or more than half of the words: then it may be
-///   another wording of any of it.
+/// - [`INFERRED`], if no text supplies one of the words, or if `text` has only small words, denials and names of those
+///   who were heard. In the latter case every text that has a run of it counts, too;
+/// - everything that was shown, if no text supplies one of the numbers, one of the names, or more than half of the
+///   words: then `text` may be a rewording of anything.
 ///
-/// A question asserts nothing: what the named texts ask supplies nothing. What other texts ask can lower the trust. A request to
-/// remember something asserts it, also in the form of a question ("Could you remember that ...?").
+/// A question asserts nothing: the questions of the named texts supply nothing. The questions of other texts can lower
+/// the trust. A request to remember something asserts it, even in the form of a question ("Could you remember that
+/// ...?").
 ///
 /// Without a named text everything that was shown may be the source.
 ///
-/// A text supplies the names of its speaker and of its channel as names: the whole name, or one word of it if `text` has no other. So
-/// that somebody did something is believed like the message that says so, while the words of a name in another order
-/// are a claim, which has the trust of the name. A `text` that begins with its subject, if that is one word, needs no source for it.
+/// A text also supplies the names of its speaker and its channel: the whole name, or one word of it if `text` contains
+/// no other word of it. So "Bob found the key" has the trust of the message in which Bob says so. But the words of a
+/// name in another order are a claim with the trust of the name. If `text` begins with its subject, and that is one
+/// word, the word needs no source.
 #[must_use]
 pub fn support(
     text: &str,
@@ -152,7 +154,7 @@ pub fn support(
         .iter()
         .map(|shown| (*shown, Supplied::by(&note, shown)))
         .collect();
-    // People who were heard have a name that the world attests, and may be called by it.
+    // The world attests the names of people who were heard, so a note may use these names.
     let mut attested = supplied.names.clone();
     let mut raw_names = supplied.raw_names.clone();
     for (_, other) in others.iter().filter(|(shown, _)| !shown.is_name) {
@@ -173,7 +175,7 @@ pub fn support(
             true => !as_names.contains(at) && note.is_in(*at, &other.words),
             false => names.contains(at) || note.is_in(*at, &other.words),
         };
-        // Nearly every line denies something; which words it denies is in the pairs.
+        // Denials do not count here, because nearly every line has one. The pairs show which words it denies.
         let words = lacking.words.iter().copied();
         let words = words.filter(|at| !note.denies(*at)).filter(is_supplied);
         let words: Vec<usize> = words.collect();
@@ -200,7 +202,7 @@ pub fn support(
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
     }
-    // Words that were taken out since may have been any of these.
+    // A text that was forgotten since may have contained any of the unknown words.
     for (index, (shown, _)) in others.iter().enumerate() {
         if !unknown.is_empty() && shown.words == FORGOTTEN && shown.trust < support.trust {
             support.rests_on(index, shown);
@@ -210,7 +212,7 @@ pub fn support(
     if says_nothing {
         support.is_inferred = true;
         support.trust = support.trust.lowest(INFERRED);
-        // Small words are in nearly every text, so that the named texts have such a run may be chance.
+        // Small words are in nearly every text, so the named texts may have such a run by chance.
         let before = support.trust;
         for (index, (shown, other)) in others.iter().enumerate() {
             if shown.trust < before && runs.iter().any(|run| other.has(run)) {
@@ -222,7 +224,8 @@ pub fn support(
     if is_mostly_unknown || unknown.iter().any(|word| word.is_exact) {
         let before = support.trust;
         for (index, (shown, other)) in others.iter().enumerate() {
-            // A name of one word says nothing that could be worded in another way, and people who were heard said more.
+            // A name of one word cannot be reworded, and people who were heard have messages of their own among the
+            // texts.
             let may_be_source =
                 !shown.is_name || other.says_something() && !other.is_one_of(&attested);
             if may_be_source && shown.trust < before {
@@ -244,17 +247,17 @@ pub fn says_all(text: &str, subject: &str, shown: &ShownText<'_>) -> bool {
     !note.says_nothing(&as_names) && lacking.words.is_empty() && lacking.pairs.is_empty()
 }
 
-/// A word of a text, and who says it.
+/// A word of a text, and which texts contain it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuppliedWord {
     /// Whether it is a name or a number.
     pub is_exact: bool,
-    /// Which of the texts have it.
+    /// The indexes of the texts that contain it.
     pub by: BTreeSet<usize>,
 }
 
-/// The words of `text` that none of `known` says, each with those of `others` that say it. Words that nobody says, small words, denials
-/// and names of those who were heard are left out. Pure.
+/// The words of `text` that no text of `known` contains, each with the texts of `others` that contain it. Words that no
+/// text contains, small words, denials and names of those who were heard are left out. Pure.
 #[must_use]
 pub fn suppliers(
     text: &str,
@@ -287,7 +290,7 @@ pub fn suppliers(
     words.filter(|word| !word.by.is_empty()).collect()
 }
 
-/// Whether `name` says a word of `text` that none of `others` says. Pure.
+/// Whether `name` contains a word of `text` that none of `others` contains. Pure.
 #[must_use]
 pub fn is_only_in_name(text: &str, name: &ShownText<'_>, others: &[&ShownText<'_>]) -> bool {
     let note = Note::of(text);
@@ -313,10 +316,10 @@ fn asserted<'a>(shown: &'a ShownText<'a>) -> Cow<'a, ShownText<'a>> {
     }
 }
 
-/// How many neighbouring words of two texts are no chance.
+/// How many neighbouring words two texts must share so that it is hardly a coincidence.
 const RUN: usize = 3;
 
-/// A text whose sources are looked for.
+/// The text whose trust is computed.
 struct Note {
     words: Vec<Word>,
     /// All words, small ones included.
@@ -346,7 +349,7 @@ struct Supplied {
     raw: BTreeSet<String>,
     /// All words of the names of speakers and channels.
     raw_names: BTreeSet<Vec<String>>,
-    /// The words of each name by which a note may call somebody or something.
+    /// The words of each name that a note may use for somebody or something.
     names: BTreeSet<Vec<String>>,
 }
 
@@ -365,7 +368,7 @@ impl Note {
         }
     }
 
-    /// The place of the subject, if the note begins with it and says more.
+    /// The place of the subject, if the note begins with it and has further words.
     fn subject(&self, subject: &str) -> Places {
         let begins = match (self.words.as_slice(), &*words_of(subject, self.language)) {
             ([first, _, ..], [name]) => first.text == *name,
@@ -374,7 +377,8 @@ impl Note {
         begins.then_some(0).into_iter().collect()
     }
 
-    /// The places at which these names are used: whole, or by the only one of their words that occurs otherwise.
+    /// The places where these names are used: the whole name, or one word of it if no other word of it occurs
+    /// separately.
     fn used_as(&self, names: &BTreeSet<Vec<String>>) -> Places {
         names
             .iter()
@@ -426,7 +430,7 @@ impl Note {
         self.words.get(at).is_some_and(|word| word.text == NOT)
     }
 
-    /// What `supplied` lacks of it. Nothing has to supply the words at the places of `as_names`.
+    /// The words and pairs of the note that `supplied` lacks. Words at the places `as_names` need no source.
     fn lacking(&self, supplied: &Supplied, as_names: &Places) -> Lacking {
         let places = 0..self.words.len();
         let words = places.filter(|at| !as_names.contains(at) && !self.is_in(*at, &supplied.words));
@@ -447,10 +451,10 @@ fn words_of(name: &str, language: Language) -> Vec<String> {
     words.into_iter().map(|word| word.text).collect()
 }
 
-/// What decides which words a text supplies: the language of the note, and the text.
+/// Everything that the words supplied by a text depend on: the language of the note, and the text.
 type SuppliedKey = (Language, [String; 4], bool);
 
-/// The most texts whose words are kept.
+/// The most texts in the cache below.
 const SUPPLIED_KEPT: usize = 1_024;
 
 thread_local! {
@@ -483,7 +487,7 @@ impl Supplied {
         let speaker = spelled(&shown.speaker);
         let words = spelled(&shown.words);
         let none = BTreeSet::new();
-        // A note may repeat "my", or name whose it is.
+        // A note may repeat "my", or write the speaker's name instead.
         let as_written = telling(&words, language, &none, &[]);
         supplied.pairs.extend(pairs(&as_written));
         let said = telling(&words, language, &none, &speaker);
@@ -536,7 +540,7 @@ impl Supplied {
     }
 }
 
-/// Words with a space around each, so that a run of them is a part of the text.
+/// Words with a space around each, so that a run of words can be found as a substring.
 fn padded(words: &[String]) -> String {
     format!(" {} ", words.join(" "))
 }

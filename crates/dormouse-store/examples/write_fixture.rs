@@ -1,4 +1,4 @@
-//! Writes the log that `tests/fixtures/` keeps of each format: `write_fixture FILE`.
+//! Writes a log of the current format, as `tests/fixtures/` keeps one for each format: `write_fixture FILE`.
 //!
 //! Run it once for a new format, before its first release, and never again for an old one: the point of a
 //! fixture is that it was written by the program of that time.

@@ -97,7 +97,8 @@ impl LogWriter {
                 transaction.abort()?;
                 return Ok(());
             }
-            // Set before the commit and not after it: if the commit fails or panics, only the file shows its outcome.
+            // Set before the commit and not after it: if the commit fails or panics, only the file shows whether it
+            // took effect.
             attempt.stage = Stage::Committing;
             transaction.commit()?;
             self.counters.committed(written.events);
@@ -115,7 +116,7 @@ impl LogWriter {
         );
         let reopened = self.database.reopen();
         // While the database cannot be reopened, readers use a snapshot, which may contain the commit. But nothing can
-        // make it durable then, so the honest answer is a failure.
+        // make that commit durable now, so it is reported as failed.
         let is_committed = attempt.stage == Stage::Committing
             && reopened.is_ok()
             && self.affirm(&attempt.batch.ends).unwrap_or(false);
@@ -128,13 +129,13 @@ impl LogWriter {
         }
     }
 
-    /// Whether a commit that was reported as failed is in the file after all. If so, makes it durable. The first phase
-    /// of the commit, which writes the data, must have succeeded, so one more successful commit is enough.
+    /// Whether a commit that was reported as failed is in the file after all. If so, makes it durable: its first phase
+    /// has written the data, so one more successful commit is enough.
     ///
     /// It checks the end of one assistant only, because a transaction is in the file completely or not at all.
     fn affirm(&self, ends: &HashMap<AssistantId, Seq>) -> Result<bool, Fault> {
         let Some((assistant, end)) = ends.iter().next() else {
-            // Snapshots only. They can be made again, so a failure is a safe answer.
+            // The batch has only snapshots. They can be made again, so a failure is a safe answer.
             return Ok(false);
         };
         let found = contained(|| events::end(&self.database.begin_read()?, assistant, *end))?;

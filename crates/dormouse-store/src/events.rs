@@ -1,4 +1,5 @@
-//! Reading one assistant's events in order. Every returned event matches its checksum, its key and the head of the log.
+//! Reading one assistant's events in order. Every returned event matches its checksum, its key and the log's head,
+//! which stores where the log ends.
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, Seq, StoredEvent};
 use dormouse_database::DatabaseHandle;
@@ -89,7 +90,7 @@ pub(crate) fn corrupt() -> Fault {
     Fault::Unusable(ReadErrorKind::Corrupt { at: Seq(1) })
 }
 
-/// The error of a reader at this sequence number.
+/// The error for a reader that met this fault at this sequence number.
 pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
     match fault {
         FrameFault::Damaged => ReadErrorKind::Corrupt { at },
@@ -101,7 +102,7 @@ pub(crate) fn unusable(fault: FrameFault, at: Seq) -> ReadErrorKind {
     }
 }
 
-/// Checks that the log ends where no more events were found.
+/// Checks against the head that the log really ends here, where no more events were found.
 fn check_end(
     transaction: &ReadTransaction,
     assistant: &AssistantId,

@@ -63,7 +63,7 @@ impl SharedFault {
 }
 
 /// Runs `work` and turns a panic inside it into a fault. redb checks much of what it reads from a damaged file, but not
-/// all. A panic drops everything that was open inside; nothing of it may be used again.
+/// all. A panic drops everything that `work` had opened; none of it may be used again.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_panic(work)?
 }

@@ -129,7 +129,8 @@ impl Flaky {
         Self::holding(seen)
     }
 
-    /// Whether the file says that it was closed, and yet does not point at its newest commit: the layout is redb's.
+    /// Whether the file is marked as closed but does not point at its newest commit. The offsets are those of redb's
+    /// header.
     pub(crate) fn is_unsettled(&self) -> bool {
         const SECOND_IS_CURRENT: u8 = 1;
         const NOT_CLOSED: u8 = 2;

@@ -73,7 +73,7 @@ pub(crate) fn unseal(magic: Magic, frame: &[u8]) -> Result<&[u8], FrameFault> {
     let length = fields.u32().ok_or(FrameFault::Damaged)?;
     let format = fields.u16().ok_or(FrameFault::Damaged)?;
     let is_whole = usize::try_from(length).is_ok_and(|length| length == frame.len());
-    // The checksum comes before the format: only an intact frame may claim to be of a newer format.
+    // The checksum is checked before the format: only an intact frame may claim to be of a newer format.
     if found != magic.bytes() || !is_whole || crc32fast::hash(checked) != checksum || format == 0 {
         return Err(FrameFault::Damaged);
     }

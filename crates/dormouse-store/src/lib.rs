@@ -1,11 +1,11 @@
 //! The append-only event log of assistants, and their snapshots, in one file.
 //!
-//! [`RedbLog`] implements the log's ports of `dormouse-contracts`. An append names the sequence number that it expects at
-//! the end of the log, so two writers cannot interleave. Many appends share one commit, and are answered when it is on
-//! disk. Every event has a checksum over its content, its assistant and its sequence number. A file that cannot be opened
-//! is never reset: [`LogOpenError`] says what is wrong, what is intact and what to do, and [`salvage`] copies the intact
-//! events. [`LogView`] reads a file that cannot be written, or that another process has open. `docs/format.md` describes
-//! the file byte by byte.
+//! [`RedbLog`] implements the log traits of `dormouse-contracts`. An append names the sequence number that it expects
+//! at the end of the log, so two writers cannot interleave. Many appends share one commit, and are answered when it is
+//! on disk. Every event has a checksum over its content, its assistant and its sequence number. A file that cannot be
+//! opened is never reset: [`LogOpenError`] says what is wrong, what is intact and what to do, and [`salvage`] copies
+//! the intact events. [`LogView`] reads a file that cannot be written, or that another process has open.
+//! `docs/format.md` describes the file byte by byte.
 //!
 //! The log does not know what events mean, and no type of redb is in its interface. redb can panic on damaged files; such
 //! a panic is caught and becomes an error, so build with unwinding panics, the default.

@@ -37,7 +37,7 @@ type ReadJob = Box<dyn FnOnce(&DatabaseHandle) + Send>;
 
 /// An append-only event log of many assistants in one file.
 ///
-/// Implements the ports [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
+/// Implements the traits [`Append`](dormouse_contracts::Append), [`ReadEvents`](dormouse_contracts::ReadEvents),
 /// [`SaveSnapshot`](dormouse_contracts::SaveSnapshot) and [`LoadSnapshot`](dormouse_contracts::LoadSnapshot). A clone
 /// is cheap, and is another handle to the same log. One thread writes and two threads read, so no disk access happens
 /// on the caller's executor, and any executor works. Dropping the last clone writes the waiting events, ends the

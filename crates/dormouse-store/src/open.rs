@@ -86,6 +86,7 @@ fn check_ends(transaction: &ReadTransaction) -> Result<(), Fault> {
             return Err(Fault::Unusable(ReadErrorKind::Missing { at }));
         }
     }
+    // Every head has events. If more assistants have events than heads, a head is lost.
     if events::owners(&events)?.len() == heads.len() {
         Ok(())
     } else {
@@ -110,7 +111,7 @@ fn name(error: DatabaseOpenError) -> LogOpenError {
             found,
             known: newest,
         },
-        // The signature of a log is never reported as older.
+        // [`LogFile`] reports no format as older, because format 1 is the first.
         DatabaseOpenError::OlderFormat { path, .. } => LogOpenError::NotALog { path },
         DatabaseOpenError::Truncated {
             path,

@@ -1,4 +1,4 @@
-//! Copying a log into a new file with other payloads, so that removed words are in none of its bytes.
+//! Copies a log into a new file with changed payloads, so that no byte of the new file holds removed words.
 
 use std::{
     io,
@@ -25,7 +25,7 @@ const PAGE: usize = 1024;
 /// Events are written in transactions of about this many bytes.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// What becomes of each event while a log is rewritten.
+/// Decides the new payload of each event while a log is rewritten.
 pub trait RewriteEvents {
     /// The new payload of this event; `None` if the event stays as it is. Its number, time, kind and schema always stay.
     ///
@@ -54,7 +54,7 @@ pub trait RewriteEvents {
 pub struct RewriteReport {
     /// How many events the new log has.
     pub events: u64,
-    /// How many of them have another payload than in the old log.
+    /// How many of them have a different payload in the old log.
     pub changed: u64,
 }
 
@@ -81,7 +81,7 @@ pub enum RewriteError {
     Change {
         /// Whose log.
         assistant: AssistantId,
-        /// The event; the one after the last for appended events.
+        /// The event, or the first number after the log's end if the appended events could not be made.
         seq: Seq,
         /// The cause.
         source: BoxError,
@@ -89,11 +89,11 @@ pub enum RewriteError {
 }
 
 impl RedbLog {
-    /// Copies this log into a new file at `into`, with the payloads that `change` gives. Snapshots are not copied, because
-    /// they hold what the events held. When and by which program the log was created is copied.
+    /// Copies this log into a new file at `into`, with the payloads that `change` gives. Snapshots are not copied,
+    /// because they can hold what was removed from the events. [`Creation`](crate::Creation) is copied.
     ///
     /// This log is only read. Blocks until the new file is complete, on disk and closed. Takes one page of events into
-    /// memory at a time. What is appended to this log meanwhile may be missing in the copy.
+    /// memory at a time. Events that are appended to this log meanwhile may be missing in the copy.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Batch {
 }
 
 impl Copy<'_> {
-    /// Copies what the file says about itself.
+    /// Copies the facts about the file: its format, and when and by which program it was created.
     fn facts(&self) -> Result<(), RewriteError> {
         let facts = || -> Result<Vec<[Vec<u8>; 2]>, Fault> {
             let table = self.from.begin_read()?.open_table(META)?;

@@ -1,4 +1,4 @@
-//! Copying the readable events of a damaged log into a new one.
+//! Copies the readable events of a damaged log into a new one.
 
 use std::{
     fs::{self, File},
@@ -24,7 +24,7 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// How many events of each assistant the new log contains, and why no more.
+    /// How many events of each assistant the new log contains, and why there are no more.
     pub assistants: Vec<Readable>,
 }
 
@@ -66,7 +66,7 @@ pub enum SalvageError {
 }
 
 /// Copies the readable events of the file `from`, whether or not it can be opened, into a new log at `into`: each
-/// assistant's events from the first one up to the first that is lost, or of which the file has conflicting versions.
+/// assistant's events in order, ending before the first one that is lost or has conflicting versions in the file.
 /// `from` is only read. Snapshots are not copied, because they can be made again.
 ///
 /// Blocks until the whole file is read and the events are written. Stop the program that has `from` open first: while a
@@ -141,6 +141,7 @@ fn batch_length(events: &[EventLocation]) -> usize {
         bytes = bytes.saturating_add(event.length);
         bytes <= BATCH_BYTES
     });
+    // An event larger than a batch still needs a transaction.
     fitting.count().max(1)
 }
 

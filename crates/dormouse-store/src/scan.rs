@@ -23,6 +23,7 @@ use crate::{
     signature::LOG_FILE,
 };
 
+/// How much of the file is searched at a time, so that memory does not grow with the file.
 const WINDOW_BYTES: usize = 1024 * 1024;
 /// The number of bytes at the start of a frame that contain its length.
 const PEEK_BYTES: usize = 12;
@@ -211,7 +212,7 @@ fn settle(
     contained(move || {
         let transaction = database.begin_read()?;
         for (assistant, seq) in contested {
-            // An event that cannot be read stays contested. The next one may be on another page.
+            // An event that cannot be read stays contested. The next one may be on an intact page.
             if let Ok(Some(bytes)) = contained(|| committed(&transaction, &assistant, seq)) {
                 found.believe(&assistant, seq, &bytes);
             }
@@ -255,7 +256,8 @@ fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
         if filled < WINDOW_BYTES {
             return Ok(found);
         }
-        // A magic number may cross the end of the window, and an event may extend beyond it: then `position` is larger.
+        // A magic number may cross the end of the window, so the next window begins three bytes before it. If the last
+        // event extends beyond the window, `position` is larger: the next window begins after that event.
         let searched = position.max(filled.saturating_sub(Magic::Event.bytes().len() - 1));
         base = base.saturating_add(to_u64(searched));
     }
@@ -274,6 +276,8 @@ fn event_at(file: &mut File, start: u64) -> io::Result<Option<(OwnedEvent, Event
     if fill(file, &mut peek)? < PEEK_BYTES {
         return Ok(None);
     }
+    // A magic number can occur by chance. Then the length or the checksum does not fit, and the search goes on one byte
+    // later.
     let Some(length) = frame::claimed_length(Magic::Event, &peek) else {
         return Ok(None);
     };

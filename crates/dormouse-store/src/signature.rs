@@ -37,8 +37,8 @@ pub(crate) const LOG_FILE: LogFile = LogFile {
 };
 
 /// In larger files every commit also records which pages are in use, so that opening after a crash need not read the
-/// whole file. Opening a larger file also skips the check of every page. In smaller files both take at most some tens
-/// of milliseconds. `docs/format.md` has the reasons.
+/// whole file. Opening a larger file also skips the check of every page. For a smaller file, reading it after a crash
+/// and checking its pages take some tens of milliseconds each at most. `docs/format.md` has the reasons.
 const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 impl FileSignature for LogFile {

@@ -12,7 +12,7 @@ use crate::{
     verify::VerifyReport,
 };
 
-/// An event log as it was at one moment, or of this process as it is. It cannot be written.
+/// A read-only view: of a file as it was when the view was opened, or of a log that is open in this process.
 ///
 /// # Examples
 ///
@@ -61,7 +61,7 @@ impl LogView {
         }
     }
 
-    /// Whether another process had the log open at that moment, so that there may be more events by now.
+    /// Whether another process had the log open when the view was opened, so that there may be more events by now.
     #[must_use]
     pub fn is_in_use(&self) -> bool {
         self.is_in_use

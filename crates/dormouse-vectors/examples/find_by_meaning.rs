@@ -9,8 +9,8 @@ use dormouse_contracts::{
 };
 use dormouse_vectors::Exact;
 
-/// What is remembered, by whom, how far it is believed, and how much of it is about tea, ships and weather. An encoder
-/// gives each text some hundred such numbers, without names.
+/// Who remembers it, the text, how far it is believed, and a vector: how much the text is about tea, ships and weather.
+/// An encoder returns some hundred numbers for a text, and none of them has a name.
 const MEMORIES: [(&str, &str, f32, [f32; 3]); 5] = [
     (
         "alice",

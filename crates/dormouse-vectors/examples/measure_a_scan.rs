@@ -1,5 +1,5 @@
-//! How long an exact search takes and how much memory a point does: `cargo run --release -p dormouse-vectors --example
-//! measure_a_scan [POINTS] [DIMENSIONS]`.
+//! Measures how long an exact search takes and how much memory a point takes: `cargo run --release -p dormouse-vectors
+//! --example measure_a_scan [POINTS] [DIMENSIONS]`.
 
 #![expect(
     clippy::print_stdout,
@@ -90,7 +90,7 @@ fn point(id: u64, vector: Vec<f32>, assistants: &[AssistantId; 2]) -> Point {
 struct Numbers(u64);
 
 impl Numbers {
-    /// Near one of 32 directions, as texts are near their topics.
+    /// A vector near one of 32 directions, as texts are near their topics.
     fn vector(&mut self, dimensions: usize) -> Vec<f32> {
         let mut topic = Numbers(1 + self.next() % 32);
         (0..dimensions)

@@ -20,21 +20,21 @@ pub use error::EdgeError;
 use shard::EdgeFailure;
 use shards::OpenShards;
 
-/// An index of vectors in a folder, by the engine of Qdrant's server.
+/// An index of vectors in a folder, which runs the engine of the Qdrant server in this process.
 ///
 /// When a call returns, its changes are on disk. Every call that writes flushes them, which takes about ten
 /// milliseconds, so pass many points at once. The engine's own log is not replayed after a crash, so no call returns
 /// before the flush.
 ///
-/// All work happens on one thread of its own, in the order of the calls; at most sixteen wait for it. Dropping an index
+/// All work happens on a separate thread, in the order of the calls; its queue holds sixteen calls. Dropping an index
 /// ends the thread after the call under way. Dropping the future of a call does not stop a call that has begun. If the
 /// engine panics, which it does on damaged files, the call fails with [`VectorErrorKind::Damaged`]: discard the
 /// collection and fill it again.
 ///
 /// It searches exactly, which is fast enough for some hundred thousand points. The engine never shortens its log, which
-/// grows by some two megabytes each time a thousand points of 384 numbers are written: discard a collection that is
-/// often replaced and fill it again. It writes warnings with the crate `log`; the filter `qdrant_edge=error` silences
-/// them.
+/// grows by some two megabytes each time a thousand points of 384 numbers are written: if its points are often
+/// replaced, discard the collection and fill it again. It writes warnings with the crate `log`; the filter
+/// `qdrant_edge=error` silences them.
 pub struct Edge {
     folder: PathBuf,
     actor: EdgeActor,
@@ -50,7 +50,7 @@ impl Edge {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, EdgeError> {
         let folder = folder.as_ref();
         let shards = OpenShards::open(folder)?;
-        // Different paths to the same folder are one index.
+        // Different paths to one folder must give the index the same identity.
         let folder = folder.canonicalize().map_err(|source| EdgeError::Io {
             folder: folder.to_owned(),
             source,

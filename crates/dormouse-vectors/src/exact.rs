@@ -33,8 +33,8 @@ const POINTS_AT_ONCE: usize = 256;
 ///
 /// It is empty after every start. Each component of a vector is stored in two bytes; a point of 384 dimensions takes
 /// about 830 bytes. A search reads the first byte of all admitted points, and the second byte only of those that may be
-/// among the nearest. The first pass knows its own error bound, so it never changes the result. Scores differ from
-/// those of 32-bit floats by at most [`Exact::score_error`].
+/// among the nearest. The error bound of the first byte is known, so no point that could be among the nearest is
+/// skipped. Scores differ from those of 32-bit floats by at most [`Exact::score_error`].
 ///
 /// The work runs on the thread that polls the future and waits only for a lock: about 2 ms for 100,000 points of 384
 /// dimensions, linear in both. Searches run in parallel; adding points blocks them for at most 256 points at a time.

@@ -32,7 +32,7 @@ pub use self::{
     config::{CollectionLayout, QdrantConfig},
 };
 
-/// The most numbers in one request to remove points.
+/// The most ids in one request to remove points.
 const IDS_AT_ONCE: usize = 4_096;
 
 /// Above this limit the number of points is counted first, because a server reserves memory for as many hits as
@@ -88,7 +88,8 @@ impl Qdrant {
         })
     }
 
-    /// The failure for the caller. If the cached facts about the collection may have caused it, they are forgotten.
+    /// The failure for the caller. If cached facts about the collection may have caused the failure, they are
+    /// forgotten.
     fn refuse(&self, collection: &CollectionName, failure: Failure) -> VectorError {
         let is_stale = matches!(
             failure.kind,
@@ -199,7 +200,7 @@ impl Qdrant {
             async move { client.points().count(count).await }
         };
         let answer = self.wire.ask(ask).await?;
-        // Zero in place of a missing number would count as a loss of all points.
+        // If a missing number counted as zero, the caller would conclude that all points are lost.
         let result = answer.result.ok_or(Fault::EmptyAnswer);
         let result =
             result.map_err(|fault| Failure::because(VectorErrorKind::Unavailable, fault))?;

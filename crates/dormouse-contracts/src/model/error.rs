@@ -46,7 +46,7 @@ pub enum ModelErrorKind {
     Malformed,
     /// No request was sent, because the circuit is open or a limit is reached. The pause is the time until the next
     /// request is possible, if it is known.
-    #[error("the provider is left alone for now")]
+    #[error("the provider is not called for now")]
     NotAttempted(Option<Duration>),
 }
 
@@ -109,7 +109,7 @@ impl ModelErrorKind {
         }
     }
 
-    /// Whether the provider rejected this prompt, while it may accept another one.
+    /// Whether the provider rejected this prompt and may accept another one.
     #[must_use]
     pub fn refuses_the_prompt(self) -> bool {
         matches!(self, Self::Refused | Self::ContextExceeded)
@@ -164,8 +164,8 @@ impl ModelErrorKind {
         }
     }
 
-    /// Whether the service has failed, and not this request. A breaker counts these. A call that was not sent says nothing
-    /// about the service, and a service that limits the rate has not failed.
+    /// Whether the fault lies with the service and not with this request. A circuit breaker counts these. A call that
+    /// was not sent says nothing about the service, and a service that limits the rate has not failed.
     #[must_use]
     pub fn is_service_ill(self) -> bool {
         match self {

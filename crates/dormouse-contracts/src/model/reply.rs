@@ -12,7 +12,7 @@ use crate::ids::{CallId, ModelName, ProviderId};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It was finished.
+    /// The reply was finished.
     #[default]
     Stop,
     /// It called tools.
@@ -75,7 +75,7 @@ pub enum RequestField {
 pub struct ReplyInfo {
     /// The provider that answered.
     pub provider: ProviderId,
-    /// The model that was asked. With failover it is not always the first of the list.
+    /// The model that was asked. With failover it is not always the first configured one.
     pub model: ModelName,
     /// The model that the provider reports, if it does. Unchecked, at most 256 bytes.
     pub served_model: Option<String>,

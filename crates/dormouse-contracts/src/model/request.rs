@@ -92,7 +92,7 @@ pub enum Purpose {
     Compaction,
     /// Scoring the importance of what happened.
     Scoring,
-    /// Judging: how hard a task is, or what becomes of a relationship.
+    /// Judging how hard a task is, or how a relationship changes.
     Assessment,
     /// Making facts of what was heard, and attributes of what was noticed about people. Nobody waits for it.
     Consolidation,
@@ -138,7 +138,7 @@ impl fmt::Display for Purpose {
 pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools offered natively; empty if calls are made in the text.
+    /// The tools offered natively; empty if the prompt describes them and calls are read from the reply's text.
     pub tools: Vec<ToolDefinition>,
     /// Which of them may be called.
     pub tool_choice: ToolChoice,
@@ -165,10 +165,10 @@ pub struct ChatRequest {
     /// What it is for.
     #[serde(default)]
     pub purpose: Purpose,
-    /// The turn that it continues, if any, for a model that follows rules. It is never sent to a server.
+    /// The turn that it continues, if any, for a rule-based model. It is never sent to a server.
     #[serde(default)]
     pub turn: Option<Box<TurnContext>>,
-    /// What it asks for outside of a turn, if that is known, for a model that follows rules. It is never sent to a server.
+    /// What it asks for outside of a turn, if that is known, for a rule-based model. It is never sent to a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Box<Task>>,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{time::Timestamp, trust::Trust};
 
-/// The subject of a request outside of a turn as data, for a model that follows rules instead of reading the messages.
+/// The subject of a request outside of a turn as data, for a rule-based model, which does not read the messages.
 ///
 /// It repeats the content of the messages, and is never sent to a server. Each variant says which form of reply is asked
 /// for.
@@ -17,7 +17,7 @@ pub enum Task {
         /// What was heard, seen or noted.
         lines: Vec<TaskLine>,
     },
-    /// What becomes of facts that are about the same as what is known: a JSON array of `{"fact", "action", "record",
+    /// What to do with facts that are similar to known records: a JSON array of `{"fact", "action", "record",
     /// "reason"}`, where the action is `add`, `link`, `supersede` or `ignore`.
     Judgement {
         /// The facts, each with the records that it may repeat or replace.
@@ -26,7 +26,7 @@ pub enum Task {
     /// The lasting traits of one person or thing: a JSON object with `communication_style`, `interests`, `temperament` and
     /// `preferences`.
     Traits {
-        /// The name of whom the notes are about.
+        /// The name of the person or thing that the notes are about.
         name: String,
         /// The notes.
         notes: Vec<String>,
@@ -44,7 +44,7 @@ pub enum Task {
     /// How these lines change what the assistant thinks of somebody: a JSON object with `favorability`, a change from -0.2 to
     /// 0.2, and `reason`.
     Relationship {
-        /// The name of the person, as the lines have it.
+        /// The name of the person, as it is written in the lines.
         name: String,
         /// What was said, by the person and by others.
         lines: Vec<TaskLine>,
@@ -54,7 +54,7 @@ pub enum Task {
         /// The task.
         text: String,
     },
-    /// What these lines make one ask about the world: a JSON array of texts.
+    /// Questions about the world that these lines raise: a JSON array of texts.
     Questions {
         /// What happened.
         lines: Vec<TaskLine>,

@@ -8,7 +8,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// The subject of a request as data, for a model that follows rules instead of reading the messages.
+/// The subject of a request as data, for a rule-based model, which does not read the messages.
 ///
 /// It repeats the content of the messages: it has nothing that they do not show. It is never sent to a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl TurnContext {
     /// The most finished turns.
     pub const MOST_EARLIER: usize = 4;
 
-    /// A turn that begins: nothing was done yet, and nothing went before.
+    /// A turn at its beginning, without steps and without earlier turns.
     #[must_use]
     pub fn new(trigger: TurnTrigger) -> Self {
         Self {
@@ -63,7 +63,7 @@ pub enum TurnTrigger {
     Message(Box<Perception>),
     /// The moment came for something that the assistant means to do for somebody.
     Due(DueAction),
-    /// Another assistant gives a task, or a task that another one was given is over.
+    /// Another assistant gives this one a task, or a task that this one gave away has ended.
     Task(AssistantTask),
 }
 
@@ -76,16 +76,16 @@ impl From<Perception> for TurnTrigger {
 /// A task that goes from one assistant to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssistantTask {
-    /// The other assistant: who gives the task, or who was given it; absent if nobody was.
+    /// The other assistant: the one that gives the task, or the one that was given it; absent if nobody was given it.
     pub other: Option<AssistantId>,
     /// The words of the task.
     pub task: String,
-    /// What became of a task that another one was given; absent for a task that is to be done.
+    /// How a task that another assistant was given has ended; absent for a task that is to be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<TaskReport>,
 }
 
-/// What became of a task.
+/// How a task ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskReport {
@@ -100,7 +100,7 @@ pub enum TaskReport {
 pub struct DueAction {
     /// For whom.
     pub entity: EntityId,
-    /// The name of whom it is for, for display only.
+    /// The name of that entity, for display only.
     pub name: String,
     /// What is to be done.
     pub description: String,

@@ -26,13 +26,14 @@ pub struct Usage {
     pub cost: Option<Usd>,
 }
 
-/// What costs nothing is not written into every event.
+/// Counts of zero are left out of stored events.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
 fn is_zero(tokens: &u32) -> bool {
     *tokens == 0
 }
 
-/// An amount of money in United States dollars, exact to a millionth of a millionth: the price of a single token.
+/// An amount of money in United States dollars, exact to a millionth of a millionth, so that the price of a single
+/// token can be stored.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -45,7 +46,8 @@ impl Usd {
 
     const PICOS: u64 = 1_000_000_000_000;
 
-    /// An amount in millionths of a millionth of a dollar. One dollar per million tokens is 1,000,000 of them per token.
+    /// An amount in millionths of a millionth of a dollar. One dollar per million tokens is 1,000,000 of these units
+    /// per token.
     #[must_use]
     pub fn from_picos(picos: u64) -> Self {
         Self(picos)

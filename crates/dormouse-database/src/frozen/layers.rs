@@ -13,7 +13,8 @@ pub(super) struct Layers {
     header: Vec<u8>,
     /// The start of the file, as far as it was copied.
     copy: Vec<u8>,
-    /// Below this position, blocks that were not written in memory come from the file. The limit never grows.
+    /// Blocks below this position come from the copy or the file, unless they were written in memory. Blocks above it
+    /// start as zeros. It never grows.
     below: u64,
     length: u64,
     changed: BTreeMap<u64, Vec<u8>>,

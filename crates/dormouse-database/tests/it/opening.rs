@@ -90,7 +90,7 @@ fn a_file_in_use_is_reported_and_free_after_it_is_closed() {
     assert!(matches!(error, DatabaseOpenError::InUse { .. }));
     assert_eq!(
         text,
-        " is in use by another process: nothing is wrong with it. Stop that one, then try again"
+        " is in use by another process: nothing is wrong with it. Stop that process, then try again"
     );
     write(&first, 1..2).unwrap();
     drop(first);
@@ -116,7 +116,7 @@ fn a_file_of_another_kind_is_left_alone_in_both_directions() {
     assert_eq!(
         found.unwrap_err().to_string(),
         format!(
-            "{} is not a bundle of letters, and was left alone: name another file",
+            "{} is not a bundle of letters, and was left alone: choose another file",
             place.path().display()
         )
     );
@@ -228,7 +228,7 @@ fn a_path_that_is_a_folder_or_leads_nowhere_is_the_file_systems_error() {
         assert!(matches!(error, DatabaseOpenError::Io { .. }), "{error:?}");
         assert_eq!(
             text,
-            " cannot be opened as a diary: check its folder, the permissions and the room on the disk"
+            " cannot be opened as a diary: check its folder, the permissions and the free space"
         );
     }
     assert_eq!(place.files(), ["file"]);

@@ -27,7 +27,7 @@ pub(super) struct BlockEntry {
     attributes: Option<String>,
     observations: Vec<String>,
     conversation: Vec<String>,
-    /// Who was party to all of it.
+    /// Who perceived all of it.
     pub(super) audience: Audience,
     /// Its parts, each with what it was made from, as far as that is known.
     pub(super) parts: Vec<(String, Sources)>,
@@ -110,7 +110,7 @@ impl BlockEntry {
     }
 }
 
-/// Who was party to everything that an entry may say. What it says of somebody who is alone with the assistant is for that
+/// Who perceived everything that an entry may say. An entry about somebody who is alone with the assistant is for that
 /// person.
 fn audience(
     profile: &Profile,
@@ -182,7 +182,7 @@ fn talk(conversation: &Conversation, is_alone: bool, actions: &[String]) -> Vec<
     lines
 }
 
-/// What is to be done for somebody, first what is most urgent.
+/// The pending actions for somebody, the most urgent first.
 fn actions(conversation: &Conversation, hearing: &BlockHearing<'_>) -> Vec<(String, Sources)> {
     let actions = conversation.pending_actions.iter();
     let actions = actions.filter(|action| hearing.may_learn(action.audience.as_ref()));
@@ -190,7 +190,7 @@ fn actions(conversation: &Conversation, hearing: &BlockHearing<'_>) -> Vec<(Stri
     actions.sort_by_key(|action| (Reverse(action.priority), action.id));
     let actions = actions.into_iter().map(|action| {
         let text = content(action.description.as_str(), ACTION);
-        // Only ids, moments, and words of the action itself.
+        // A condition contains only ids, moments, and words of the action itself.
         let condition = match text.is_empty() || !action.waits() {
             true => String::new(),
             false => format!(" ({})", content(&action.condition(), ACTION)),

@@ -57,7 +57,7 @@ impl Entities {
         Ok(ChangePlan::of_profile(profile))
     }
 
-    /// Changes a profile in place. Callers pass only such changes; others have no effect.
+    /// Applies a change to one profile. Callers pass only changes of the kinds in [`edited`]; any other has no effect.
     pub(super) fn edit(
         &self,
         change: &EntityChange,

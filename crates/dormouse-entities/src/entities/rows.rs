@@ -25,7 +25,7 @@ pub struct Rows {
     pub removed: Vec<RemovedEntity>,
 }
 
-/// Rows that do not form a valid state, because the store is damaged or mixed.
+/// Rows that do not form a valid state, because the store is damaged or has rows of different states.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowsError {

@@ -13,21 +13,21 @@ use crate::{
 /// How a change is taken back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Undoing {
-    /// By an opposite change that others must see as well, because it says who is one person, whether somebody is known, or how
-    /// far somebody is trusted.
+    /// By an opposite change that other readers of the log must see too, because it changes which ids are one person,
+    /// whether somebody is known, or how far somebody is trusted.
     Opposite(EntityChange),
     /// By [`EntityChange::Reverted`].
     Reverted(EntityChange),
-    /// Not at all: it began or ended a conversation, said something in it, or removed something for good.
+    /// Not at all: it began or ended a conversation, added a message, counted an interaction, or erased something.
     Impossible,
 }
 
 impl Entities {
-    /// How a change of this time is taken back, which came after `before`. Pure.
+    /// How to take back `change`, which was applied at the time `at` to the state `before`. Pure.
     ///
     /// # Errors
     ///
-    /// [`EntityChangeError`] if what it did is not there any more.
+    /// [`EntityChangeError`] if nothing is left of its effect.
     pub fn undoing(
         &self,
         change: &EntityChange,
@@ -106,7 +106,7 @@ impl Entities {
         Ok(Undoing::Reverted(reverted))
     }
 
-    /// Whether it was this removal by which the entity is not there now.
+    /// Checks that the entity was removed at this time and is still removed.
     fn is_removed_since(&self, entity: &EntityId, at: Timestamp) -> Result<(), EntityChangeError> {
         let removed = self.removed.get(entity);
         match removed {

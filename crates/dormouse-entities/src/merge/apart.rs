@@ -36,13 +36,13 @@ pub(crate) fn separate(
     (from, survivor)
 }
 
-/// An entity without what one change made of it, from its states before that change, after it, and now.
+/// An entity without the effect of one change, from its states before that change, after it, and now.
 pub(crate) fn without(before: &EntityState, after: &EntityState, now: &EntityState) -> EntityState {
     EntityState {
         profile: Profile {
             created_at: now.profile.created_at,
             updated_at: now.profile.updated_at,
-            // A log names observations by their numbers, so none is used twice.
+            // A log identifies observations by their numbers, so no number is used twice.
             last_number: now.profile.last_number,
             ..profile(&before.profile, &after.profile, &now.profile)
         },
@@ -95,8 +95,8 @@ fn profile(before: &Profile, after: &Profile, now: &Profile) -> Profile {
     own
 }
 
-/// Like any list, by number; one that was noted again by the change is believed as before. Observations of the other entity
-/// that were confirmed since stay, too.
+/// As [`back_list`], by number. An observation that the change repeated gets its former trust and time back.
+/// Observations of the other entity that were confirmed since stay, too.
 fn observations(
     before: &[Observation],
     after: &[Observation],
@@ -107,7 +107,7 @@ fn observations(
     for own in &mut own {
         let find = |list: &[Observation]| list.iter().find(|item| same(item, own)).cloned();
         if let (Some(was), Some(then)) = (find(before), find(after)) {
-            // What was made of it is taken back elsewhere, and is not made again.
+            // The stage stays: attributes made from it are set back elsewhere and must not be made again.
             let stage = own.stage;
             *own = Observation {
                 stage,
@@ -207,7 +207,7 @@ fn relationship(before: &Relationship, after: &Relationship, now: &Relationship)
         let by = now.favorability.value() - after.favorability.value();
         before.favorability.moved(by)
     };
-    // Those that the merge made into one by dropping the oldest count for fewer people, and never for more.
+    // Judgements that the merge combined to stay within the limit count for fewer people, never for more.
     let since_merge = now
         .judgements
         .iter()

@@ -22,8 +22,8 @@ const TEXT: usize = 300;
 /// Whose orders count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrderPolicy {
-    /// The lowest trust for an instruction. Default: 0.65, inclusive: a mention has 0.7, and a little less from somebody
-    /// who mostly talks aloud.
+    /// The lowest trust for an instruction. Default: 0.65, inclusive: a mention has a trust of 0.7, or a little less if
+    /// its sender mostly talks aloud.
     pub instruction_trust: Trust,
     /// The lowest trust for a preference, which concerns only the person. Default: 0.5.
     pub preference_trust: Trust,
@@ -74,7 +74,7 @@ pub enum LeftOut {
     NotValid,
     /// The same person repeated the order.
     Repeated {
-        /// The order in its place, which may be left out for lack of room.
+        /// The order that replaces it, which may itself be left out for lack of room.
         by: OrderId,
     },
     /// The same person later gave another order on the subject.

@@ -6,7 +6,7 @@ use super::{
     sentence::{Sentence, statements},
 };
 
-/// Words that do not change the subject, such as how strongly and how often.
+/// Words that do not change the subject, such as words for how strongly or how often.
 const PASSED_OVER: [&str; 46] = [
     "always",
     "never",
@@ -85,8 +85,8 @@ const LANGUAGES: [&str; 26] = [
     "greek",
 ];
 
-/// What the first statement of a text is about, in words that do not depend on whether it is wanted or not: `always
-/// knock` and `never knock` are about the same. Nothing where no word is left.
+/// The subject of the first statement of a text. It does not depend on whether something is wanted or not: `always
+/// knock` and `never knock` have the same subject. `None` if no word is left.
 ///
 /// Forms of address and languages are subjects of their own: `call me Al` and `call me Alice` have the same subject.
 /// Otherwise two texts have the same subject if they contain the same words in any order.

@@ -23,10 +23,11 @@ const MOST_DAYS: u64 = 1_000;
 /// - Each interaction moves the trust towards the attested trust of the message by [`TRUST_STEP`](Self::TRUST_STEP) of
 ///   the difference.
 ///
-/// - Only a judgement, or setting it, moves the favorability. A judgement made from text with a trust below 0.5 does not, and
-///   what follows from one is shown only to those who were party to its sources.
+/// - Only a judgement, or setting it, moves the favorability. A judgement made from text with a trust below 0.5 moves
+///   nothing. The effect of a judgement is shown only to those who perceived its sources.
 ///
-/// - Within one day (UTC) each of the three moves at most by its `_A_DAY`. A late event counts for the current day.
+/// - Within one day (UTC) each of the three moves at most by its `_A_DAY` constant. A late event counts for the current
+///   day.
 /// - The rapport fades by [`FADES_A_DAY`](Self::FADES_A_DAY) for each whole day without interaction. It fades when it is
 ///   read or at the next interaction; nothing happens meanwhile.
 ///
@@ -137,7 +138,7 @@ impl Relationship {
         self.trust = trust_moved(self.trust, step);
     }
 
-    /// Records a judgement: as much of `step` as the day allows, for those who were party to its sources.
+    /// Records a judgement: as much of `step` as the day allows, for those who perceived its sources.
     pub(crate) fn judge(
         &mut self,
         step: f32,

@@ -1,4 +1,4 @@
-//! Judgements, each for those who were party to what it was made from.
+//! Judgements, each shown only to those who perceived what it was made from.
 
 use dormouse_contracts::{Audience, Sources, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,9 +8,9 @@ use super::{Favorability, Relationship, RelationshipState};
 /// A judgement that moved the favorability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// By how much it moved it.
+    /// By how much it moved the favorability.
     pub by: f32,
-    /// Who was party to what it was made from, other than the assistant.
+    /// Who perceived what it was made from, other than the assistant.
     pub audience: Audience,
     /// What it was made from; empty if that is not known.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
@@ -18,7 +18,7 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Both in one, for those who were party to both.
+    /// Combines two judgements into one, for those who are in both audiences.
     fn and(self, other: &Self) -> Self {
         Self {
             by: self.by + other.by,
@@ -27,7 +27,7 @@ impl Judgement {
         }
     }
 
-    /// The part of it that counts in a mean.
+    /// The judgement scaled by its weight in a mean.
     pub(crate) fn scaled(&self, part: f32) -> Self {
         Self {
             by: self.by * part,
@@ -37,11 +37,12 @@ impl Judgement {
 }
 
 impl Relationship {
-    /// The most judgements that are kept apart. Beyond that the two oldest become one, for those who were party to both.
+    /// The most judgements that are stored separately. Beyond that the two oldest are combined, for those who are in
+    /// both audiences.
     pub const MOST_JUDGEMENTS: usize = 32;
 
-    /// The judgements that the favorability comes from, oldest first. Those of older logs, which count for everybody and
-    /// have no sources, are not among them, nor those before it was set.
+    /// The judgements that the favorability comes from, oldest first. Judgements of older logs, which count for
+    /// everybody and have no sources, are not included, nor those from before the favorability was set.
     #[must_use]
     pub fn judgements(&self) -> &[Judgement] {
         &self.judgements
@@ -59,7 +60,7 @@ impl Relationship {
         Self {
             favorability: match hidden.is_empty() {
                 true => self.favorability,
-                // Sums of tenths are not exact, and a state begins at an exact number.
+                // Float sums are not exact, but a state begins at an exact score.
                 false => Favorability(
                     ((self.favorability.value() - by).clamp(-1.0, 1.0) * 1e5).round() / 1e5,
                 ),
@@ -80,7 +81,7 @@ impl Relationship {
     }
 
     pub(super) fn judged(&mut self, judgement: Judgement) {
-        // Nothing has to be kept apart of it.
+        // It moves nothing, or it counts for everybody and has no sources: there is nothing to store.
         if judgement.by == 0.0
             || judgement.audience == Audience::Public && judgement.sources.is_empty()
         {

@@ -1,4 +1,4 @@
-//! How far an index is filled: in the memory's file for an index that lasts, in memory for one that does not.
+//! Stores how far an index is filled: in the memory's file for a durable index, in this process for a volatile one.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ impl Memory {
         blocking(read).await
     }
 
-    /// Keeps how far the index is filled from a space.
+    /// Saves how far the index is filled from a space.
     pub(super) async fn save_index_checkpoint(
         &self,
         space: u32,

@@ -125,7 +125,8 @@ impl Memory {
         let mut sent = 0;
         for (collection, points) in batch.points {
             let name = self.inner.collection_name(collection, space.number)?;
-            // A collection that was made is not made again: if it is missing, the upsert must fail, so that the loss shows.
+            // A collection that was made is not made again: if it is missing, the upsert must fail, so that the loss is
+            // noticed.
             if let (false, Some(first)) = (made.contains(&collection), points.first()) {
                 let prepare = index.port.prepare(&name, first.vector.len());
                 lost_or(index.write(MAKING_LIMIT, prepare).await)?;
@@ -215,9 +216,9 @@ impl Memory {
         self.clear_points(vectors, space).await
     }
 
-    /// Removes the points of a space, and then counts it as not indexed. In this order, because recall drops this future when
-    /// it takes too long, and a key that may only read discards nothing: the points that are left must still serve. After a
-    /// restart the number of points shows what is missing.
+    /// Removes the points of a space, and then counts it as not indexed. In this order, because recall drops this
+    /// future when it takes too long, and a read-only key can discard nothing: the points that are left must stay
+    /// searchable. After a restart the number of points shows that some are missing.
     async fn clear_points(&self, vectors: &Vectors, space: &Space) -> Result<(), IndexingError> {
         // Set first: if this future is dropped below, the next call empties the index.
         vectors.knowledge.set_check(space.number, IndexCheck::Lost);

@@ -15,9 +15,10 @@ use crate::{
     vectors::{IndexCheck, Vectors, is_usable},
 };
 
-/// How many similar records the index is asked for. So many that the records that match by words are usually among them.
+/// How many similar records the index is asked for. The number is so large that the records that match by words are
+/// usually among them.
 const HITS: usize = 1_000;
-/// How many it is asked for at most, if listeners may not be told of the nearest.
+/// How many it is asked for at most, if the nearest may not be shown to the listeners.
 const MOST_HITS: usize = 64_000;
 /// How many records recall itself embeds before it searches.
 const BEFORE_SEARCH: usize = 16;
@@ -105,7 +106,7 @@ impl Memory {
             let hits = self
                 .nearest(vectors, space, request, (query, &filter, made), limit)
                 .await?;
-            // An index knows no audiences, so what may not be recalled takes places among its hits.
+            // An index does not know audiences, so records that may not be recalled take places among its hits.
             let is_cut = hits.len() >= limit;
             if !is_cut || limit >= MOST_HITS || self.inner.heard_among(&hits, &hearing) >= depth {
                 return Ok(hits);

@@ -28,7 +28,7 @@ impl Inner {
         }
     }
 
-    /// Commits a change of records that no log has, and applies it.
+    /// Commits a change of records that comes from no log, and applies it.
     pub(crate) fn change<T>(
         &self,
         work: impl FnOnce(&mut Writing<'_>, Timestamp) -> Step<(T, Done)>,

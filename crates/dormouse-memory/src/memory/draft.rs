@@ -2,7 +2,7 @@
 
 use dormouse_entities::Entities;
 
-/// What the thread that holds the lock of all changes works on.
+/// The working copy of the thread that holds the lock of all changes.
 pub(crate) struct Draft {
     /// The people and things, as they will be if the change commits. Readers never see it.
     pub(super) entities: Entities,

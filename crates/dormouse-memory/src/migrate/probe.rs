@@ -16,7 +16,7 @@ use crate::{
 const MOST: usize = 200;
 /// How many words a record must have to be used as a probe.
 const LEAST_WORDS: usize = 6;
-/// The record must be among this many answers.
+/// A probe succeeds if its record is among this many first answers.
 const WITHIN: usize = 10;
 
 /// A question, and the record that answers it.
@@ -51,7 +51,7 @@ pub struct ProbeReport {
 }
 
 impl ProbeReport {
-    /// Whether recall in the new space is at most this share of the probes worse.
+    /// Whether the share of successful probes in the new space is lower by at most `tolerance`.
     #[must_use]
     pub fn is_no_worse(&self, tolerance: f32) -> bool {
         match &self.before {

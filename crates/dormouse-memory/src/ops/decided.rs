@@ -18,10 +18,10 @@ use crate::{
     store::{Writing, tables},
 };
 
-/// How many facts of one extraction are looked at for what else an utterance says; a model makes fewer of it.
+/// How many facts of one extraction are searched for other facts from an utterance; a model makes fewer than that.
 const MOST_FACTS: u32 = 200;
 
-/// Makes the change of this event. The notes that it adds, or finds known, come with the result.
+/// Makes the change of this event. The result lists the notes that it adds or already has.
 pub(crate) fn decided(
     writing: &mut Writing<'_>,
     entities: &mut Entities,
@@ -50,8 +50,9 @@ pub(crate) fn decided(
     Ok((Vec::new(), done?))
 }
 
-/// Ends the validity of a record, and of the utterance from which it was quoted, if that says nothing else that is still so: recall
-/// would give the old words again. Only what somebody decides on a record does this; consolidation leaves what was heard as it is.
+/// Ends the validity of a record. Also ends that of the utterance that it was made from, if no other valid fact was
+/// made from that: otherwise recall would return the old words. Only a decision about a record does this; consolidation
+/// leaves what was heard as it is.
 fn superseded(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -74,7 +75,8 @@ fn superseded(
     Ok(done)
 }
 
-/// The only utterance of which a record was made, and nothing else that is still so. What takes the place of the record stays.
+/// The utterance that a record was made from, if it is the only source and no other live fact was made from it. The
+/// record that replaces it is never returned.
 fn utterance(writing: &Writing<'_>, of: &Record, by: Option<RecordId>) -> Step<Option<Record>> {
     let [source] = *of.provenance.derived_from.as_slice() else {
         return Ok(None);
@@ -126,8 +128,8 @@ fn add_parts(
     Ok((added, done))
 }
 
-/// Takes back everything that an event did to records: all of it, or nothing. An event that did nothing to records may have changed
-/// what is known of somebody.
+/// Takes back everything that an event did to records: all of it, or nothing. If it did nothing to records, takes back
+/// what it changed about a person or thing.
 fn undo(
     writing: &mut Writing<'_>,
     entities: &mut Entities,
@@ -151,7 +153,7 @@ fn undo(
     revert_all(writing, now, reason, made.into_iter().rev())
 }
 
-/// Whether the text of a record is gone. There is nothing to take back of it.
+/// Whether the text of a record is gone. Then there is nothing to take back.
 fn is_blank(writing: &Writing<'_>, record: RecordId) -> Step<bool> {
     Ok(writing
         .record(record)?

@@ -14,12 +14,14 @@ use crate::{
     write::Decision,
 };
 
-/// The weight of a link to a record that a fact contradicts, but may not replace: as in a plan.
+/// The weight of a link to a record that a fact contradicts but may not replace. It is the same as in an extraction
+/// plan.
 const CONTRADICTS: f32 = 0.7;
 
 /// Adds the facts, each as a part of the event, in order and from 1, and marks the records as read.
 ///
-/// A fact is left out if one of its sources is no longer in use: what was withdrawn or erased meanwhile leads to nothing.
+/// A fact is left out if one of its sources is no longer in use: nothing is made from a record that was withdrawn or
+/// erased meanwhile.
 pub(crate) fn extracted(
     writing: &mut Writing<'_>,
     now: Timestamp,
@@ -64,7 +66,7 @@ pub(crate) fn extracted(
     Ok((added, done))
 }
 
-/// Who was party to all of these records.
+/// Who perceived all of these records.
 fn party_to_all(writing: &Writing<'_>, records: &[RecordId]) -> Step<Audience> {
     let mut known_to = match records {
         [] => Audience::nobody(),
@@ -114,7 +116,8 @@ fn write_one(
         return Ok(Some(added));
     };
     let step = match decision {
-        // The plan keeps to this rule too. A log is only data, and what it says may rest on a record that has changed since.
+        // The plan follows this rule, too. It is checked again here, because the record may have changed since the plan
+        // was made.
         Decision::Supersede { old } if !may_supersede(writing, id, old)? => {
             let kind = LinkKind::Contradicts;
             link(writing, now, reason, (id, old), kind, CONTRADICTS)

@@ -1,4 +1,4 @@
-//! Changing what is known of people and things, and taking that back.
+//! Changes what is known about people and things, and takes such changes back.
 
 use dormouse_contracts::{Seq, Timestamp};
 use dormouse_entities::{Entities, EntityChange, Undoing};
@@ -29,7 +29,8 @@ pub(crate) fn change_entity(
     Ok(Done::of(change, Vec::new()))
 }
 
-/// The opposite change that takes back what an event changed of a person or thing, if it is one that the log must have as such.
+/// The opposite change that takes back what an event changed about a person or thing, if the log must have it as an
+/// event.
 pub(crate) fn opposite(
     writing: &Writing<'_>,
     entities: &Entities,
@@ -45,7 +46,7 @@ pub(crate) fn opposite(
     }
 }
 
-/// Takes back what an event changed of a person or thing; `None` if it changed nothing of the kind on purpose.
+/// Takes back what an event changed about a person or thing; `None` if nobody decided on such a change in this event.
 pub(super) fn undo(
     writing: &mut Writing<'_>,
     entities: &mut Entities,
@@ -67,7 +68,8 @@ pub(super) fn undo(
     Ok(Some(done))
 }
 
-/// What somebody decided to change of a person or thing. What follows from what was heard is no such decision.
+/// The change of a person or thing that somebody decided on in this event. A change that only follows from what was
+/// heard does not count.
 fn decided_on(
     writing: &Writing<'_>,
     event: Seq,
@@ -88,11 +90,12 @@ fn undoing(
     stored: &StoredChange,
     change: &EntityChange,
 ) -> Step<Undoing> {
-    // Undoing is rare, so what was known then is made again, and is not kept with every change.
+    // Undoing is rare, so the state before the change is computed again from earlier changes instead of being stored
+    // with each.
     let mut before = Entities::new();
     writing.each_change_before(stored.seq, |earlier| {
         if let Change::Entity { change } = &earlier.change {
-            // Each was accepted in the same state.
+            // Each change was accepted in the same state before, so none is refused now.
             before.apply(change, earlier.at).map_err(refuse)?;
         }
         Ok(())

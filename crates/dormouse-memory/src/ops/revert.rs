@@ -31,7 +31,7 @@ pub(super) fn revert_all(
     reason: &str,
     seqs: impl IntoIterator<Item = ChangeSeq>,
 ) -> Step<Done> {
-    // All checks come first: a log may go on after a change that is refused.
+    // All checks come before the first write: a log goes on after a change that is refused, so nothing of it may stay.
     let mut look = Look {
         writing,
         changed: BTreeMap::new(),
@@ -66,7 +66,7 @@ pub(super) fn revert_all(
     Ok(done)
 }
 
-/// The records as they are in the file, or as changes that are taken back first leave them.
+/// The records in the file, as they will be once the earlier changes of the same call are taken back.
 struct Look<'w, 't> {
     writing: &'w Writing<'t>,
     changed: BTreeMap<RecordId, Record>,
@@ -81,7 +81,7 @@ impl Look<'_, '_> {
     }
 }
 
-/// The records that change `seq` touched, without it.
+/// The records that change `seq` touched, as they are without it.
 fn restored(look: &Look<'_, '_>, now: Timestamp, seq: ChangeSeq) -> Step<Vec<Record>> {
     let stored = stored(look, seq)?;
     check_in_effect(look.writing, &stored)?;
@@ -118,7 +118,7 @@ fn undone_by(writing: &Writing<'_>, seq: ChangeSeq) -> Result<Option<ChangeSeq>,
     Ok(first.filter(|_| is_undone))
 }
 
-/// Whether a change is taken back, or has its effect again.
+/// Whether the effect of a change is taken back, or made again.
 #[derive(Clone, Copy)]
 enum Way<'r> {
     Back,
@@ -127,7 +127,7 @@ enum Way<'r> {
 }
 
 impl Way<'_> {
-    /// From what to what a value is set that was `before` the change and `after` it.
+    /// For a value that a change set from `before` to `after`: the value it must have now, and the value to set.
     fn of<T>(self, before: T, after: T) -> (T, T) {
         match self {
             Self::Back => (after, before),
@@ -136,7 +136,7 @@ impl Way<'_> {
     }
 }
 
-/// The records of a change, without it or with it again, if they still are as change `by` left them.
+/// The records of a change, with its effect taken back or made again, if they are still as change `by` left them.
 fn opposite(
     look: &Look<'_, '_>,
     now: Timestamp,
@@ -210,7 +210,7 @@ fn added(look: &Look<'_, '_>, now: Timestamp, by: ChangeRef, note: Record) -> St
     if let Some(key) = &note.provenance.source_key
         && let Some(there) = look.writing.by_source(key)?
     {
-        // The note was added by another way since: one source is one record.
+        // The note was added in another way since, and each source has only one record.
         return Err(changed_since(by, there));
     }
     Ok(Record {

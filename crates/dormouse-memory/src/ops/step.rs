@@ -1,4 +1,4 @@
-//! What a step of a transaction answers: the changes that it wrote, or why it was refused.
+//! What a step of a transaction returns: the changes that it wrote, or why it was refused.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use crate::{
 };
 use dormouse_contracts::{Origin, Seq, Timestamp};
 
-/// A change, as an error names it: by its event, which the log shows. In a memory that follows no log, by its sequence
-/// number.
+/// A change as errors show it: by its event, which the user finds in the log, or in a memory without a log by its
+/// sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeRef {
     /// The change.
@@ -94,8 +94,8 @@ pub enum ChangeError {
     /// Erasing cannot be taken back. This includes notes that were ignored because the erased record said the same.
     #[error("{0} cannot be undone, because the text was erased for good")]
     Erased(ChangeRef),
-    /// The event did nothing to records.
-    #[error("event {0} of the log changed no record, and nobody's profile on purpose")]
+    /// The event did nothing that can be taken back.
+    #[error("event {0} of the log changed no record, and no profile by anybody's decision")]
     NothingToUndo(Seq),
     /// The memory follows a log, and only its log changes it.
     #[error(

@@ -15,7 +15,7 @@ pub(crate) struct Meta {
     pub(crate) kind: RecordKind,
     pub(crate) collection: Collection,
     pub(crate) trust: Trust,
-    /// Who was party to it: its place in [`Audiences`].
+    /// Who perceived it: its number in [`Audiences`].
     pub(crate) audience: u32,
     pub(crate) at: Timestamp,
     pub(crate) valid_from: Timestamp,
@@ -63,7 +63,7 @@ impl Audiences {
         if let Some(number) = self.numbers.get(&audience) {
             return *number;
         }
-        // No memory has so many records.
+        // No memory has so many different audiences.
         let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         self.all.push(audience.clone());
         self.numbers.insert(audience, number);

@@ -1,4 +1,4 @@
-//! Leaving out what not all listeners were party to.
+//! Leaves out records that not all listeners perceived.
 
 use std::sync::PoisonError;
 
@@ -12,7 +12,7 @@ const RELEVANT: usize = 3;
 /// The least score of a relevant match, as a share of the best.
 const RELEVANT_SHARE: f32 = 0.5;
 
-/// Which records the listeners of a request may be told of, by the numbers of their audiences.
+/// Which records may be shown to the listeners of a request: a flag for each number of an audience.
 #[derive(Debug)]
 pub(crate) struct Hearing(Option<Vec<bool>>);
 
@@ -38,8 +38,8 @@ impl Hearing {
 }
 
 impl Inner {
-    /// Which records these listeners may be told of. Two ids of one person count as one. Takes time in proportion to the
-    /// number of different audiences.
+    /// Which records may be shown to these listeners. Two ids of one person count as one. Takes time in proportion to
+    /// the number of different audiences.
     pub(crate) fn hearing(&self, listeners: Option<&Audience>) -> Hearing {
         let Some(listeners) = listeners else {
             return Hearing::all();
@@ -67,7 +67,7 @@ impl Inner {
         metas.filter(|meta| hearing.admits(meta)).count()
     }
 
-    /// The relevant matches that the listeners may not be told of, best first.
+    /// The relevant matches that may not be shown to the listeners, best first.
     pub(super) fn withheld(
         &self,
         request: &RecallRequest,

@@ -12,13 +12,13 @@ use crate::{
     record::{Collection, Record, RecordId, RecordKind},
 };
 
-/// The least trust of a recalled record, by default (seed: Memory and Sleep).
+/// The least trust of a recalled record, by default.
 pub const MIN_TRUST: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::FULL,
 };
-/// The least trust of a recalled quotation, by default. That somebody said something is attested by a server; only whether
-/// it is true needs [`MIN_TRUST`].
+/// The least trust of a recalled quotation, by default. A server attests that somebody said it; [`MIN_TRUST`] is needed
+/// only to believe that it is true.
 pub const MIN_QUOTE_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::FULL,
@@ -186,7 +186,7 @@ impl RecallRequest {
         self
     }
 
-    /// Leaves out records that one of these listeners was not party to; by default none is left out. A record that is left
+    /// Leaves out records that not all of these listeners perceived; by default none is left out. A record that is left
     /// out takes no place in the ranking or the budget. Records that would have been among the best are
     /// [reported](Recall::withheld).
     #[must_use]
@@ -200,7 +200,8 @@ impl RecallRequest {
         match (self.limit, self.tokens) {
             (Some(limit), _) => limit,
             (None, None) => DEFAULT_LIMIT,
-            // A line takes about twenty tokens at least, so sixteen of them never leave the budget unused.
+            // A line takes at least about twenty tokens, so with a match for every sixteen tokens no budget is left
+            // unused.
             (None, Some(tokens)) => usize::try_from(tokens / 16)
                 .unwrap_or(MAX_LIMIT)
                 .clamp(DEFAULT_LIMIT, MAX_LIMIT),
@@ -277,17 +278,17 @@ pub struct Recall {
     /// How many changes are not yet in the vectors, or not yet in their index. Until then, their records are found by words
     /// alone. If the request asked for words only, the changes that are not embedded.
     pub waiting: u64,
-    /// Records that match as well as what is recalled and were left out because of the listeners, best first. Only a person who
-    /// looks after the assistant may learn which they are.
+    /// Records that match as well as what is recalled and were left out because of the listeners, best first. Show them
+    /// only to an operator of the assistant.
     pub withheld: Vec<Withheld>,
 }
 
-/// A record that was not recalled because not all listeners were party to it.
+/// A record that was not recalled because not all listeners perceived it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Withheld {
     /// The record.
     pub record: RecordId,
-    /// Who was party to it.
+    /// Who perceived it.
     pub audience: Audience,
 }
 

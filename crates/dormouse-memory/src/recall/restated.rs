@@ -7,13 +7,13 @@ use dormouse_retrieval::terms;
 use super::Recollection;
 use crate::record::{Collection, RecordId};
 
-/// How many more matches are looked at than wanted, because some may be left out.
+/// How many more matches are searched for than wanted, because some may be left out.
 pub(super) const SPARE: usize = 8;
-/// An entry says more than its sources if at least one of so many of its words is new.
+/// An entry says more than its sources if more than one in this many of its words is new.
 const NEW_WORD_IN: usize = 5;
 
-/// The matches without journal entries that say little more than the matches that they were made of: nobody needs both, and the
-/// source has the words as they were said.
+/// The matches without journal entries that say little more than the matches that they were made from: nobody needs
+/// both, and the sources have the original words.
 pub(super) fn left_out(mut matches: Vec<Recollection>) -> Vec<Recollection> {
     if matches.iter().all(|found| !is_entry(found)) {
         return matches;

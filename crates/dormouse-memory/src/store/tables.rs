@@ -46,7 +46,7 @@ pub(crate) const NEXT_CHANGE: &str = "next change";
 pub(crate) const LOG_THROUGH: &str = "log through";
 /// The two halves of the hash of the event at [`LOG_THROUGH`].
 pub(crate) const LOG_HASH: [&str; 2] = ["log hash, high", "log hash, low"];
-/// The event whose facts were made of this record.
+/// The name of the state that holds the event with the facts that were made from this record.
 pub(crate) fn extracted(record: RecordId) -> String {
     format!("extracted {record}")
 }

@@ -23,7 +23,7 @@ pub struct Exported {
     pub left_out: u64,
 }
 
-/// Why an export stopped. The lines that were written are valid, but not all.
+/// Why an export stopped. The lines that were written are valid, but some are missing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {

@@ -9,7 +9,7 @@ use crate::note::Note;
 
 /// How many records are stored in one write.
 const BATCH: usize = 512;
-/// After how many bytes a batch is stored. One more line may follow, and all of it fits into one event of a log.
+/// A batch ends with the line that reaches this many bytes. With that line, it still fits into one event of a log.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// The counts of an import.

@@ -203,7 +203,7 @@ impl Line {
             },
             ImportClaims::Foreign { at_most } => Self {
                 trust: self.trust.lowest(at_most),
-                // The same file is recognised again, so its key holds what it claims.
+                // The key is made from all claims, before they are dropped, so that the same file is recognised again.
                 source_key: Some(self.key()),
                 thread: None,
                 derivation: Derivation::Imported,

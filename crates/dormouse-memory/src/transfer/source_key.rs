@@ -1,4 +1,4 @@
-//! The key of a line that comes without one, so that a line that is imported twice is one record.
+//! The key of a line that has none, so that a line that is imported twice is stored once.
 
 use dormouse_contracts::{AssistantId, Timestamp};
 use sha2::{Digest, Sha256};

@@ -115,7 +115,7 @@ impl GuardedIndex {
         let judge = |error: &Option<VectorError>| ill_if(error.as_ref().is_some_and(is_key));
         match self.write_breaker.guard(judge, call).await {
             Ok(answer) => Ok(answer),
-            // The judge above opens this breaker for no other reason.
+            // This breaker opens only after refused keys, by the judge above.
             Err(BreakerError::Open(_)) => Err(IndexRefusal::Key),
             Err(BreakerError::Failed(None)) => Err(self.paused()),
             Err(BreakerError::Failed(Some(error))) => {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How often asking a model about each source failed: about a record, by its id, or about an entity, by its id too. Keep it
-/// for one night, or one run of a command, and begin the next with an empty one, so that skipped sources are tried again. It
-/// follows from the log: each failure is an event.
+/// How often requests about each source failed. The key of a source is the id of a record or of an entity. Keep it for
+/// one night, or one run of a command, and begin the next with an empty one, so that skipped sources are tried again.
+/// It follows from the log: each failure is an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Attempts {

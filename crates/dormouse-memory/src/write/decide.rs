@@ -28,8 +28,8 @@ pub struct Extracted {
     pub about: Vec<String>,
     /// The time of its latest source.
     pub at: Timestamp,
-    /// How far it is believed, by [`dormouse_retrieval::support`]: at most like its sources, and like every other line that
-    /// was shown and supplies what these lack.
+    /// Its trust, by [`dormouse_retrieval::support`]: at most that of its sources, and of every other shown line that
+    /// supplies what these lack.
     pub trust: Trust,
     /// Since when it is true, if that is known.
     pub valid_from: Option<Timestamp>,
@@ -37,7 +37,7 @@ pub struct Extracted {
     pub reason: Option<String>,
     /// The records it was made from.
     pub sources: Vec<RecordId>,
-    /// Who was party to everything that the model was shown.
+    /// Who perceived everything that the model was shown.
     pub audience: Audience,
     /// How it was made.
     pub derivation: Derivation,
@@ -146,8 +146,8 @@ pub fn decide(
     }
 }
 
-/// The records about the same subject, most similar first. What was heard word for word is left out: it is evidence, which
-/// is never taken from recall by what a model makes of it.
+/// The records about the same subject, most similar first. What was heard word for word is left out: it is evidence,
+/// and no fact that a model makes removes it from recall.
 fn about_the_same<'a>(fact: &Extracted, neighbours: &'a [Record]) -> Vec<(f32, &'a Record)> {
     let words = ComparableText::of(&fact.text);
     let known = |record: &&Record| {

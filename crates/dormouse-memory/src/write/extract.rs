@@ -118,10 +118,10 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
         return None;
     }
     let about = reply::list(object, "about", MOST_NAMES, LONGEST_NAME);
-    // What it is about is searched like its text.
+    // The names that it is about can be searched like its text, so they need sources, too.
     let said = format!("{text}\n{}", about.join("\n"));
     let (trust, more) = believed(&said, &from, sources);
-    // Trust and audience count all of them, however many the fact names.
+    // The list is cut, but trust and audience include all of them.
     from.extend(more);
     from.truncate(MOST_SOURCES);
     let shown = || from.iter().filter_map(|place| sources.get(*place));
@@ -137,7 +137,7 @@ fn fact(object: &Map<String, Value>, sources: &[Source]) -> Option<Extracted> {
         reason: reply::text(object, "reason", LONGEST_REASON),
         sources: shown().map(Source::id).collect(),
         derivation: derivation(shown()),
-        // The model was shown all of them, whichever it names.
+        // The model was shown all sources, whichever of them it names.
         audience: party_to_all(sources),
     })
 }
@@ -148,8 +148,8 @@ fn party_to_all(sources: &[Source]) -> Audience {
     all.unwrap_or(Audience::nobody())
 }
 
-/// How far a text is believed that was made from the sources at the places `from`, while all of them were shown, and the
-/// places of the other sources that it may rest on, least trusted first.
+/// The trust of a text that was made from the sources at the places `from`, while all sources were shown; and the
+/// places of the other sources that it may be made from, least trusted first.
 fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Vec<usize>) {
     let numbered = sources.iter().enumerate();
     let (named, others): (Vec<_>, Vec<_>) = numbered.partition(|(place, _)| from.contains(place));
@@ -166,7 +166,7 @@ fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Vec<usize
     let named: Vec<_> = named.iter().collect();
     let all: Vec<_> = all.iter().collect();
     let support = support(text, "", &named, &all);
-    // What comes after the other sources are names, which are no records.
+    // An index beyond `others` is that of a name, which is not a record.
     let more = support
         .sources
         .iter()

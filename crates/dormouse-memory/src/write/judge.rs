@@ -87,7 +87,8 @@ pub(super) fn apply(reply: &str, plan: &mut [Planned]) {
         let Some(planned) = number.and_then(|number| plan.get_mut(number)) else {
             continue;
         };
-        // The doubt is taken away so that the first verdict on a fact counts and later ones are ignored.
+        // The doubtful records are taken out of the plan, so that the first verdict on a fact counts and later ones are
+        // ignored.
         let doubtful = std::mem::take(&mut planned.decided.doubtful);
         match verdict(&object, planned, &doubtful) {
             Some(decision) => {

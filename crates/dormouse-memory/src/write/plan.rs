@@ -1,4 +1,4 @@
-//! What becomes of the facts of a batch, before it is done.
+//! The decisions about the facts of a batch, before they are applied.
 
 use dormouse_contracts::{ChatRequest, Seq, Trust};
 use dormouse_redact::{RedactionProfile, mask};
@@ -32,7 +32,7 @@ pub(super) struct Planned {
     pub(super) decided: Decided,
 }
 
-/// What becomes of the facts that a reply holds. Nothing is done yet.
+/// The decisions about the facts in a reply. Nothing is applied yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtractionPlan {
     records: Vec<RecordId>,
@@ -71,7 +71,8 @@ impl Memory {
                 Neighbours::FoundAt(made_from),
             );
             let plan = plan.await?;
-            // A replay that decides again has the memory as it was at one place in the log.
+            // If the memory has taken in more of the log meanwhile, the plan is made again: a replay can compare all
+            // facts only with the memory at one position of the log.
             if self.log_position().await?.seq == made_from.0 {
                 return Ok(plan);
             }
@@ -104,7 +105,7 @@ impl Memory {
         from: Neighbours<'_>,
     ) -> Result<ExtractionPlan, MemoryError> {
         let names: Vec<&str> = settings.names.iter().map(String::as_str).collect();
-        // A text that is blank once its secrets are masked would make the log refuse all.
+        // A text that is blank once its secrets are masked would make the log refuse the whole change.
         let facts = read.facts.into_iter();
         let facts = facts.filter(|fact| note(fact.clone()).check().is_ok());
         let mut planned: Vec<Planned> = Vec::new();
@@ -134,7 +135,8 @@ impl Memory {
 }
 
 impl ExtractedFacts {
-    /// The facts as notes: those of the change that [`ExtractionPlan::into_change`] makes, whatever is decided about each.
+    /// The facts as notes, as the change of [`ExtractionPlan::into_change`] contains them, whatever is decided about
+    /// each.
     #[must_use]
     pub fn into_notes(self) -> Vec<Note> {
         let notes = self.facts.into_iter().map(note);
@@ -166,7 +168,7 @@ impl ExtractionPlan {
         judge::apply(reply, &mut self.planned);
     }
 
-    /// The one change that the plan is.
+    /// The plan as one change.
     #[must_use]
     pub fn into_change(self) -> MemoryChange {
         let facts = self.planned.into_iter().map(|planned| ExtractedFact {

@@ -17,7 +17,7 @@ const SHOWN: usize = 4_000;
 /// How many records are looked at in one read of the file.
 const PAGE: usize = 1_000;
 
-/// A record that facts are made from, and the text that a model is shown of it.
+/// A record that facts are made from, with its text as it is shown to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     pub(super) id: RecordId,
@@ -27,7 +27,7 @@ pub struct Source {
     pub(super) speaker: Attribution,
     pub(super) thread: Option<String>,
     pub(super) collection: Collection,
-    /// Who was party to it.
+    /// Who perceived it.
     pub(super) audience: Audience,
 }
 
@@ -53,7 +53,7 @@ impl Source {
 }
 
 impl Memory {
-    /// The sources among these records, in their order: those of [`Memory::unread_sources`].
+    /// Those of these records that [`Memory::unread_sources`] could return, in the given order.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ pub(super) struct Word {
     pub(super) lower: String,
     /// Whether it begins with a capital letter.
     pub(super) capital: bool,
-    /// The number that its digits express, also with the ending of an ordinal ("7th").
+    /// The number that its digits express, even with the ending of an ordinal ("7th").
     pub(super) number: Option<i16>,
 }
 

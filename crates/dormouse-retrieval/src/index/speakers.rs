@@ -51,7 +51,7 @@ impl Speakers {
         number
     }
 
-    /// Counts one use of a speaker less.
+    /// Releases one use of a speaker; after the last one, the speaker is removed.
     pub(crate) fn release(&mut self, number: u32) {
         if number == NONE {
             return;

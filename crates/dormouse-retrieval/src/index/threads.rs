@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
 use super::{column::Column, names::NameTable, number_hash::NumberHash};
 
-/// No slot, no session or no thread.
+/// The number used where there is no slot, session, thread or speaker.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The position of a unit in its thread.
@@ -69,10 +69,14 @@ pub(crate) struct Arrival {
 /// The slots of one thread, by time and id.
 type Order = BTreeMap<(i64, u64), u32>;
 
+/// The units of each thread by time, and their division into sessions. Two units that follow each other in time are in
+/// one session if they are at most `gap_micros` apart. `prev` and `next` of [`UnitPosition`] link the units of one
+/// session in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     gap_micros: u64,
     names: NameTable,
+    /// By the number of the thread.
     orders: Vec<Order>,
     places: Column<UnitPosition>,
     sessions: Column<SessionTotals>,
@@ -333,7 +337,8 @@ impl Threads {
         }
     }
 
-    /// The session that spans both sides: one of the two, into which the smaller one moves, or a new one.
+    /// The session of a unit between `before` and `after`. If they are in two sessions, the smaller one moves into the
+    /// other.
     fn merged(&mut self, before: u32, after: u32) -> u32 {
         match (self.position(before).session, self.position(after).session) {
             (NONE, NONE) => self.new_session(),
@@ -371,6 +376,7 @@ impl Threads {
     }
 
     fn move_to(&mut self, slots: &[u32], session: u32) {
+        // When its last unit leaves, the old session is freed.
         for &slot in slots {
             self.leave(slot);
             self.join(slot, session);

@@ -52,6 +52,7 @@ pub(super) fn by_itself(
     } else {
         0.0
     };
+    // Without neighbours, each word of the unit has the full reach and one occurrence in the window.
     (weight(Feature::Reach) + weight(Feature::Window) * levelled(1.0)) * own.covered / plan.total
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * own.turn / plan.most
@@ -63,8 +64,8 @@ pub(super) fn by_itself(
 /// Reach and window of a unit. `terms` has, for each turn of the window, a bit for each term that occurs in the turn.
 fn reached(plan: &QueryPlan<'_>, terms: [u64; REACH.len()]) -> (f32, f32) {
     let [before_3, before_2, before, own, after, after_2, after_3] = terms;
-    // A ring has the terms of the turns at one distance. A term counts only in the ring with its largest share, so the
-    // rings go from the largest share to the smallest.
+    // A ring has the terms of the turns with one share in `REACH`; the two outermost turns have the same share. A term
+    // counts only in the ring with its largest share, so the rings go from the largest share to the smallest.
     let near = own | before;
     let [
         far_before,

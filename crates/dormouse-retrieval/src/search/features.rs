@@ -160,4 +160,5 @@ pub(super) fn informative(index: &Index, slot: u32) -> f32 {
     (sum as f64 / ONE) as f32 / most
 }
 
+/// The number 1 in fixed point: 20 bits follow the binary point.
 const ONE: f64 = 1_048_576.0;

@@ -103,12 +103,12 @@ fn spread(index: &Index, plan: &QueryPlan<'_>, most: usize, scratch: &mut Scratc
         scratch,
     );
     // Indexed loops: `mark` needs `scratch` mutably while its lists are read.
-    // `forwards` starts with the unit itself, which is in `backwards` already.
     for place in 0..scratch.ranked.len() {
         let Some(&(_, slot)) = scratch.ranked.get(place) else {
             continue;
         };
-        // The whole window is marked, because a unit can match by its neighbours alone.
+        // The whole window is marked, because a unit can match by its neighbours alone. `skip(1)`: both iterators start
+        // with the unit itself.
         let around = index.threads.backwards(slot).take(RADIUS + 1);
         for slot in around.chain(index.threads.forwards(slot).skip(1).take(RADIUS)) {
             mark(scratch, slot);
@@ -190,7 +190,7 @@ fn choose(index: &Index, query: &SearchQuery<'_>, most: usize, scratch: &mut Scr
 struct Best {
     ranked: Vec<(u32, u32)>,
     most: usize,
-    /// Lower ranks are not among the best.
+    /// A slot with a lower rank is not among the best.
     least: u32,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct QueryTerm {
     pub(super) idf: f32,
 }
 
-/// What a query asks for, in terms of one index.
+/// What a query asks for, with terms and speakers as numbers of one index.
 #[derive(Debug)]
 pub(super) struct QueryPlan<'a> {
     /// The weight of each feature.
@@ -40,7 +40,7 @@ pub(super) struct QueryPlan<'a> {
     pub(super) terms: Vec<QueryTerm>,
     /// The speakers that the query names, by number.
     pub(super) named: Vec<u32>,
-    /// Whether all of them have one name.
+    /// Whether all named speakers have the same name.
     names_one: bool,
     /// The sum of all terms' inverse document frequencies.
     pub(super) total: f32,
@@ -102,7 +102,7 @@ impl QueryPlan<'_> {
         number.map_or(&[], |number| index.lexicon.postings(number))
     }
 
-    /// Whether the query names this speaker, and nobody of another name.
+    /// Whether the query names this speaker, and no speaker with another name.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         self.names_one && self.named.contains(&speaker)
     }
@@ -216,7 +216,7 @@ fn capitalised(text: &str) -> HashSet<String> {
     capitalised
 }
 
-/// The features distinguish one named speaker, none, and several; more names change little.
+/// The most speakers that a query names. The features distinguish none, one and several; more names change little.
 const MOST_NAMED: usize = 16;
 
 /// Distinct terms in order.
@@ -268,7 +268,7 @@ fn keep_rarest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
 
 /// The closeness of a unit in the same month as a named day or week.
 const SAME_MONTH: f32 = 0.5;
-/// Only shorter spans have surroundings that count.
+/// For a span of at least this length, the rest of the month does not count.
 const MONTH_MICROS: i64 = 28 * 24 * 60 * 60 * 1_000_000;
 
 fn closeness(time: NamedTime, at: i64) -> f32 {

@@ -11,6 +11,7 @@ pub(super) fn count_terms(index: &Index, plan: &QueryPlan<'_>, scratch: &mut Scr
     list_windows(index, scratch);
     let reading = is_read_faster(index, plan, scratch);
     if !reading {
+        // `look_up` passes through the postings once, so it needs the slots in their order.
         scratch.rowed.sort_unstable();
     }
     for (row, &slot) in (1..).zip(&scratch.rowed) {

@@ -1,7 +1,7 @@
 //! Words that say nothing by themselves, and words that deny, in seven languages.
 //!
-//! In a language that is not here every word counts as one that says something. A paraphrase in it is then believed
-//! less, never more.
+//! In a language that is not listed, every word counts as one that says something. So a paraphrase in it gets less
+//! trust, never more.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -10,11 +10,12 @@ struct Lists {
     /// Articles, pronouns, auxiliaries, the plainest connecting words, and words that only report that somebody said
     /// something.
     function: &'static str,
-    /// Other frequent words. They say something ("off", "before", "must", "all"), and show in which language a text is.
+    /// Other frequent words. They say something ("off", "before", "must", "all"), and also help to recognise the
+    /// language of a text.
     common: &'static str,
     /// Words that deny. A note that denies says something else than one that does not.
     denials: &'static str,
-    /// The words by which speakers mean themselves.
+    /// The words with which speakers refer to themselves.
     myself: &'static str,
     /// Whether a capital letter distinguishes a name.
     names_are_capital: bool,
@@ -29,7 +30,7 @@ struct Meanings {
     myself: u8,
 }
 
-/// Every small word of every language, to be found with one look.
+/// Every small word of every language, so that one look-up is enough.
 static SMALL_WORDS: LazyLock<HashMap<&'static str, Meanings>> = LazyLock::new(|| {
     let mut words: HashMap<&'static str, Meanings> = HashMap::new();
     for (number, lists) in ALL.iter().enumerate() {
@@ -75,7 +76,8 @@ impl Language {
         self.is_in(meanings(word).denials)
     }
 
-    /// Whether the word denies in some language and is nothing else in any: it still denies in a text of another one.
+    /// Whether the word denies in some language and has no other meaning in any. Then it denies in texts of every
+    /// language.
     pub(super) fn denies_anywhere(word: &str) -> bool {
         let meanings = meanings(word);
         meanings.denials != 0
@@ -115,7 +117,7 @@ pub fn is_small_word(word: &str) -> bool {
     meanings(word).any() != 0
 }
 
-/// Words that deny in one language and say something else in another.
+/// Words that deny in one language and mean something else in another.
 const DENIES_IN_ONE: [&str; 7] = ["mai", "no", "nul", "nulle", "pas", "personne", "sin"];
 
 const ALL: [Lists; 7] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];

@@ -1,27 +1,27 @@
 //! Requests to remember something that have the form of a question: "Could you remember that ...?"
 //!
-//! A person who asks for a thing to be remembered says that it is so. Every other question asserts nothing, so a sentence
-//! counts as a request only if it begins with a form of polite request, if a verb of noting follows at once, and if a clause
-//! follows that.
+//! A person who asks for something to be remembered asserts it. Every other question asserts nothing, so a sentence
+//! counts as a request only if it begins with a form of polite request, if a verb of noting follows at once, and if a
+//! clause follows that.
 
 use dormouse_text::fold_look_alikes;
 
-/// The words of one language by which a request to remember is known. Each entry of a list is one or more words, in lower
-/// case, without accents and split at apostrophes and hyphens.
+/// The words of one language by which a request to remember is recognised. Each entry of a list is one or more words,
+/// in lower case, without accents and split at apostrophes and hyphens.
 struct Forms {
     /// How a request in the form of a question begins.
     openers: &'static [&'static str],
-    /// What may be between the opener, the verb and the clause.
+    /// Words that may be between the opener, the verb and the clause.
     fillers: &'static [&'static str],
     /// Verbs that mean to keep something.
     verbs: &'static [&'static str],
-    /// What begins the clause.
+    /// Words that begin the clause.
     that: &'static [&'static str],
-    /// Words after which a clause only asks or supposes.
+    /// Words that show that the clause only asks or supposes.
     doubts: &'static [&'static str],
 }
 
-/// What may be in front of a request. A name in front of a comma may be, too.
+/// Words that may precede a request. A name with a comma may precede it, too.
 const GREETINGS: &[&str] = &[
     "hello",
     "hi",
@@ -74,10 +74,10 @@ const GREETINGS: &[&str] = &[
     "goedenavond",
     "dag",
 ];
-/// How many words may be in front of a request.
+/// How many words may precede a request.
 const MOST_BEFORE: usize = 6;
 
-/// What follows a request that has the form of an order: "Remember that ..., will you?"
+/// Words that make a request of a preceding order: "Remember that ..., will you?"
 const REQUEST_TAGS: &[&str] = &[
     "will you",
     "would you",
@@ -98,7 +98,7 @@ const ASKS: &[&str] = &[
     "did", "didn", "has", "hasn", "have", "haven", "had", "hadn", "will", "won", "would", "can",
     "could", "should", "what", "who", "why", "how", "whether",
 ];
-/// What begins, in addition to these, a part that doubts what is in front of it: "..., right?"
+/// Further words, in addition to [`ASKS`], that begin a part which doubts the words before it: "..., right?"
 const DOUBTS: &[&str] = &[
     "or",
     "right",
@@ -130,7 +130,7 @@ const DOUBTS: &[&str] = &[
     "nao",
     "certo",
 ];
-/// Words by which a clause only supposes, wherever they are in it.
+/// Words that make a clause a mere supposition, at any place in it.
 const SUPPOSES: &[&str] = &[
     "whether",
     "if",
@@ -140,14 +140,14 @@ const SUPPOSES: &[&str] = &[
     "falls",
     "wenn",
 ];
-/// Marks of which none may be in front of a request: it would be quoted.
+/// Marks that may not precede a request, because the request would be a quotation.
 const QUOTES: [char; 12] = [
     '"', '\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}', '\u{ab}', '\u{bb}', '`',
     '>', '|',
 ];
 
-/// The words by which English speakers begin a clause about themselves, which needs no "that". Other clauses do: "Can you remember
-/// Bob stealing it?" asks for a memory.
+/// The words with which English speakers begin a clause about themselves. Such a clause needs no "that"; others do:
+/// "Can you remember Bob stealing it?" asks for a memory.
 const SPEAKER: &[&str] = &["i", "my", "we", "our"];
 
 const ENGLISH: Forms = Forms {
@@ -529,7 +529,7 @@ impl<'a> Sentence<'a> {
         self.clause(place, self.words.len(), forms)
     }
 
-    /// An order that begins at this word, and asks politely by its last words or by "please".
+    /// An order that begins at this word, and that its last words or "please" make a request.
     fn order(&self, place: usize) -> Option<&'a str> {
         let please = ["please", "kindly"];
         let tag = self.begin_of_tag();
@@ -547,7 +547,7 @@ impl<'a> Sentence<'a> {
         self.clause(place, tag.unwrap_or(self.words.len()), &ENGLISH)
     }
 
-    /// The place of the words after the last comma, if they ask for what is in front of them.
+    /// The place of the words after the last comma, if they are one of [`REQUEST_TAGS`].
     fn begin_of_tag(&self) -> Option<usize> {
         let comma = (1..self.words.len())
             .rev()
@@ -556,7 +556,7 @@ impl<'a> Sentence<'a> {
         (after == self.words.len()).then_some(comma)
     }
 
-    /// The clause behind a verb of noting, up to the word `end`, if it asserts something.
+    /// The clause after a verb of noting, up to the word `end`, if it asserts something.
     fn clause(&self, after: usize, end: usize, forms: &Forms) -> Option<&'a str> {
         let place = self.after_all_of(after, forms.fillers);
         let that = self.after_one_of(place, forms.that);

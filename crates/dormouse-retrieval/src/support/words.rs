@@ -1,4 +1,4 @@
-//! A text as the words that say something.
+//! Reduces a text to the words that say something.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -7,9 +7,9 @@ use dormouse_text::fold_look_alikes;
 use super::{function_words::Language, requests};
 use crate::base_form;
 
-/// All words that deny are one word.
+/// This word replaces every word that denies.
 pub(super) const NOT: &str = "not";
-/// A run of so many digits that are written one by one is one number: "nine four three one" is 9431.
+/// At least this many digits in a row that are written one by one are one number: "nine four three one" is 9431.
 const DIGITS_OF_ONE_NUMBER: usize = 3;
 
 /// What a question ends with. The Greek question mark is left out: it looks like a semicolon, which ends no question in other
@@ -17,7 +17,7 @@ const DIGITS_OF_ONE_NUMBER: usize = 3;
 const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '⁇', '⁈', '⁉'];
 /// What other sentences end with.
 const SENTENCE_ENDS: [char; 5] = ['.', '!', '…', '。', '！'];
-/// What may be written between a sign and its number.
+/// Signs that may be written between a minus and its number.
 const CURRENCIES: [char; 4] = ['$', '\u{20ac}', '\u{a3}', '\u{a5}'];
 /// What is written in front of a number below zero.
 const MINUS: [char; 5] = ['-', '\u{2212}', '\u{2013}', '\u{fe63}', '\u{ff0d}'];
@@ -37,8 +37,8 @@ pub(super) fn spelled(text: &str) -> Vec<String> {
     signed(as_digits(crate::words(&text)))
 }
 
-/// The words of `spelled` that say something, in base form. Words by which the speaker means himself become the words of
-/// the speaker's name.
+/// The words of `spelled` that say something, in base form. Words with which speakers refer to themselves become the
+/// words of the speaker's name.
 pub(super) fn telling(
     spelled: &[String],
     language: Language,
@@ -64,7 +64,7 @@ pub(super) fn telling(
             });
         }
     }
-    // "my own Alice": one after the other, a name is said once.
+    // In "my own Alice", spoken by Alice, the name would otherwise occur twice in a row.
     told.dedup();
     told
 }
@@ -87,8 +87,8 @@ pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
     names
 }
 
-/// Every word of `spelled` in base form, small ones included, and all that deny as one. Words by which the speaker means
-/// himself become the words of the speaker's name, if there is one.
+/// Every word of `spelled` in base form, small ones included; every word that denies becomes [`NOT`]. Words with which
+/// speakers refer to themselves become the words of the speaker's name, if there is one.
 pub(super) fn raw(spelled: &[String], language: Language, speaker: &[String]) -> Vec<String> {
     let mut words = Vec::with_capacity(spelled.len());
     for word in spelled {

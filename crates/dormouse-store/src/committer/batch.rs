@@ -67,7 +67,7 @@ impl Written {
 type Bytes = &'static [u8];
 
 impl Batch {
-    /// Writes all requests that can be written. An error concerns the whole transaction, which must be dropped then.
+    /// Writes all requests that can be written. After an error the whole transaction must be dropped.
     pub(super) fn apply(
         &mut self,
         transaction: &WriteTransaction,

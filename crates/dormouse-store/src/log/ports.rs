@@ -1,4 +1,4 @@
-//! The four ports, as the log implements them.
+//! The four traits of `dormouse-contracts` that the log implements.
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, BoxFuture, LoadSnapshot,

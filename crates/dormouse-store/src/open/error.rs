@@ -18,7 +18,7 @@ pub enum LogOpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The file does not exist, and was not to be created.
+    /// The file does not exist, and the caller did not ask to create it.
     Absent {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum LogOpenError {
         path: PathBuf,
         /// Its length in bytes.
         found: u64,
-        /// The length in bytes that it needs at least.
+        /// The smallest length in bytes that fits its header.
         expected: u64,
         /// What can still be read.
         readable: Vec<Readable>,

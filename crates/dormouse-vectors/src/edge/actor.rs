@@ -1,4 +1,4 @@
-//! The one thread that may call the engine: its flush panics during an update by another thread.
+//! The only thread that calls the engine. The engine's flush panics if another thread updates meanwhile.
 
 use std::{
     io,
@@ -16,7 +16,7 @@ const WAITING: usize = 16;
 
 type Job = Box<dyn FnOnce(&mut OpenShards) + Send>;
 
-/// The way to the thread. Dropping it ends the thread once no call waits any more.
+/// The handle to the thread. Dropping it ends the thread after the waiting calls.
 pub(super) struct EdgeActor {
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -40,7 +40,8 @@ impl EdgeActor {
         })
     }
 
-    /// Queues `work` and waits for its result. A panic in it becomes a failure, and every collection is opened again.
+    /// Queues `work` and waits for its result. A panic in it becomes a failure and closes every collection; each is
+    /// opened again when it is needed.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut OpenShards) -> Result<T, EdgeFailure> + Send + 'static,

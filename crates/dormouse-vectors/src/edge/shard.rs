@@ -120,8 +120,8 @@ impl Shard {
             .vectors
             .get(DEFAULT_VECTOR_NAME)
             .map(|params| params.size);
-        let dimensions =
-            dimensions.ok_or_else(|| damaged("it says no length of its vectors".to_owned()))?;
+        let dimensions = dimensions
+            .ok_or_else(|| damaged("it does not state the length of its vectors".to_owned()))?;
         Ok(Self { engine, dimensions })
     }
 
@@ -250,8 +250,9 @@ fn edge_filter(filter: &PointFilter) -> Result<Option<Filter>, EdgeFailure> {
         .map_err(|error| EdgeFailure::because(VectorErrorKind::Refused, error))
 }
 
-/// The part that a collection has lost and that the engine would silently replace. The engine numbers changes by its
-/// log, and skips changes whose number looks old. It also removes a segment without a version.
+/// Which part of a collection is missing, if the engine would silently replace it. The engine numbers changes by its
+/// log: with a new log it would take new changes for old ones and skip them. It also removes a segment without a
+/// version.
 fn lost(folder: &Path) -> Option<&'static str> {
     if !has(&folder.join("wal"), |_| true) {
         return Some("its log is missing");

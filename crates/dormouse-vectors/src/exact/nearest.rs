@@ -26,8 +26,9 @@ pub(super) struct PointPosition {
 /// at least some value, a point with a smaller upper bound cannot be among the nearest.
 pub(super) struct Candidates {
     limit: usize,
+    /// The `limit` largest lower bounds so far, smallest first.
     at_least: BinaryHeap<Reverse<OrderedScore>>,
-    /// A new candidate needs at least this upper bound.
+    /// The smallest of these bounds, once there are `limit`. A new candidate needs at least this upper bound.
     bar: f32,
     found: Vec<(PointPosition, f32)>,
 }
@@ -70,7 +71,8 @@ impl Candidates {
             *lowest = Reverse(OrderedScore(at_least));
         }
         if self.at_least.len() >= self.limit {
-            // `limit` points certainly score at least this much.
+            // `limit` points certainly score at least this much. The heap is empty only if `limit` is zero: then no
+            // point passes.
             let lowest = self.at_least.peek();
             self.bar = lowest.map_or(f32::INFINITY, |Reverse(lowest)| lowest.0);
         }

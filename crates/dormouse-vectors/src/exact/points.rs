@@ -220,7 +220,7 @@ fn small(number: usize) -> Result<u32, VectorErrorKind> {
     u32::try_from(number).map_err(|_too_many| VectorErrorKind::Refused)
 }
 
-/// A filter in terms of the collection.
+/// A filter in the numbers that [`PointLabel`] stores.
 struct CompiledFilter {
     assistant: Option<u32>,
     min_trust: f32,

@@ -10,7 +10,7 @@ const GRPC_PORT: u16 = 6334;
 /// The longest prefix in bytes: together with a collection's name it stays within a server's limit of 255.
 const LONGEST_PREFIX: usize = 64;
 
-/// The longest key in bytes. Tokens have a few hundred.
+/// The longest key in bytes. Real keys have a few hundred.
 const LONGEST_KEY: usize = 4_096;
 
 /// Why a value of a [`QdrantConfig`](crate::QdrantConfig) is invalid. Does not repeat the value, since it may be
@@ -27,7 +27,7 @@ pub enum QdrantConfigError {
     )]
     Authority,
     /// The address contains a user or a password.
-    #[error("a server's address has no user and password in it: the key is given apart")]
+    #[error("a server's address must not contain a user or a password: pass the key separately")]
     Credentials,
     /// The prefix is empty, longer than 64 bytes, or has characters that a collection's name may not have.
     #[error("a prefix has 1 to 64 letters, digits, '_', '-' or '.'")]

@@ -23,7 +23,7 @@ use super::{
 /// The separator between the prefix and the name. Neither can contain it, so no two pairs give the same name.
 const SEPARATOR: char = '~';
 
-/// The cached vector lengths: a collection never changes its own.
+/// The cached vector length of each collection. A collection never changes it.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     dimensions: Mutex<HashMap<CollectionName, usize>>,

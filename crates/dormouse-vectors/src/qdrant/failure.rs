@@ -117,7 +117,8 @@ fn dimension(words: &str) -> Option<VectorErrorKind> {
 
 /// One line without the key in it.
 fn readable(words: &str, key: Option<&ApiKey>) -> String {
-    // Before other changes: a key with hidden characters in it would be whole again without them.
+    // The key is replaced after `one_line`, which removes hidden characters: a key that they interrupt is whole only
+    // then.
     let line = one_line(words);
     let line = match key {
         Some(key) => line.replace(key.expose(), "***"),

@@ -88,7 +88,7 @@ fn time(at: Timestamp) -> f64 {
     at.as_micros() as f64
 }
 
-/// A hit, unless it is a point that was not added here.
+/// The hit; `None` if its id is not a number (this index did not add such points), or its score is NaN.
 pub(super) fn hit(point: &ScoredPoint) -> Option<Hit> {
     let Some(PointId {
         point_id_options: Some(PointIdOptions::Num(id)),

@@ -74,7 +74,7 @@ impl Node {
     }
 }
 
-/// An attempt at a node. If it gets no answer, or is dropped before, the next attempt goes to the next node.
+/// One request to one node. If it gets no answer, or is dropped before that, the next request goes to the next node.
 struct Attempt<'a> {
     wire: &'a Wire,
     at: usize,
