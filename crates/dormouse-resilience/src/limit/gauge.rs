@@ -48,7 +48,7 @@ impl Gauge {
         }
     }
 
-    /// Admits the request: takes the `count` that [`hold`](Self::hold) took from the reported limit as well.
+    /// Admits the request: takes `count` from the reported limit, as [`hold`](Self::hold) did from the configured one.
     pub(super) fn pass(&mut self, count: u32, now: Duration) {
         self.reported = self.reported.filter(|reported| !reported.is_over(now));
         if let Some(reported) = &mut self.reported {
