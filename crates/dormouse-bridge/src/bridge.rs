@@ -139,8 +139,11 @@ impl<G> Bridge<G> {
     fn refusal(&self, name: &ToolName, reach: ToolReach) -> Option<Rejection> {
         let mut tools = self.tools.iter();
         let is_known = tools.any(|tool| tool.name == *name && tool.reach == reach);
-        (!is_known)
-            .then(|| Rejection::new(format!("the tool \"{name}\" cannot be used in this way in this game")))
+        (!is_known).then(|| {
+            Rejection::new(format!(
+                "the tool \"{name}\" cannot be used in this way in this game"
+            ))
+        })
     }
 }
 

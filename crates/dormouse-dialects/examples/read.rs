@@ -45,7 +45,10 @@ fn without_input() -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(not(feature = "corpus"))]
-#[expect(clippy::unnecessary_wraps, reason = "with the feature `corpus` it can fail")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "with the feature `corpus` it can fail"
+)]
 fn without_input() -> Result<(), Box<dyn Error>> {
     for content in [
         "<tool_call>{\"name\": \"say\", \"arguments\": {\"message\": \"hi\"}}</tool_call>",
