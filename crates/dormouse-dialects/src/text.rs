@@ -123,6 +123,7 @@ pub(crate) fn first_call(
 fn past_marks(text: &str) -> Option<&str> {
     match marks::skip(text) {
         (inner, _) if inner.len() < text.len() => Some(inner),
+        // The text starts with an ASCII bracket, so 1 is a character boundary, and the search advances.
         _ => text.get(1..),
     }
 }

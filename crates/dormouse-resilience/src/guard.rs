@@ -24,10 +24,10 @@ use crate::{
 /// All protections around the calls to one service, in a fixed order:
 ///
 /// ```text
-/// a look at the breaker     nobody queues for a service whose circuit is open
-///   bulkhead                so many at a time
-///     rate limit            so many a minute
-///       breaker             is the service well?
+/// breaker (check only)      no call waits for a service whose circuit is open
+///   bulkhead                limits running and waiting calls
+///     rate limit            limits calls per minute
+///       breaker             refuses calls to a failing service
 ///         the call
 /// ```
 ///
