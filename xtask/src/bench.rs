@@ -13,7 +13,7 @@ pub(crate) fn run(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// `cargo xtask bench residents`: so many residents in one process.
+/// `cargo xtask bench residents`: measures this many residents (assistants, awake or asleep) in one process.
 pub(crate) fn residents(sh: &Shell, count: &str) -> Result {
     cmd!(
         sh,
@@ -23,13 +23,13 @@ pub(crate) fn residents(sh: &Shell, count: &str) -> Result {
     Ok(())
 }
 
-/// `cargo xtask bench turns`: a turn of five steps over HTTP, against a bare client.
+/// `cargo xtask bench turns`: measures a turn of five steps over HTTP, compared with a bare client.
 pub(crate) fn turns(sh: &Shell) -> Result {
     cmd!(sh, "cargo bench --package dormouse-tests --bench turning").run()?;
     Ok(())
 }
 
-/// `cargo xtask bench forgetting`: forgetting in the log of a year, with so many events.
+/// `cargo xtask bench forgetting`: measures forgetting in the log of a year, with this many events.
 pub(crate) fn forgetting(sh: &Shell, events: &str) -> Result {
     cmd!(
         sh,

@@ -35,7 +35,7 @@ fn need(sh: &Shell) -> Result {
     .into())
 }
 
-/// `cargo xtask deny`: the two checks alone.
+/// `cargo xtask deny`: only the two checks with cargo-deny.
 pub(crate) fn run(sh: &Shell) -> Result {
     let mut report = Report::default();
     check(sh, &mut report);
@@ -51,7 +51,7 @@ pub(crate) fn check(sh: &Shell, report: &mut Report) {
 /// Checks the layers (as bans), licences and sources. Needs no network if the crates are downloaded.
 fn check_rules(sh: &Shell) -> Result {
     need(sh)?;
-    // A layer may be depended on by more crates than happen to do so today.
+    // `deny.toml` may list a dependent that does not use the crate today.
     cmd!(
         sh,
         "cargo deny check --allow unused-wrapper bans licenses sources"

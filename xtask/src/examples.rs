@@ -30,8 +30,8 @@ impl Target {
     }
 }
 
-/// Builds all examples together, because each alone would build its libraries again, and runs them one by one. Their libraries
-/// are those of the tests.
+/// Builds all examples in one build, because separate builds would compile shared libraries again, and runs them one by
+/// one. With the profile `test`, the libraries that the tests built are used.
 pub(crate) fn run(sh: &Shell) -> Result {
     let account = cmd!(
         sh,

@@ -35,8 +35,8 @@ pub(crate) fn check(sh: &Shell, metadata: &Metadata) -> Result {
     Err(format!("does not build by itself: {}", failed.join(", ")).into())
 }
 
-/// The arguments of each check of a crate: none, then each feature that turns code of the crate on. One that only turns on a
-/// feature of another crate is checked with that crate.
+/// The arguments of each check of a crate: none, then each feature that turns code of the crate on. A feature that only
+/// turns on a feature of another crate is checked with that crate.
 fn selections(package: &Package, code: &str) -> Vec<Vec<String>> {
     let single = package
         .features

@@ -10,7 +10,7 @@ use crate::workspace::Result;
 /// How many cases the longest property tests draw, and how often programs are killed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// An eighth, for somebody who waits.
+    /// An eighth of them, for somebody who waits for the result.
     Quick,
     Thorough,
 }
@@ -21,15 +21,16 @@ pub(crate) fn run(sh: &Shell) -> Result {
     tested
 }
 
-/// Unit, integration and end-to-end tests of every crate that the programs have by default. Examples and benches are
-/// compiled by other steps of `cargo xtask ci`.
+/// Runs the unit, integration and end-to-end tests of every crate that the programs use by default. Examples and
+/// benches are compiled by other steps of `cargo xtask ci`.
 pub(crate) fn tests(sh: &Shell, effort: Effort) -> Result {
     let mut tests = cmd!(
         sh,
         "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
     )
     .env(peers::REQUIRED, peers::found())
-    // Read by `dormouse_tests::Program`: the tests of the command line have cargo build the program.
+    // Read by `dormouse_tests::Program`: this command builds the program, so the tests of the command line need not
+    // build it.
     .env("DORMOUSE_PROGRAM_IS_BUILT", "1")
     .env("RUST_TEST_THREADS", threads().to_string());
     if effort == Effort::Quick {
@@ -71,7 +72,7 @@ pub(crate) fn qdrant(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Tests what is behind a feature: each vector index against its suite, and the encoder.
+/// Tests the parts that need a feature: each vector index with its suite, and the encoder.
 pub(crate) fn optional_parts(sh: &Shell) -> Result {
     cmd!(
         sh,

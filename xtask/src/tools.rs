@@ -25,8 +25,8 @@ pub(crate) fn install(sh: &Shell) -> Result {
         return Ok(());
     }
     let version = deny::VERSION;
-    // By itself cargo builds it in the folder for temporary files, which may be small. It checks once, so it is not worth
-    // the two minutes that optimising it takes.
+    // By default cargo builds it in the folder for temporary files, which may be small. It is built without
+    // optimisation, because that would take two minutes and each run is short.
     let folder = root().join("target/tools");
     cmd!(
         sh,

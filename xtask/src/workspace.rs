@@ -1,4 +1,4 @@
-//! The folder of the workspace, and the result of everything that is done in it.
+//! The folder of the workspace, and the result type of all commands.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! A message board that repeats itself and forgets what it was asked for: each message and each post counts once.
+//! A message board that sends messages twice and does not remember requests: each message and each post still counts
+//! once.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -18,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let me = EntityId::try_new("assistant:dormouse")?;
     queue.enter(&me).await?;
 
-    // The board sends message 17 again, as after a lost connection.
+    // The board sends message 17 twice, as it does after a lost connection.
     for _ in 0..2 {
         let sender = Sender::Entity {
             id: EntityId::try_new("member:alice")?,
@@ -31,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("kept: {}", queue.perceptions(&me, 0, 10).await?.len());
 
-    // The assistant asks for one post twice, as after a lost answer.
+    // The assistant requests one post twice, as it does after a lost answer.
     let post = Effect {
         key: EffectKey::try_new("dormouse/7")?,
         actor: AssistantId::try_new("dormouse")?,

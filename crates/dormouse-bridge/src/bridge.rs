@@ -24,9 +24,9 @@ use crate::{
 
 /// A [`Game`] with a [`DeliveryQueue`] and [`Receipts`], which is a world that assistants live in.
 ///
-/// Each act is carried out at most once. It is written as begun, then carried out, then its outcome is written together with
-/// what is perceived of it. Acts under different keys run at the same time. Assistants enter when they wake; other observers
-/// enter by [`DeliveryQueue::enter`].
+/// Each act is carried out at most once. The bridge records it as begun, lets the game carry it out, and then records
+/// its outcome together with the perceptions of it. Acts under different keys run at the same time. Assistants enter
+/// when they wake; other observers enter by [`DeliveryQueue::enter`].
 pub struct Bridge<G> {
     inner: Arc<Inner<G>>,
     tools: Vec<ToolSpec>,
@@ -38,7 +38,7 @@ struct Inner<G> {
     game: G,
     queue: DeliveryQueue,
     receipts: Receipts,
-    /// One lock for each key that is asked for.
+    /// One lock for each key in use.
     keys: Mutex<HashMap<EffectKey, Weak<tokio::sync::Mutex<()>>>>,
 }
 
@@ -81,7 +81,7 @@ impl<G> Bridge<G> {
 }
 
 impl<G> Inner<G> {
-    /// The lock of a key. It is forgotten with its last holder.
+    /// The lock of a key. It is removed once nobody holds it.
     fn key(&self, key: &EffectKey) -> Arc<tokio::sync::Mutex<()>> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.retain(|_, held| held.strong_count() > 0);
@@ -122,7 +122,7 @@ impl<G: Game> Inner<G> {
         }
     }
 
-    /// What the game says of an act that was begun and has no outcome. A definite answer is stored.
+    /// Asks the game what became of an act that was begun and has no outcome. A definite answer is stored.
     async fn settle(&self, key: &EffectKey) -> Result<EffectInquiry, WorldError> {
         let outcome = match self.game.became_of(key).await? {
             EffectInquiry::Done(receipt) => Outcome::Done(receipt),
@@ -135,12 +135,15 @@ impl<G: Game> Inner<G> {
 }
 
 impl<G> Bridge<G> {
-    /// Why a call of this tool is refused, if the game has none of this kind.
+    /// Why a call of this tool is refused; `None` if the game has such a tool with this reach.
     fn refusal(&self, name: &ToolName, reach: ToolReach) -> Option<Rejection> {
         let mut tools = self.tools.iter();
         let is_known = tools.any(|tool| tool.name == *name && tool.reach == reach);
-        (!is_known)
-            .then(|| Rejection::new(format!("this game has no such use of a tool \"{name}\"")))
+        (!is_known).then(|| {
+            Rejection::new(format!(
+                "the tool \"{name}\" cannot be used in this way in this game"
+            ))
+        })
     }
 }
 
@@ -149,7 +152,8 @@ fn unanswered() -> WorldError {
 }
 
 impl<G: Game> Perform for Bridge<G> {
-    /// The act goes on if the future is dropped, so that its outcome can be asked for. It ends with the bridge.
+    /// The act goes on if the future is dropped, so that its outcome can be asked for. It is cancelled if the bridge is
+    /// dropped.
     fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
         Box::pin(async move {
             let actor = match self.character(&effect.actor) {
@@ -163,7 +167,7 @@ impl<G: Game> Perform for Bridge<G> {
             let (reply, answer) = oneshot::channel();
             {
                 let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-                // Those that have ended are forgotten here; their callers have the answers.
+                // Removes the tasks that have ended; their callers have the answers.
                 while tasks.try_join_next().is_some() {}
                 tasks.spawn(async move {
                     // The caller may have stopped waiting.

@@ -31,7 +31,8 @@ const KIND: FileKind = FileKind {
     check_up_to_bytes: 64 << 20,
 };
 
-/// Holds the format, and how many writes took effect, which shows after a failed commit whether it did.
+/// Holds the format, and the number of writes that took effect. After a failed commit, this number shows whether the
+/// commit took effect.
 const META: TableDefinition<'_, &str, u64> = KIND.table();
 const REVISION: &str = "revision";
 
@@ -68,7 +69,7 @@ pub enum BridgeOpenError {
     /// The file cannot be opened.
     #[error(transparent)]
     File(#[from] DatabaseOpenError),
-    /// The name does not make a valid id of a world.
+    /// The name cannot be a part of a world's id.
     #[error("the world cannot have this name")]
     Name(#[from] IdError),
     /// The file could not be read.
@@ -78,13 +79,13 @@ pub enum BridgeOpenError {
 
 /// Whether a transaction has changed anything.
 pub(crate) enum Changed<T> {
-    /// It is to be committed. Those who wait for deliveries to these observers are woken then.
+    /// Yes: commit it, and then wake those who wait for deliveries to these observers.
     Yes(T, Vec<EntityId>),
     No(T),
 }
 
 /// The file in which a bridge keeps deliveries and receipts. A clone is another handle to it. No other process can open the
-/// file while a handle, a [`DeliveryQueue`], [`Receipts`] or a call of theirs is in use.
+/// file while a handle, a [`DeliveryQueue`], [`Receipts`] or one of their calls is in use.
 #[derive(Clone, Debug)]
 pub struct BridgeFile(Arc<Inner>);
 
@@ -129,13 +130,13 @@ impl BridgeFile {
         &self.0.world
     }
 
-    /// What the game reports.
+    /// The queue of what the game reports.
     #[must_use]
     pub fn queue(&self) -> DeliveryQueue {
         DeliveryQueue::of(self.clone())
     }
 
-    /// What became of each act.
+    /// The receipts, which record what became of each act.
     #[must_use]
     pub fn receipts(&self) -> Receipts {
         Receipts::of(self.clone())
@@ -166,7 +167,7 @@ impl BridgeFile {
     }
 }
 
-/// The lock, also after a panic of another holder: what it guards is always whole.
+/// Locks, even after a panic of another holder: the guarded value is always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -184,7 +185,7 @@ impl Inner {
         }
         let read = catch_panic(|| work(&self.database.begin_read()?));
         let read = read.unwrap_or_else(|panicked| Err(panicked.into()));
-        // A row that makes no sense is read the same again.
+        // Only an error of the file is worth reopening it for: an invalid row would be read as invalid again.
         if let Err(StoreError::File(error)) = &read {
             tracing::warn!(
                 error = error as &dyn std::error::Error,
@@ -230,12 +231,12 @@ impl Inner {
                 let Some((begun, delivered_to)) = begun else {
                     return Err(WriteError::NotWritten(error));
                 };
-                // Only the file shows whether the commit took effect. Reading it needs no room.
+                // Only the file shows whether the commit took effect. Reading it needs no disk space.
                 let reopened = self.reopen();
                 match self.revision() {
                     Ok(found) if found < begun => Err(WriteError::NotWritten(error)),
                     _ => {
-                        // What was delivered may be there, so those who wait look again.
+                        // The deliveries may have been stored, so those who wait for them look again.
                         lock(&self.feeds).wake(&delivered_to);
                         Err(WriteError::Unknown(reopened.err().unwrap_or(error)))
                     }
@@ -268,12 +269,12 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Without this write the deliveries that were acknowledged last would be delivered again.
+        // Without this write the last acknowledgements would be lost, and their deliveries would come again.
         let has_acknowledged = !lock(&self.feeds).acknowledged().is_empty();
         if has_acknowledged && let Err(error) = self.write(|_| Ok(Changed::Yes((), Vec::new()))) {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "what was acknowledged last will be delivered again"
+                "the last acknowledgements were not stored; these deliveries will come again"
             );
         }
     }

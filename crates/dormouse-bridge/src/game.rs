@@ -1,4 +1,4 @@
-//! What a game has to do.
+//! The interface that a game implements.
 
 use std::{collections::BTreeSet, future::ready};
 
@@ -52,7 +52,7 @@ impl Performed {
         listeners.retain(|listener| Some(listener) != speaker.as_ref());
         let all: Audience = listeners.iter().cloned().collect();
         if effect.within.as_ref().is_some_and(|may| !may.covers(&all)) {
-            let reason = "others would hear it than those whom it is for";
+            let reason = "somebody would hear it who is not meant to";
             let rejection = Rejection {
                 heard_by: Some(all),
                 ..Rejection::new(reason)
@@ -78,12 +78,12 @@ impl Performed {
     }
 }
 
-/// A game in which assistants live, behind a [`Bridge`](crate::Bridge): what the bridge cannot know. Everything has a default
-/// except carrying out acts.
+/// A game in which assistants live, behind a [`Bridge`](crate::Bridge). It supplies what the bridge cannot do or know.
+/// Every method except `perform` has a default.
 pub trait Game: Send + Sync + 'static {
-    /// Carries out an act of `actor`, the character of [the one who acts](Effect::actor). It is called once for each act, except
-    /// after [`became_of`](Self::became_of) was certain that the act did not happen. It goes on if the caller stops waiting,
-    /// and ends with the bridge.
+    /// Carries out an act of `actor`, the character of [the acting assistant](Effect::actor). It is called once for
+    /// each act, and again only after [`became_of`](Self::became_of) answered that the act did not happen. It goes on
+    /// if the caller stops waiting, and is cancelled if the bridge is dropped.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ pub trait Game: Send + Sync + 'static {
 
     /// What became of an act that was begun and whose outcome was not stored, because the process was killed or the game did
     /// not answer. By default the game cannot tell, and the act is never repeated. A game whose acts change nothing except what
-    /// others perceive answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks there.
+    /// others perceive answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks for this key.
     ///
     /// # Errors
     ///
@@ -120,7 +120,8 @@ pub trait Game: Send + Sync + 'static {
         ready(Ok(Err(Rejection::new("there is nothing to see"))))
     }
 
-    /// What settings can name in this game, so that a name that is wrong is reported. By default the game lists nothing.
+    /// The names that settings can refer to in this game, so that a wrong name is reported. By default the game lists
+    /// nothing.
     fn landmarks(&self) -> Landmarks {
         Landmarks::default()
     }

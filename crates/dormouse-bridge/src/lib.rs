@@ -1,4 +1,4 @@
-//! Turns a game that neither numbers nor remembers anything into a world that assistants can live in.
+//! Turns a game that neither numbers events nor remembers acts into a world that assistants can live in.
 //!
 //! An assistant needs two things that few games have: numbered deliveries that are kept until they are acknowledged
 //! ([`Senses`](dormouse_contracts::Senses)), and a memory of which act was carried out

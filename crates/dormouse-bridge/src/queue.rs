@@ -59,7 +59,7 @@ impl Feeds {
         self.acknowledged.clone()
     }
 
-    /// These entries were removed from the file.
+    /// Records that these entries were removed from the file.
     pub(crate) fn pruned(&mut self, removed: &BTreeMap<EntityId, u64>) {
         self.acknowledged
             .retain(|observer, number| removed.get(observer) != Some(number));
@@ -90,7 +90,8 @@ impl DeliveryQueue {
         Self { file }
     }
 
-    /// Lets an observer perceive from now on. One that perceives already stays as it is. On disk when this returns.
+    /// Lets an observer perceive from now on. Changes nothing for one that perceives already. Durable when this
+    /// returns.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ impl DeliveryQueue {
     }
 
     /// Stores a report as the observer's next delivery, and returns that. On disk when this returns. If the future is dropped,
-    /// the report may be stored or not. Those who [wait](Senses::await_perceptions) for it are woken in each case in which it
-    /// may be stored.
+    /// the report may be stored or not. Whenever it may have been stored, those who [wait](Senses::await_perceptions)
+    /// for it are woken.
     ///
     /// # Errors
     ///
@@ -123,9 +124,9 @@ impl DeliveryQueue {
         self.store(observer, None, report).await
     }
 
-    /// Stores a report under the id that the game gave it, as [`push`](Self::push) does. For a game that repeats itself,
-    /// such as after a lost connection: the same id for the same observer is the same delivery, and the first one is
-    /// returned. The ids of the last [`PEER_IDS_REMEMBERED`] deliveries are remembered.
+    /// Stores a report under the id that the game gave it, as [`push`](Self::push) does. Use it for a game that repeats
+    /// reports, for example after a lost connection: a repeated id for the same observer is not stored again, and the
+    /// first delivery is returned. The ids of the last [`PEER_IDS_REMEMBERED`] deliveries are remembered.
     ///
     /// # Errors
     ///
@@ -310,7 +311,7 @@ impl Senses for DeliveryQueue {
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         Box::pin(async move {
             self.head(observer).await?;
-            // Followed before the feed is read, so that no delivery in between is missed.
+            // The feed is followed before it is read, so that no delivery in between is missed.
             let mut followed = self.file.feeds().follow(observer);
             loop {
                 let perceived = self.perceptions(observer, after, PERCEPTIONS_PAGE).await?;

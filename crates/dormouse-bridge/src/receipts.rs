@@ -35,8 +35,8 @@ struct Row {
     outcome: Option<Outcome>,
 }
 
-/// What became of each act of a game that remembers none: written before the act is carried out, and after it. They are kept
-/// for ever, about 300 bytes each, without the words of the act.
+/// Records what became of each act, for a game that does not remember its acts. A receipt is written before the act is
+/// carried out, and completed after it. Receipts are kept for ever, about 300 bytes each, without the words of the act.
 #[derive(Clone, Debug)]
 pub struct Receipts {
     file: BridgeFile,
@@ -47,8 +47,9 @@ impl Receipts {
         Self { file }
     }
 
-    /// Writes that an act begins. Carry it out only after this has returned [`Begun::New`], and store its outcome with
-    /// [`finish`](Self::finish). On disk when this returns. If the future is dropped, the act may count as begun or not.
+    /// Records that an act begins. Carry it out only after this has returned [`Begun::New`], and store its outcome with
+    /// [`finish`](Self::finish). On disk when this returns. If the future is dropped, the act may count as begun or
+    /// not.
     ///
     /// # Errors
     ///
@@ -76,9 +77,9 @@ impl Receipts {
     }
 
     /// Stores the outcome of an act that was begun, and what is to be perceived of it: both in one write, so that neither is
-    /// on disk without the other. Observers that never entered perceive nothing. Returns the outcome, with the mark of its
-    /// output if some of the reports are that. If the act has an outcome already, nothing is written and the first one is
-    /// returned.
+    /// on disk without the other. Observers that never entered perceive nothing. Returns the outcome; if some of the
+    /// reports are output of the act, its receipt names the last of them. If the act has an outcome already, nothing is
+    /// written and the first one is returned.
     ///
     /// # Errors
     ///
@@ -127,7 +128,8 @@ impl Receipts {
         written.await.map_err(unanswered)
     }
 
-    /// Takes back that an act was begun, because it is certain that it was not carried out. An outcome stays.
+    /// Removes the record that an act was begun, because the act was certainly not carried out. An act with an outcome
+    /// is not changed.
     ///
     /// # Errors
     ///

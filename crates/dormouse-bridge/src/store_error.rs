@@ -8,7 +8,7 @@ use dormouse_database::DatabaseFault;
 pub(crate) enum StoreError {
     #[error("the bridge's file failed")]
     File(#[from] DatabaseFault),
-    #[error("a row of the bridge's file makes no sense")]
+    #[error("a row of the bridge's file is invalid")]
     Row(#[from] serde_json::Error),
     #[error("the thread that works on the bridge's file ended")]
     Thread(#[from] tokio::task::JoinError),
@@ -16,7 +16,7 @@ pub(crate) enum StoreError {
 
 dormouse_database::from_redb!(StoreError::File);
 
-/// A write that took no effect, or may have.
+/// A write that failed: it took no effect, or it is unknown whether it did.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
     /// Nothing was written.

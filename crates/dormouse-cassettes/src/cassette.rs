@@ -27,8 +27,8 @@ pub struct About {
     pub recorded_at: Timestamp,
     /// Name and version of the program that recorded.
     pub program: String,
-    /// The service, as the program names it; empty if unknown. If no server was contacted, there are no exchanges, and
-    /// this is the only hint.
+    /// The service, as the program names it; empty if unknown. If the program contacted no server, the cassette has no
+    /// exchanges, and only this field names the service.
     pub service: String,
     /// A user's note. The recorder scrubs it like everything else.
     pub note: String,

@@ -168,7 +168,7 @@ impl Check<'_> {
             from = start + piece.invalid().len();
             if start < from {
                 self.add(part, start..from, FindingKind::Unreadable, piece.invalid());
-                // One finding is enough: a picture would have thousands.
+                // One finding per body is enough: an image would have thousands.
                 break;
             }
         }

@@ -23,7 +23,7 @@ impl Exchange {
     /// The maximum length of [`Exchange::reason`], in bytes.
     pub const LONGEST_REASON_BYTES: usize = 500;
 
-    /// Were bytes left out because of a limit of the recorder?
+    /// Whether bytes were left out because of a limit of the recorder.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         let left_out = |response: &RecordedResponse| response.left_out_bytes > 0;

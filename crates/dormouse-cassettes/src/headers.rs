@@ -12,7 +12,7 @@ const OF_REQUESTS: [&str; 7] = [
     "openai-beta",
     "user-agent",
 ];
-/// Recorded headers of a response. `content-length` is missing, because scrubbing changes the length.
+/// Recorded headers of a response. `content-length` is not recorded, because scrubbing changes the length.
 const OF_RESPONSES: [&str; 11] = [
     "content-encoding",
     "content-type",

@@ -1,7 +1,7 @@
 //! Records and replays HTTP exchanges, so that a bug report and a test can be the same file.
 //!
-//! Layer 1. It knows no HTTP client, no runtime and no vendor: the program passes exchanges and time in. The result is
-//! a file that people can read.
+//! Layer 1. It depends on no HTTP client, runtime or vendor: the program passes exchanges and time in. The result is a
+//! file that people can read.
 //!
 //! Read in this order: [`Cassette`] (the file) and [`Exchange`] (its content), [`Recorder`] (creates one),
 //! [`ScrubRules`] and [`Scrubber`] (what is removed), [`Finding`] (sensitive text that may remain), [`Player`] (replays

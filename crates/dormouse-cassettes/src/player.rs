@@ -28,7 +28,7 @@ pub struct PlayerConfig {
     pub mode: Mode,
     /// Members of JSON bodies that are not compared because they vary: a seed, a user id.
     pub ignored: Vec<IgnoredPath>,
-    /// Requests are scrubbed before they are compared. Use the rules of the recording; only the secrets in them may
+    /// How requests are scrubbed before they are compared. Use the rules of the recording; only the secrets in them may
     /// differ.
     pub rules: ScrubRules,
 }

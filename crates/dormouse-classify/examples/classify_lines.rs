@@ -1,4 +1,4 @@
-//! A conversation, and what each of its lines is to an assistant.
+//! Classifies each line of a conversation for an assistant.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;

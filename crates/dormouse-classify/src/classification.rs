@@ -61,8 +61,9 @@ pub enum Rule {
     /// 4: the sender is another assistant. CONTEXT; otherwise two assistants would answer each other without end.
     #[serde(rename = "4")]
     CrossTalk,
-    /// 4a: another assistant addresses, whispers or pages, and as many such messages as may be were answered since a person
-    /// said something. CONTEXT. It depends on what was heard before, so [`classify`](crate::classify) never decides it.
+    /// 4a: another assistant addresses, whispers or pages, and since a person last said something, the limit of answers
+    /// to such messages was reached. CONTEXT. This depends on earlier messages, so [`classify`](crate::classify) never
+    /// applies this rule.
     #[serde(rename = "4a")]
     ExchangeLimit,
     /// 5: the operator permits this sender to trigger the assistant from any source. TRIGGER.

@@ -28,7 +28,7 @@ use crate::{
 ///
 /// Rule 1b looks at the cause that the server attests, so the same message always gets the same verdict, whether the
 /// effect is settled by then or not. Nobody speaks by arriving or leaving, so [`SourceKind::Movement`] is never a
-/// TRIGGER: not by a mention, not by permission, and where rooms trigger it is CONTEXT.
+/// TRIGGER, neither by a mention nor by permission; where speech in rooms triggers, it is CONTEXT.
 ///
 /// Rules 2 and 3 come before rule 4, so another assistant can trigger this one by addressing, whispering or paging it.
 /// Rule 4a ([`Rule::ExchangeLimit`]) bounds how often; it counts messages, so the caller applies it.

@@ -50,7 +50,8 @@ pub fn source_trust(attested: &Attested, config: &ClassifyConfig) -> Trust {
     }
 }
 
-/// What the server attested about a sender before: how often they were perceived, and how far they are trusted since.
+/// What earlier attested messages of a sender show: how often the sender was perceived, and how far they are trusted by
+/// now.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderHistory {
     /// How often they were perceived.
@@ -69,8 +70,8 @@ impl SenderHistory {
     /// A history raises no message above this trust.
     pub const HIGHEST: Trust = DIRECT;
 
-    /// How far it moves the trust of a message, in hundredths: a model is shown two digits, and no more than it is
-    /// shown may decide.
+    /// How far it moves the trust of a message, rounded to hundredths: a model is shown two digits, and digits that it
+    /// is not shown must not decide anything.
     fn step(self) -> f64 {
         let step = Self::WEIGHT * (f64::from(self.trust.score()) - 0.5);
         rounded(step, 100.0).clamp(-Self::MOST, Self::MOST)
@@ -95,7 +96,8 @@ pub fn trust_with_history(
     if is_new || !is_somebody || by_sender(attested, config).is_some() {
         return source;
     }
-    // The operator can give a channel more than 0.9. A friend is not believed less there than a stranger.
+    // The operator can give a channel a trust above 0.9. There, a known sender must not be trusted less than an unknown
+    // one.
     let highest = SenderHistory::HIGHEST.score().max(source.score());
     // 0.4 + 0.02 has to be 0.42 in the log, and not 0.42000002.
     #[expect(clippy::cast_possible_truncation, reason = "a score has six digits")]

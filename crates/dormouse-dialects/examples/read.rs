@@ -1,5 +1,6 @@
-//! Reads a reply from standard input as text and says what it holds. Without one (from a terminal, or an empty one) it reads
-//! a few of its own, or with the feature `corpus` the whole corpus, and prints how much of that is read.
+//! Parses a reply from standard input and prints its content. If standard input is a terminal or empty, it parses a few
+//! built-in replies instead; with the feature `corpus`, it parses the whole corpus and prints how many calls were
+//! parsed.
 //!
 //! `cargo run -p dormouse-dialects --example read -- < reply.txt`
 
@@ -44,7 +45,10 @@ fn without_input() -> Result<(), Box<dyn Error>> {
 }
 
 #[cfg(not(feature = "corpus"))]
-#[expect(clippy::unnecessary_wraps, reason = "with the feature it may fail")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "with the feature `corpus` it can fail"
+)]
 fn without_input() -> Result<(), Box<dyn Error>> {
     for content in [
         "<tool_call>{\"name\": \"say\", \"arguments\": {\"message\": \"hi\"}}</tool_call>",

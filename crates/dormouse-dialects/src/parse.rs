@@ -54,10 +54,12 @@ pub fn parse_reply(
     }
 }
 
-/// Parses the first call among the other words of a reply, from a model that was offered its tools natively and printed a
-/// call instead; `None` without such a call, or if the reply was cut off or holds thoughts, so that the call may be a part of them.
+/// Parses the first printed call among other words, in a reply of a model that was offered its tools natively. `None`
+/// without such a call, and also if the reply was cut off or contains thoughts, because the call may be part of the
+/// thoughts.
 ///
-/// Such a call may be a quotation. A caller that acts on it must know that nobody wrote it to the model.
+/// Such a call may be a quotation. Before a caller executes it, the caller must be sure that nobody wrote this call to
+/// the model.
 #[must_use]
 pub fn call_among_words(reply: &ChatReply, offered: impl Fn(&str) -> bool) -> Option<ParsedReply> {
     let signs = parse_reply(reply, ToolCalling::Native, &offered).signs;
@@ -155,7 +157,7 @@ impl ReplyParser<'_> {
         if text.calls.is_empty() {
             self.look_into_thoughts(&text.thoughts, &mut signs);
         }
-        // What follows the limit was parsed, too: it might have shown that all of this is prose.
+        // The text beyond the limit was parsed, too: prose there can turn all calls into quotations.
         let left_out = text.calls.len().saturating_sub(PRINTED_CALLS_LIMIT);
         text.calls.truncate(PRINTED_CALLS_LIMIT);
         let content = self.content(&text, &mut signs);

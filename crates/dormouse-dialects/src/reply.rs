@@ -46,7 +46,7 @@ pub struct ParsedReply {
     /// The thoughts in the text, without their tags; empty without thoughts. Thoughts that a provider reports
     /// separately stay in [`ChatReply::reasoning`](dormouse_contracts::ChatReply::reasoning).
     pub thoughts: String,
-    /// How many calls were left out because a reply may not hold so many.
+    /// How many calls were left out because the reply exceeded a limit of calls.
     pub left_out: usize,
     /// The signs for the [`DialectBook`](crate::DialectBook).
     pub signs: Signs,

@@ -55,8 +55,8 @@ pub enum Anomaly {
     PrintedThoughts,
     /// A call in the thoughts. It is never executed.
     CallInThoughts,
-    /// A printed call among other words. From a model with native tool calling [`parse_reply`](crate::parse_reply) takes it
-    /// for a quotation, and [`call_among_words`](crate::call_among_words) for a call.
+    /// A printed call among other words. If tools were offered natively, [`parse_reply`](crate::parse_reply) treats it
+    /// as a quotation, and [`call_among_words`](crate::call_among_words) as a call.
     QuotedCall,
     /// A printed call of a tool that was not offered.
     NotOffered,
@@ -66,7 +66,7 @@ pub enum Anomaly {
     ToolsLeftOut,
 }
 
-/// The signs in a reply. Its size is bounded for every reply.
+/// The signs in a reply. The size of this value is bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signs {
     /// The number of native calls.

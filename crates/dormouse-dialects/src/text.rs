@@ -118,11 +118,12 @@ pub(crate) fn first_call(
     None
 }
 
-/// The text where the search continues after a failed attempt. All marks at this position are skipped at once, because
-/// another attempt would parse the same text after them.
+/// The rest of the text, from where the search continues after a failed attempt. All marks at this position are skipped
+/// at once, because another attempt would parse the same text after them.
 fn past_marks(text: &str) -> Option<&str> {
     match marks::skip(text) {
         (inner, _) if inner.len() < text.len() => Some(inner),
+        // The text starts with an ASCII bracket, so 1 is a character boundary, and the search advances.
         _ => text.get(1..),
     }
 }
@@ -145,6 +146,7 @@ fn leading_calls<'t>(
     match text.chars().next()? {
         '{' | '[' => object::leading(text, context, budget),
         '<' => {
+            // Each of these parsers requires an opening tag of its own, so at most one of them matches.
             let call = tags::function(text, budget)
                 .or_else(|| tags::invoke(text, budget))
                 .or_else(|| tokens::leading(text, budget));
@@ -159,7 +161,7 @@ fn leading_calls<'t>(
     }
 }
 
-/// The name at the start of a text, in the characters of tool names, and the text after it.
+/// The tool name at the start of a text, and the text after it.
 fn leading_name(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))

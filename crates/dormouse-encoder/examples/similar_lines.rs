@@ -1,5 +1,5 @@
-//! Finds the lines of the standard input that are most like a question: `similar_lines FOLDER QUESTION < LINES`, where the
-//! folder holds a sentence-transformers model of the BERT kind, such as all-MiniLM-L6-v2.
+//! Finds the lines of standard input that are most similar to a question: `similar_lines FOLDER QUESTION < LINES`. The
+//! folder contains a BERT model in the format of sentence-transformers, such as all-MiniLM-L6-v2.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, io};

@@ -22,8 +22,8 @@ use crate::{
     model::{EncodeError, Model},
 };
 
-/// How many texts are encoded in one turn. The number is small enough that a query does not wait long behind a large
-/// import, and large enough that sorting the texts by length saves time.
+/// How many texts a call encodes before another call gets its turn. The number is small enough that a query does not
+/// wait long behind a large import, and large enough that sorting the texts by length saves time.
 const WINDOW: usize = 64;
 
 /// The maximum size of a text in bytes, before it is truncated to the model's number of tokens.
@@ -36,8 +36,8 @@ const LONGEST_TEXT: usize = 64 * 1024;
 /// default [`LocalEncoder::DEFAULT_TOKENS`], at most [`LocalEncoder::MOST_TOKENS`]). The folder is read once. Nothing
 /// is downloaded.
 ///
-/// Vectors have length 1. The vector of a text is the same in every batch, to within 1e-5. The model's name is a hash
-/// of the content that vectors depend on, so it stays the same if the folder moves.
+/// Vectors have length 1. The vector of a text is the same in every batch, except for differences of up to 1e-5. The
+/// model's name is a hash of the content that vectors depend on, so it stays the same if the folder moves.
 ///
 /// Texts are encoded in windows of 64. One window runs at a time, on a blocking thread of tokio and on all cores;
 /// several calls take turns after each window. Dropping the future stops the calculation after the current batch.

@@ -64,7 +64,7 @@ fn show(name: &str, text: &str) -> Result<(), Box<dyn Error>> {
         ..Usage::default()
     };
     match PriceTable::listed().cost(&provider, &model, &usage) {
-        Cost::Unknown => println!("  nobody knows what sending them costs"),
+        Cost::Unknown => println!("  the price of sending them is unknown"),
         cost => println!("  sending them costs {cost}"),
     }
     Ok(())

@@ -1,6 +1,7 @@
-//! An outage of one model and its fallback: guards, failover, accounts.
+//! Shows guards, failover and accounts: one model has an outage, and its fallback answers.
 //!
-//! `cargo run -p dormouse-providers --example failover`; it needs no key, no network and no waiting, since the clock is paused.
+//! `cargo run -p dormouse-providers --example failover`; it needs no key and no network, and does not wait, because the
+//! clock is paused.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, sync::Arc, time::Duration};
@@ -104,7 +105,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build();
 
     for request in 0..18 {
-        // Nobody waits for a heartbeat, so no fallback answers it.
+        // By default no fallback answers a heartbeat, because nobody waits for one.
         let purpose = if request % 5 == 4 {
             Purpose::Heartbeat
         } else {
@@ -113,7 +114,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let at = opened.elapsed().as_secs();
         match complete(&model, &greeting(purpose)).await {
             Ok(reply) => println!("{at:>4} s  {purpose}: {}", reply.content),
-            // There are no retries inside: the caller retries transient failures.
+            // The model does not retry: the caller retries transient failures.
             Err(error) => println!("{at:>4} s  {purpose}: {error}"),
         }
         sleep(4 * SECOND).await;

@@ -22,7 +22,8 @@ pub use self::{
 };
 use crate::Secret;
 
-/// What a program found in its flags, configuration and environment, and on its machine. Nothing is read here.
+/// What a program found in its flags, configuration and environment, and on its machine. The program fills this in;
+/// this crate reads none of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Available {
     /// The requested provider (`--provider`).

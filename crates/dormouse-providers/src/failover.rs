@@ -24,10 +24,10 @@ pub use self::{
 };
 use crate::GuardedModel;
 
-/// May a fallback answer a heartbeat?
+/// Whether a fallback may answer a heartbeat.
 ///
-/// Nobody waits for a heartbeat, so nothing is lost without one. Another model could start to talk to people by itself,
-/// at another price.
+/// Nobody waits for a heartbeat, so nothing is lost if it fails. A fallback that answered one could start to talk to
+/// people by itself, at another price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Heartbeats {
     /// Only the first model of the list answers heartbeats.
@@ -37,17 +37,19 @@ pub enum Heartbeats {
     AnyModel,
 }
 
-/// A chat model made of several: an ordered list for each [`Purpose`], of which the first available model answers.
+/// A chat model that combines several: it has an ordered list for each [`Purpose`], and the first available model of
+/// the list answers.
 ///
 /// A model is skipped if its guard does not admit the call (it would fail with [`NotAttempted`](ModelErrorKind::NotAttempted)),
 /// or if its credentials were rejected. After a failure that opens the breaker, or a rate limit, the next
 /// model answers at once, unless a part of the reply has been passed on. Any other failure goes to the caller, who may
-/// retry. Every request starts with the first model, so it is back after a successful trial.
+/// retry. Every request starts with the first model, so the first model answers again after a successful trial.
 /// [`ReplyInfo::model`](dormouse_contracts::ReplyInfo) names the model that answered.
 ///
 /// If no model answers, the error is that of the last call that was sent; if none was sent, that of the model with the
-/// shortest pause; rejected credentials only if there is no other error, since the other models may recover. Nothing of a
-/// failed model is passed on. A reply of a fallback always has its [`ReplyInfo`](dormouse_contracts::ReplyInfo).
+/// shortest pause. Rejected credentials are reported only if there is no other error, since the other models may
+/// recover. Nothing of a failed model is passed on. A reply of a fallback always has its
+/// [`ReplyInfo`](dormouse_contracts::ReplyInfo).
 ///
 /// Every switch is passed to the [watcher](FailoverBuilder::on_switch) and logged: `WARN` away from the first model,
 /// `INFO` back to it. A clone shares the current state.
@@ -257,15 +259,16 @@ impl<'a> FailoverReply<'a> {
         at + 1 >= self.shared.candidates(self.request.purpose).len()
     }
 
-    /// Does the next model answer? Yes, if the guard does not admit calls to the failed one, if that does not exist, or if it
-    /// limits the rate.
+    /// Whether the next model answers: if the guard of the failed model admits no calls, if the failed model does not
+    /// exist, or if its rate limit is reached.
     fn falls_over(&self, at: usize, error: &ModelError) -> bool {
         let models = self.shared.candidates(self.request.purpose);
         let answers_nobody = matches!(
             error.kind(),
             ModelErrorKind::NotAttempted(_)
                 | ModelErrorKind::NotFound
-                // The service is up, but not for this caller now. A model that is free is sooner than any pause.
+                // The service works, but rejects this caller for now. Another model can answer sooner than after any
+                // pause.
                 | ModelErrorKind::RateLimited(_)
         );
         let is_open = || {

@@ -18,7 +18,8 @@ use tokio::time::{Instant, timeout_at};
 pub use self::accounts::{Accounts, Spending};
 use crate::{CalibratedCounter, RequestCount};
 
-/// A chat model behind a [`Guard`]: a rate limit, a bulkhead, a circuit breaker and a deadline, as the guard has them.
+/// A chat model behind a [`Guard`]: a circuit breaker and, if the guard has them, a rate limit and a bulkhead; and a
+/// deadline.
 ///
 /// A call is admitted before its stream opens. At the end of the stream its result is recorded: success, or as
 /// [`ModelErrorKind::is_service_ill`] classifies the error. `Auth` opens the breaker at once until the configuration
@@ -105,7 +106,8 @@ impl GuardedModel {
 /// Converts a refused admission to an error kind.
 fn kind_of(refusal: NotAttempted) -> ModelErrorKind {
     match refusal {
-        // Only another configuration helps: the error stays that of the last call.
+        // The credentials were rejected, so only another configuration helps: the kind is that of the last call's
+        // error.
         NotAttempted::Open(CircuitOpen {
             reason: dormouse_resilience::OpenReason::Refused,
             ..
@@ -114,7 +116,7 @@ fn kind_of(refusal: NotAttempted) -> ModelErrorKind {
         NotAttempted::RateLimited(RateLimited::Later { retry_in, .. }) => {
             ModelErrorKind::NotAttempted(Some(retry_in))
         }
-        // The request exceeds the limit even when it is idle: a smaller one may pass.
+        // The request exceeds the whole limit, so waiting does not help. A smaller request may pass.
         NotAttempted::RateLimited(RateLimited::TooLarge { .. }) => ModelErrorKind::ContextExceeded,
         _ => ModelErrorKind::NotAttempted(None),
     }
@@ -210,7 +212,7 @@ impl<'a> GuardedReply<'a> {
     }
 
     async fn next(&mut self) -> Option<Result<ChatDelta, ModelError>> {
-        // The result is recorded already; later items are not about the service.
+        // The result is recorded already; later items say nothing about the service.
         self.admission.as_ref()?;
         let delta = match timeout_at(self.until, self.deltas.next()).await {
             Ok(delta) => delta,
@@ -260,7 +262,7 @@ impl<'a> GuardedReply<'a> {
         {
             admission.guard().pause(pause);
         }
-        // The provider may have worked on it, and charge for it.
+        // The provider may have worked on the request, and may charge for it.
         self.begun |= kind == ModelErrorKind::TimedOut;
         // A finished reply is complete, even if the connection fails afterwards.
         let health = if self.finished {

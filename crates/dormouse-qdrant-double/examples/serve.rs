@@ -1,4 +1,4 @@
-//! A server that can be asked from outside until a line is read: `serve < /dev/null` ends at once.
+//! Runs a server that other programs can query, until it reads a line: `serve < /dev/null` ends at once.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::io;

@@ -59,7 +59,7 @@ impl Service {
             request.vectors_config.and_then(|vectors| vectors.config)
         else {
             return Err(Status::unimplemented(
-                "the double knows single vectors only",
+                "the double supports single vectors only",
             ));
         };
         let fault = self.state.lock().fault;

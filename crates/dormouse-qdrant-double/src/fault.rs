@@ -26,14 +26,14 @@ pub enum QdrantFault {
     },
     /// The server accepts calls and never answers them.
     Hang,
-    /// The server answers some more calls, and never answers those after them.
+    /// The server answers this many more calls, and never answers later ones.
     HangAfter {
         /// The number of calls.
         calls: u32,
     },
     /// The server creates collections slowly, like a cluster with a dead node.
     SlowCreate {
-        /// The time that it takes.
+        /// The time that creating one takes.
         takes: Duration,
     },
     /// The server stores some more points. At the next one it stops without an answer, even in the middle of a request,

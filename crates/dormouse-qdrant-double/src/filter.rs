@@ -13,7 +13,7 @@ pub(crate) type Payload = HashMap<String, Value>;
 /// Whether the payload meets all conditions of the filter.
 pub(crate) fn admits(filter: &Filter, payload: &Payload) -> Result<bool, Status> {
     if !filter.should.is_empty() || !filter.must_not.is_empty() || filter.min_should.is_some() {
-        return Err(Status::unimplemented("the double knows `must` only"));
+        return Err(Status::unimplemented("the double supports `must` only"));
     }
     for condition in &filter.must {
         if !holds(condition, payload)? {
@@ -26,7 +26,7 @@ pub(crate) fn admits(filter: &Filter, payload: &Payload) -> Result<bool, Status>
 fn holds(condition: &Condition, payload: &Payload) -> Result<bool, Status> {
     let Some(ConditionOneOf::Field(field)) = &condition.condition_one_of else {
         return Err(Status::unimplemented(
-            "the double knows conditions on fields only",
+            "the double supports conditions on fields only",
         ));
     };
     let Some(Value { kind: Some(value) }) = payload.get(&field.key) else {
@@ -46,7 +46,9 @@ fn matched(field: &FieldCondition, value: &Kind) -> Result<bool, Status> {
         Some(Some(MatchValue::Keyword(keyword))) => {
             Ok(matches!(value, Kind::StringValue(text) if text == keyword))
         }
-        Some(_) => Err(Status::unimplemented("the double matches keywords only")),
+        Some(_) => Err(Status::unimplemented(
+            "the double supports matches of keywords only",
+        )),
     }
 }
 

@@ -86,7 +86,9 @@ impl Service {
             .points
             .and_then(|points| points.points_selector_one_of);
         let Some(PointsSelectorOneOf::Points(points)) = selected else {
-            return Err(Status::unimplemented("the double removes by number only"));
+            return Err(Status::unimplemented(
+                "the double removes points by id only",
+            ));
         };
         let mut inside = self.state.lock();
         let collection = inside.store.collection(&request.collection_name)?;
@@ -96,10 +98,14 @@ impl Service {
 
     async fn nearest(&self, request: QueryPoints) -> Result<QueryResponse, Status> {
         let Some(Variant::Nearest(input)) = request.query.and_then(|query| query.variant) else {
-            return Err(Status::unimplemented("the double knows the nearest only"));
+            return Err(Status::unimplemented(
+                "the double supports nearest-neighbour queries only",
+            ));
         };
         let Some(vector_input::Variant::Dense(query)) = input.variant else {
-            return Err(Status::unimplemented("the double knows dense vectors only"));
+            return Err(Status::unimplemented(
+                "the double supports dense vectors only",
+            ));
         };
         let limit = request.limit.unwrap_or(10);
         if limit == 0 {

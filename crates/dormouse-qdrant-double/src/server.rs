@@ -32,7 +32,7 @@ const WRITES: [&str; 4] = ["create", "delete", "upsert", "create_field_index"];
 /// The data that a server has after a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRestart {
-    /// All data of answered requests, and the part that it had stored of the request during which it died.
+    /// All data of answered requests, and what was already stored of the request during which the server died.
     Kept,
     /// Nothing, not even the collections.
     Lost,
@@ -53,7 +53,7 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no port or no thread.
+    /// If the system provides no port or no thread.
     pub fn start() -> io::Result<Self> {
         Self::launch(State::default())
     }
@@ -62,7 +62,7 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no port or no thread.
+    /// If the system provides no port or no thread.
     pub fn start_with_key(key: &str) -> io::Result<Self> {
         Self::launch(State {
             key: Some(Arc::from(key)),
@@ -74,7 +74,7 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no port or no thread.
+    /// If the system provides no port or no thread.
     pub fn start_with_keys(key: &str, read_only: &str) -> io::Result<Self> {
         Self::launch(State {
             key: Some(Arc::from(key)),
@@ -87,7 +87,7 @@ impl QdrantDouble {
     ///
     /// # Errors
     ///
-    /// If the system gives no port or no thread.
+    /// If the system provides no port or no thread.
     pub fn start_encrypted(certificate: &str, key: &str) -> io::Result<Self> {
         Self::launch(State {
             identity: Some(Identity::from_pem(certificate, key)),
@@ -274,7 +274,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Counts the call, and lets it pass unless the key or a fault forbids it.
+    /// Counts the call, and admits it unless the key or a fault forbids it.
     pub(crate) async fn admit(&self, rpc: &str, metadata: &MetadataMap) -> Result<Call, Status> {
         let call = self.state.begin();
         let sent = metadata.get("api-key").and_then(|key| key.to_str().ok());

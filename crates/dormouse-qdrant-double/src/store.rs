@@ -181,7 +181,9 @@ impl Collection {
 fn number(id: Option<&PointId>) -> Result<u64, Status> {
     match id.and_then(|id| id.point_id_options.as_ref()) {
         Some(PointIdOptions::Num(number)) => Ok(*number),
-        _ => Err(Status::unimplemented("the double knows numbers only")),
+        _ => Err(Status::unimplemented(
+            "the double supports numeric point ids only",
+        )),
     }
 }
 
@@ -192,12 +194,14 @@ fn dense(point: &PointStruct) -> Result<&[f32], Status> {
         .and_then(|vectors| vectors.vectors_options.as_ref());
     let Some(VectorsOptions::Vector(vector)) = options else {
         return Err(Status::unimplemented(
-            "the double knows single vectors only",
+            "the double supports single vectors only",
         ));
     };
     match &vector.vector {
         Some(Vector::Dense(dense)) => Ok(&dense.data),
-        _ => Err(Status::unimplemented("the double knows dense vectors only")),
+        _ => Err(Status::unimplemented(
+            "the double supports dense vectors only",
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A service that is down is tried five times, left alone for a while, and called again once it is up.
+//! A service that is down is called five times, then not for a while, and again once it is up.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, time::Duration};

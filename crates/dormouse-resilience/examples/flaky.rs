@@ -1,4 +1,4 @@
-//! An operation that fails twice, tried again until it succeeds, all of it within a deadline.
+//! Retries an operation that fails twice until it succeeds, all within one deadline.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, future::ready, time::Duration};
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut looks = 0;
     let tea = retry(
         &policy,
-        || 0.5, // A program draws this; the same number each time makes the example the same each time.
+        || 0.5, // A real program draws a random number; a fixed one makes the output repeatable.
         |_: &NotYet| RetryVerdict::Retry,
         || {
             looks += 1;

@@ -1,5 +1,5 @@
-//! The whole stack around a bakery that is slow, then closed, then asks for patience: a minute in a moment, since the
-//! clock is paused and jumps from one event to the next.
+//! The whole stack around a bakery that is slow, then closed, then asks for a pause. The example simulates a minute but
+//! takes only a moment, because the clock is paused and jumps from one event to the next.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{cell::Cell, error::Error, time::Duration};
@@ -26,7 +26,7 @@ enum BakeryError {
     Refused(#[from] NotAttempted),
 }
 
-/// May this order succeed later?
+/// Whether this order may succeed later.
 fn verdict(error: &BakeryError) -> RetryVerdict {
     match error {
         BakeryError::Closed | BakeryError::Silent => RetryVerdict::Retry,
@@ -35,7 +35,7 @@ fn verdict(error: &BakeryError) -> RetryVerdict {
     }
 }
 
-/// Is the bakery ill?
+/// What the answer says about the bakery itself, as opposed to this one order.
 fn health(answer: &Result<&str, BakeryError>) -> Health {
     match answer {
         Ok(_) => Health::Well,
@@ -60,7 +60,7 @@ async fn order(
     answer
 }
 
-/// What the bakery does with an order, by the time since it opened its doors.
+/// How the bakery answers an order; depends on the time since the example started.
 async fn bake(time: Duration, asked: &Cell<u32>) -> Result<&'static str, BakeryError> {
     asked.set(asked.get() + 1);
     match time.as_secs() {
@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     board.watch(&guard);
     for number in 1..=8 {
         let asked = Cell::new(0);
-        // A program draws the jitter; the same number each time makes the example the same each time.
+        // A real program draws the jitter; a fixed number makes the output repeatable.
         let call = || order(&guard, opened, &asked);
         let answer = retry(&policy, || 0.5, verdict, call).await;
         let (at, asked) = (opened.elapsed().as_secs_f32(), asked.get());

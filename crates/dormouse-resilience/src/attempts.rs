@@ -1,4 +1,4 @@
-//! The rule of a retry, as a state machine without a clock.
+//! The logic of retries, as a state machine without a clock.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ pub enum RetryStopReason {
 
 /// The attempts made so far under one policy.
 ///
-/// Call [`RetryState::failed`] after each failed attempt; it returns what to do. After [`RetryDecision::Stop`] it
-/// returns nothing else. It reads no clock and draws no random numbers.
+/// Call [`RetryState::failed`] after each failed attempt; it returns what to do. Once it has returned
+/// [`RetryDecision::Stop`], it returns nothing else. It reads no clock and draws no random numbers.
 #[derive(Clone, Debug)]
 pub struct RetryState {
     policy: RetryPolicy,
@@ -73,7 +73,7 @@ impl RetryState {
     }
 
     /// Counts a failed attempt and returns what to do. `unit` is a random number in `0.0..1.0` that scales the wait;
-    /// numbers outside count as the nearest end, and NaN as 1.
+    /// numbers outside are clamped to that range, and NaN counts as 1.
     pub fn failed(&mut self, verdict: RetryVerdict, unit: f64) -> RetryDecision {
         if let Some(reason) = self.stopped {
             return RetryDecision::Stop(reason);
@@ -107,7 +107,7 @@ impl RetryState {
     }
 }
 
-/// `unit` of `whole`; never more than `whole`.
+/// `whole` times `unit`, never more than `whole`.
 fn part_of(whole: Duration, unit: f64) -> Duration {
     if (0.0..1.0).contains(&unit) {
         whole.mul_f64(unit).min(whole)

@@ -22,9 +22,9 @@ pub use self::{
 
 /// Stops calls to a failing service, and tries from time to time whether it works again.
 ///
-/// [`Circuit`] is the rule; this type adds tokio's clock. A clone is another handle to the same breaker: use one per
-/// service, shared by all callers. It needs no task and costs nothing between calls. A change of state is a `tracing`
-/// event: `WARN` on opening, `INFO` on closing.
+/// [`Circuit`] contains the logic; this type adds tokio's clock. A clone is another handle to the same breaker: use one
+/// per service, shared by all callers. It needs no task and costs nothing between calls. A change of state is a
+/// `tracing` event: `WARN` on opening, `INFO` on closing.
 ///
 /// # Examples
 ///
@@ -85,9 +85,9 @@ impl CircuitBreaker {
     /// Awaits `call` if the circuit admits it, and records the result: an error as `judge` says, a success as
     /// [`Health::Well`].
     ///
-    /// A `call` that is not admitted is dropped without being polled. Put a deadline *inside* the call, so that a
-    /// hanging service counts as ill. A guarded call that is dropped, for example by a deadline around it, is not
-    /// counted; if it was the trial, another call becomes the trial. Put a retry around this function.
+    /// If the circuit does not admit `call`, the future is dropped without being polled. Put a deadline *inside* the
+    /// call, so that a hanging service counts as ill. A guarded call that is dropped, for example by a deadline around
+    /// it, is not counted; if it was the trial, another call becomes the trial. Put a retry around this function.
     ///
     /// # Errors
     ///

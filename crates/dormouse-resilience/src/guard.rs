@@ -21,13 +21,13 @@ use crate::{
     counted::Counted,
 };
 
-/// Everything that a call to one service passes, in one order:
+/// All protections around the calls to one service, in a fixed order:
 ///
 /// ```text
-/// a look at the breaker     nobody queues for a service whose circuit is open
-///   bulkhead                so many at a time
-///     rate limit            so many a minute
-///       breaker             is the service well?
+/// breaker (check only)      no call waits for a service whose circuit is open
+///   bulkhead                limits running and waiting calls
+///     rate limit            limits calls per minute
+///       breaker             refuses calls to a failing service
 ///         the call
 /// ```
 ///
@@ -37,8 +37,8 @@ use crate::{
 /// [`Guard::admit`] comes before the call and [`CallAdmission::record`] after it, however far apart they are: a
 /// streamed reply ends long after it began. The caller adds deadlines and retries: each attempt is admitted separately.
 ///
-/// A clone is another handle to the same guard: use one per service, shared by all callers. It allocates nothing if no
-/// call waits.
+/// A clone is another handle to the same guard: use one per service, shared by all callers. Admission allocates nothing
+/// if no call waits.
 ///
 /// ```
 /// # use dormouse_resilience::{Guard, Health, RateLimit};

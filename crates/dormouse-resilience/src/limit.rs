@@ -31,9 +31,9 @@ use crate::counted::Counted;
 
 /// Admits requests to a service at an allowed rate.
 ///
-/// [`Meter`] is the rule; this type adds tokio's clock. Waiting requests are admitted in the order in which they asked,
-/// so small requests cannot starve a large one. A clone is another handle to the same limiter: use one per service and
-/// key, shared by all callers. It needs no task of its own.
+/// [`Meter`] contains the logic; this type adds tokio's clock. Waiting requests are admitted in the order in which they
+/// asked, so small requests cannot starve a large one. A clone is another handle to the same limiter: use one per
+/// service and key, shared by all callers. It needs no task of its own.
 ///
 /// The units of a call are estimated on admission and corrected with [`RateLimiter::settle`] afterwards. Pass what the
 /// service reports about its limits to [`RateLimiter::observe`] and [`RateLimiter::pause`]; it only makes the limit
@@ -118,7 +118,7 @@ impl RateLimiter {
 
     /// [`RateLimiter::try_acquire`] for a caller that has just read the clock.
     pub(crate) fn try_acquire_at(&self, units: u32, now: Instant) -> Result<(), RateLimited> {
-        // A free unit belongs to the first request in the queue, even before that has noticed it.
+        // A free unit belongs to the first request in the queue, even if that request has not woken up yet.
         if self.waiting() > 0 {
             return Err(self.queued(units));
         }
@@ -142,10 +142,11 @@ impl RateLimiter {
             };
             match limited {
                 RateLimited::Later { retry_in, .. }
-                    // Fails early: a request that cannot be admitted within the limit need not sit out its wait.
+                    // Fails early: a request that would wait too long is rejected now, not after the wait.
                     if asked.elapsed().saturating_add(retry_in) <= longest =>
                 {
-                    // Both the end of the wait and a loosened limit are reasons to try again.
+                    // Both the end of the wait and a loosened limit are reasons to try again. `notify_one` stores a
+                    // permit, so a limit that is loosened between `take` and `notified` wakes this request too.
                     let _ended = timeout(retry_in, self.shared.loosened.notified()).await;
                 }
                 RateLimited::Later { .. } | RateLimited::TooLarge { .. } => return Err(limited),
@@ -213,7 +214,7 @@ impl RateLimiter {
 
     fn loosen(&self, change: impl FnOnce(&mut Meter, Duration)) {
         self.with(change);
-        // One waiter is enough: only the holder of `turn` ever waits for this.
+        // Waking one request is enough: only the holder of `turn` ever waits for this.
         self.shared.loosened.notify_one();
     }
 

@@ -36,7 +36,7 @@ pub enum RetryPolicyError {
         /// The given factor.
         factor: f64,
     },
-    /// The first pause is longer than the longest one, or that is longer than a day.
+    /// The first pause is longer than the longest one, or the longest one is longer than a day.
     #[error("the pauses are {base:?} up to {cap:?}; expected base <= cap <= 1 day")]
     Range {
         /// The first pause.
@@ -91,7 +91,7 @@ impl RetryPolicy {
         Self::from_checked(4, Duration::from_secs(1), 2.0, Duration::from_secs(10))
     }
 
-    /// The same policy, with another longest pause for the other side.
+    /// The same policy, with another limit for the pauses that the other side may ask for.
     #[must_use]
     pub fn with_longest_pause(self, longest_pause: Duration) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl RetryPolicy {
         self.longest_pause
     }
 
-    /// The longest own pause after `failed` failed attempts; `None` if no further attempt is allowed.
+    /// The longest wait of this policy after `failed` failed attempts; `None` if no further attempt is allowed.
     pub(crate) fn step(&self, failed: u32) -> Option<Duration> {
         let index = usize::try_from(failed.checked_sub(1)?).ok()?;
         self.steps.get(index).copied()

@@ -6,7 +6,7 @@ use crate::{
     BudgetSpent, RetryBudget, RetryDecision, RetryPolicy, RetryState, RetryStopReason, RetryVerdict,
 };
 
-/// Every attempt failed, or a failure excluded further attempts.
+/// The operation failed, and there will be no further attempt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error} ({})", Ending { attempts: *attempts, reason: *reason })]
 pub struct Exhausted<E> {
@@ -44,8 +44,8 @@ impl fmt::Display for Ending {
 /// Runs `operation` until it succeeds, until a failure excludes another attempt, or until `policy` allows no more.
 ///
 /// `verdict` classifies a failure, and `jitter` returns a random number in `0.0..1.0` for each pause. The first attempt
-/// starts at once. Waiting uses tokio's clock and keeps only the error of the failed attempt. Every retry is a
-/// `tracing` event at level `WARN` with the attempt's number, the wait and the error.
+/// starts at once. Waiting uses tokio's clock. During a wait only the error of the failed attempt is kept. Every retry
+/// is a `tracing` event at level `WARN` with the attempt's number, the wait and the error.
 ///
 /// Use it only for an operation that may happen more than once. Dropping the returned future drops the attempt in
 /// progress, or the wait; no further attempt is made.

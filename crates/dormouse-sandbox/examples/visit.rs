@@ -1,4 +1,4 @@
-//! A visit: somebody looks around and speaks, and an assistant's feed says what it perceived of that.
+//! A visit: a player looks around and speaks, and the assistant's feed contains what the assistant perceived of it.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{error::Error, sync::Arc};

@@ -227,7 +227,7 @@ pub enum ActRefusal {
         /// Its name.
         channel: String,
     },
-    /// More would perceive the words than may.
+    /// Somebody who may not perceive the words would perceive them.
     #[error(
         "not done: {} would perceive it, and it is not meant for all of them",
         names(listeners)

@@ -1,9 +1,9 @@
-//! The actor thread of the world: only it owns the state and the file. It handles requests in order, and writes waiting
-//! changes together in one commit.
+//! The actor thread of the world, the only owner of the state and the file. It handles requests in order, and writes
+//! waiting changes together in one commit.
 //!
 //! The state in memory equals the content of the file: a group of changes works on a copy, which replaces the state
 //! after the commit. After a failure the file is reopened and read again. While the disk is full, the file cannot be
-//! opened for writing; then questions are answered from a read-only view.
+//! opened for writing; then questions are answered from a read-only snapshot.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -46,16 +46,17 @@ struct Access {
 }
 
 impl Access {
-    /// The world for changes, reopened if a failure has closed it.
+    /// The world for writing, reopened if a failure has closed it.
     fn writable(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
         self.recover()?;
         self.load()
     }
 
-    /// The world for questions. It fails only if the disk cannot be read.
+    /// The world for reading. Fails only if the disk cannot be read.
     fn readable(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
         if let Err(unwritable) = self.recover() {
-            // Now the database reads a snapshot. If there is none, the error of writing is more useful.
+            // The database can only read a snapshot now. If there is none, the caller gets the error of opening for
+            // writing, which is more useful.
             return self.load().map_err(|_unreadable| unwritable);
         }
         self.load()
@@ -169,7 +170,7 @@ impl SandboxActor {
             }
         }
         if let Err(failure) = self.write(&mut []) {
-            tracing::warn!(error = %failure.source, "what was acknowledged last will be delivered again");
+            tracing::warn!(error = %failure.source, "acknowledgements were not stored: perceptions will come again");
         }
     }
 
@@ -220,7 +221,8 @@ impl SandboxActor {
             "a group of changes was not written"
         );
         self.access.fail();
-        // Only the file shows its content. Reading it needs none of the space that the group lacked.
+        // Only the file shows whether the commit took effect. Reading it needs no disk space, which may be what was
+        // missing.
         let revision = self.access.readable().map(|(_, world)| world.revision);
         let kind = match (unwritten.begun, revision) {
             (None, _) => WorldErrorKind::NotReached,

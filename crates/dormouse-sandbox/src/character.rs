@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The longest name, in bytes.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// The largest number of characters in the world. Each change copies their list, and each word aloud is delivered to everybody in
-/// the room.
+/// The largest number of characters in the world. Each change copies the list of characters, and each spoken message is
+/// delivered to everybody in the room.
 pub(crate) const CHARACTER_LIMIT: usize = 10_000;
 
-/// Pronouns, which cannot be names: lines for people and models use them.
+/// Pronouns. They cannot be names, because lines for people and models use them.
 const PRONOUNS: [&str; 20] = [
     "you",
     "yourself",
@@ -72,7 +72,7 @@ pub enum JoinError {
     #[error(transparent)]
     Refused(#[from] JoinRefusal),
     /// The world could not be reached.
-    #[error("nobody could be let in")]
+    #[error("the character could not join the world")]
     World(#[source] WorldError),
 }
 
@@ -144,7 +144,7 @@ pub enum JoinRefusal {
         by: EntityId,
     },
     /// The id belongs to a character of another kind.
-    #[error("{id} is already here as somebody of another kind")]
+    #[error("{id} is already here as a character of another kind")]
     OtherKind {
         /// The requested id.
         id: EntityId,
@@ -157,7 +157,7 @@ pub enum JoinRefusal {
         /// Its character.
         id: EntityId,
     },
-    /// The world contains 1,000 characters.
+    /// The world contains as many characters as it can hold.
     #[error("the world is full: it holds {CHARACTER_LIMIT} characters")]
     Full,
 }

@@ -1,5 +1,5 @@
 //! The effect of an act: a pure function of the positions of all characters. It passes words on without reading them,
-//! except to check that they are not blank, and to find which assistants speech mentions.
+//! except to check that they are not blank and to find the assistants that speech mentions.
 
 use dormouse_contracts::{
     Audience, ChannelId, EntityId, Movement, Place, PlaceId, Sender, SourceKind, Words, WordsError,
@@ -32,13 +32,14 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Who perceives the act in this moment, besides the acting character; `None` if they are too many to be listed.
+    /// Who perceives the act now, without the acting character; `None` if there are too many to list.
     pub(crate) fn perceived_by(&self, actor: &EntityId) -> Option<Audience> {
         let others = self.heard.iter().map(|heard| &heard.observer);
         Audience::of(others.filter(|id| *id != actor).cloned())
     }
 
-    /// Who perceives the words of the act, besides the acting character. What is public is also for those who come later.
+    /// Who perceives the words of the act, without the acting character. Words that are public are also for those who
+    /// come later.
     pub(crate) fn listeners(&self, actor: &EntityId) -> Audience {
         let is_public = |heard: &Heard| heard.audience == Some(Audience::Public);
         match self.perceived_by(actor) {
@@ -401,7 +402,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The exit to the room where somebody of this name is, for those who follow.
+    /// The exit to the room where the character of this name is, so that the acting character can follow them.
     fn exit_after(&self, name: &str) -> Option<&'a Exit> {
         let is_there = |exit: &&Exit| {
             let mut there = self.roster.here(exit.to);

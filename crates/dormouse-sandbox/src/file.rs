@@ -30,7 +30,8 @@ pub(crate) const KIND: FileKind = FileKind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxOpenError {
-    /// The file exists and is empty. A world never leaves an empty file: restore it, or move it away to start anew.
+    /// The file exists and is empty. A world never leaves an empty file: restore it, or move it away to start a new
+    /// world.
     #[error("{} is empty: restore it, or move it away to begin a new world", path.display())]
     Empty {
         /// The file.

@@ -1,9 +1,8 @@
 //! A small world in one file: a tea-house with rooms, things and people, for first runs and for tests.
 //!
-//! [`Sandbox`] implements the ports of a world in `dormouse-contracts` ([`Habitat`](dormouse_contracts::Habitat)), so an assistant can
-//! live in it, and offers the
-//! acts of a player at a terminal. Its state is one redb file. Every confirmed change is durable: a process that is
-//! killed at any moment loses no confirmed change and repeats none.
+//! [`Sandbox`] implements the ports of a world in `dormouse-contracts` ([`Habitat`](dormouse_contracts::Habitat)), so
+//! an assistant can live in it. It also offers the acts of a player at a terminal. Its state is one redb file. Every
+//! confirmed change is durable: a process that is killed at any moment loses no confirmed change and repeats none.
 //!
 //! Read in this order: [`Room`] and [`ROOMS`] (the places), [`Character`] (who is there), [`Act`] (what a character can
 //! do and who notices), [`Sandbox`] (the handle), [`SandboxOpenError`] (problems with the file).

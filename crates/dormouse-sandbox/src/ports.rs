@@ -75,7 +75,7 @@ impl Observe for Sandbox {
 }
 
 impl Inquire for Sandbox {
-    /// This world always knows: the answer is never `CannotTell`.
+    /// This world always knows the outcome: the answer is never `CannotTell`.
     fn inquire<'a>(
         &'a self,
         effect: &'a Effect,
@@ -98,7 +98,7 @@ impl ToolSource for Sandbox {
 }
 
 impl Habitat for Sandbox {
-    /// As [`Sandbox::join`] of this character.
+    /// Does the same as [`Sandbox::join`] with this character.
     fn admit<'a>(
         &'a self,
         assistant: &'a AssistantId,
@@ -129,7 +129,7 @@ impl Habitat for Sandbox {
     }
 }
 
-/// What settings can name in every sandbox.
+/// The names that settings can refer to; the same in every sandbox.
 #[must_use]
 pub fn landmarks() -> Landmarks {
     let channels = CHANNELS.iter();
@@ -144,7 +144,7 @@ pub fn landmarks() -> Landmarks {
     }
 }
 
-/// The id of a player has the name in lower case.
+/// Checks the id of a character: that of a player has the name in lower case.
 fn check_character(id: &EntityId) -> Result<(), Rejection> {
     let is_possible = match id.as_str().split_once(':') {
         Some(("player", name)) => !name.is_empty() && name == name.to_lowercase(),

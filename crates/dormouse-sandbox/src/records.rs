@@ -30,7 +30,8 @@ pub(crate) const CHARACTERS: TableDefinition<'_, &str, &str> = TableDefinition::
 /// Observer and number → `Perception`.
 pub(crate) const FEEDS: TableDefinition<'_, (&str, u64), &str> = TableDefinition::new("feeds");
 
-/// How many acts are remembered, so that answers to them can be marked. Later answers are delivered without the mark.
+/// How many acts are remembered, so that an answer to one can name it (`reply_to`). Answers to older acts are delivered
+/// without `reply_to`.
 pub(crate) const ACTS_REMEMBERED: u64 = 1_000;
 
 /// Number of an act and observer → number of its delivery to that observer.
@@ -51,7 +52,7 @@ pub(crate) const EFFECT_ORDER: TableDefinition<'_, u64, &str> =
 pub(crate) enum StoreError {
     #[error("the world's file failed")]
     File(#[from] DatabaseFault),
-    #[error("a record of the world's file makes no sense")]
+    #[error("a record of the world's file is invalid")]
     Record(#[from] serde_json::Error),
 }
 

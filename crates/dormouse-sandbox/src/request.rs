@@ -126,5 +126,5 @@ async fn receive<T>(answer: oneshot::Receiver<Result<T, WorldError>>) -> Result<
 
 /// The actor thread has ended, which only a bug can cause.
 #[derive(Debug, thiserror::Error)]
-#[error("the world is no longer kept: open it again")]
+#[error("the thread of the world has ended: open the world again")]
 pub(crate) struct ActorGone;

@@ -1,4 +1,4 @@
-//! Copying a world into a new file with other words, so that removed words are in none of its bytes.
+//! Copies a world into a new file with some words replaced, so that no byte of the new file contains the removed words.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::{
     records::{ACTS, CHARACTERS, EFFECT_ORDER, EFFECTS, FEEDS, HEARD, META, StoreError},
 };
 
-/// What becomes of the words in a world while it is rewritten. Each record is JSON.
+/// Decides how the records of a world change while it is rewritten. Each record is JSON.
 pub trait RewriteWorld {
-    /// A perception that is kept for an observer; `None` if it stays as it is.
+    /// Returns the new form of a perception in an observer's feed; `None` if it stays as it is.
     ///
     /// # Errors
     ///
     /// Any error ends the rewriting.
     fn perception(&mut self, record: &str) -> Result<Option<String>, BoxError>;
 
-    /// An act of an assistant with its outcome; `None` if it stays as it is.
+    /// Returns the new form of an assistant's effect and its outcome; `None` if it stays as it is.
     ///
     /// # Errors
     ///
@@ -40,8 +40,8 @@ pub enum WorldRewriteError {
     Failed(#[source] BoxError),
 }
 
-/// Copies the world in the file `from`, which nobody else may have open, into a new file at `into`, with the records that
-/// `change` gives. The world keeps its id, its characters and all numbers.
+/// Copies the world in the file `from` into a new file at `into`, with the records that `change` returns. Nobody else
+/// may have `from` open. The world keeps its id, its characters and all numbers.
 ///
 /// Blocks until the new file is complete, on disk and closed. Returns how many records were changed.
 ///
@@ -107,7 +107,7 @@ fn copy(
     })
 }
 
-/// Passes every record on as `change` gives it. Returns how many were changed.
+/// Copies every record as `change` returns it. Returns how many were changed.
 fn changed<K: redb::Key + 'static>(
     records: &impl ReadableTable<K, &'static str>,
     mut change: impl FnMut(&str) -> Result<Option<String>, BoxError>,
@@ -126,7 +126,7 @@ fn changed<K: redb::Key + 'static>(
     Ok(changed)
 }
 
-/// Copies the tables that hold no words of anybody.
+/// Copies the tables that contain nobody's words.
 fn copy_as_is(
     reading: &ReadTransaction,
     writing: &WriteTransaction,

@@ -126,7 +126,7 @@ fn kind(kind: &Kind) -> &'static str {
 }
 
 impl fmt::Display for RoomView {
-    /// Several lines: name, description, then what, who and the ways out.
+    /// Several lines: name, description, then things, characters and exits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.room)?;
         if !self.description.is_empty() {

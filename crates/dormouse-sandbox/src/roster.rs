@@ -21,7 +21,8 @@ mod tests;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Present {
     pub(crate) name: String,
-    /// Of the name. It is compared with that of everybody who joins, and takes longer to make than to compare.
+    /// The skeleton of the name. It is kept because the name of everybody who joins is compared with it, and creating
+    /// one takes longer than comparing.
     pub(super) skeleton: Arc<NameSkeleton>,
     pub(crate) kind: Kind,
     pub(crate) room: &'static Room,
@@ -43,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 impl Present {
-    /// Somebody who has perceived nothing yet.
+    /// A character that has perceived nothing yet.
     pub(crate) fn new(name: String, kind: Kind, room: &'static Room) -> Self {
         Self {
             skeleton: Arc::new(NameSkeleton::of(&name)),
@@ -108,7 +109,7 @@ pub(crate) enum Joining {
 }
 
 impl Roster {
-    /// Only the non-player characters.
+    /// A roster of the non-player characters only.
     pub(crate) fn try_new() -> Result<Self, IdError> {
         let residents = NON_PLAYER_CHARACTERS.iter().map(|resident| {
             let name = resident.name.to_owned();
@@ -158,7 +159,7 @@ impl Roster {
             .map(|(id, _)| id)
     }
 
-    /// Adds a character in the first room; a known character is where it was.
+    /// Adds a character in the first room; a known character stays where it was.
     pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
         check_name(&character.name)?;
         let skeleton = NameSkeleton::of(&character.name);

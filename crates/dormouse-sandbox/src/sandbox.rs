@@ -76,7 +76,7 @@ impl Sandbox {
         Self::start(path, file::open(path, clock.now())?, clock)
     }
 
-    /// Starts the actor with the world in this database, which errors call `path`.
+    /// Starts the actor with the world in this database. Errors name the file `path`.
     pub(crate) fn start(
         path: &Path,
         database: DatabaseHandle,
@@ -127,8 +127,8 @@ impl Sandbox {
         Ok(joined.await.map_err(JoinError::World)??)
     }
 
-    /// Lets a character leave the world, which the characters in the room see. Only pages reach it from then on, until it joins
-    /// again; it is in the same room then. Does nothing if it is not there. Durable once confirmed.
+    /// Lets a character leave the world; the characters in the room see it. From then on only pages reach it, until it
+    /// joins again, in the same room. Does nothing if it is not there. Durable once confirmed.
     ///
     /// If the future is dropped, the character may have left or not.
     ///

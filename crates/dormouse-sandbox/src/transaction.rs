@@ -30,7 +30,7 @@ pub(crate) struct WorldTransaction<'a> {
     world: &'a WorldId,
 }
 
-/// What the world knows of an act besides who notices it.
+/// What the world knows of an act, apart from who notices it.
 struct Circumstances<'a> {
     at: Timestamp,
     /// The assistant's character and effect that caused it, if one did.
@@ -53,7 +53,7 @@ impl Circumstances<'_> {
 /// An act that was carried out.
 struct CarriedOut {
     acted: Acted,
-    /// The last output that the acting assistant gets of it.
+    /// The last delivery of its output to the acting assistant.
     last_output: Option<Delivery>,
 }
 
@@ -174,7 +174,7 @@ impl<'a> WorldTransaction<'a> {
         Ok((actor.clone(), decision, receipt))
     }
 
-    /// Rejects an act whose words more characters would perceive than may.
+    /// Rejects an act if a character that may not perceive its words would perceive them.
     fn check_within(
         &self,
         within: &Audience,
@@ -282,7 +282,7 @@ impl<'a> WorldTransaction<'a> {
         Ok(act.map(|act| act.value()))
     }
 
-    /// The number of the next act, after removing what is remembered of acts long ago.
+    /// The number of the next act. Also removes the records of acts that are no longer remembered.
     fn begin_act(&mut self) -> Result<u64, StoreError> {
         let mut heard = self.writing.open_table(HEARD)?;
         let mut acts = self.writing.open_table(ACTS)?;

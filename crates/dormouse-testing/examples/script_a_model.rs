@@ -1,4 +1,4 @@
-//! An assistant's loop in miniature, tried against a scripted model and a world that loses an answer.
+//! Runs a minimal assistant's loop against a scripted model and a world that loses an answer.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
@@ -21,14 +21,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     println!("model: {}", turn(&model, &world).await?);
 
-    // What the model was sent was in order, and every turn was used.
+    // Every request to the model was valid, and every turn was used.
     model.assert_finished();
     println!("asked: {} times", model.requests().len());
     println!("done:  {:?}", world.performed().len());
     Ok(())
 }
 
-/// Asks the model until it calls nothing more, and answers what it says then.
+/// Asks the model until it makes no more calls, and returns its final text.
 async fn turn(model: &dyn ChatModel, world: &FakeWorld) -> Result<String, Box<dyn Error>> {
     let mut request = ChatRequest {
         messages: vec![Message::User {
@@ -54,7 +54,7 @@ async fn turn(model: &dyn ChatModel, world: &FakeWorld) -> Result<String, Box<dy
     }
 }
 
-/// Carries a call out. Where no answer comes back it asks what became of it, and does not repeat it.
+/// Carries out a call. If the answer is lost, asks the world what became of the call instead of repeating it.
 async fn act(world: &FakeWorld, call: &ToolCall) -> Result<String, Box<dyn Error>> {
     let effect = Effect {
         key: EffectKey::try_new(format!("dormouse/{}", call.id))?,

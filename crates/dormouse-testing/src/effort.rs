@@ -4,9 +4,9 @@ use std::env;
 const QUICK: &str = "DORMOUSE_QUICK_TESTS";
 
 /// How many cases a property test draws, or how often a program is killed: `thorough`, or an eighth of it (but at least
-/// eight) if the tests are to be quick, which is if the environment variable `DORMOUSE_QUICK_TESTS` is set.
+/// eight) if the environment variable `DORMOUSE_QUICK_TESTS` is set.
 ///
-/// For tests whose time grows with the number, in seconds. Others set their number themselves.
+/// Use it for tests that take seconds and grow with this number. Other tests set their number themselves.
 #[must_use]
 pub fn effort(thorough: u32) -> u32 {
     if env::var_os(QUICK).is_some() {

@@ -155,7 +155,7 @@ impl Perceive {
         self
     }
 
-    /// Makes it a movement of which the world attests which one it is.
+    /// Lets the world attest which movement it is, such as an arrival.
     pub fn moving(mut self, movement: Movement) -> Self {
         self.movement = Some(movement);
         self

@@ -49,7 +49,7 @@ impl Random for SeededRandom {
 pub struct FixedRandom(f64);
 
 impl FixedRandom {
-    /// A random that always draws `unit`.
+    /// Creates one that always draws `unit`.
     ///
     /// # Panics
     ///

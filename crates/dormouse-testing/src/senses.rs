@@ -57,7 +57,7 @@ impl Default for FakeSenses {
 }
 
 impl FakeSenses {
-    /// A world in which nobody is. Its id is that of the perceptions that [`Perceive`] builds.
+    /// A world without observers. Its id is that of the perceptions that [`Perceive`] builds.
     #[must_use]
     pub fn new() -> Self {
         let id = Perceive::emit("x").build().attested.delivery.world;
@@ -67,7 +67,7 @@ impl FakeSenses {
         }
     }
 
-    /// Lets an observer in. One that is there stays as it is.
+    /// Lets an observer enter. Does nothing if it is there already.
     pub fn enter(&self, observer: &EntityId) {
         let mut state = self.state();
         state.feeds.entry(observer.clone()).or_default();
@@ -140,7 +140,7 @@ impl FakeSenses {
         observer: &EntityId,
         after: u64,
     ) -> Poll<Result<Vec<Perception>, SenseError>> {
-        // Before the feed is read, so that no delivery in between is missed.
+        // The waker is stored before the feed is read, so that no delivery in between is missed.
         self.state().waiting.push(cx.waker().clone());
         match self.page(observer, after, PERCEPTIONS_PAGE) {
             Ok(page) if page.is_empty() => Poll::Pending,

@@ -85,8 +85,9 @@ impl FakeWorld {
         self.state().answers.insert(tool.to_owned(), answer);
     }
 
-    /// Lets these, and nobody else, hear everything that the assistant says aloud from now on. An effect that is not
-    /// [for all of them](Effect::within) is rejected, and each receipt attests who heard it. Until this is called, nobody listens, and no receipt says so.
+    /// Lets these listeners, and nobody else, hear everything that the assistant says aloud from now on. An effect
+    /// whose words are not [for all of them](Effect::within) is rejected, and each receipt attests who heard the words.
+    /// Before the first call there are no listeners, and receipts attest nothing about them.
     pub fn listen(&self, listeners: Audience) {
         self.state().listeners = Some(listeners);
     }

@@ -1,4 +1,4 @@
-//! Shows what this crate makes of each line of standard input.
+//! Applies the functions of this crate to each line of standard input, and prints the results.
 
 use std::io::{self, BufRead, Write};
 

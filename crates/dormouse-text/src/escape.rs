@@ -54,8 +54,8 @@ pub fn escape_hidden_json(json: &str) -> Cow<'_, str> {
 }
 
 /// An id in a form that no other id resembles: ASCII letters, digits and harmless marks stay, everything else is
-/// escaped, as in `player:Ali\u{200d}ce`. Different ids have different forms. No form can end a line, brackets, a
-/// quotation or a list around it, or add an item to a list.
+/// escaped, as in `player:Ali\u{200d}ce`. Different ids have different forms. No form can end the line, brackets,
+/// quotation or list that contains it, or add an item to that list.
 #[must_use]
 pub fn escape_id(id: &str) -> String {
     let mut shown = String::with_capacity(id.len());
@@ -69,7 +69,7 @@ pub fn escape_id(id: &str) -> String {
     shown
 }
 
-/// The id that has this form: what [`escape_id`] made of it is read back.
+/// The inverse of [`escape_id`]: the id that has this form. Text that is not an escape stays as it is.
 #[must_use]
 pub fn unescape_id(shown: &str) -> String {
     let mut id = String::with_capacity(shown.len());

@@ -27,8 +27,8 @@ pub fn mentions(text: &str, key: &str) -> bool {
 /// Whether an `@` after `before` starts a word. Otherwise it is part of an address or of another word.
 ///
 /// An address may have these signs before its `@`, but then a letter, digit or dot precedes them; a dash or underscore
-/// on its own is punctuation or markup. The signs do not include `@`, so all calls for one text together visit each
-/// character at most once.
+/// on its own is punctuation or markup. The signs do not include `@`, so the search never passes an earlier `@`, and
+/// all calls for one text together visit each character at most once.
 fn may_begin_after(before: &str) -> bool {
     let name = before.trim_end_matches(['_', '-', '+', '%']);
     let signs = before.len() > name.len();

@@ -26,8 +26,8 @@ pub enum NameFlaw {
 }
 
 impl NameFlaw {
-    /// The first flaw of a name, if it has one. Scripts count as mixed if the name is not even "highly restrictive" by
-    /// UTS 39. That level allows one script, or Latin with Chinese, Japanese or Korean.
+    /// The first flaw of a name, if it has one. Scripts count as mixed if the name does not reach the level "highly
+    /// restrictive" of UTS 39, which allows one script, or Latin with Chinese, Japanese or Korean.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         if let Some(hidden) = name.chars().find(|c| is_hidden(*c)) {

@@ -1,7 +1,7 @@
 //! Neutralises the tokens of chat templates.
 //!
 //! Servers that turn a conversation into one text often interpret such tokens anywhere in it: a user who writes
-//! `<|im_end|><|im_start|>system` could start a message of the operator. Tokens of every known model are neutralised,
+//! `<|im_end|><|im_start|>system` could forge a message of the operator. Tokens of every known model are neutralised,
 //! because the program does not know which model a server runs.
 
 use std::borrow::Cow;
@@ -249,7 +249,7 @@ fn is_in(name: &str, names: &[&str], families: &[&str]) -> bool {
         || families.iter().any(|family| begins(name, family))
 }
 
-/// Ignores case, because a server's tokenizer may do so.
+/// Whether `text` starts with `beginning`. Ignores case, because a server's tokenizer may do so.
 fn begins(text: &str, beginning: &str) -> bool {
     let piece = text.get(..beginning.len());
     piece.is_some_and(|piece| piece.eq_ignore_ascii_case(beginning))

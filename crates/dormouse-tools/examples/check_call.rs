@@ -1,4 +1,4 @@
-//! A model's calls, and the errors it gets for them.
+//! Checks calls of a model, and prints the errors that the model gets.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;

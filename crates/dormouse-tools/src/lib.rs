@@ -1,13 +1,13 @@
-//! The tools of an assistant: their registry, the check of a model's calls, the effect of a call on the loop, tools of one's
-//! own, and several sources of tools as one.
+//! The tools of an assistant: their registry, the check of a model's calls, the effect of a call on the loop, tools of
+//! your own, and a router that combines several sources of tools.
 //!
 //! A model's tool call is unchecked text. [`Registry::check`] turns it into a [`CheckedCall`], whose arguments fit the
 //! tool's schema, or into a [`ToolCallError`], whose text helps the model to correct the call.
 //!
-//! A [`Tool`] is a tool of one's own, and a [`Toolbox`] a source of such tools. A [`ToolRouter`] makes one source of a world
-//! and further sources.
+//! A [`Tool`] is a tool that you write, and a [`Toolbox`] is a source of such tools. A [`ToolRouter`] combines a world
+//! and further sources into one source.
 //!
-//! This crate does no I/O and fetches no schema. It calls no tool but those that its user puts into a toolbox.
+//! This crate does no I/O and fetches no schema. It calls only the tools that you put into a toolbox.
 //!
 //! Stability: the types are stable. [`ToolCallError`] and [`RegistryError`] may get new variants, and the wording of
 //! their texts may change.
@@ -36,7 +36,7 @@ pub use router::{NamedToolSource, RoutedTool, RouterError, ToolRouter};
 pub use tool::{Tool, ToolInfo};
 pub use toolbox::{Toolbox, ToolboxError};
 
-/// The crate that derives the schemas of arguments, so that a [`Tool`] can be written without naming its version.
+/// The crate that derives the schemas of arguments, re-exported so that a [`Tool`] uses the matching version.
 pub use schemars;
 
 #[cfg(doctest)]

@@ -62,8 +62,8 @@ fn flatten<'e, 's, 'v>(
     }
 }
 
-/// Describes what was expected and what was found. Frequent mistakes have their own wording. So have the kinds of
-/// errors in which the validator's text repeats the value, because a value may be long.
+/// Describes what was expected and what was found. Frequent mistakes have their own wording. Errors whose text repeats
+/// the value have their own wording, too, because a value may be long.
 fn describe(error: &ValidationError<'_, '_>, value: &Value, schema: &Value) -> Excerpt {
     let found = ShownValue(find(value, &error.instance_location));
     match &error.kind {

@@ -1,4 +1,4 @@
-//! The tools of several sources as those of one.
+//! Combines the tools of several sources into one source.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use dormouse_contracts::{
 };
 use serde_json::Value;
 
-/// A source of tools, and the name that tells its tools from others.
+/// A source of tools, and a name that distinguishes its tools from those of other sources.
 #[derive(Clone)]
 pub struct NamedToolSource {
     /// Its name. It may be a part of the names of its tools, which are in the log, so it should stay the same.
@@ -32,14 +32,14 @@ impl fmt::Debug for NamedToolSource {
 pub struct RoutedTool {
     /// The tool as it is offered.
     pub spec: ToolSpec,
-    /// Whose it is; the world's, if absent.
+    /// The source that has it; absent for a tool of the world.
     pub source: Option<ToolSourceName>,
     /// Its name in its source.
     pub own_name: ToolName,
 }
 
 impl RoutedTool {
-    /// Whether it is offered under another name than its source has for it, because another tool has that name.
+    /// Whether it is offered under another name than in its source, because another tool has the same name.
     #[must_use]
     pub fn is_renamed(&self) -> bool {
         self.own_name != self.spec.name
@@ -56,7 +56,7 @@ pub enum RouterError {
         /// The shared name.
         name: ToolSourceName,
     },
-    /// Two tools would be offered under one name, although the names of sources are in front.
+    /// Two tools would have the same name, even with the names of their sources in front.
     #[error(
         "two tools would be offered as \"{name}\", one of them by the tool source \"{by}\"; give that source another name"
     )]
@@ -66,7 +66,7 @@ pub enum RouterError {
         /// The source of the second one.
         by: ToolSourceName,
     },
-    /// The name of a source does not fit in front of the name of a tool.
+    /// The name of a source and the name of a tool together are not a valid name.
     #[error("the tool \"{tool}\" clashes with another one, and cannot be named after its source")]
     Name {
         /// The tool.
@@ -85,11 +85,11 @@ pub enum RouterError {
 /// A world and other sources of tools, as one source: each call goes to the source that has the tool.
 ///
 /// A tool has the name that its source gives it. If a tool of another source than the world shares its name with any other
-/// tool, it is offered as `<source>_<tool>`. So the world's tools keep their names, and the order of the sources decides
-/// nothing.
+/// tool, it is offered as `<source>_<tool>`. So the world's tools keep their names, and names do not depend on the
+/// order of the sources.
 ///
-/// Effects happen at most once if each source keeps that promise. An effect of a tool that no source has any more is one of
-/// which nobody can tell what became of it, so it is not repeated.
+/// Effects happen at most once if each source keeps that promise. If no source has the tool of an effect any more,
+/// nobody can tell what became of the effect, so it is not repeated.
 pub struct ToolRouter {
     sources: Vec<Arc<dyn ToolSource>>,
     tools: Vec<RoutedTool>,
@@ -106,8 +106,8 @@ impl fmt::Debug for ToolRouter {
 }
 
 impl ToolRouter {
-    /// Puts the tools of the world first, and then those of the others in their order. `reserved` are names that no other
-    /// source than the world can have, such as those of the engine's own tools.
+    /// Offers the tools of the world first, and then those of the other sources in their order. `reserved` are names
+    /// that no other source than the world can have, such as those of the engine's own tools.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl ToolRouter {
     }
 }
 
-/// The names that more than one tool has, or a tool of another source than the world and somebody who reserved it.
+/// The names that two or more tools have, and the reserved names that a tool has.
 fn clashing(specs: &[Vec<ToolSpec>], reserved: &[ToolName]) -> BTreeSet<ToolName> {
     let mut seen: BTreeSet<&ToolName> = reserved.iter().collect();
     let all = specs.iter().flatten();
@@ -257,7 +257,7 @@ impl ToolSource for ToolRouter {
     }
 }
 
-/// The effect as the source knows it that has its tool under this name.
+/// The effect with the name that its tool has in the source.
 fn under(name: &ToolName, effect: &Effect) -> Effect {
     Effect {
         tool: name.clone(),

@@ -1,4 +1,4 @@
-//! A tool of one's own.
+//! The interface of a tool that you write.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What a tool is to the models and the engine that use it, apart from its arguments. Begin with [`ToolInfo::effect`] or
+/// Describes a tool to models and to the engine, except for its arguments. Start with [`ToolInfo::effect`] or
 /// [`ToolInfo::query`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolInfo {
@@ -26,7 +26,8 @@ pub struct ToolInfo {
     pub timeout: Duration,
     /// Whether its results may be used again, if it is a query.
     pub cache: Option<CachePolicy>,
-    /// The lowest trust of what the model is shown that a call may be decided on; absent if any will do.
+    /// The least trust that everything shown to the model must have when it decides on a call; absent if any trust is
+    /// enough.
     pub required_trust: Option<Trust>,
     /// Which argument holds words that somebody hears, who hears them, and which argument names the listener.
     pub speech: Option<Speech>,
@@ -58,15 +59,15 @@ impl ToolInfo {
     }
 }
 
-/// A tool of one's own. A [`Toolbox`](crate::Toolbox) makes a source of several.
+/// A tool that you write. A [`Toolbox`](crate::Toolbox) combines several into one source.
 ///
-/// The schema that a model sees is derived from the type that reads the arguments, so the two cannot differ. Doc comments
-/// of its fields are the descriptions of the arguments.
+/// The schema that a model sees is derived from the type that reads the arguments, so the two cannot differ. The doc
+/// comments of the type's fields are the descriptions of the arguments.
 pub trait Tool: Send + Sync + 'static {
     /// The arguments: a struct with named fields.
     type Arguments: DeserializeOwned + JsonSchema + Send;
 
-    /// What it is to models and the engine. It stays the same.
+    /// The description of the tool. Must be the same every time.
     fn info(&self) -> ToolInfo;
 
     /// Carries out one call of this assistant and returns the result for the model to read, at most 16 KiB of JSON.
@@ -83,9 +84,9 @@ pub trait Tool: Send + Sync + 'static {
         arguments: Self::Arguments,
     ) -> impl Future<Output = Result<Value, Rejection>> + Send;
 
-    /// Who would hear the words of this call, besides the assistant. Asked only of a tool that speaks, right before the call.
-    /// Words that are not for all of them are not said. By default nobody knows, so only words that are for everybody are
-    /// said.
+    /// Who would hear the words of this call, apart from the assistant. Called only for a tool that speaks, right
+    /// before the call. If the words are not meant for all of these, the call is rejected. The default is unknown, so
+    /// only words that are meant for everybody are said.
     fn listeners(&self, _by: &AssistantId, _arguments: &Self::Arguments) -> Option<Audience> {
         None
     }

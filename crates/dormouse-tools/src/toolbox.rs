@@ -1,4 +1,4 @@
-//! Tools of one's own, as a source of tools.
+//! A source of tools that you write.
 
 mod held;
 mod outcomes;
@@ -37,17 +37,17 @@ pub enum ToolboxError {
         /// Why not.
         source: IdError,
     },
-    /// It has the name of another tool, no description, a timeout of zero, or arguments whose type is not a struct with
-    /// named fields.
+    /// The tool has the name of another tool, no description, a timeout of zero, or arguments whose type is not a
+    /// struct with named fields.
     #[error(transparent)]
     Spec(#[from] RegistryError),
-    /// It neither changes something nor reads, or it speaks and only reads.
+    /// The tool is neither an effect nor a query, or it is a query that speaks.
     #[error("the tool \"{tool}\" must be an effect or a query, and an effect if it speaks")]
     Reach {
         /// Which tool.
         tool: ToolName,
     },
-    /// It speaks by an argument that is not a text, or that it does not have.
+    /// The argument that should hold its words is not a text, or does not exist.
     #[error("the tool \"{tool}\" says what is in \"{argument}\", which is not one of its texts")]
     Speech {
         /// Which tool.
@@ -57,10 +57,10 @@ pub enum ToolboxError {
     },
 }
 
-/// Tools of one's own, as a source of tools for an assistant.
+/// A source of tools that you write, for an assistant.
 ///
-/// Remembers the outcomes of its last 4,096 effects in memory, so that each of these happens at most once. It does not remember
-/// them over a restart: then it cannot tell what became of an effect, which counts as unknown and is not repeated.
+/// Keeps the outcomes of its last 4,096 effects in memory, so that each of these happens at most once. They are lost at
+/// a restart: then it cannot tell what became of an effect, which counts as unknown and is not repeated.
 #[derive(Default)]
 pub struct Toolbox {
     tools: Vec<Box<dyn AnyTool>>,
@@ -119,7 +119,7 @@ impl Toolbox {
         };
         match self.with_outcomes(|outcomes| outcomes.begin(&effect.key)) {
             Begun::Now => {}
-            // It is under way, panicked, or was dropped.
+            // The earlier call is in progress, panicked, or was dropped.
             Begun::Before => return Err(unanswered(None)),
             Begun::Settled(outcome) => return Ok(outcome),
         }
@@ -137,7 +137,7 @@ impl Toolbox {
     }
 }
 
-/// Calls a tool that changes something, if all who would hear its words may.
+/// Calls a tool that changes something, unless somebody would hear its words who may not.
 async fn call(
     tool: &dyn AnyTool,
     effect: &Effect,
@@ -162,7 +162,7 @@ async fn call(
     caught.map_err(|panic| unanswered(Some(&defect(&effect.tool, &*panic))))
 }
 
-/// What a panic of a tool says, which is also logged.
+/// Logs a panic of a tool, and returns a text about it.
 fn defect(tool: &ToolName, panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -183,7 +183,7 @@ impl Perform for Toolbox {
 }
 
 impl Observe for Toolbox {
-    /// A tool that panics has not answered: the reason says so, without the words of the panic.
+    /// A tool that panics gives no answer. The rejection says so, without the text of the panic.
     fn observe<'a>(
         &'a self,
         query: &'a Query,

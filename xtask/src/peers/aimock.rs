@@ -34,7 +34,7 @@ pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     let folder = home.join("aimock");
     sh.create_dir(&folder)?;
     let package = format!("{PACKAGE}@{VERSION}");
-    // By itself npm tries for many minutes to reach a registry that is not there.
+    // By default npm tries for many minutes to reach a registry that does not answer.
     let patience = "--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000";
     let patience = patience.split(' ');
     let npm = cmd!(

@@ -1,6 +1,7 @@
 //! llama-server: a real inference server, from Debian's packages, unpacked and not installed.
 //!
-//! apt uses a state of its own in the folder of the peers, so it needs no privileges and does not change the machine. The packages bring their own loader and C library, so the machine's release of Debian does not matter.
+//! apt keeps its state in the folder of the peers, so it needs no privileges and does not change the machine. The
+//! packages contain their own loader and C library, so the machine's release of Debian does not matter.
 
 use std::path::Path;
 
@@ -69,7 +70,7 @@ pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     Ok(Installed::Ready)
 }
 
-/// apt with a state of its own.
+/// apt, with its state in a separate folder.
 struct Apt {
     options: Vec<String>,
 }
@@ -85,7 +86,7 @@ impl Apt {
         let machine = cmd!(sh, "dpkg --print-architecture").quiet().read()?;
         if machine.trim() != "amd64" {
             return Ok(Err(format!(
-                "it is prepared for amd64, and this is {machine}"
+                "the packages are for amd64, and this machine is {machine}"
             )));
         }
         let format = "--format=$(REPO_URI)";
@@ -146,11 +147,11 @@ fn options(folder: &Path) -> Vec<String> {
         format!("Dir::Cache={folder}/cache"),
         "Acquire::Retries=1".to_owned(),
         "Acquire::http::Timeout=30".to_owned(),
-        // A mirror may hold a dated copy of the release.
+        // A mirror may have a copy of the release whose validity has expired.
         "Acquire::Check-Valid-Until=false".to_owned(),
         "Acquire::Languages=none".to_owned(),
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
-        // The folder may be one that apt's own user cannot enter.
+        // By default apt downloads as a user of its own, which may have no access to the folder.
         "APT::Sandbox::User=root".to_owned(),
     ];
     let quiet = std::iter::once("-q".to_owned());

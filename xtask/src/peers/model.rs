@@ -33,7 +33,7 @@ pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
         .run()?;
     std::fs::rename(&partial, &model)?;
     sh.write_file(&stamp, recipe)?;
-    // A hundred megabytes that are needed once.
+    // The libraries take a hundred megabytes, and are needed only to create the model.
     sh.remove_path(&libraries)?;
     Ok(Installed::Ready)
 }

@@ -47,7 +47,7 @@ pub(super) fn try_to(command: Cmd<'_>) -> Result<Installed> {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
     println!("{}", said.trim());
-    // apt reports success when it has reached nobody, so what was said comes before how it ended.
+    // apt reports success even if it reached no server, so the output is checked before the exit status.
     if let Some(line) = said.lines().find(|line| is_unreachable(line)) {
         return Ok(Installed::Unavailable(line.trim().to_owned()));
     }

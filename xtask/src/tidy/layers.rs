@@ -111,7 +111,7 @@ fn impure(package: &Package) -> Vec<String> {
     other
         .map(|used| {
             format!(
-                "{name} does without {}: it may use {}",
+                "{name} must not use {}: it may use {}",
                 used.name,
                 allowed.join(", ")
             )
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(
             impure(&unsound),
             [
-                "dormouse-classify does without tokio: it may use dormouse-contracts, dormouse-text, serde"
+                "dormouse-classify must not use tokio: it may use dormouse-contracts, dormouse-text, serde"
             ]
         );
         assert!(impure(&package("dormouse-engine", &[("tokio", "null")])).is_empty());

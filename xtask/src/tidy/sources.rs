@@ -18,7 +18,7 @@ const RIDDLES: [&str; 6] = [
     concat!("was ", "told"),
     concat!("were ", "told"),
 ];
-/// The same at the start of a sentence, where it is a subject.
+/// A word that must not start a sentence, because it would be the subject.
 const RIDDLE_SUBJECT: &str = concat!("What", "ever ");
 
 /// Where people's folders are.
@@ -29,7 +29,7 @@ const FICTIONAL: [&str; 3] = ["alice/", "bob/", "you/"];
 /// The problems of a file, one line each.
 pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
     let is_source = path.ends_with(".rs");
-    // This file and its tests cannot do without the folders.
+    // This file and its tests must contain the names of the folders.
     let has_folders = path != "xtask/src/tidy/sources.rs";
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

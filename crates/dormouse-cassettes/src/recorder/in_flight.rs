@@ -128,7 +128,7 @@ impl RecordingExchange {
         let Some(raw) = &mut self.raw else {
             return;
         };
-        // Once the body is full, chunks are not separated any more.
+        // Once the body is full, later bytes are counted but start no new chunk.
         let full = raw.response.beyond > 0;
         if raw.pauses_ms.len() < most && !full {
             raw.pauses_ms.push(millis(pause));

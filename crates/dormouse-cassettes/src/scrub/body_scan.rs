@@ -22,7 +22,7 @@ pub(crate) struct BodyMatch {
     pub(crate) known: Option<usize>,
     /// The matched text.
     pub(crate) text: Vec<u8>,
-    /// Is it in JSON outside of strings? Its replacement then needs quotes.
+    /// Whether it is in JSON outside of strings. Its replacement then needs quotes.
     pub(crate) is_bare: bool,
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn scan_body(body: &[u8], scan: Scan<'_>) -> Vec<BodyMatch> {
                 documents += 1;
                 lex(body, range.clone(), &mut lexed);
                 match documents_in(within(body, range.clone())) {
-                    // This only starts like JSON. Its quotes may not delimit strings, so it is scanned as text too.
+                    // This only starts like JSON. Perhaps its quotes do not delimit strings, so it is scanned as text,
+                    // too.
                     None => plain(body, range, scan, &mut matches),
                     Some(more) => documents += more.saturating_sub(1),
                 }
@@ -146,8 +147,8 @@ fn bare(body: &[u8], range: Range<usize>, scan: Scan<'_>, out: &mut Vec<BodyMatc
     }
 }
 
-/// Groups the strings to be read together: those on the same path in several documents. Any other string is a group of
-/// its own.
+/// Groups the strings that together form one text: those on the same path in several documents. Any other string is a
+/// group of its own.
 fn threads<'a>(body: &[u8], lexed: &'a Lexed, documents: usize) -> Vec<Vec<&'a Leaf>> {
     let mut threads: Vec<Vec<&Leaf>> = Vec::new();
     let mut known: BTreeMap<Vec<u8>, usize> = BTreeMap::new();

@@ -57,7 +57,7 @@ pub(super) struct Lexed {
 const DEEPEST: usize = 32;
 /// The index that means "no frame": the string is not in an object or array, or is nested too deeply.
 const NOWHERE: usize = usize::MAX;
-/// The fewest consecutive letters or digits of a gap that is searched. Fewer cannot be a secret.
+/// A gap is searched only if it contains this many consecutive letters or digits. Fewer cannot be a secret.
 const SHORTEST_GAP: usize = 6;
 
 /// Finds the strings of `text` within `range`. Invalid JSON is read as far as possible.

@@ -20,8 +20,8 @@ pub struct ScrubRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
-    /// The secret is too short. Such a text also occurs by chance, and a cassette from which it is removed everywhere
-    /// would be unreadable.
+    /// The secret is too short. Such a text also occurs by chance, and removing it everywhere would make the cassette
+    /// unreadable.
     #[error(
         "a secret of {bytes} bytes is too short to be scrubbed: expected at least {}",
         ScrubRules::SHORTEST_SECRET_BYTES

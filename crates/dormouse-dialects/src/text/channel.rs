@@ -22,7 +22,7 @@ pub(crate) struct Channels {
     pub(crate) ending: ChannelEnding,
 }
 
-/// How the text ends. A model stops after a call; later text is quoted or made up.
+/// How the text ends. A model stops after a call; if more text follows, the call was quoted or invented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ChannelEnding {
     /// The text ends with a complete call.
@@ -92,8 +92,8 @@ fn head(text: &str) -> Option<(&str, &str)> {
     if !begins_part(text) {
         return None;
     }
-    // The search for the end of the header is bounded, so that a text with many unclosed headers takes linear time. The
-    // bound is a character boundary.
+    // The search for the end of the header is bounded, so that a text with many unclosed headers takes linear time.
+    // `near` ends at a character boundary, as `get` requires.
     let near = text
         .char_indices()
         .map(|(at, c)| at + c.len_utf8())
@@ -129,6 +129,7 @@ fn body(text: &str) -> (&str, PartEnd, &str) {
 /// The function that a part is addressed to, if any. A part with the role of a user or a tool is not a call by the
 /// model.
 fn recipient(head: &str) -> Option<&str> {
+    // A header that names no role is the model's own, like one of the role `assistant`.
     if let Some(role) = head.strip_prefix("<|start|>")
         && !(role.starts_with("assistant") || role.starts_with('<'))
     {

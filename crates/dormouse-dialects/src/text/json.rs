@@ -47,7 +47,7 @@ pub(super) fn leading<'t>(
 /// Returns the text up to the brace or bracket that matches the first character. Braces and brackets within strings do
 /// not count.
 fn balanced<'t>(text: &'t str, quotes: Quotes, budget: &mut ScanBudget) -> Option<&'t str> {
-    // Only brackets of the first kind are counted. The parser finds mismatches of the other kind.
+    // Only brackets of the same kind as the first are counted. The JSON parser rejects mismatches of the other kind.
     let (open, close) = match text.as_bytes().first()? {
         b'{' => (b'{', b'}'),
         b'[' => (b'[', b']'),

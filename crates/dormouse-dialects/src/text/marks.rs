@@ -68,7 +68,7 @@ const NEUTRAL: [&str; 9] = [
     "<|assistant|>",
 ];
 
-/// How a call itself starts, apart from a brace.
+/// The starts of calls, apart from a brace.
 const CALLS: [&str; 6] = [
     "<function=",
     "<invoke name=",
@@ -78,6 +78,7 @@ const CALLS: [&str; 6] = [
     "<|channel|>",
 ];
 
+// The first matching mark counts, so a mark must precede its own prefixes: "```json" before "```".
 fn strip<'t>(text: &'t str, marks: &[&str]) -> Option<&'t str> {
     marks.iter().find_map(|mark| text.strip_prefix(mark))
 }

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 pub(super) fn mended(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
+    // As after an opening bracket, so that the text may start with a value.
     let mut before = b'[';
     while let Some(first) = rest.chars().next() {
         rest = match first {
@@ -29,6 +30,7 @@ pub(super) fn mended(text: &str) -> Option<String> {
                 rest.get(first.len_utf8()..)?
             }
         };
+        // After a string or a word this is its first character, after which no value may start.
         if !first.is_ascii_whitespace() {
             before = u8::try_from(first).unwrap_or(b'?');
         }

@@ -96,6 +96,7 @@ fn one(fields: &Map<String, Value>, context: CallContext) -> Option<PrintedCall>
         }
         return Some(found);
     }
+    // The type is sure evidence of a call, as good as a mark before the object.
     let is_typed = text("type").is_some_and(|kind| {
         matches!(
             kind,

@@ -23,6 +23,7 @@ pub(super) fn function<'t>(
     let (name, body) = leading_name(text.strip_prefix("<function=")?)?;
     let mut rest = body.strip_prefix('>')?.trim_start();
     if rest.starts_with('{') {
+        // The JSON shows where the call ends; a closing tag after it is skipped as a mark.
         let (value, syntax, behind) = json::leading(rest, budget)?;
         let call = PrintedCall::new(
             name,
@@ -90,6 +91,7 @@ pub(super) fn arguments<'t>(
 /// The text up to `end`, and the text after it.
 fn until<'t>(text: &'t str, end: &str, budget: &mut ScanBudget) -> Option<(&'t str, &'t str)> {
     let found = text.split_once(end);
+    // A search without a match reads the whole text, which must count, too.
     let looked_at = found.map_or(text.len(), |(inner, _)| inner.len() + end.len());
     budget.spend(looked_at)?;
     found

@@ -316,7 +316,7 @@ pub(super) fn mark(block: &mut Value) {
     }
 }
 
-/// Is the text blank? This API rejects such blocks.
+/// Whether the text is blank. This API rejects blank blocks.
 fn is_blank(content: &str) -> bool {
     content.trim().is_empty()
 }
@@ -376,7 +376,8 @@ impl ToolNames {
         Self(names)
     }
 
-    /// Returns the name to send. An undefined name, which the model may have made up, is only cleaned of invalid characters.
+    /// Returns the name to send. In an undefined name, which the model may have invented, only invalid characters are
+    /// replaced.
     pub(super) fn written(&self, name: &str) -> String {
         let mut names = self.0.iter();
         let known = names.find(|(_, original)| original == name);

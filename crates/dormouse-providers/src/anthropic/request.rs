@@ -189,7 +189,7 @@ pub(super) struct Thinking {
     pub(super) thinking: Option<Value>,
     /// The field `effort` in `output_config`.
     pub(super) effort: Option<&'static str>,
-    /// Was the requested effort left out because the API cannot express it?
+    /// Whether the requested effort was left out because the API cannot express it.
     pub(super) left_out: bool,
 }
 
@@ -268,7 +268,7 @@ fn forces_a_tool(request: &ChatRequest) -> bool {
         )
 }
 
-/// Does the reply follow tool results?
+/// Whether the reply follows tool results.
 fn continues_a_turn(messages: &[Message]) -> bool {
     let mut last = messages.iter().rev();
     let last = last.find(|message| !matches!(message, Message::System { .. }));

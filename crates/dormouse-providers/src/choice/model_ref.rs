@@ -161,7 +161,7 @@ pub(crate) fn named(text: &str) -> Result<(ModelName, Option<String>), NamedErro
         None => (text, None),
         Some((model, url)) => (model, url.strip_prefix('@')),
     };
-    // An address without a model name.
+    // The text is an address without a model name.
     let is_only_address = model.starts_with("@http:") || model.starts_with("@https:");
     if model.is_empty() || is_only_address || (model == "@" && base_url.is_none()) {
         return Err(NamedError::NoModel);

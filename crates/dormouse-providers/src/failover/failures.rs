@@ -35,7 +35,7 @@ impl Failures {
     }
 }
 
-/// Is `before` reported rather than `last`?
+/// Whether `before` is reported instead of `last`.
 fn takes_precedence(before: ModelErrorKind, last: ModelErrorKind) -> bool {
     use ModelErrorKind::{Auth, NotAttempted};
     match (before, last) {

@@ -95,7 +95,7 @@ fn checked(text: &str) -> Result<Url, ServerConfigError> {
     Ok(url)
 }
 
-/// Is the server on this machine?
+/// Whether the server is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = invariant!(url.host_str(), "the URL of a web server has a host");
     let address = host.trim_start_matches('[').trim_end_matches(']');

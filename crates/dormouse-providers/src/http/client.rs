@@ -189,7 +189,7 @@ impl HttpClient {
     /// Reads the error body, within a time limit. A compressed body is not read, since no request asks for one.
     pub(crate) async fn error_body(&self, answer: Response) -> ErrorBody {
         if let Some(encoding) = encoding(&answer) {
-            let words = format!("something in the content encoding {encoding}");
+            let words = format!("a body with the content encoding {encoding}");
             return ErrorBody::of(&words, &self.redact);
         }
         let mut pieces = answer.bytes_stream();

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct ChatDecoder {
     calls: Vec<Call>,
-    /// Is the provider behind OpenRouter logged already?
+    /// Whether the provider behind OpenRouter was logged already.
     upstream_logged: bool,
 }
 
@@ -63,7 +63,8 @@ impl Decoder for ChatDecoder {
     }
 }
 
-/// Moves the message of a whole completion to `delta`, where a stream has it. Returns whether there is one.
+/// Moves the message of a whole completion to `delta`, where a streamed event has it. Returns whether there is a
+/// message.
 fn has_message(completion: &mut Value) -> bool {
     let choices = completion.get_mut("choices").and_then(Value::as_array_mut);
     let choices = choices.into_iter().flatten();
@@ -260,7 +261,7 @@ struct Chunk {
     choices: Vec<Choice>,
     #[serde(deserialize_with = "or_default")]
     usage: Option<Value>,
-    /// Groq puts the usage in here.
+    /// Groq reports the usage in this field.
     #[serde(deserialize_with = "or_default")]
     x_groq: Option<Value>,
     #[serde(deserialize_with = "or_default")]
@@ -297,7 +298,7 @@ struct Choice {
     error: Option<Value>,
 }
 
-/// What is new.
+/// The new content.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Delta {

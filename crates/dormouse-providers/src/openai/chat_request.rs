@@ -147,7 +147,7 @@ pub(crate) fn chat<'a>(
     body
 }
 
-/// Are tools offered? If the request forbids calls and the server has no `tool_choice`, none are.
+/// Whether tools are offered. If the request forbids calls and the server has no `tool_choice`, none are.
 pub(super) fn offers_tools(request: &ChatRequest, body: &WireRequestBuilder<'_>) -> bool {
     let may_say = body.supports(&RequestField::ToolChoice);
     !request.tools.is_empty() && (may_say || request.tool_choice != ToolChoice::None)
@@ -355,9 +355,9 @@ const KNOWN: [&str; 14] = [
 /// The maximum depth of a strict schema.
 const DEPTH: usize = 5;
 
-/// Can the server enforce the schema strictly? Every object must require all of its properties and allow no others, and
-/// only keywords that servers accept may occur. In doubt the answer is no: the schema then guides the model, and the
-/// request does not fail.
+/// Whether the server can enforce the schema strictly. Every object must require all of its properties and allow no
+/// others, and only keywords that servers accept may occur. If in doubt, the result is `false`: the schema then only
+/// guides the model, and the request does not fail.
 pub(super) fn may_be_strict(schema: &Value) -> bool {
     schema.get("type").is_some_and(|kind| kind == "object") && is_strict(schema, DEPTH)
 }

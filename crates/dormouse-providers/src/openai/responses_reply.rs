@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct ResponsesDecoder {
     calls: Vec<Call>,
-    /// Has any text arrived?
+    /// Whether any text has arrived.
     has_text: bool,
 }
 
@@ -26,7 +26,7 @@ struct Call {
     output_index: Option<u64>,
     item_id: Option<String>,
     call_id: Option<String>,
-    /// Have any of its arguments arrived?
+    /// Whether any of its arguments have arrived.
     has_arguments: bool,
 }
 
@@ -37,7 +37,7 @@ impl Decoder for ResponsesDecoder {
             return Ok(());
         }
         let read = draft.parse::<ResponsesEvent>(event.data)?;
-        // Some servers name the event only in the frame.
+        // Some servers name the event only in the `event:` line, and not in the data.
         let kind = if read.kind.is_empty() {
             event.name.to_owned()
         } else {
@@ -249,7 +249,7 @@ impl Item {
     }
 }
 
-/// Are both known and different?
+/// Whether both are known and different.
 fn differ<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
     one.is_some() && other.is_some() && one != other
 }

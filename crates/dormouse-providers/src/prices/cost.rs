@@ -47,7 +47,7 @@ pub enum Cost {
         /// Its source.
         source: CostSource,
     },
-    /// This amount or more. The provider charges more per token for a long prompt, and the table has only the lower
+    /// This amount or more: the provider charges more per token for a long prompt, and the table has only the lower
     /// price.
     AtLeast {
         /// The amount at the lower price.

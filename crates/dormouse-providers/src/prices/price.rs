@@ -48,7 +48,7 @@ pub struct PriceEntry {
     /// Per million prompt tokens that are written to a cache; defaults to [`PriceEntry::input`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// The longest prompt, in tokens, that these prices apply to, if longer prompts cost more.
+    /// The longest prompt, in tokens, that these prices apply to; absent if longer prompts do not cost more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearer_beyond: Option<u32>,
     /// The date of the price.

@@ -22,10 +22,13 @@ struct File {
 // A test parses the whole file, so no entry is skipped here.
 static LISTED: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let file = serde_json::from_str::<File>(include_str!("prices.json"));
-    invariant!(file.map(|file| file.prices), "the table is read by a test")
-        .iter()
-        .filter_map(|entry| Row::read(entry, Price::listed).ok())
-        .collect()
+    invariant!(
+        file.map(|file| file.prices),
+        "a test parses the table, so it is valid"
+    )
+    .iter()
+    .filter_map(|entry| Row::read(entry, Price::listed).ok())
+    .collect()
 });
 
 #[derive(Clone, Debug)]
@@ -143,7 +146,7 @@ impl PriceTable {
         self.configured.len() + LISTED.len()
     }
 
-    /// Is the table empty?
+    /// Whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

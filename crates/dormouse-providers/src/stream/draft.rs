@@ -28,7 +28,8 @@ const NAME_LIMIT: usize = 256;
 /// returns the deltas.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// The length of the conversation. It is part of generated call ids, so that they differ between replies.
+    /// The number of messages in the conversation. It is part of generated call ids, so that they differ between
+    /// replies.
     place: usize,
     ready: VecDeque<ChatDelta>,
     /// The server's ids of the calls so far; empty if it sent none.

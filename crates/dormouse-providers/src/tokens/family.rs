@@ -11,11 +11,11 @@ use crate::model_pattern::bare;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Family {
-    /// OpenAI's models since GPT-4o, with a vocabulary of 200,000 tokens, which is measured. Used for models that are
+    /// OpenAI's models since GPT-4o, with a vocabulary of 200,000 tokens, which was measured. Used for models that are
     /// newer than the vocabularies in this crate.
     OpenAi,
     /// Anthropic's models before Claude 4.7. The vendor states 3.5 characters of English per token; for
-    /// [`Family::OpenAi`] 4.4 are measured. So Claude needs a quarter more tokens.
+    /// [`Family::OpenAi`], 4.4 were measured. So Claude needs a quarter more tokens.
     Claude,
     /// Anthropic's models from Claude 4.7 on. The vendor states 30 per cent more tokens than for earlier models.
     NewClaude,
@@ -25,10 +25,10 @@ pub enum Family {
     /// Alibaba's Qwen: an extended GPT-4 vocabulary in which each digit is a token.
     Qwen,
     /// Vocabularies of 32,000 to 50,000 tokens, typical for open models until 2023. They are similar to the vocabulary
-    /// of GPT-2, which is measured.
+    /// of GPT-2, which was measured.
     Small,
     /// Vocabularies of 100,000 to 150,000 tokens, typical for open models since then. They are similar to the
-    /// vocabulary of GPT-4, which is measured; Llama 3 extends it. Also the default for unknown models.
+    /// vocabulary of GPT-4, which was measured; Llama 3 extends it. Also the default for unknown models.
     Large,
 }
 
@@ -159,9 +159,10 @@ impl Rates {
 
 /// Estimates tokens by the kinds of characters, with weights measured for the family's vocabulary.
 ///
-/// A text never counts less than its beginning. The estimate needs no vocabulary and no memory, and processes more than
-/// 100 MB/s in an optimised build. The counts are marked as not exact; [`CalibratedCounter`](crate::CalibratedCounter)
-/// corrects them. The documentation of each [`Family`] says which numbers were measured and which the vendor states.
+/// The count of a text is never smaller than the count of its beginning. The estimate needs no vocabulary and no
+/// memory, and processes more than 100 MB/s in an optimised build. The counts are marked as not exact;
+/// [`CalibratedCounter`](crate::CalibratedCounter) corrects them. The documentation of each [`Family`] says which
+/// numbers were measured and which the vendor states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyEstimate {
     family: Family,

@@ -37,12 +37,15 @@ static KNOWN: LazyLock<Vec<(ModelPattern, Row)>> = LazyLock::new(|| {
     let file = serde_json::from_str(include_str!("limits.json"));
     let rows = invariant!(
         file.map(|file: File| file.limits),
-        "the table is read by a test"
+        "a test parses the table, so it is valid"
     );
     rows.into_iter()
         .filter_map(|row| {
             let pattern = ModelPattern::try_new(&row.model).map(Some);
-            Some((invariant!(pattern, "the table is read by a test")?, row))
+            Some((
+                invariant!(pattern, "a test parses the table, so it is valid")?,
+                row,
+            ))
         })
         .collect()
 });

@@ -38,8 +38,9 @@ impl ServiceHealth {
         &self.circuit.name
     }
 
-    /// How long until the next call may be admitted; zero if it may be admitted now. `None` if an event decides, and
-    /// not a time. This is the later of two times: the breaker's next try, and the end of the rate limit's pause.
+    /// How long until the next call may be admitted; zero if it may be admitted now. `None` if the end depends on an
+    /// event, not on time. This is the later of two times: the breaker's next try, and the end of the rate limit's
+    /// pause.
     #[must_use]
     pub fn next_try(&self) -> Option<Duration> {
         let paused_for = self.limit.map_or(Duration::ZERO, |limit| limit.paused_for);

@@ -1,4 +1,4 @@
-//! The rule of a circuit breaker, as a state machine without a clock.
+//! The logic of a circuit breaker, as a state machine without a clock.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::{
 
 /// Decides for each call whether it may be made, from the results of earlier calls.
 ///
-/// Every method takes the time as the [`Duration`] since any fixed moment; time that goes backwards counts as standing
-/// still. It reads no clock. [`CircuitBreaker`](crate::CircuitBreaker) executes it.
+/// Every method takes the time as the [`Duration`] since any fixed moment; a time before the latest one counts as the
+/// latest. It reads no clock; [`CircuitBreaker`](crate::CircuitBreaker) adds one.
 ///
 /// - *Closed*: every call is admitted. [`Health::Ill`] results within a sliding window are counted, and enough of them
 ///   open the circuit.
@@ -20,8 +20,8 @@ use super::{
 ///
 /// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Well`] results in a row close the
 ///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial succeeded since it opened, otherwise for the
-///   first cooldown. Up to a quarter is subtracted from either, so that trials do not keep step with a service that fails
-///   periodically. [`Health::Irrelevant`] changes nothing.
+///   first cooldown. Up to a quarter is subtracted from either, so that the trials do not always coincide with the
+///   failures of a service that fails periodically. [`Health::Irrelevant`] changes nothing.
 ///
 /// [`Health::Refused`] opens the circuit at once, in any state, until [`Circuit::configuration_changed`]. The result of
 /// a call admitted before the last change of state is ignored, unless it is [`Health::Refused`]. The result of a call
@@ -294,10 +294,11 @@ impl Circuit {
 
 /// Between zero and a quarter of `cooldown`, in whole seconds, different for each `era`.
 ///
-/// Doubled cooldowns are multiples of one another. Without this, every trial of a service that fails in the same seconds of
-/// each minute could come in those seconds.
+/// Doubled cooldowns are multiples of one another. Without this part, if a service fails in the same seconds of each
+/// minute, every trial could fall into those seconds.
 fn part_of_quarter(cooldown: Duration, era: u64) -> Duration {
-    // 2^64 divided by the golden ratio: the multiples of that spread evenly, however many there are.
+    // 2^64 divided by the golden ratio (Fibonacci hashing): any number of consecutive multiples, modulo 2^64, is spread
+    // evenly.
     let place = u128::from(era.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let seconds = (u128::from(cooldown.as_secs() / 4) * place) >> 64;
     Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX))

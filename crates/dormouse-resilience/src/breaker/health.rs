@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 /// What the result of a call says about the service.
 ///
 /// For an HTTP service, a successful answer is [`Health::Well`]. 429, 5xx and a timeout are [`Health::Ill`]. 401, and
-/// 403 because of the key, are [`Health::Refused`]. 400, 404 and every other error that concerns only this request are
-/// [`Health::Irrelevant`].
+/// 403 because of a rejected key, are [`Health::Refused`]. 400, 404 and every other error that concerns only this
+/// request are [`Health::Irrelevant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Health {
     /// The service works.
@@ -103,7 +103,7 @@ pub struct CircuitHealth {
     /// How long until the next call is admitted; zero if it is admitted now. `None` if the breaker waits for an event,
     /// as in [`CircuitOpen::retry_in`].
     pub retry_in: Option<Duration>,
-    /// The number of failures that count now. Zero unless the circuit is closed.
+    /// The number of failures within the window. Zero unless the circuit is closed.
     pub failures: u32,
 }
 

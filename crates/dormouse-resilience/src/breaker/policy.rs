@@ -59,8 +59,8 @@ impl BreakerPolicy {
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    /// For a service in the network: opens after 5 failures within 60 s, stays open for 30 s, for twice as long (less up to
-    /// a quarter) after each failed trial but at most 5 min, and closes after 2 successful trials in a row.
+    /// For a network service. The circuit opens after 5 failures within 60 s and stays open for 30 s; after each failed
+    /// trial for twice as long (minus up to a quarter), at most 5 min. It closes after 2 successful trials in a row.
     #[must_use]
     pub const fn service() -> Self {
         Self {

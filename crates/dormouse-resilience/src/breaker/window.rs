@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-/// The times of the failures within the window, oldest first. There are at most as many as open a circuit.
+/// The times of the failures within the window, oldest first. It holds at most as many failures as open the circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Window(VecDeque<Duration>);

@@ -1,4 +1,4 @@
-//! The rule of a retry budget, as a state machine without a clock.
+//! The logic of a retry budget, as a state machine without a clock.
 
 use std::time::Duration;
 

@@ -57,11 +57,12 @@ impl BudgetPolicy {
 
     const BILLION: f64 = 1e9;
 
-    /// For a service in the network that is called from a few times a minute to some times a second: ten calls earn one
-    /// retry, two seconds earn one, and the size is ten.
+    /// For a network service with between a few calls per minute and a few per second. Ten calls earn one retry, two
+    /// seconds earn one, and the size is ten.
     ///
     /// gRPC's throttling and Google's book on site reliability use a tenth per call (Finagle a fifth). The credit for
-    /// time is for rare callers. It is small compared to Finagle's ten per second, because these calls take seconds.
+    /// time lets programs retry even if they call rarely. It is smaller than Finagle's ten per second, because calls to
+    /// a model take seconds.
     #[must_use]
     pub const fn service() -> Self {
         Self {
@@ -72,7 +73,7 @@ impl BudgetPolicy {
     }
 
     /// A full budget that grows by `per_call` retries with each call and by `per_second` each second, up to `most`.
-    /// Both rates are kept to a billionth.
+    /// Both rates are rounded down to a billionth of a retry.
     ///
     /// # Errors
     ///

@@ -7,9 +7,9 @@ use crate::{BulkheadPermit, Health, Permit, ReportedLimits};
 
 /// An admitted call, which may be made now. Record its result with [`CallAdmission::record`].
 ///
-/// Dropping it records nothing, as when the caller went away; if it was the trial, another call becomes the trial. In
-/// either case its place becomes free, and its units stay charged to the rate limit, because the service counts them
-/// too.
+/// Dropping it, for example when the caller is cancelled, records nothing; if it was the trial, another call becomes
+/// the trial. In either case its place in the bulkhead becomes free. Its units stay charged to the rate limit, because
+/// the service counts them too.
 #[derive(Debug)]
 #[must_use = "the result of the call must be recorded with the admission"]
 pub struct CallAdmission {

@@ -35,7 +35,8 @@ impl GuardBuilder {
         Self { breaker, ..self }
     }
 
-    /// Sets the retry budget of the callers, which may be shared with other guards. The guard only reports it.
+    /// Sets the retry budget of the callers, which may be shared with other guards. The guard does not use it, and only
+    /// reports it.
     pub fn budget(self, budget: RetryBudget) -> Self {
         Self {
             budget: Some(budget),

@@ -71,7 +71,7 @@ impl Bucket {
     /// The latest time, 146 years. Later times count as this one, so that no sum of two times overflows.
     const LATEST: u64 = u64::MAX / 4;
 
-    /// The longest time that an overdrawn bucket takes to refill, in nanoseconds: a day.
+    /// The longest time that an overdrawn bucket may take to refill, in nanoseconds: a day.
     const DEEPEST: u64 = 86_400_000_000_000;
 
     /// A full bucket.
@@ -115,7 +115,7 @@ impl Bucket {
     /// a day is cut.
     pub(super) fn overdraw(&mut self, units: u32, now: Duration) {
         let now = self.set_clock(now);
-        // A full bucket has a time in the past; the debt counts from now.
+        // A full bucket has a full time in the past; the debt must count from now.
         let full_at = self.full_at.0.load(Ordering::Relaxed).max(now);
         let later = full_at.saturating_add(self.time_of(units));
         // An existing deeper debt stays as it is: the cut must not forgive it early.

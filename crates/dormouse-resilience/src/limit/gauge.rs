@@ -28,6 +28,7 @@ impl Gauge {
     /// Takes `count` from the configured limit, or returns how long until both the configured and the reported limit
     /// allow it. In that case nothing is taken.
     pub(super) fn hold(&mut self, count: u32, now: Duration) -> Result<(), Duration> {
+        // The bucket is tried even if the reported limit refuses, because the longer of the two waits counts.
         let held = match (&mut self.own, NonZeroU32::new(count)) {
             (Some(own), Some(count)) => own.take(count, now),
             (None, _) | (_, None) => Ok(()),
@@ -48,7 +49,7 @@ impl Gauge {
         }
     }
 
-    /// Admits the request: takes the `count` that [`hold`](Self::hold) took from the reported limit as well.
+    /// Admits the request: takes `count` from the reported limit, as [`hold`](Self::hold) did from the configured one.
     pub(super) fn pass(&mut self, count: u32, now: Duration) {
         self.reported = self.reported.filter(|reported| !reported.is_over(now));
         if let Some(reported) = &mut self.reported {

@@ -1,4 +1,4 @@
-//! The rule of a rate limit, as a state machine without a clock.
+//! The logic of a rate limit, as a state machine without a clock.
 
 use std::{fmt, time::Duration};
 
@@ -13,8 +13,8 @@ use super::{
 ///
 /// A request is admitted if it fits the configured [`RateLimit`] and the limits that the service last reported, and if
 /// no pause is in effect. So reported limits never loosen the configuration. Every method takes the time as the
-/// [`Duration`] since any fixed moment; time that goes backwards counts as standing still. It reads no clock.
-/// [`RateLimiter`](crate::RateLimiter) executes it.
+/// [`Duration`] since any fixed moment; a time before the latest one counts as the latest. It reads no clock;
+/// [`RateLimiter`](crate::RateLimiter) adds one.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -84,7 +84,7 @@ impl Meter {
     /// wait.
     fn hold(&mut self, units: u32, now: Duration) -> Result<(), RateLimited> {
         self.policy.fits_ever(units)?;
-        // Both are tried before either is given back, so that the longest wait is known.
+        // Both limits are tried before either is given back, because the caller needs the longer of the two waits.
         let held = (self.requests.hold(1, now), self.units.hold(units, now));
         let pause = self.paused_until.saturating_sub(now);
         let obstacles = [

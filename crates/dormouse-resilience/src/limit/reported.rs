@@ -27,7 +27,7 @@ pub struct ReportedLimits {
 pub(super) struct ReportedLimit {
     left: u64,
     limit: u64,
-    /// The time to which `left` applies.
+    /// When `left` was correct.
     since: Duration,
     /// When the whole limit is available again.
     until: Duration,
@@ -39,9 +39,9 @@ pub(super) struct ReportedLimit {
 ///
 /// There are two kinds of servers. One counts in windows: nothing refills until the reset. The other has a bucket that
 /// refills evenly, and the reset is when it is full. The name of a header does not tell them apart, but its numbers do:
-/// for a bucket, the time to the reset is the missing part of its period, within a tenth. If no period fits, the limit
-/// is treated as a window, which is stricter. The same holds if nothing is left, unless an earlier report showed the
-/// same period: a window that was used up at once has the same numbers.
+/// for a bucket, the time to the reset is the period times the missing share of the limit, within a tenth. If no usual
+/// period fits, the limit is treated as a window, which is stricter. So is a limit of which nothing is left, because a
+/// window that was used up at once has the same numbers; unless an earlier report showed the same period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Refill {
     #[default]
@@ -64,8 +64,9 @@ impl ReportedLimit {
     /// The longest time that a reported limit is believed.
     pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
 
-    /// The meaning of `quota` for this kind of refill. `None` if it is incomplete, over, or zero: a service that has
-    /// just answered does allow something, and some report 0 for unlimited quantities.
+    /// The meaning of `quota` for this kind of refill. `None` if it is incomplete, already reset, or has a limit of
+    /// zero: a service that has just answered does allow something, and some services report 0 for an unlimited
+    /// quantity.
     pub(super) fn new(quota: Quota, refill: Refill, now: Duration) -> Option<Self> {
         if quota.limit == Some(0) {
             return None;
@@ -98,6 +99,8 @@ impl ReportedLimit {
         let at_reset = self.until.saturating_sub(now);
         match self.interval {
             Some(interval) => {
+                // `left` contains what refilled since `since`, so the wait counts from `since` and `self.left`. Here
+                // `units > left >= self.left`, so the subtraction cannot underflow.
                 let at = self
                     .since
                     .saturating_add(times(interval, units - self.left));
@@ -164,6 +167,7 @@ impl Refill {
             let expected = period.as_nanos() * u128::from(missing) / u128::from(limit);
             resets_in.as_nanos().abs_diff(expected) <= expected / 10
         };
+        // A period that an earlier report identified is kept as long as it fits, even with nothing left.
         let known = match self {
             Self::Evenly { period } => Some(period).filter(fits),
             Self::AtReset => None,

@@ -16,14 +16,14 @@ type Happen = Arc<dyn Fn(EntityId, String) -> BoxFuture<'static, ()> + Send + Sy
 /// What the suite needs to know about a world.
 #[derive(Clone)]
 pub struct SensesFixture {
-    /// Somebody who perceives. Nothing of its feed was acknowledged yet.
+    /// Somebody who perceives. No entry of its feed was acknowledged yet.
     pub observer: EntityId,
     /// Somebody else who perceives.
     pub another: EntityId,
     /// Somebody who is not in this world.
     pub stranger: EntityId,
-    /// Lets one of the two, and nobody else of them, perceive these words: in the words of the perception, or as a part of
-    /// them. The perception can be read when the future ends. Calls may run at the same time.
+    /// Lets one of the two, and not the other, perceive something with these words, perhaps among other words. The
+    /// perception can be read when the future ends. Calls may run at the same time.
     pub happen: Happen,
 }
 
@@ -48,8 +48,8 @@ pub struct SensesLeft {
 /// Checks the promises of [`Senses`].
 ///
 /// Lets about 290 things happen to two observers. The world must be reachable, and nothing else may happen to these two
-/// meanwhile. A wait counts as one that does not return if it is still pending after 1,000 further calls to the world,
-/// between which other tasks get their turn.
+/// meanwhile. If a wait is still pending after 1,000 further calls to the world, the suite assumes that it does not
+/// return. Other tasks run between these calls.
 ///
 /// To check what the world keeps over a restart, close and open it, and then await [`senses_reopened`].
 ///
@@ -89,7 +89,7 @@ pub async fn senses_reopened(senses: &dyn Senses, fixture: SensesFixture, left: 
     );
     let kept = at.all().await;
     let kept: Vec<_> = (kept.into_iter())
-        // An acknowledgement may be lost, so earlier ones may be there again.
+        // An acknowledgement may be lost, so earlier perceptions may be there again.
         .skip_while(|it| Some(number(it)) < left.kept.first().map(number))
         .collect();
     assert_eq!(
@@ -182,7 +182,7 @@ impl Checked<'_> {
             assert_eq!(
                 kind,
                 Err(SenseErrorKind::NotPresent),
-                "who is not in this world has no senses here"
+                "an observer that is not in this world gets `NotPresent`"
             );
         }
     }
@@ -219,5 +219,5 @@ impl Checked<'_> {
     }
 }
 
-/// How many things happen to fill more than a page.
+/// How many perceptions the suite causes to fill more than a page.
 const MANY: usize = PERCEPTIONS_PAGE + 4;

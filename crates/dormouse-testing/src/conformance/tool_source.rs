@@ -13,10 +13,11 @@ const UNKNOWN: &str = "conformance_unknown_tool";
 
 /// Checks the promises of [`ToolSource`], and those of [`world()`].
 ///
-/// In addition to what [`world()`] does, requests four effects and three queries that must be refused. The fixture's effect
-/// and query are calls of its tools; the suite detects most if the tool of the effect requires an argument.
+/// In addition to what [`world()`] does, requests four effects and three queries that must be refused. The fixture's
+/// effect and query must be calls of the source's tools. The suite detects most if the tool of the effect requires an
+/// argument.
 ///
-/// To check what the source remembers after a restart, close and open it, or make it anew, and then await
+/// To check what the source remembers after a restart, close and open it, or create it again, and then await
 /// [`tool_source_reopened`].
 ///
 /// # Panics
@@ -37,7 +38,7 @@ pub async fn tool_source(source: &dyn ToolSource, fixture: WorldFixture) {
     world(source, fixture).await;
 }
 
-/// Checks that a source that was closed and opened again, or made anew, repeats nothing that [`tool_source()`] did.
+/// Checks that a source that was closed and opened again, or created again, repeats nothing that [`tool_source()`] did.
 ///
 /// # Panics
 ///
@@ -107,7 +108,7 @@ fn offers(source: &dyn ToolSource, name: &ToolName, reach: ToolReach) {
     assert_eq!(
         tool.map(|tool| tool.reach),
         Some(reach),
-        "the fixture uses the source's tools for what they are: {name}"
+        "the fixture's effect calls an effect tool, and its query a query tool: {name}"
     );
 }
 
@@ -139,7 +140,7 @@ async fn each_tool_is_used_as_what_it_is(source: &dyn ToolSource, fixture: &Worl
         tool,
         arguments,
     };
-    let why = "an effect is not an answer";
+    let why = "a query of an effect tool is refused";
     is_not_answered(source, fixture, query, why).await;
     let Query {
         tool, arguments, ..
@@ -150,7 +151,13 @@ async fn each_tool_is_used_as_what_it_is(source: &dyn ToolSource, fixture: &Worl
         arguments,
         ..effect
     };
-    is_refused(source, fixture, effect, "a query is not an effect").await;
+    is_refused(
+        source,
+        fixture,
+        effect,
+        "an effect with a query tool is refused",
+    )
+    .await;
 }
 
 async fn arguments_that_do_not_fit_are_refused(source: &dyn ToolSource, fixture: &WorldFixture) {

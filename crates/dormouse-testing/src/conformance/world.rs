@@ -48,9 +48,9 @@ impl fmt::Debug for WorldFixture {
 /// If the world has a feed, also checks what the actor perceives of its own effects: see [`FeedFixture`]. If somebody
 /// perceives the actor's words, also checks that nobody else does: see [`ListenerFixture`].
 ///
-/// Carries out four effects, three more if there is a feed, and one more if there is a listener. The world must be reachable, and nobody else may change
-/// it meanwhile. To check what the world remembers after a restart, close and open it, and then await
-/// [`world_reopened`].
+/// Carries out four effects, three more if there is a feed, and one more if there is a listener. The world must be
+/// reachable, and nobody else may change it meanwhile. To check what the world remembers after a restart, close and
+/// open it, and then await [`world_reopened`].
 ///
 /// A world without records of its effects may answer [`EffectInquiry::CannotTell`] to every inquiry and
 /// [`WorldErrorKind::Unanswered`] to an effect it may have seen.
@@ -249,10 +249,7 @@ async fn repeat_done(world: &dyn World, effect: &Effect, receipt: &Receipt) {
     match world.perform(effect).await {
         Ok(outcome) => {
             let had = Outcome::Done(receipt.clone());
-            assert_eq!(
-                outcome, had,
-                "an effect asked for again has the outcome it had"
-            );
+            assert_eq!(outcome, had, "a repeated effect has its earlier outcome");
         }
         Err(error) => assert_eq!(
             error.kind(),

@@ -12,8 +12,8 @@ pub enum Behaviour {
     Do,
     /// Carries it out, and returns this text in the receipt.
     DoWith(Value),
-    /// Carries it out, and delivers these perceptions to the actor in order. The actor's own ones are the output of the
-    /// effect, which ends with a mark. The others happen meanwhile.
+    /// Carries it out, and delivers these perceptions to the actor in order. Those of the actor itself are the output
+    /// of the effect; the receipt's mark names the last of them. The others happen meanwhile.
     Print(Vec<Perceive>),
     /// Does what the inner behaviour says, but answers only when the gate is open.
     AnswerLate(Gate, Box<Behaviour>),

@@ -39,7 +39,7 @@ pub(super) struct Seen {
 /// How many names a reason lists.
 const LISTED: usize = 8;
 
-/// The names of these, as a world lists them behind a reason.
+/// The names of the listeners, as a world lists them after a reason.
 fn names(listeners: &Audience) -> String {
     let Audience::Entities(ids) = listeners else {
         return String::new();
@@ -55,7 +55,7 @@ fn is_aloud(effect: &Effect) -> bool {
 
 impl State {
     /// Records the outcome of an effect, unless another call has recorded one meanwhile. Returns the recorded outcome.
-    /// What more would hear than may is not carried out.
+    /// An effect is rejected if somebody would hear it who may not.
     pub(super) fn decide(&mut self, effect: &Effect, outcome: Outcome) -> Outcome {
         let outcome = match outcome {
             Outcome::Done(receipt) => match self.overheard(effect) {
@@ -73,7 +73,7 @@ impl State {
         self.seen.decide(effect, outcome)
     }
 
-    /// Who would hear the effect, if more would than may.
+    /// Who would hear the effect, if somebody of them may not.
     fn overheard(&self, effect: &Effect) -> Option<Audience> {
         let within = effect.within.as_ref()?;
         let listeners = self.listeners.clone().unwrap_or_else(Audience::nobody);

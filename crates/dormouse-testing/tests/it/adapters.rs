@@ -266,15 +266,21 @@ fn a_faithful_adapter_keeps_every_promise() {
 #[test]
 fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it() {
     for (wrong, about) in [
-        (Wrong::ThoughtsAsText, "the text is the one that was said"),
+        (
+            Wrong::ThoughtsAsText,
+            "the text is the one that the backend sent",
+        ),
         (
             Wrong::LosesTheLastPiece,
-            "the text is the one that was said",
+            "the text is the one that the backend sent",
         ),
-        (Wrong::MixesUpArguments, "calls come whole, apart"),
-        (Wrong::OneCallOnly, "calls come whole, apart"),
-        (Wrong::LosesUsage, "usage is what was counted"),
-        (Wrong::CountsZero, "usage that nobody counted is unknown"),
+        (Wrong::MixesUpArguments, "calls arrive complete, separate"),
+        (Wrong::OneCallOnly, "calls arrive complete, separate"),
+        (Wrong::LosesUsage, "usage is what the backend reported"),
+        (
+            Wrong::CountsZero,
+            "usage that the backend did not report is unknown",
+        ),
         (Wrong::AlwaysStops, "the finish reason is the reported one"),
         (Wrong::TellsNothing, "has an `Info`"),
         (
@@ -287,7 +293,7 @@ fn every_promise_that_an_adapter_breaks_is_caught_by_the_check_that_is_about_it(
         (Wrong::AsksTwice, "a request is made once"),
         (
             Wrong::AsksUnread,
-            "a stream that is not read asks for nothing",
+            "a stream that is not read sends no request",
         ),
         (Wrong::StaysForEver, "dropping a stream cancels"),
         (Wrong::WaitsForTheWhole, "it hangs"),

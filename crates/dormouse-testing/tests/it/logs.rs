@@ -238,10 +238,10 @@ impl LoadSnapshot for Broken {
 #[tokio::test]
 async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
     let defects = [
-        (Defect::IgnoresExpected, "before which nothing is"),
+        (Defect::IgnoresExpected, "after the end of an empty log"),
         (Defect::WritesHalves, "events of conformance-whole"),
         (Defect::AcceptsAnyKind, "its kind"),
-        (Defect::SkipsEmptyAppends, "also without events"),
+        (Defect::SkipsEmptyAppends, "is checked even without events"),
         (Defect::StartsAtZero, "in order and without a gap"),
         (Defect::ReadsFromIncluding, "in order and without a gap"),
         (Defect::IgnoresLimit, "at most `limit` events"),
@@ -259,7 +259,7 @@ async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
         (Defect::KeepsFirstSnapshot, "the newest up to 5"),
         (
             Defect::NeedsItsFuture,
-            "whose future is dropped takes place",
+            "whose future is dropped is still written",
         ),
     ];
     for (defect, expected) in defects {

@@ -318,7 +318,10 @@ async fn every_wrong_world_is_caught_by_the_check_that_is_about_it() {
         (Defect::WaitOverTheBound, "a wait returns at most 256"),
         (Defect::PerceptionsOfAnother, "only another perceives"),
         (Defect::NumbersOfAnother, "its own numbers"),
-        (Defect::StrangersPerceive, "has no senses here"),
+        (
+            Defect::StrangersPerceive,
+            "an observer that is not in this world",
+        ),
         (Defect::AbsentWhereItIs, "among those who perceive"),
         (Defect::WaitNeverReturns, "every wait returns when"),
         (Defect::WaitMissesWhatIsThere, "what is there already"),
@@ -328,7 +331,10 @@ async fn every_wrong_world_is_caught_by_the_check_that_is_about_it() {
         (Defect::AcknowledgementIsIgnored, "is not delivered again"),
         (Defect::AcknowledgementForgetsAll, "acknowledged is kept"),
         (Defect::AcknowledgementIsTakenBack, "is not taken back"),
-        (Defect::AcknowledgementOfAnother, "its observer's alone"),
+        (
+            Defect::AcknowledgementOfAnother,
+            "affects only its own observer",
+        ),
         (
             Defect::AcknowledgementSwallowsWhatFollows,
             "what happens after an acknowledgement",

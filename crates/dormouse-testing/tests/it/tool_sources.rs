@@ -211,11 +211,17 @@ async fn every_broken_promise_of_a_source_is_caught_by_the_check_that_is_about_i
         (Defect::HasNoSchema, "a JSON Schema of an object"),
         (Defect::SpeaksByNothing, "has texts for its words"),
         (Defect::UsesEffectsAgain, "only the result of a query"),
-        (Defect::LacksTheTool, "uses the source's tools"),
+        (Defect::LacksTheTool, "effect calls an effect tool"),
         (Defect::DoesUnknownTools, unknown),
         (Defect::AnswersUnknownTools, unknown),
-        (Defect::DoesWhatIsAsked, "an effect is not an answer"),
-        (Defect::DoesQueries, "a query is not an effect"),
+        (
+            Defect::DoesWhatIsAsked,
+            "a query of an effect tool is refused",
+        ),
+        (
+            Defect::DoesQueries,
+            "an effect with a query tool is refused",
+        ),
         (Defect::TakesAnyArguments, "arguments that do not fit"),
         (Defect::RepeatsEffects, "the effect happened once"),
     ];

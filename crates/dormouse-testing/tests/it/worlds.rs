@@ -607,7 +607,10 @@ impl Inquire for Broken {
 async fn every_broken_promise_is_caught_by_the_check_that_is_about_it() {
     let defects = [
         (Defect::RepeatsEffects, "the effect happened once"),
-        (Defect::AnswersAnew, "has the outcome it had"),
+        (
+            Defect::AnswersAnew,
+            "a repeated effect has its earlier outcome",
+        ),
         (Defect::ForgetsRefusals, "is refused"),
         (Defect::RefusesWithoutReason, "returns the refusal"),
         (Defect::InquiryCarriesOut, "was never requested"),

@@ -1,4 +1,4 @@
-//! A tool whose type of arguments is forgotten.
+//! A tool with its type of arguments erased.
 
 use dormouse_contracts::{
     Arguments, AssistantId, Audience, BoxFuture, Rejection, ToolName, ToolReach, ToolSpec,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::ToolboxError;
 use crate::tool::{Tool, ToolInfo};
 
-/// A tool of any type.
+/// A tool with any type of arguments.
 pub(super) trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
@@ -107,7 +107,7 @@ impl<T: Tool> AnyTool for HeldTool<T> {
     }
 }
 
-/// The schema of a type of arguments, as models get it: in one piece, without the name of the type.
+/// The schema of a type of arguments, as models get it: subschemas are inlined, and the name of the type is removed.
 fn schema<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;

@@ -1,4 +1,4 @@
-//! What became of effects, in memory.
+//! The outcomes of the last effects, in memory.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ const KEPT: usize = 4_096;
 /// What is known of the last effects.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    /// Absent outcomes are those of effects that are under way, or that nobody knows the end of.
+    /// The outcome is absent while the effect is in progress, and if nobody knows how it ended.
     known: HashMap<EffectKey, Option<Outcome>>,
     /// The keys, oldest first.
     order: VecDeque<EffectKey>,

@@ -57,13 +57,13 @@ impl ErrorBody {
             || self.is_about_long_messages()
     }
 
-    /// Is the error about the length of the request, in any unit?
+    /// Whether the error is about the length of the request, in any unit.
     pub(crate) fn is_too_long(&self) -> bool {
         self.is_about_length() || self.is_about_size()
     }
 
-    /// Is it OpenAI's error for a text or a conversation that is too long for all models? The same codes for other fields are
-    /// mistakes of the caller.
+    /// Whether it is OpenAI's error for a text or a conversation that is too long for all models. The same codes for
+    /// other fields are mistakes of the caller.
     fn is_about_long_messages(&self) -> bool {
         let param = self.param.as_deref().unwrap_or_default();
         let is_whole = param == "messages" || param == "input";
@@ -72,14 +72,14 @@ impl ErrorBody {
             || (self.has_code("string_above_max_length") && (is_whole || is_text))
     }
 
-    /// Does a single request exceed the limit per minute?
+    /// Whether a single request exceeds the limit per minute.
     pub(super) fn is_about_size(&self) -> bool {
         self.message
             .get(.."request too large".len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case("request too large"))
     }
 
-    /// Does the error report too many requests or tokens?
+    /// Whether the error reports too many requests or tokens.
     pub(super) fn is_about_a_rate(&self) -> bool {
         self.status == Some(429) || self.has_code("rate_limit")
     }
@@ -93,13 +93,13 @@ impl ErrorBody {
         !self.flagged && KEY_CODES.iter().any(|code| self.has_code(code))
     }
 
-    /// Does the message start like one about an invalid key? The rest does not count, because it may quote a user.
+    /// Whether the message starts like one about an invalid key. The rest does not count, because it may quote a user.
     pub(super) fn starts_with_wrong_key(&self) -> bool {
         let message = self.message.to_lowercase();
         !self.flagged && WRONG_KEY.iter().any(|words| message.starts_with(words))
     }
 
-    /// Does any of the error's codes contain `code`?
+    /// Whether any of the error's codes contains `code`.
     pub(super) fn has_code(&self, code: &str) -> bool {
         let mut codes = self.codes.iter();
         codes.any(|said| said.to_ascii_lowercase().contains(code))

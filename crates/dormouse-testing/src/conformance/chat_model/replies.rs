@@ -62,7 +62,7 @@ async fn arrives_unchanged(backend: &dyn ChatBackend, said: &[ChatDelta]) {
 fn same(came: &ChatReply, said: &ChatReply) {
     assert_eq!(
         came.content, said.content,
-        "the text is the one that was said"
+        "the text is the one that the backend sent"
     );
     assert_eq!(
         came.reasoning, said.reasoning,
@@ -71,13 +71,13 @@ fn same(came: &ChatReply, said: &ChatReply) {
     assert_eq!(
         calls(came),
         calls(said),
-        "calls come whole, apart, and in their order"
+        "calls arrive complete, separate, and in order"
     );
     assert_eq!(
         came.finish, said.finish,
         "the finish reason is the reported one"
     );
-    assert_eq!(came.usage, said.usage, "usage is what was counted");
+    assert_eq!(came.usage, said.usage, "usage is what the backend reported");
 }
 
 pub(super) async fn a_text_is_reported(backend: &dyn ChatBackend) {
@@ -133,7 +133,7 @@ pub(super) async fn uncounted_usage_is_not_reported(backend: &dyn ChatBackend) {
     assert_eq!(
         amount(&came).usage,
         None,
-        "usage that nobody counted is unknown"
+        "usage that the backend did not report is unknown"
     );
 }
 
@@ -176,11 +176,14 @@ pub(super) async fn pieces_come_as_they_are_sent(backend: &dyn ChatBackend) {
         loop {
             match stream.next().await.unwrap().unwrap() {
                 ChatDelta::Text(text) => {
-                    assert_eq!(text, "Good ", "a piece comes before the next one is sent");
+                    assert_eq!(
+                        text, "Good ",
+                        "a piece arrives before the backend sends the next one"
+                    );
                     break;
                 }
                 ChatDelta::Info(_) | ChatDelta::Usage(_) => {}
-                other => panic!("nobody said {other:?}"),
+                other => panic!("the backend did not send {other:?}"),
             }
         }
     }
@@ -194,7 +197,7 @@ pub(super) async fn nothing_is_sent_for_a_stream_that_is_not_read(backend: &dyn 
     assert_eq!(
         stage.requests(),
         0,
-        "a stream that is not read asks for nothing"
+        "a stream that is not read sends no request"
     );
 }
 

@@ -56,12 +56,16 @@ pub(super) async fn pages_follow_each_other_without_a_gap(log: &dyn EventLog) {
             assert_eq!(found, 7 - after, "after {after}, in pages of {limit}");
         }
     }
-    assert_eq!(stream.page(0, 0).await, [], "a page of nothing is empty");
+    assert_eq!(
+        stream.page(0, 0).await,
+        [],
+        "a page of at most 0 events is empty"
+    );
     for beyond in [8, 1 << 40, u64::MAX] {
         assert_eq!(
             stream.page(beyond, 3).await,
             [],
-            "nothing is after {beyond}"
+            "no event has a number after {beyond}"
         );
     }
 }

@@ -40,7 +40,11 @@ pub(super) async fn the_newest_one_is_kept(log: &dyn EventLog) {
         );
     }
     for up_to in [0, 1] {
-        assert_eq!(stream.load(up_to).await, None, "none is from before 2");
+        assert_eq!(
+            stream.load(up_to).await,
+            None,
+            "no snapshot is older than event 2"
+        );
     }
     stream.assert_holds(&events(1..=6)).await;
 }
@@ -53,7 +57,7 @@ pub(super) async fn saving_again_replaces(log: &dyn EventLog) {
     assert_eq!(
         stream.load(2).await,
         Some(snapshot(2, b"")),
-        "of two at one place the later one is kept"
+        "of two snapshots with one number, the later one is kept"
     );
 }
 
@@ -66,7 +70,7 @@ pub(super) async fn assistants_have_snapshots_of_their_own(log: &dyn EventLog) {
     }
     for (number, key) in (1_u8..).zip(keys) {
         let found = Stream::of(log, key).load(u64::MAX).await;
-        assert_eq!(found, Some(snapshot(1, &[number])), "the one of {key}");
+        assert_eq!(found, Some(snapshot(1, &[number])), "the snapshot of {key}");
     }
 }
 

@@ -46,7 +46,7 @@ impl<'a> Stream<'a> {
         assert_eq!(
             answer,
             Ok(last),
-            "an append that fits is written and answers the place of its last event"
+            "an append that fits is written, and the answer is the number of its last event"
         );
     }
 

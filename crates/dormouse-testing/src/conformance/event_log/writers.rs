@@ -17,7 +17,11 @@ fn conflict(expected: u64, actual: u64) -> Result<u64, AppendErrorKind> {
 pub(super) async fn stale_writers_get_the_end_of_the_log(log: &dyn EventLog) {
     let stream = Stream::of(log, STALE);
     let early = stream.append(1, events([9])).await;
-    assert_eq!(early, conflict(1, 0), "a place before which nothing is");
+    assert_eq!(
+        early,
+        conflict(1, 0),
+        "the expected end is after the end of an empty log"
+    );
     stream.write(0, events(1..=3)).await;
     stale_writers_still_get_a_conflict(log).await;
 }
@@ -56,7 +60,7 @@ pub(super) async fn an_empty_append_changes_nothing(log: &dyn EventLog) {
     assert_eq!(
         stale,
         conflict(1, 2),
-        "also without events the end is checked"
+        "the expected end is checked even without events"
     );
     stream.assert_holds(&events(1..=2)).await;
 }
@@ -71,7 +75,7 @@ pub(super) async fn one_of_several_racing_writers_wins(log: &dyn EventLog) {
         .map(|(n, _)| n)
         .collect();
     let [winner] = *won.as_slice() else {
-        let said = "exactly one of several writers at one place succeeds";
+        let said = "exactly one of several writers that expect the same end succeeds";
         assert_eq!(won.len(), 1, "{said}: {answers:?}");
         return;
     };
@@ -87,7 +91,11 @@ pub(super) async fn dropping_an_append_does_not_take_it_back(log: &dyn EventLog)
         assert_eq!(answer, Ok(1), "an append that fits is written");
     }
     let next = append_once_it_follows(&stream).await;
-    assert_eq!(next, Ok(2), "an append whose future is dropped takes place");
+    assert_eq!(
+        next,
+        Ok(2),
+        "an append whose future is dropped is still written"
+    );
     stream.assert_holds(&events(1..=2)).await;
 }
 

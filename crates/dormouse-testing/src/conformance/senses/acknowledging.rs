@@ -1,4 +1,4 @@
-//! What an acknowledgement lets the world forget.
+//! Checks which perceptions are gone after an acknowledgement, and which are kept.
 
 use super::{Checked, number, numbers_of};
 
@@ -29,9 +29,9 @@ impl Checked<'_> {
         assert_eq!(
             self.read_of(another, 0, 10).await,
             theirs,
-            "an acknowledgement is its observer's alone"
+            "an acknowledgement affects only its own observer"
         );
-        // Past the end: it counts as the last one.
+        // A number past the end counts as the last number.
         self.acknowledge(u64::MAX).await;
         assert_eq!(
             self.all().await,

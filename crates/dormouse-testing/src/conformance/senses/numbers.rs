@@ -1,4 +1,4 @@
-//! Numbers, order, pages, and whose feed it is.
+//! Checks numbers, order and pages, and that each observer has a feed of its own.
 
 use dormouse_contracts::PERCEPTIONS_PAGE;
 use futures_util::future::join_all;

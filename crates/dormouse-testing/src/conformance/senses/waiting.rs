@@ -1,4 +1,4 @@
-//! Waiting for what happens next.
+//! Checks waiting for the next perception.
 
 use std::{future::poll_fn, pin::pin, task::Poll};
 
@@ -55,7 +55,7 @@ impl Checked<'_> {
         self.within_calls(wait).await.map(Result::unwrap)
     }
 
-    /// The answer of a wait, if it comes within so many further calls to the world.
+    /// The answer of a wait, if it comes within [`CALLS`] further calls to the world.
     async fn within_calls(
         &self,
         wait: impl Future<Output = Result<Vec<Perception>, SenseError>> + Unpin,
@@ -68,7 +68,7 @@ impl Checked<'_> {
         });
         match select(wait, calls).await {
             Either::Left((answer, _)) => Some(answer),
-            // The last call may have been what it waited for.
+            // The last call may have caused what the wait was for.
             Either::Right(((), wait)) => wait.now_or_never(),
         }
     }

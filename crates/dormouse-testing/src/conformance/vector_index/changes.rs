@@ -195,6 +195,10 @@ pub(super) async fn one_that_does_not_fit_keeps_all_out(index: &dyn VectorIndex)
         "a refused call adds no points"
     );
     collection.add(&points).await;
-    assert_eq!(collection.count().await, Some(600), "the rest fits");
+    assert_eq!(
+        collection.count().await,
+        Some(600),
+        "the valid points are added"
+    );
     collection.discard().await;
 }

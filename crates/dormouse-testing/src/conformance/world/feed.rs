@@ -1,4 +1,4 @@
-//! What a world attests of the effects of its own observer.
+//! What a world attests when an actor perceives its own effects.
 
 use std::{fmt, sync::Arc};
 
@@ -14,10 +14,13 @@ type ReadFeed = Arc<dyn Fn(u64) -> BoxFuture<'static, Vec<Perception>> + Send + 
 
 /// What the suite needs to know about the feed of the actor.
 ///
-/// The suite checks that deliveries are numbered without gaps, that everything which the actor perceives of its own
-/// effects names the effect as its cause, that no cause is named otherwise, that all output of an effect is delivered
-/// by the time of its receipt and ends with the receipt's mark, that a repeated request delivers nothing, that a reply
-/// answers an earlier delivery, and that an audience contains the sender and the actor.
+/// The suite checks that:
+///
+/// - deliveries are numbered without gaps, and a repeated request delivers nothing;
+/// - what the actor perceives of its own effects names the effect as its cause, and every cause is an effect of the
+///   actor;
+/// - all output of an effect is delivered by the time of its receipt, and the receipt's mark names the last of it;
+/// - a reply answers an earlier delivery, and an audience contains the sender and the actor.
 #[derive(Clone)]
 pub struct FeedFixture {
     /// The actor as the world names it.

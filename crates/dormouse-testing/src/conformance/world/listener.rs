@@ -1,4 +1,4 @@
-//! Whether words reach only those whom they may.
+//! Checks that words reach only those who may perceive them.
 
 use std::{fmt, sync::Arc};
 
@@ -13,9 +13,12 @@ type ReadListener = Arc<dyn Fn() -> BoxFuture<'static, Vec<Perception>> + Send +
 
 /// What the suite needs to know about somebody who perceives the words of an assistant.
 ///
-/// The suite checks that words which more would perceive than [`Effect::within`] allows are not said, that the rejection
-/// names who would have perceived them and is final, that words for all of these are said, and that a receipt which says who
-/// perceived them names the listener, and nobody else than these.
+/// The suite checks that:
+///
+/// - words are not said if somebody outside of [`Effect::within`] would perceive them; the rejection names who would
+///   have perceived them, and is final;
+/// - the same words are said if `within` contains all of these;
+/// - a receipt that says who perceived the words names the listener, and nobody whom the rejection did not name.
 #[derive(Clone)]
 pub struct ListenerFixture {
     /// The listener as the world names it.
@@ -78,7 +81,7 @@ pub(super) async fn words_reach_only_whom_they_may(world: &dyn World, listener: 
     let heard = (listener.read)().await.len();
     assert_eq!(
         heard, before,
-        "words are not said that more would perceive than may"
+        "words are not said if somebody would perceive them who may not"
     );
     let effect = Effect {
         within: all.clone(),
@@ -100,6 +103,6 @@ pub(super) async fn words_reach_only_whom_they_may(world: &dyn World, listener: 
     assert_eq!(
         heard,
         before + 1,
-        "words are said that all may perceive who would"
+        "words are said if everybody who would perceive them may"
     );
 }
