@@ -18,7 +18,7 @@ const RIDDLES: [&str; 6] = [
     concat!("was ", "told"),
     concat!("were ", "told"),
 ];
-/// A word that must not start a sentence, because it would be the subject.
+/// A phrase that must not start a sentence, because it would be the subject.
 const RIDDLE_SUBJECT: &str = concat!("What", "ever ");
 
 /// Where people's folders are.
