@@ -132,7 +132,7 @@ pub enum AdmitError {
     #[error("{}", .0.reason)]
     Refused(Rejection),
     /// The world could not be reached.
-    #[error("nobody could be let in")]
+    #[error("the world could not be asked to let the character in")]
     World(#[source] WorldError),
 }
 
