@@ -385,7 +385,10 @@ fn decoded(event: &Event) -> String {
         Event::JournalChanged(it) => journal::of(it),
         Event::ReflectionRequested(it) => format!("by {}: {}", it.author, it.reason),
         Event::ReflectionRecorded(it) => journal::looked_back(it),
-        Event::FellAsleep(_) | Event::NightStepped(_) | Event::WokeUp(_) => sleep::of(event),
+        Event::FellAsleep(_)
+        | Event::NightStepped(_)
+        | Event::NightProbed(_)
+        | Event::WokeUp(_) => sleep::of(event),
     }
 }
 

@@ -18,7 +18,10 @@ pub use work::NightWorker;
 
 use crate::{
     config::{LONGEST_SLEEP_HOURS, SleepSettings, Switch},
-    event::{FellAsleep, GoalNote, WakeCause, WokeUp},
+    event::{
+        FellAsleep, GoalNote, NightProbed, NightStepped, ProbeResult, ProbeStage, StepFailure,
+        StepOutcome, WakeCause, WokeUp,
+    },
     state::{State, Trigger, Turn},
 };
 
@@ -282,4 +285,32 @@ pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
 pub(crate) fn is_next(state: &State, night: u64, step: SleepStep) -> bool {
     let tonight = state.sleep.tonight();
     tonight.is_some_and(|it| it.number == night && it.next_step() == Some(step))
+}
+
+/// Whether a recorded piece of work was to be done, and came to what follows from the recorded answers.
+pub(crate) fn follows(state: &State, recorded: &NightStepped) -> bool {
+    let piece = state.sleep.probed_piece(recorded.step);
+    let is_decided = match (piece.map(probes::verdict), &recorded.outcome) {
+        (Some(Some(StepOutcome::TakenBack(result))), StepOutcome::TakenBack(recorded)) => {
+            // What cannot be taken back depends on what followed from it in the memory.
+            let kept = recorded.kept;
+            *recorded == ProbeResult { kept, ..result }
+        }
+        (Some(Some(_)), StepOutcome::Failed(StepFailure::Storage)) => true,
+        (Some(Some(verdict)), recorded) => verdict == *recorded,
+        (Some(None), recorded) => matches!(recorded, StepOutcome::Failed(_)),
+        // Older logs do not record the answers.
+        (None, _) => true,
+    };
+    is_decided && is_next(state, recorded.night, recorded.step)
+}
+
+/// Whether recorded answers belong to the work that was to be done.
+pub(crate) fn may_be_probed(state: &State, recorded: &NightProbed) -> bool {
+    let piece = state.sleep.probed_piece(recorded.step);
+    let fits = match &recorded.stage {
+        ProbeStage::Before(_) => piece.is_none_or(|piece| !piece.has_changed),
+        ProbeStage::After { .. } => piece.is_some_and(|piece| piece.after.is_none()),
+    };
+    fits && is_next(state, recorded.night, recorded.step)
 }

@@ -125,6 +125,13 @@ pub enum ConsultationFailure {
     Unreadable,
 }
 
+impl ConsultationFailure {
+    /// Whether the model refused what it was shown.
+    pub(crate) fn is_refusal(self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+}
+
 /// A consolidation is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsolidationEnded {
