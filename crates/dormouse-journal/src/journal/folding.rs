@@ -8,6 +8,7 @@ use crate::{
     change::{JournalChange, JournalChangeError, JournalDelta},
     entry::{EntryId, ImportanceMethod, JournalEntry},
     importance::EntryScore,
+    reflection::ReflectionUnderWay,
 };
 
 impl Journal {
@@ -50,10 +51,21 @@ impl Journal {
                 }
             }
             JournalChange::Restored { entry } => self.restore(entry, at, &mut delta)?,
-            JournalChange::ReflectionBegun { entries, through } => {
-                self.reflection.begin(entries, *through)?;
+            JournalChange::ReflectionBegun {
+                entries,
+                through,
+                known_to,
+                left,
+            } => self.reflection.begin(ReflectionUnderWay {
+                entries: entries.clone(),
+                through: *through,
+                known_to: known_to.clone(),
+                left: left.clone(),
+                ..ReflectionUnderWay::default()
+            })?,
+            JournalChange::QuestionsRaised { questions, trust } => {
+                self.reflection.asked(questions, trust)?;
             }
-            JournalChange::QuestionsRaised { questions } => self.reflection.asked(questions)?,
             JournalChange::EvidenceFound { evidence } => self.reflection.found(evidence)?,
             JournalChange::ReflectionFailed => self.reflection.failed()?,
             JournalChange::ReflectionGivenUp => self.reflection.given_up()?,

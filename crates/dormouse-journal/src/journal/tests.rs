@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use dormouse_contracts::{Audience, Trust};
 use dormouse_testing::effort;
 use proptest::prelude::*;
 
@@ -295,12 +296,15 @@ fn every_logged_change_is_read_as_it_was_written() {
             JournalChange::ReflectionBegun {
                 entries: vec![EntryId(1)],
                 through: EntryId(1),
+                known_to: Some(Audience::Public),
+                left: vec![EntryId(7)],
             },
             "reflection_begun",
         ),
         (
             JournalChange::QuestionsRaised {
                 questions: vec!["Who?".to_owned()],
+                trust: vec![Trust::FULL],
             },
             "questions_raised",
         ),
