@@ -230,6 +230,7 @@ fn decoded(event: &Event) -> String {
         Event::ConsultationFailed(it) => {
             let cause = match it.cause {
                 ConsultationFailure::Refused(kind) => format!("refused: {kind}"),
+                ConsultationFailure::Unanswered(kind) => format!("no reply: {kind}"),
                 _ => "the reply cannot be read".to_owned(),
             };
             format!("{}: {cause}", it.about.purpose())

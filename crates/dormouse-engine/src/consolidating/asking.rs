@@ -7,7 +7,10 @@ use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, Read
 use super::{ConsolidateError, ConsolidationEnd, Consolidator};
 use crate::{
     decide::{CallWish, longest_reply, shortened_reply},
-    event::{CallReserved, Consultation, ConsultationFailure, Consulted, Event, ReservedBy},
+    event::{
+        CallReserved, Consultation, ConsultationFailed, ConsultationFailure, Consulted, Event,
+        ReservedBy,
+    },
     prompt,
     remembering::LoggedMemory,
     replay::{self, restore},
@@ -19,8 +22,8 @@ use crate::{
 pub(super) enum Asked {
     /// There is a reply, in this event.
     Replied(Seq, Box<Consulted>),
-    /// The model refuses what it was shown, and may answer another request.
-    Refused(Consultation, ConsultationFailure),
+    /// The model refuses what it was shown, and may answer another request. The log says so.
+    Refused(Consultation),
     /// Nobody can be asked now.
     Ended(ConsolidationEnd),
 }
@@ -65,7 +68,7 @@ impl Consolidator {
             .map_err(|_spent| ConsolidationEnd::BudgetSpent))
     }
 
-    /// Asks the model, and writes its reply into the log.
+    /// Asks the model, and writes its reply, or that there is none, into the log.
     pub(super) async fn ask<L: Append + ReadEvents>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -97,13 +100,22 @@ impl Consolidator {
             Ok(answered) => answered,
             Err(failed) => {
                 let kind = failed.error.kind();
-                return Ok(match refuses(kind) {
-                    true => Asked::Refused(about, ConsultationFailure::Refused(kind)),
-                    false => Asked::Ended(ConsolidationEnd::ModelFailed {
-                        kind,
-                        reason: failed.error.to_string(),
-                    }),
-                });
+                let (cause, asked) = match refuses(kind) {
+                    true => {
+                        let refused = Asked::Refused(about.clone());
+                        (ConsultationFailure::Refused(kind), refused)
+                    }
+                    false => {
+                        let ended = Asked::Ended(ConsolidationEnd::ModelFailed {
+                            kind,
+                            reason: failed.error.to_string(),
+                        });
+                        (ConsultationFailure::Unanswered(kind), ended)
+                    }
+                };
+                let failed = Event::ConsultationFailed(ConsultationFailed { about, cause });
+                memory.append(&failed).await?;
+                return Ok(asked);
             }
         };
         // Nothing was offered to call, and calls of any length would not fit into the log.

@@ -243,7 +243,7 @@ impl Consolidator {
                 work.requests += 1;
                 return Ok(Some(consulted.reply.content));
             }
-            Asked::Refused(..) => work.refused += 1,
+            Asked::Refused(_) => work.refused += 1,
             Asked::Ended(end) => work.end = end,
         }
         Ok(None)

@@ -402,8 +402,8 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
                     u64::from(usage.map_or(consulted.tokens, |usage| usage.completion_tokens));
                 Ok(ControlFlow::Continue(Some((seq, consulted.reply.content))))
             }
-            Asked::Refused(about, cause) => {
-                self.failed(about, cause).await?;
+            Asked::Refused(about) => {
+                self.open.failed(&about);
                 Ok(ControlFlow::Continue(None))
             }
             Asked::Ended(end) => self.end(end),

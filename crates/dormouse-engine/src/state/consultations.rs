@@ -6,7 +6,7 @@ use dormouse_journal::JournalChange;
 use dormouse_memory::{MemoryChange, write::Attempts};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{ConsolidationRules, Consultation, Event};
+use crate::event::{ConsolidationRules, Consultation, ConsultationFailure, Event};
 
 /// The events with replies that nothing has followed from yet. The next consolidation begins with them. Each is the last of
 /// its kind: a later reply of the same kind means that the earlier one was of no use.
@@ -47,7 +47,12 @@ impl Consultations {
                     self.reflection = Some(seq);
                 }
             },
-            Event::ConsultationFailed(failed) => self.failed(&failed.about),
+            Event::ConsultationFailed(failed) => match failed.cause {
+                ConsultationFailure::Unanswered(_) => {}
+                ConsultationFailure::Refused(_) | ConsultationFailure::Unreadable => {
+                    self.failed(&failed.about);
+                }
+            },
             Event::ConsolidationBegan(began) => {
                 self.under_way = Some(began.settings.clone());
                 // What was skipped is tried again.
