@@ -44,7 +44,7 @@ pub(super) async fn recorded<L: Append + ReadEvents>(
 
 impl Consolidator {
     /// What the request may take; `None` without a budget. An end if the assistant is stopped, or may spend no more.
-    pub(super) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
+    pub(crate) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
         request: &ChatRequest,
@@ -68,6 +68,35 @@ impl Consolidator {
             .map_err(|_spent| ConsolidationEnd::BudgetSpent))
     }
 
+    /// The request within what is reserved for it, and for how long it is tried again: with a budget, one attempt is reserved.
+    pub(crate) fn bounded(
+        &self,
+        request: &ChatRequest,
+        reserved: Option<&CallReserved>,
+    ) -> (ChatRequest, Duration) {
+        let most = reserved.map(|reserved| reserved.reply_tokens);
+        let bounded = ChatRequest {
+            max_tokens: most.or(request.max_tokens),
+            ..request.clone()
+        };
+        let retry_for = reserved.map_or(self.settings.retry_for, |_| Duration::ZERO);
+        (bounded, retry_for)
+    }
+
+    /// Who asks the model.
+    pub(crate) fn caller(&self, retry_for: Duration) -> Caller<'_> {
+        Caller {
+            model: &*self.model,
+            clock: &*self.clock,
+            random: &*self.random,
+            budget: &self.settings.retry_budget,
+            bounds: Bounds {
+                attempt: self.settings.timeout,
+                retry_for,
+            },
+        }
+    }
+
     /// Asks the model, and writes its reply, or that there is none, into the log.
     pub(super) async fn ask<L: Append + ReadEvents>(
         &self,
@@ -75,27 +104,11 @@ impl Consolidator {
         (about, request, made_from): (Consultation, &ChatRequest, Seq),
         reserved: Option<CallReserved>,
     ) -> Result<Asked, ConsolidateError> {
-        let reply_tokens = reserved.as_ref().map(|reserved| reserved.reply_tokens);
+        let (bounded, retry_for) = self.bounded(request, reserved.as_ref());
         if let Some(reserved) = reserved {
             memory.append(&Event::CallReserved(reserved)).await?;
         }
-        let bounded = ChatRequest {
-            max_tokens: reply_tokens.or(request.max_tokens),
-            ..request.clone()
-        };
-        let settings = &self.settings;
-        let caller = Caller {
-            model: &*self.model,
-            clock: &*self.clock,
-            random: &*self.random,
-            budget: &settings.retry_budget,
-            bounds: Bounds {
-                attempt: settings.timeout,
-                // With a budget, one attempt is reserved.
-                retry_for: reply_tokens.map_or(settings.retry_for, |_| Duration::ZERO),
-            },
-        };
-        let asked = caller.reply(&bounded).await;
+        let asked = self.caller(retry_for).reply(&bounded).await;
         let (model, mut reply) = match asked.outcome {
             Ok(answered) => answered,
             Err(failed) => {

@@ -336,7 +336,7 @@ impl NightWorker {
                 outcome(&reflected.end)
             }
             SleepStep::LinkMemories => Some(self.link(memory).await?),
-            SleepStep::CompactHistory => Some(self.compact(memory).await?.into()),
+            SleepStep::CompactHistory => self.compact(memory).await?,
             SleepStep::ClearConversations => {
                 let change = EntityChange::StaleCleared {
                     stale_after: StaleAfter::default(),
@@ -383,12 +383,14 @@ impl NightWorker {
     async fn compact<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
-    ) -> Result<StepOutcome, CompactError> {
+    ) -> Result<Option<Ticked>, CompactError> {
         let by = self.asking(FACT_REQUESTS);
-        match Box::pin(Compactor { by }.run(memory)).await {
+        // The facts of this night are made by now, under questions.
+        match Box::pin(Compactor { by }.shorten(memory, None)).await {
             // What was not summed up is tried again when the next summary is made.
-            Ok(_) | Err(CompactError::Off) => Ok(StepOutcome::Done),
-            Err(CompactError::Busy) => Ok(StepOutcome::Failed(StepFailure::Busy)),
+            Ok(shortened) => Ok(outcome(&shortened.end.unwrap_or_default())),
+            Err(CompactError::Off) => Ok(Some(StepOutcome::Done.into())),
+            Err(CompactError::Busy) => Ok(Some(StepOutcome::Failed(StepFailure::Busy).into())),
             Err(error) => Err(error),
         }
     }

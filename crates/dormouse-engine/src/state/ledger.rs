@@ -110,6 +110,16 @@ impl SpendingLedger {
                 let amount = spent(it.reply.usage, prompt, reply, budgets.price);
                 self.settle(at, ReservedBy::Consolidation, amount);
             }
+            Event::HistorySummarized(it) => {
+                let (prompt, reply) = (it.prompt_tokens, it.tokens);
+                let amount = spent(it.reply.usage, prompt, reply, budgets.price);
+                match self.of_consolidation {
+                    Some(_) => self.settle(at, ReservedBy::Consolidation, amount),
+                    // A turn asked for it.
+                    None => self.spend(at, amount, ReservedBy::Turn),
+                }
+            }
+            Event::SummaryFailed(failed) => self.unsettled(at, failed.cause.of_model()),
             Event::ModelFailed(failed) if !failed.kind.may_be_charged() => {
                 self.settle(at, ReservedBy::Turn, Amount::default());
             }
