@@ -67,6 +67,15 @@ pub enum StepFailure {
     Storage,
     /// A turn is open, whose prompts must not change.
     Busy,
+    /// It has a defect and panicked.
+    Panicked,
+}
+
+impl StepFailure {
+    /// Whether the work was broken off wherever it was.
+    pub(crate) fn breaks_off(&self) -> bool {
+        matches!(self, Self::Storage | Self::Panicked)
+    }
 }
 
 impl fmt::Display for StepFailure {
@@ -75,6 +84,7 @@ impl fmt::Display for StepFailure {
             Self::Model(kind) => write!(f, "the model failed: {kind}"),
             Self::Storage => f.write_str("the memory or the log failed"),
             Self::Busy => f.write_str("a message is being answered"),
+            Self::Panicked => f.write_str("it has a defect and panicked"),
         }
     }
 }

@@ -5,6 +5,7 @@ use dormouse_entities::{ConsolidationPolicy, EntityChange, StaleAfter};
 use dormouse_memory::{
     ChangeError, MemoryChange, MemoryError, RecallRequest, Record,
     links::{LinkPolicy, proposals},
+    write::Source,
 };
 
 use super::{
@@ -91,13 +92,36 @@ impl NightWorker {
                 StepOutcome::Failed(StepFailure::Storage).into()
             }
         };
+        self.stepped(memory, step, ticked).await
+    }
+
+    /// Writes that a piece of work has a defect and panicked. That counts like any other failure of it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`] if that could not be written.
+    pub(crate) async fn panicked<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+    ) -> Result<(), LoggedChangeError> {
+        let failed = StepOutcome::Failed(StepFailure::Panicked);
+        self.stepped(memory, step, failed.into()).await
+    }
+
+    async fn stepped<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+        ticked: Ticked,
+    ) -> Result<(), LoggedChangeError> {
+        let night = self.night;
         let stepped = Event::NightStepped(NightStepped {
-            night: self.night,
+            night,
             step,
             outcome: ticked.outcome,
             through: ticked.through,
         });
-        let night = self.night;
         memory
             .append_decided(|state| is_next(state, night, step).then(|| stepped.clone()))
             .await?;
@@ -228,13 +252,16 @@ impl NightWorker {
         step: SleepStep,
     ) -> Result<bool, ConsolidateError> {
         let known = memory.memory();
+        let state = Box::pin(restore(memory.log(), known.assistant())).await?;
         Ok(match step {
             SleepStep::ConsolidateMemory => {
-                let unread = known.unread_sources(&self.by.settings.extraction, 1);
-                !unread.await?.is_empty()
+                let given_up = &state.consultations.given_up;
+                let settings = &self.by.settings.extraction;
+                let unread = known.unread_sources(settings, given_up.len() + 1).await?;
+                let is_new = |source: &Source| !given_up.contains(&source.id().to_string());
+                unread.iter().any(is_new)
             }
             SleepStep::LinkMemories => {
-                let state = restore(memory.log(), known.assistant()).await?;
                 let from = state.sleep.linked_through();
                 !known.records(from, 1).await?.is_empty()
             }
@@ -249,8 +276,19 @@ impl NightWorker {
     ) -> Result<Vec<Record>, ConsolidateError> {
         let position = memory.memory().log_position().await?;
         let from = position.seq.checked_sub(PROBED_EVENTS);
-        let from = from.map(|seq| Origin::event(Seq(seq)));
-        Ok(memory.memory().records(from, PROBED_RECORDS).await?)
+        let mut from = from.map(|seq| Origin::event(Seq(seq)));
+        let mut recent = Vec::new();
+        loop {
+            let page = memory.memory().records(from, PROBED_RECORDS).await?;
+            let Some(last) = page.last() else {
+                return Ok(recent);
+            };
+            from = Some(last.id);
+            recent.extend(page);
+            // The newest are asked about: they are what the night works on.
+            let surplus = recent.len().saturating_sub(PROBED_RECORDS);
+            recent.drain(..surplus);
+        }
     }
 
     /// Whether the memory finds the evidence for a question.
