@@ -47,7 +47,10 @@ impl Journal {
                 for id in entries {
                     self.reflection.left(*id);
                     self.recent.remove(id);
-                    delta.removed.extend(self.entries.remove(id));
+                    if let Some(gone) = self.entries.remove(id) {
+                        self.repeated_once_less(gone.upkeep.near);
+                        delta.removed.push(gone);
+                    }
                 }
             }
             JournalChange::Restored { entry } => self.restore(entry, at, &mut delta)?,
@@ -113,10 +116,14 @@ impl Journal {
 
     fn unlink(&mut self, id: EntryId) -> Result<(), JournalChangeError> {
         let to = self.known(id)?.upkeep.near.take();
-        if let Some(earlier) = to.and_then(|to| self.entries.get_mut(&to)) {
+        self.repeated_once_less(to);
+        Ok(())
+    }
+
+    fn repeated_once_less(&mut self, id: Option<EntryId>) {
+        if let Some(earlier) = id.and_then(|id| self.entries.get_mut(&id)) {
             earlier.upkeep.repeats = earlier.upkeep.repeats.saturating_sub(1);
         }
-        Ok(())
     }
 
     fn rescore(&mut self, scores: &[EntryScore], delta: &mut JournalDelta) {
@@ -155,6 +162,14 @@ impl Journal {
         }
         let mut entry = entry.clone();
         entry.upkeep.restored_at = Some(at);
+        // Meanwhile entries that repeat it may have left, or been taken apart from it.
+        let repeating = self.entries.values();
+        let repeating = repeating.filter(|other| other.upkeep.near == Some(id));
+        entry.upkeep.repeats = u32::try_from(repeating.count()).unwrap_or(u32::MAX);
+        let earlier = entry.upkeep.near;
+        if let Some(earlier) = earlier.and_then(|to| self.entries.get_mut(&to)) {
+            earlier.upkeep.repeats = earlier.upkeep.repeats.saturating_add(1);
+        }
         if self.is_recent(id) {
             self.recent.insert(id, ComparableText::of(&entry.content));
         }

@@ -369,6 +369,10 @@ proptest! {
             let total = life.journal.reflection().cumulative_importance;
             let mut moved = 0_i64;
             life.step(step, &small(), |journal, delta| {
+                for entry in journal.entries() {
+                    let repeating = journal.entries().filter(|other| other.upkeep.near == Some(entry.id));
+                    assert_eq!(entry.upkeep.repeats as usize, repeating.count(), "{}", entry.id);
+                }
                 for score in &delta.rescored {
                     let is_counted = journal.reflection().entries_since_reflection.contains(&score.entry);
                     let now = journal.entry(score.entry).map_or(0, |entry| entry.importance.get());
