@@ -22,7 +22,7 @@ use crate::{
         FellAsleep, GoalNote, NightProbed, NightStepped, ProbeResult, ProbeStage, StepOutcome,
         WakeCause, WokeUp,
     },
-    state::{MOST_PAUSES, State, Trigger, Turn},
+    state::{State, Trigger, Turn},
 };
 
 /// How long a message waits at most until it wakes an assistant that is compacting.
@@ -249,10 +249,7 @@ fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
 /// When the next work of the night begins.
 fn next_tick(state: &State, now: Timestamp) -> Option<Timestamp> {
     let rate = state.configuration.settings.sleep.tick_rate();
-    let at = state.sleep.tonight()?.next_tick(rate)?;
-    // Further away than any is put off: somebody set the clock back.
-    let is_far = at.since(now) > rate.saturating_mul(MOST_PAUSES);
-    Some(if is_far { now } else { at })
+    state.sleep.tonight()?.next_tick(rate, now)
 }
 
 /// The work of the night that is to be done at `now`, and the number of the night.

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     change::JournalChange,
-    entry::{EntryId, Importance, JournalEntry},
+    entry::{Importance, JournalEntry},
     journal::Journal,
 };
 

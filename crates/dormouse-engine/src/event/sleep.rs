@@ -145,7 +145,6 @@ pub struct ProbeResult {
     pub kept: u32,
 }
 
-
 /// The assistant wakes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WokeUp {

@@ -72,9 +72,7 @@ pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
             && record.kind == RecordKind::Event
             && record.provenance.derivation == Derivation::Heard
     });
-    let heard: Vec<_> = heard
-        .map(|record| (record, terms(&record.text)))
-        .collect();
+    let heard: Vec<_> = heard.map(|record| (record, terms(&record.text))).collect();
     let mut having: HashMap<&str, usize> = HashMap::new();
     for (_, terms) in &heard {
         let mut known: Vec<&str> = terms.iter().map(String::as_str).collect();

@@ -21,7 +21,7 @@ const NIGHTS_KEPT: usize = 14;
 /// How often a piece of work may fail in one night.
 pub(crate) const STEP_ATTEMPTS: u32 = 3;
 /// The longest pause after a failure is this many sleep ticks.
-pub(crate) const MOST_PAUSES: u32 = 8;
+const MOST_PAUSES: u32 = 8;
 
 /// Whether an assistant is awake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,8 +251,7 @@ impl Sleep {
         }
         // If the memory or the log failed, it goes on where it was.
         let goes_on = |piece: &ProbedPiece| {
-            let is_broken_off =
-                matches!(&it.outcome, StepOutcome::Failed(why) if why.breaks_off());
+            let is_broken_off = matches!(&it.outcome, StepOutcome::Failed(why) if why.breaks_off());
             piece.step != it.step || piece.after.is_none() || is_broken_off
         };
         self.probed.retain(goes_on);
@@ -470,13 +469,16 @@ impl Night {
     }
 
     /// When the next work begins: one sleep tick after the last, and later after failures.
-    pub(crate) fn next_tick(&self, rate: Duration) -> Option<Timestamp> {
+    pub(crate) fn next_tick(&self, rate: Duration, now: Timestamp) -> Option<Timestamp> {
         let next = self.next_step()?;
         let failures = self.progress(next).map_or(0, |it| it.failures);
         let pauses = 1_u32.checked_shl(failures).unwrap_or(MOST_PAUSES);
-        // Not the latest: somebody may have set the clock back since.
-        let last = self.steps.last().map(|progress| progress.at);
-        let next = last.map(|last| last.plus(rate.saturating_mul(pauses.min(MOST_PAUSES))));
-        Some(next.map_or(self.asleep_since, |next| next.max(self.asleep_since)))
+        let pause = rate.saturating_mul(pauses.min(MOST_PAUSES));
+        let last = self.steps.last().map(|progress| progress.at.plus(pause));
+        // What is further away than any pause is from before somebody set the clock back.
+        let longest = rate.saturating_mul(MOST_PAUSES);
+        let moments = last.into_iter().chain([self.asleep_since]);
+        let moments = moments.filter(|at| at.since(now) <= longest);
+        Some(moments.max().unwrap_or(now))
     }
 }

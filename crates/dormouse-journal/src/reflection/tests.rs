@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    EntryProvenance, ImportanceMethod, JournalSettings, NewEntry, SourceType,
+    EntryId, EntryProvenance, ImportanceMethod, JournalSettings, NewEntry, SourceType,
     testkit::{hour, importance, journal_of, person, said, write},
 };
 
@@ -428,7 +428,12 @@ fn a_reflection_is_about_what_the_same_people_were_party_to_and_leaves_the_other
 fn a_conclusion_is_believed_no_further_than_the_entries_whose_words_its_question_repeats() {
     let settings = JournalSettings::default();
     let mut journal = Journal::new();
-    write(&mut journal, said("Bob carries a lantern"), hour(0), &settings);
+    write(
+        &mut journal,
+        said("Bob carries a lantern"),
+        hour(0),
+        &settings,
+    );
     let mut rumour = NewEntry::new("Bob is a thief", SourceType::Environmental);
     rumour.believed = Trust::try_new(0.3).unwrap();
     write(&mut journal, rumour, hour(1), &settings);
@@ -444,7 +449,10 @@ fn a_conclusion_is_believed_no_further_than_the_entries_whose_words_its_question
         read.insights().first().map(|it| it.source_trust.score())
     };
     assert_eq!(believed("Bob the thief carries a lantern"), Some(0.3));
-    assert_eq!(believed("Through the gate Bob carries a lantern"), Some(0.6));
+    assert_eq!(
+        believed("Through the gate Bob carries a lantern"),
+        Some(0.6)
+    );
 }
 
 #[test]
