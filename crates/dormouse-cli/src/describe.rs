@@ -230,6 +230,7 @@ fn decoded(event: &Event) -> String {
         Event::ConsultationFailed(it) => {
             let cause = match it.cause {
                 ConsultationFailure::Refused(kind) => format!("refused: {kind}"),
+                ConsultationFailure::Unanswered(kind) => format!("no reply: {kind}"),
                 _ => "the reply cannot be read".to_owned(),
             };
             format!("{}: {cause}", it.about.purpose())
@@ -385,7 +386,10 @@ fn decoded(event: &Event) -> String {
         Event::JournalChanged(it) => journal::of(it),
         Event::ReflectionRequested(it) => format!("by {}: {}", it.author, it.reason),
         Event::ReflectionRecorded(it) => journal::looked_back(it),
-        Event::FellAsleep(_) | Event::NightStepped(_) | Event::WokeUp(_) => sleep::of(event),
+        Event::FellAsleep(_)
+        | Event::NightStepped(_)
+        | Event::NightProbed(_)
+        | Event::WokeUp(_) => sleep::of(event),
     }
 }
 

@@ -80,7 +80,8 @@ pub use safety::{
 pub use self_note::{SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted};
 pub use service::{ContextLimit, ModelFailed, RetryRequested};
 pub use sleep::{
-    FellAsleep, NightStepped, ProbeResult, StepFailure, StepOutcome, WakeCause, WokeUp,
+    FellAsleep, NightProbed, NightStepped, ProbeAnswer, ProbeResult, ProbeStage, StepFailure,
+    StepOutcome, WakeCause, WokeUp,
 };
 pub(crate) use turn::NOOP;
 pub use turn::{

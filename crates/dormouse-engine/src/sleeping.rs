@@ -18,7 +18,10 @@ pub use work::NightWorker;
 
 use crate::{
     config::{LONGEST_SLEEP_HOURS, SleepSettings, Switch},
-    event::{FellAsleep, GoalNote, WakeCause, WokeUp},
+    event::{
+        FellAsleep, GoalNote, NightProbed, NightStepped, ProbeResult, ProbeStage, StepOutcome,
+        WakeCause, WokeUp,
+    },
     state::{State, Trigger, Turn},
 };
 
@@ -230,7 +233,7 @@ pub(crate) fn callers(state: &State) -> impl Iterator<Item = &Trigger> {
 fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
     let is_compacting = state.sleep.phase() == Some(SleepPhase::Compacting);
     // Between two pieces of work nothing is under way that could be lost.
-    let is_working = next_tick(state).is_some_and(|at| at <= now);
+    let is_working = next_tick(state, now).is_some_and(|at| at <= now);
     let at = caller.since().plus(LONGEST_DEFERRAL);
     let is_set_back = at.since(now) > LONGEST_DEFERRAL;
     let is_deferred = is_compacting
@@ -244,21 +247,16 @@ fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
 }
 
 /// When the next work of the night begins.
-fn next_tick(state: &State) -> Option<Timestamp> {
+fn next_tick(state: &State, now: Timestamp) -> Option<Timestamp> {
     let rate = state.configuration.settings.sleep.tick_rate();
-    state.sleep.tonight()?.next_tick(rate)
+    state.sleep.tonight()?.next_tick(rate, now)
 }
 
 /// The work of the night that is to be done at `now`, and the number of the night.
 pub(crate) fn work_at(state: &State, now: Timestamp) -> Option<(u64, SleepStep)> {
     let night = state.sleep.tonight()?;
-    let is_due = next_tick(state).is_some_and(|at| at <= now || is_far(at, now));
+    let is_due = next_tick(state, now).is_some_and(|at| at <= now);
     is_due.then(|| night.next_step().map(|step| (night.number, step)))?
-}
-
-/// Whether a tick is further away than any is put off: somebody set the clock back.
-fn is_far(at: Timestamp, now: Timestamp) -> bool {
-    at.since(now) > LONGEST_SLEEP
 }
 
 /// When an assistant that has nothing to do falls asleep, or one that is asleep wakes, if nothing happens until then.
@@ -275,11 +273,39 @@ pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
 /// The same, or when an assistant that is asleep has work to do, if that is before.
 pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
     let mode = next_mode(state, now).into_iter();
-    mode.chain(next_tick(state)).min()
+    mode.chain(next_tick(state, now)).min()
 }
 
 /// Whether a recorded piece of work is the one that was to be done.
 pub(crate) fn is_next(state: &State, night: u64, step: SleepStep) -> bool {
     let tonight = state.sleep.tonight();
     tonight.is_some_and(|it| it.number == night && it.next_step() == Some(step))
+}
+
+/// Whether a recorded piece of work was to be done, and came to what follows from the recorded answers.
+pub(crate) fn follows(state: &State, recorded: &NightStepped) -> bool {
+    let piece = state.sleep.probed_piece(recorded.step);
+    let is_decided = match (piece.map(probes::verdict), &recorded.outcome) {
+        (Some(Some(StepOutcome::TakenBack(result))), StepOutcome::TakenBack(recorded)) => {
+            // What cannot be taken back depends on what followed from it in the memory.
+            let kept = recorded.kept;
+            *recorded == ProbeResult { kept, ..result }
+        }
+        (Some(Some(_)), StepOutcome::Failed(why)) if why.breaks_off() => true,
+        (Some(Some(verdict)), recorded) => verdict == *recorded,
+        (Some(None), recorded) => matches!(recorded, StepOutcome::Failed(_)),
+        // Older logs do not record the answers.
+        (None, _) => true,
+    };
+    is_decided && is_next(state, recorded.night, recorded.step)
+}
+
+/// Whether recorded answers belong to the work that was to be done.
+pub(crate) fn may_be_probed(state: &State, recorded: &NightProbed) -> bool {
+    let piece = state.sleep.probed_piece(recorded.step);
+    let fits = match &recorded.stage {
+        ProbeStage::Before(_) => piece.is_none_or(|piece| !piece.has_changed),
+        ProbeStage::After { .. } => piece.is_some_and(|piece| piece.after.is_none()),
+    };
+    fits && is_next(state, recorded.night, recorded.step)
 }

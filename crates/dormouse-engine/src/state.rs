@@ -84,6 +84,7 @@ pub use self_notes::{SelfNote, SelfNotes};
 pub use service::Service;
 pub use services::Services;
 pub use shown_lines::ShownLines;
+pub(crate) use sleep::ProbedPiece;
 pub use sleep::{Night, NightCounts, OperatingMode, Sleep, StepEnd, StepProgress};
 pub use spent::{Counts, Spent};
 pub use step::{CallState, EffectState, Step, StepKind};

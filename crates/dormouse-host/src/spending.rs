@@ -1,7 +1,7 @@
 //! What the models of an assistant were paid for, from its log.
 
 use dormouse_contracts::{AssistantId, ChatReply, Purpose, ReadEvents, Seq};
-use dormouse_engine::{Event, ReplayError};
+use dormouse_engine::{Consultation, Event, ReplayError};
 use dormouse_providers::{Ledger, LedgerKey, PriceTable};
 
 /// How many events are read at a time.
@@ -29,7 +29,11 @@ pub async fn spending<L: ReadEvents>(
             match Event::decode(stored)? {
                 Event::Replied(it) => enter(&mut ledger, &it.reply, Purpose::Answer, prices),
                 Event::Consulted(it) => {
-                    enter(&mut ledger, &it.reply, Purpose::Consolidation, prices);
+                    let purpose = match it.about {
+                        Consultation::Scoring { .. } => Purpose::Scoring,
+                        _ => Purpose::Consolidation,
+                    };
+                    enter(&mut ledger, &it.reply, purpose, prices);
                 }
                 Event::HistorySummarized(it) => {
                     enter(&mut ledger, &it.reply, Purpose::Compaction, prices);

@@ -110,9 +110,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let reply = complete(&model, &request.ok_or("no entries")?).await?;
         let questions = read_questions(&reply.content, settings.reflection.questions, &[]);
         let questions = questions.ok_or("the model asked nothing")?;
-        let raised = JournalChange::QuestionsRaised {
-            questions: questions.clone(),
-        };
+        let raised = book.journal.plan_questions(questions.clone());
         book.write(&raised, now)?;
 
         let mut evidence = Vec::new();

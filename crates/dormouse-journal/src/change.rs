@@ -1,6 +1,6 @@
 //! The changes of a journal.
 
-use dormouse_contracts::Origin;
+use dormouse_contracts::{Audience, Origin, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -68,11 +68,20 @@ pub enum JournalChange {
         entries: Vec<EntryId>,
         /// The last entry that it takes into account. Later ones count for the next reflection.
         through: EntryId,
+        /// Who was party to all of them. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known_to: Option<Audience>,
+        /// Earlier entries that count for another reflection, because others were party to them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left: Vec<EntryId>,
     },
     /// The first step of a reflection is done.
     QuestionsRaised {
         /// The questions.
         questions: Vec<String>,
+        /// How far each of them is believed, by the entries that supply its words. Absent in older logs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        trust: Vec<Trust>,
     },
     /// The second step of a reflection is done.
     EvidenceFound {

@@ -19,11 +19,13 @@ mod interval;
 mod questions;
 mod state;
 
+use dormouse_contracts::{Audience, Trust};
+use dormouse_retrieval::support::{ShownText, support};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     change::JournalChange,
-    entry::{EntryId, Importance, JournalEntry},
+    entry::{Importance, JournalEntry},
     journal::Journal,
 };
 
@@ -87,17 +89,46 @@ impl Journal {
 
     /// The change that begins a reflection on the latest entries since the last one, whether or not it is due. `None` if there are
     /// none, or one is under way. Conclusions from conclusions are left out.
+    ///
+    /// A conclusion is known to those who were party to everything that it is made from. So that it is known to somebody, the entries are
+    /// one group of those that the same people were party to, the one with the most importance; the others are left for another
+    /// reflection.
     #[must_use]
     pub fn plan_reflection(&self, policy: &ReflectionPolicy) -> Option<JournalChange> {
         let state = self.reflection();
         let since = state.entries_since_reflection.iter().rev();
         let since = since.filter_map(|id| self.entry(*id));
-        let since = since.filter(|entry| entry.may_be_reflected_on());
-        let mut entries: Vec<EntryId> = since.take(policy.entries).map(|entry| entry.id).collect();
-        entries.reverse();
+        let since: Vec<_> = since.filter(|it| it.may_be_reflected_on()).collect();
+        let group = largest_group(&since)?;
+        let (known, left): (Vec<_>, Vec<_>) = since.into_iter().partition(|it| group.has(it));
+        let mut chosen = known;
+        chosen.truncate(policy.entries);
+        chosen.reverse();
+        let audiences = chosen.iter().map(|entry| &entry.provenance.audience);
+        let known_to = audiences.fold(Audience::Public, |all, one| all.intersection(one));
         let through = *state.entries_since_reflection.last()?;
-        let may_begin = state.under_way.is_none() && !entries.is_empty();
-        may_begin.then_some(JournalChange::ReflectionBegun { entries, through })
+        let ids = |entries: Vec<&JournalEntry>| entries.iter().map(|entry| entry.id).collect();
+        let begun = JournalChange::ReflectionBegun {
+            entries: ids(chosen),
+            through,
+            known_to: Some(known_to),
+            left: ids(left.into_iter().rev().collect()),
+        };
+        (state.under_way.is_none() && policy.entries > 0).then_some(begun)
+    }
+
+    /// The change that ends the first step of a reflection. A question is believed like a note: by the entries that supply its words.
+    #[must_use]
+    pub fn plan_questions(&self, questions: Vec<String>) -> JournalChange {
+        let under_way = self.reflection().under_way.as_ref();
+        let entries = under_way.map(|under_way| self.reflected_on(under_way));
+        let entries: Vec<_> = entries.into_iter().flatten().map(as_shown).collect();
+        let entries: Vec<_> = entries.iter().collect();
+        // Nobody names what a question is made from, and it is made from nothing else.
+        let nothing = ShownText::text(Trust::FULL, "");
+        let trust = |question: &String| support(question, "", &[&nothing], &entries).trust;
+        let trust = questions.iter().map(trust).collect();
+        JournalChange::QuestionsRaised { questions, trust }
     }
 
     /// The change after a failed step: another attempt, or none any more; `None` if no reflection is under way.
@@ -116,6 +147,46 @@ impl Journal {
         let entries = under_way.entries.iter();
         entries.filter_map(|id| self.entry(*id)).collect()
     }
+}
+
+fn as_shown(entry: &JournalEntry) -> ShownText<'_> {
+    ShownText {
+        speaker: entry.source_entity.name().unwrap_or_default().to_owned(),
+        around: entry.timestamp.to_string(),
+        ..ShownText::text(entry.source_trust, entry.content.as_str())
+    }
+}
+
+/// Entries that the same people were party to.
+struct Group<'a> {
+    known_to: &'a Audience,
+}
+
+impl Group<'_> {
+    fn has(&self, entry: &JournalEntry) -> bool {
+        let audience = &entry.provenance.audience;
+        match *self.known_to == Audience::nobody() {
+            // Everything else has listeners of its own.
+            true => audience == self.known_to,
+            false => audience.covers(self.known_to),
+        }
+    }
+
+    fn importance(&self, entries: &[&JournalEntry]) -> u64 {
+        let members = entries.iter().filter(|entry| self.has(entry));
+        members.map(|entry| u64::from(entry.importance.get())).sum()
+    }
+}
+
+/// The group with the most importance, and of several the one with the oldest entry; one that somebody was party to goes first.
+fn largest_group<'a>(newest_first: &[&'a JournalEntry]) -> Option<Group<'a>> {
+    let groups = newest_first.iter().map(|entry| Group {
+        known_to: &entry.provenance.audience,
+    });
+    groups.max_by_key(|group| {
+        let is_somebody = *group.known_to != Audience::nobody();
+        (group.importance(newest_first), is_somebody)
+    })
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn change(change: &JournalChange) -> String {
         JournalChange::ReflectionBegun { entries, .. } => {
             format!("a reflection on {} begins", ids(entries))
         }
-        JournalChange::QuestionsRaised { questions } => {
+        JournalChange::QuestionsRaised { questions, .. } => {
             format!("questions: {}", excerpt(&questions.join(" ")))
         }
         JournalChange::EvidenceFound { evidence } => {

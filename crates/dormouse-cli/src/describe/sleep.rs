@@ -1,7 +1,8 @@
 //! Nights in words.
 
 use dormouse_engine::{
-    Activity, Event, FellAsleep, NightStepped, ProbeResult, Status, StepOutcome, WakeCause, WokeUp,
+    Activity, Event, FellAsleep, NightProbed, NightStepped, ProbeResult, ProbeStage, Status,
+    StepOutcome, WakeCause, WokeUp,
 };
 
 use super::{excerpt, second};
@@ -30,6 +31,9 @@ pub(super) fn of(event: &Event) -> String {
             outcome,
             ..
         }) => format!("night {night}, {step}: {}", came_to(outcome)),
+        Event::NightProbed(NightProbed { night, step, stage }) => {
+            format!("night {night}, {step}: {}", answered(stage))
+        }
         Event::WokeUp(WokeUp { night, cause }) => {
             format!("from night {night}: {}", woken_by(cause))
         }
@@ -48,15 +52,38 @@ fn came_to(outcome: &StepOutcome) -> String {
     }
 }
 
+fn answered(stage: &ProbeStage) -> String {
+    let (when, answered): (_, Vec<bool>) = match stage {
+        ProbeStage::Before(answers) => {
+            let answered = answers.iter().map(|answer| answer.answered);
+            ("before", answered.collect())
+        }
+        ProbeStage::After { answered, .. } => ("afterwards", answered.clone()),
+        _ => return "of a kind that this version does not know".to_owned(),
+    };
+    let found = answered.iter().filter(|answered| **answered).count();
+    let asked = u64::try_from(answered.len()).unwrap_or(u64::MAX);
+    let asked = counted(asked, "question", "questions");
+    format!("{when}, the memory finds the evidence for {found} of {asked}")
+}
+
 /// Why a piece of work was taken back.
 pub(crate) fn taken_back(result: &ProbeResult) -> String {
     let ProbeResult {
         asked,
         before,
         after,
+        kept,
     } = result;
+    let kept = match kept {
+        0 => String::new(),
+        _ => format!(
+            "; {} could not be taken back, because something followed from it",
+            counted(u64::from(*kept), "change", "changes")
+        ),
+    };
     format!(
-        "taken back, because afterwards the memory found the evidence for {after} of {}, before for {before}",
+        "taken back, because afterwards the memory found the evidence for {after} of {}, before for {before}{kept}",
         counted(u64::from(*asked), "question", "questions"),
     )
 }

@@ -1,6 +1,8 @@
 //! `dormouse memory compact`: earlier turns are left out of prompts while nobody waits, and a model sums them up.
 
-use dormouse_engine::{CompactError, Compacting, Compactor, FactsBefore, restore};
+use dormouse_engine::{
+    CompactError, Compacting, Compactor, ConsolidationEnd, FactsBefore, restore,
+};
 use dormouse_providers::token_counter_for;
 use serde::Serialize;
 
@@ -71,6 +73,7 @@ fn text(came_of_it: &Compacting, is_forecast: bool) -> Vec<String> {
         facts,
         summaries,
         failed,
+        end,
     } = came_of_it;
     let mut lines = vec![format!(
         "instructions, tools and earlier turns take {before} of {window} tokens ({})",
@@ -100,5 +103,12 @@ fn text(came_of_it: &Compacting, is_forecast: bool) -> Vec<String> {
             "{made} made, {failed} failed; what failed is tried again"
         ));
     }
+    lines.extend(end.as_ref().map(|end| {
+        let why = match end {
+            ConsolidationEnd::Stopped => "the assistant is stopped",
+            _ => "its budget is spent",
+        };
+        format!("no more summaries are made now, because {why}; the next run makes them")
+    }));
     lines
 }

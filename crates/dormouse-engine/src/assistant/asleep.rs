@@ -37,11 +37,18 @@ impl Assistant {
     /// Whether a night goes on: nothing else is under way, and its log can be written.
     fn may_work_at_night(&self, now: Timestamp) -> bool {
         let is_asleep = matches!(self.progress.activity, Activity::Asleep { .. });
-        let is_put_off = self.progress.night_after.is_some_and(|at| now < at);
+        let is_put_off = self.put_off_until(now).is_some();
         is_asleep
             && self.state.sleep.is_asleep()
             && self.progress.unwritten.is_empty()
             && !is_put_off
+    }
+
+    /// Until when work that could not be written waits, if it does. If that is further away than any waits, somebody set the clock back.
+    fn put_off_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let rate = self.state.configuration.settings.sleep.tick_rate();
+        let after = self.progress.night_after;
+        after.filter(|at| now < *at && at.since(now) <= rate)
     }
 
     /// Whether the night that is worked on is still one.
@@ -72,7 +79,7 @@ impl Assistant {
                 ..
             }
         );
-        match self.progress.night_after.filter(|at| now < *at) {
+        match self.put_off_until(now) {
             _ if is_working => next_mode(&self.state, now),
             Some(at) => next_mode(&self.state, now).into_iter().chain([at]).min(),
             None => next_change(&self.state, now),

@@ -8,13 +8,15 @@ use super::{SummaryAsk, WindowLevel, failed, plan, summarized};
 use crate::{
     consolidating::{ConsolidateError, ConsolidationEnd, Consolidator},
     decide::{Prepared, shortened_reply},
-    event::{Compacted, CompactionMode, Event, FactsBefore, HistorySpan, SummaryFailure},
+    event::{
+        CallReserved, Compacted, CompactionMode, Event, FactsBefore, HistorySpan, SummaryFailure,
+    },
     prompt::{Preamble, measure_all},
     remembering::LoggedMemory,
     replay::{ReplayError, restore},
     secrets::masked_reply,
     state::{State, Turns},
-    work::{Bounds, Caller, Reply},
+    work::Reply,
 };
 
 /// Shows earlier turns of an assistant that does not run shorter.
@@ -45,6 +47,9 @@ pub struct Compacting {
     pub summaries: u64,
     /// How many summaries were not made. They are tried again.
     pub failed: u64,
+    /// Why no more summaries were made, if the assistant is stopped or may spend no more. They are made another time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<ConsolidationEnd>,
 }
 
 /// Nothing could be shown shorter.
@@ -103,7 +108,22 @@ impl Compactor {
             true => Some(self.facts(memory).await?),
             false => None,
         };
+        self.shorten(memory, facts).await
+    }
+
+    /// The same without a look for facts, of which `facts` says what came.
+    ///
+    /// # Errors
+    ///
+    /// [`CompactError`].
+    pub(crate) async fn shorten<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        facts: Option<FactsBefore>,
+    ) -> Result<Compacting, CompactError> {
+        let key = memory.memory().assistant().clone();
         let state = restore(memory.log(), &key).await?;
+        let prepared = self.prepared(&key, &state)?;
         let (mut came_of_it, _) = report(&state, prepared.preamble());
         came_of_it.facts = facts;
         let decide = |state: &State| {
@@ -161,7 +181,13 @@ impl Compactor {
             tried.push(open.span.from);
             let span = &open.span;
             let asked = match SummaryAsk::of(&state, &*self.by.counter, span) {
-                Some(ask) => Some((self.reply(&ask).await, ask)),
+                Some(ask) => match self.by.reserved(memory, &ask.request).await? {
+                    Ok(reserved) => Some((self.reply(memory, &ask, reserved).await?, ask)),
+                    Err(end) => {
+                        came_of_it.end = Some(end);
+                        return Ok(());
+                    }
+                },
                 None => None,
             };
             let decide = |state: &State| Some(self.follows(state, span, asked.as_ref()));
@@ -172,19 +198,17 @@ impl Compactor {
         }
     }
 
-    async fn reply(&self, ask: &SummaryAsk) -> Reply {
-        let settings = &self.by.settings;
-        let caller = Caller {
-            model: &*self.by.model,
-            clock: &*self.by.clock,
-            random: &*self.by.random,
-            budget: &settings.retry_budget,
-            bounds: Bounds {
-                attempt: settings.timeout,
-                retry_for: settings.retry_for,
-            },
-        };
-        caller.reply(&ask.request).await
+    async fn reply<L: Append + ReadEvents>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        ask: &SummaryAsk,
+        reserved: Option<CallReserved>,
+    ) -> Result<Reply, ConsolidateError> {
+        let (request, retry_for) = self.by.bounded(&ask.request, reserved.as_ref());
+        if let Some(reserved) = reserved {
+            memory.append(&Event::CallReserved(reserved)).await?;
+        }
+        Ok(self.by.caller(retry_for).reply(&request).await)
     }
 
     /// What follows from a reply, or if nothing could be asked.

@@ -166,7 +166,7 @@ impl NightAgain {
             return false;
         };
         match (&failed.about, failed.cause) {
-            (_, ConsultationFailure::Refused(_))
+            (_, ConsultationFailure::Refused(_) | ConsultationFailure::Unanswered(_))
             | (Consultation::Judgement { .. }, _)
             | (Consultation::Scoring { .. }, _)
             | (Consultation::Questions { .. }, _)

@@ -7,7 +7,10 @@ use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ModelErrorKind, Read
 use super::{ConsolidateError, ConsolidationEnd, Consolidator};
 use crate::{
     decide::{CallWish, longest_reply, shortened_reply},
-    event::{CallReserved, Consultation, ConsultationFailure, Consulted, Event, ReservedBy},
+    event::{
+        CallReserved, Consultation, ConsultationFailed, ConsultationFailure, Consulted, Event,
+        ReservedBy,
+    },
     prompt,
     remembering::LoggedMemory,
     replay::{self, restore},
@@ -19,8 +22,8 @@ use crate::{
 pub(super) enum Asked {
     /// There is a reply, in this event.
     Replied(Seq, Box<Consulted>),
-    /// The model refuses what it was shown, and may answer another request.
-    Refused(Consultation, ConsultationFailure),
+    /// The model refuses what it was shown, and may answer another request. The log says so.
+    Refused(Consultation),
     /// Nobody can be asked now.
     Ended(ConsolidationEnd),
 }
@@ -41,7 +44,7 @@ pub(super) async fn recorded<L: Append + ReadEvents>(
 
 impl Consolidator {
     /// What the request may take; `None` without a budget. An end if the assistant is stopped, or may spend no more.
-    pub(super) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
+    pub(crate) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
         request: &ChatRequest,
@@ -65,45 +68,67 @@ impl Consolidator {
             .map_err(|_spent| ConsolidationEnd::BudgetSpent))
     }
 
-    /// Asks the model, and writes its reply into the log.
+    /// The request within what is reserved for it, and for how long it is tried again: with a budget, one attempt is reserved.
+    pub(crate) fn bounded(
+        &self,
+        request: &ChatRequest,
+        reserved: Option<&CallReserved>,
+    ) -> (ChatRequest, Duration) {
+        let most = reserved.map(|reserved| reserved.reply_tokens);
+        let bounded = ChatRequest {
+            max_tokens: most.or(request.max_tokens),
+            ..request.clone()
+        };
+        let retry_for = reserved.map_or(self.settings.retry_for, |_| Duration::ZERO);
+        (bounded, retry_for)
+    }
+
+    /// Who asks the model.
+    pub(crate) fn caller(&self, retry_for: Duration) -> Caller<'_> {
+        Caller {
+            model: &*self.model,
+            clock: &*self.clock,
+            random: &*self.random,
+            budget: &self.settings.retry_budget,
+            bounds: Bounds {
+                attempt: self.settings.timeout,
+                retry_for,
+            },
+        }
+    }
+
+    /// Asks the model, and writes its reply, or that there is none, into the log.
     pub(super) async fn ask<L: Append + ReadEvents>(
         &self,
         memory: &mut LoggedMemory<L>,
         (about, request, made_from): (Consultation, &ChatRequest, Seq),
         reserved: Option<CallReserved>,
     ) -> Result<Asked, ConsolidateError> {
-        let reply_tokens = reserved.as_ref().map(|reserved| reserved.reply_tokens);
+        let (bounded, retry_for) = self.bounded(request, reserved.as_ref());
         if let Some(reserved) = reserved {
             memory.append(&Event::CallReserved(reserved)).await?;
         }
-        let bounded = ChatRequest {
-            max_tokens: reply_tokens.or(request.max_tokens),
-            ..request.clone()
-        };
-        let settings = &self.settings;
-        let caller = Caller {
-            model: &*self.model,
-            clock: &*self.clock,
-            random: &*self.random,
-            budget: &settings.retry_budget,
-            bounds: Bounds {
-                attempt: settings.timeout,
-                // With a budget, one attempt is reserved.
-                retry_for: reply_tokens.map_or(settings.retry_for, |_| Duration::ZERO),
-            },
-        };
-        let asked = caller.reply(&bounded).await;
+        let asked = self.caller(retry_for).reply(&bounded).await;
         let (model, mut reply) = match asked.outcome {
             Ok(answered) => answered,
             Err(failed) => {
                 let kind = failed.error.kind();
-                return Ok(match refuses(kind) {
-                    true => Asked::Refused(about, ConsultationFailure::Refused(kind)),
-                    false => Asked::Ended(ConsolidationEnd::ModelFailed {
-                        kind,
-                        reason: failed.error.to_string(),
-                    }),
-                });
+                let (cause, asked) = match refuses(kind) {
+                    true => {
+                        let refused = Asked::Refused(about.clone());
+                        (ConsultationFailure::Refused(kind), refused)
+                    }
+                    false => {
+                        let ended = Asked::Ended(ConsolidationEnd::ModelFailed {
+                            kind,
+                            reason: failed.error.to_string(),
+                        });
+                        (ConsultationFailure::Unanswered(kind), ended)
+                    }
+                };
+                let failed = Event::ConsultationFailed(ConsultationFailed { about, cause });
+                memory.append(&failed).await?;
+                return Ok(asked);
             }
         };
         // Nothing was offered to call, and calls of any length would not fit into the log.

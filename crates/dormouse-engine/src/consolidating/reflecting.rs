@@ -243,7 +243,7 @@ impl Consolidator {
                 work.requests += 1;
                 return Ok(Some(consulted.reply.content));
             }
-            Asked::Refused(..) => work.refused += 1,
+            Asked::Refused(_) => work.refused += 1,
             Asked::Ended(end) => work.end = end,
         }
         Ok(None)
@@ -284,9 +284,7 @@ impl Consolidator {
     ) -> Result<(), ConsolidateError> {
         let policy = &settings.reflection;
         let change = |state: &State| match &read {
-            Some(questions) => vec![JournalChange::QuestionsRaised {
-                questions: questions.clone(),
-            }],
+            Some(questions) => vec![state.journal.journal().plan_questions(questions.clone())],
             None => failure(state, policy),
         };
         self.write(memory, REFLECTED, change).await.map(drop)
@@ -340,7 +338,8 @@ fn pending(state: &State) -> Vec<dormouse_journal::EntryId> {
     under_way.map(|it| it.entries.clone()).unwrap_or_default()
 }
 
-/// For each question, the memories that speak to it.
+/// For each question, the memories that speak to it, of those that everybody was party to who was party to the entries: so a conclusion
+/// is known to somebody.
 async fn evidence<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,
@@ -348,9 +347,11 @@ async fn evidence<L: Append + ReadEvents>(
     settings: &JournalSettings,
 ) -> Result<Vec<Vec<Origin>>, ConsolidateError> {
     let policy = &settings.reflection;
+    let known_to = known_to_entries(state);
     let mut all = Vec::new();
     for question in questions {
         let request = RecallRequest::new(question.as_str()).limit(policy.evidence);
+        let request = request.for_listeners(known_to.clone());
         let found = memory.memory().recall(request).await?;
         let found = found.items.into_iter();
         let found = found.map(|it| piece(it.record, it.score.into(), state));
@@ -363,6 +364,11 @@ async fn evidence<L: Append + ReadEvents>(
 /// Who was party to all entries of the reflection under way: its questions may repeat what they say.
 fn known_to_entries(state: &State) -> Audience {
     let journal = state.journal.journal();
+    let under_way = journal.reflection().under_way.as_ref();
+    if let Some(known_to) = under_way.and_then(|it| it.known_to.as_ref()) {
+        return known_to.clone();
+    }
+    // An older log does not say so, and of an entry that is gone it is not known.
     let audience = |id| {
         journal
             .entry(id)

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use dormouse_contracts::{Append, ChatRequest, LoadSnapshot, ReadEvents, Seq};
 use dormouse_entities::{Consolidation, read_consolidation};
-use dormouse_memory::write::{Batch, ExtractedFacts, batches};
+use dormouse_memory::write::{Attempts, Batch, ExtractedFacts, batches};
 
 use super::{
     ConsolidateError, Consolidated, ConsolidationEnd, Consolidator, ROUND,
@@ -147,6 +147,13 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
             // It was killed, and goes on as if it had not been.
             self.is_begun = true;
             self.open.attempts = open.attempts.clone();
+        }
+        if matches!(scope, Scope::Tonight(_)) {
+            // Otherwise every night would pay for asking about them again.
+            for record in &open.given_up {
+                let attempts = &mut self.open.attempts;
+                (0..Attempts::MOST).for_each(|_| attempts.failed(record));
+            }
         }
         go_on!(self.resume(&open).await?);
         if scope != Scope::Tonight(Tonight::People) {
@@ -402,8 +409,8 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
                     u64::from(usage.map_or(consulted.tokens, |usage| usage.completion_tokens));
                 Ok(ControlFlow::Continue(Some((seq, consulted.reply.content))))
             }
-            Asked::Refused(about, cause) => {
-                self.failed(about, cause).await?;
+            Asked::Refused(about) => {
+                self.open.failed(&about);
                 Ok(ControlFlow::Continue(None))
             }
             Asked::Ended(end) => self.end(end),

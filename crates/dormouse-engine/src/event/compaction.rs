@@ -120,3 +120,13 @@ pub enum SummaryFailure {
     /// None of the turns is kept any more, or none of them says anything that may be summed up.
     NothingToShow,
 }
+
+impl SummaryFailure {
+    /// How the model failed; `None` if it replied, or was not asked.
+    pub(crate) fn of_model(self) -> Option<ModelErrorKind> {
+        match self {
+            Self::Model(kind) => Some(kind),
+            Self::Empty | Self::NothingToShow => None,
+        }
+    }
+}

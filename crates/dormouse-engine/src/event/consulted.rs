@@ -105,7 +105,7 @@ pub struct ConsolidationRules {
     pub people: ConsolidationPolicy,
 }
 
-/// A request of a consolidation came to nothing. It counts against what it was about.
+/// A request outside of a turn came to nothing. Unless the model gave no reply at all, it counts against what it was about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsultationFailed {
     /// What was asked.
@@ -121,8 +121,25 @@ pub struct ConsultationFailed {
 pub enum ConsultationFailure {
     /// The model refused what it was shown.
     Refused(ModelErrorKind),
+    /// The model gave no reply, and may give one later. It does not count against what it was about.
+    Unanswered(ModelErrorKind),
     /// The reply, which is an event of its own, cannot be read.
     Unreadable,
+}
+
+impl ConsultationFailure {
+    /// Whether the model refused what it was shown.
+    pub(crate) fn is_refusal(self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+
+    /// How the model failed; `None` if it replied.
+    pub(crate) fn of_model(self) -> Option<ModelErrorKind> {
+        match self {
+            Self::Refused(kind) | Self::Unanswered(kind) => Some(kind),
+            Self::Unreadable => None,
+        }
+    }
 }
 
 /// A consolidation is over.

@@ -220,6 +220,7 @@ families! {
     sleep {
         "fell_asleep" => FellAsleep,
         "night_stepped" => NightStepped,
+        "night_probed" => NightProbed,
         "woke_up" => WokeUp,
     }
 }

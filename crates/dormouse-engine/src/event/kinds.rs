@@ -30,7 +30,7 @@ use super::{
     },
     self_note::{SelfNoteDropped, SelfNoted},
     service::{ModelFailed, RetryRequested},
-    sleep::{FellAsleep, NightStepped, WakeCause, WokeUp},
+    sleep::{FellAsleep, NightProbed, NightStepped, WakeCause, WokeUp},
     turn::{ParseFailed, Replied, TickEnded, TickStarted, ToolAnswered},
     unanswered::Unanswered,
 };
@@ -156,6 +156,8 @@ pub enum Event {
     FellAsleep(FellAsleep),
     /// A piece of work of a night is done, or failed.
     NightStepped(NightStepped),
+    /// The memory was asked questions about its own records, before or after a piece of work of a night.
+    NightProbed(NightProbed),
     /// The assistant wakes from its sleep.
     WokeUp(WokeUp),
 }
@@ -178,6 +180,7 @@ impl Event {
             | Self::TaskReceived(_)
             | Self::ReflectionRequested(_)
             | Self::NightStepped(_)
+            | Self::NightProbed(_)
             | Self::TaskCancelled(_) => true,
             Self::FellAsleep(it) => matches!(it.author, Author::Operator(_)),
             Self::WokeUp(it) => matches!(it.cause, WakeCause::Operator(_) | WakeCause::AllDone),

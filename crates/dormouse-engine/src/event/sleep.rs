@@ -5,7 +5,7 @@ use std::fmt;
 use dormouse_contracts::{Author, CallId, ModelErrorKind, Origin, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::GoalNote;
+use super::{GoalNote, turn::is_zero};
 use crate::sleeping::SleepStep;
 
 /// The version of these events in the log.
@@ -67,6 +67,15 @@ pub enum StepFailure {
     Storage,
     /// A turn is open, whose prompts must not change.
     Busy,
+    /// It has a defect and panicked.
+    Panicked,
+}
+
+impl StepFailure {
+    /// Whether the work was broken off wherever it was.
+    pub(crate) fn breaks_off(&self) -> bool {
+        matches!(self, Self::Storage | Self::Panicked)
+    }
 }
 
 impl fmt::Display for StepFailure {
@@ -75,8 +84,51 @@ impl fmt::Display for StepFailure {
             Self::Model(kind) => write!(f, "the model failed: {kind}"),
             Self::Storage => f.write_str("the memory or the log failed"),
             Self::Busy => f.write_str("a message is being answered"),
+            Self::Panicked => f.write_str("it has a defect and panicked"),
         }
     }
+}
+
+/// The memory was asked questions about its own records, before a piece of work or after it. What was interrupted between the two goes
+/// on, and is compared with the answers from before it began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NightProbed {
+    /// Which night it is.
+    pub night: u64,
+    /// What is worked on.
+    pub step: SleepStep,
+    /// What was answered.
+    pub stage: ProbeStage,
+}
+
+/// When questions were asked, and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProbeStage {
+    /// Before the piece.
+    Before(Vec<ProbeAnswer>),
+    /// After it. If too little is recalled now, what it made is taken back.
+    After {
+        /// For each question, whether it was answered again.
+        answered: Vec<bool>,
+        /// What the piece came to, if it is not taken back.
+        outcome: StepOutcome,
+        /// The last record that was looked at, if records are looked at in their order.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        through: Option<Origin>,
+    },
+}
+
+/// A question about a record, and whether the memory answered it. It is made of the record again, so that no words are kept here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeAnswer {
+    /// The record.
+    pub evidence: Origin,
+    /// Which of its terms is left out, counted from 0.
+    pub left_out: u32,
+    /// Whether it was answered.
+    pub answered: bool,
 }
 
 /// How many questions about its own records the memory found the evidence for, within 512 tokens.
@@ -88,6 +140,9 @@ pub struct ProbeResult {
     pub before: u32,
     /// For how many it did afterwards.
     pub after: u32,
+    /// How many changes could not be taken back, because something followed from them meanwhile.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kept: u32,
 }
 
 /// The assistant wakes.

@@ -22,7 +22,7 @@ impl WrittenDown {
     pub(super) fn texts(changed: &JournalChanged) -> Vec<&str> {
         let entries = changed.entries().map(|entry| &*entry.content);
         let questions = changed.changes.iter().flat_map(|change| match change {
-            JournalChange::QuestionsRaised { questions } => questions.as_slice(),
+            JournalChange::QuestionsRaised { questions, .. } => questions.as_slice(),
             _ => &[],
         });
         entries.chain(questions.map(String::as_str)).collect()

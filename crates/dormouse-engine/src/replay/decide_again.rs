@@ -715,7 +715,8 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::Compacted(it) if it.mode == CompactionMode::Planned => {
             Some(compacting::planned_again(view.state, view.preamble, it))
         }
-        Event::NightStepped(it) => accepted(sleeping::is_next(state, it.night, it.step)),
+        Event::NightStepped(it) => accepted(sleeping::follows(state, it)),
+        Event::NightProbed(it) => accepted(sleeping::may_be_probed(state, it)),
         Event::FellAsleep(it) if event.is_by_operator() => {
             let asleep = state.fall_asleep(view.now, SleepWish::of(it)).ok();
             Some(asleep.map(Event::FellAsleep).into_iter().collect())

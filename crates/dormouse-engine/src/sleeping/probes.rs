@@ -9,12 +9,15 @@ use std::collections::HashMap;
 use dormouse_memory::{Derivation, Record, RecordId, RecordKind};
 use dormouse_retrieval::terms;
 
-use crate::event::ProbeResult;
+use crate::{
+    event::{ProbeResult, StepOutcome},
+    state::ProbedPiece,
+};
 
 /// The most questions.
 const MOST: usize = 40;
 /// With fewer questions nothing is said: one answer would decide.
-const FEWEST: usize = 8;
+pub(super) const FEWEST: usize = 8;
 /// The least number of words that are left of a record.
 const WORDS_LEFT: usize = 3;
 /// A word is rare if no more records than this have it.
@@ -35,9 +38,26 @@ pub(super) struct Probe {
     pub(super) answer: String,
     /// What has to be found.
     pub(super) evidence: RecordId,
+    /// Which term of the record is left out, counted from 0.
+    pub(super) left_out: usize,
 }
 
 impl Probe {
+    /// The question about a record without this term; `None` if the record has no such term any more.
+    pub(super) fn about(record: &Record, left_out: usize) -> Option<Self> {
+        let terms = terms(&record.text);
+        let answer = terms.get(left_out)?.clone();
+        let left = terms.iter().filter(|term| **term != answer);
+        let left: Vec<&str> = left.map(String::as_str).collect();
+        let question = (left.len() >= WORDS_LEFT).then(|| left.join(" "))?;
+        Some(Self {
+            question,
+            answer,
+            evidence: record.id,
+            left_out,
+        })
+    }
+
     /// Whether a record answers it: the evidence itself, or something that was made of it and has the word.
     pub(super) fn is_answered_by(&self, record: &Record) -> bool {
         let is_made_of_it = record.provenance.derived_from.contains(&self.evidence);
@@ -52,9 +72,7 @@ pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
             && record.kind == RecordKind::Event
             && record.provenance.derivation == Derivation::Heard
     });
-    let heard: Vec<_> = heard
-        .map(|record| (record.id, terms(&record.text)))
-        .collect();
+    let heard: Vec<_> = heard.map(|record| (record, terms(&record.text))).collect();
     let mut having: HashMap<&str, usize> = HashMap::new();
     for (_, terms) in &heard {
         let mut known: Vec<&str> = terms.iter().map(String::as_str).collect();
@@ -65,21 +83,11 @@ pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
             .for_each(|term| *having.entry(term).or_default() += 1);
     }
     let rarity = |term: &String| having.get(term.as_str()).copied().unwrap_or(usize::MAX);
-    let probes = heard.iter().filter_map(|(id, terms)| {
-        let rarest = terms
-            .iter()
-            .filter(|term| rarity(term) <= RARE)
-            .min_by_key(|term| rarity(term))?;
-        let left: Vec<&str> = terms
-            .iter()
-            .filter(|term| *term != rarest)
-            .map(String::as_str)
-            .collect();
-        (left.len() >= WORDS_LEFT).then(|| Probe {
-            question: left.join(" "),
-            answer: rarest.clone(),
-            evidence: *id,
-        })
+    let probes = heard.iter().filter_map(|(record, terms)| {
+        let rare = terms.iter().enumerate();
+        let rare = rare.filter(|(_, term)| rarity(term) <= RARE);
+        let (left_out, _) = rare.min_by_key(|(_, term)| rarity(term))?;
+        Probe::about(record, left_out)
     });
     let probes: Vec<_> = probes.collect();
     // Spread over the whole time.
@@ -123,7 +131,16 @@ pub(super) fn fall(before: &[bool], after: &[bool]) -> Option<ProbeResult> {
         asked: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
         before: answered(before),
         after: answered(after),
+        kept: 0,
     })
+}
+
+/// What a piece of work comes to whose work is done: it is taken back if too little is recalled after it. `None` if its work is not done.
+pub(crate) fn verdict(piece: &ProbedPiece) -> Option<StepOutcome> {
+    let after = piece.after.as_ref()?;
+    let before: Vec<bool> = piece.before.iter().map(|it| it.answered).collect();
+    let fall = fall(&before, &after.answered);
+    Some(fall.map_or_else(|| after.outcome.clone(), StepOutcome::TakenBack))
 }
 
 #[cfg(test)]

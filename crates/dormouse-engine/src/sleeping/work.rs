@@ -3,8 +3,9 @@
 use dormouse_contracts::{Append, Author, LoadSnapshot, Origin, ReadEvents, Seq, each_event};
 use dormouse_entities::{ConsolidationPolicy, EntityChange, StaleAfter};
 use dormouse_memory::{
-    MemoryChange, MemoryError, RecallRequest, Record,
+    ChangeError, MemoryChange, MemoryError, RecallRequest, Record,
     links::{LinkPolicy, proposals},
+    write::Source,
 };
 
 use super::{
@@ -14,10 +15,10 @@ use super::{
 use crate::{
     compacting::{CompactError, Compactor},
     consolidating::{ConsolidateError, ConsolidationEnd, Consolidator, ReflectionCall, Tonight},
-    event::{Event, NightStepped, StepFailure, StepOutcome},
+    event::{Event, NightProbed, NightStepped, ProbeAnswer, ProbeStage, StepFailure, StepOutcome},
     remembering::{LoggedChangeError, LoggedMemory},
     replay::{ReplayError, restore},
-    state::State,
+    state::{ProbedPiece, State},
 };
 
 /// The most requests of one sleep tick that makes facts.
@@ -91,13 +92,36 @@ impl NightWorker {
                 StepOutcome::Failed(StepFailure::Storage).into()
             }
         };
+        self.stepped(memory, step, ticked).await
+    }
+
+    /// Writes that a piece of work has a defect and panicked. That counts like any other failure of it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`] if that could not be written.
+    pub(crate) async fn panicked<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+    ) -> Result<(), LoggedChangeError> {
+        let failed = StepOutcome::Failed(StepFailure::Panicked);
+        self.stepped(memory, step, failed.into()).await
+    }
+
+    async fn stepped<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+        ticked: Ticked,
+    ) -> Result<(), LoggedChangeError> {
+        let night = self.night;
         let stepped = Event::NightStepped(NightStepped {
-            night: self.night,
+            night,
             step,
             outcome: ticked.outcome,
             through: ticked.through,
         });
-        let night = self.night;
         memory
             .append_decided(|state| is_next(state, night, step).then(|| stepped.clone()))
             .await?;
@@ -109,25 +133,116 @@ impl NightWorker {
         memory: &mut LoggedMemory<L>,
         step: SleepStep,
     ) -> Result<Option<Ticked>, CompactError> {
-        let is_probed = self.may_bury(memory, step).await?;
-        if !is_probed {
-            return self.unprobed(memory, step).await;
+        let piece = match self.piece(memory, step).await? {
+            Some(done) if done.after.is_some() => Some(done),
+            known => match self.begun(memory, step, known).await? {
+                Some(begun) => self.worked_on(memory, &begun).await?,
+                None => return self.unprobed(memory, step, FACT_REQUESTS).await,
+            },
+        };
+        Ok(match piece {
+            Some(piece) => self.compared(memory, &piece).await?,
+            None => None,
+        })
+    }
+
+    /// The piece of this step that began with questions and is not over.
+    async fn piece<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &LoggedMemory<L>,
+        step: SleepStep,
+    ) -> Result<Option<ProbedPiece>, ConsolidateError> {
+        let state = Box::pin(restore(memory.log(), memory.memory().assistant())).await?;
+        Ok(state.sleep.probed_piece(step).cloned())
+    }
+
+    /// The piece, with the answers from before it; `None` if it is not to be compared with them.
+    async fn begun<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+        known: Option<ProbedPiece>,
+    ) -> Result<Option<ProbedPiece>, ConsolidateError> {
+        // What was said since an interruption is not to be blamed on a piece that changed nothing yet: then the questions are asked again.
+        let has_changed = known.as_ref().is_some_and(|piece| piece.has_changed);
+        if has_changed || !self.may_bury(memory, step).await? {
+            return Ok(known);
         }
         let probes = probes::draw(&self.recent(memory).await?);
-        let begun = memory.memory().log_position().await;
-        let begun = Seq(begun.map_err(ConsolidateError::from)?.seq);
-        let before = self.answered(memory, &probes).await?;
-        let ticked = self.unprobed(memory, step).await?;
-        let after = self.answered(memory, &probes).await?;
-        match probes::fall(&before, &after) {
-            Some(result) => {
-                self.take_back(memory, begun).await?;
-                let through = ticked.and_then(|ticked| ticked.through);
-                let outcome = StepOutcome::TakenBack(result);
-                Ok(Some(Ticked { outcome, through }))
-            }
-            None => Ok(ticked),
+        if probes.len() < probes::FEWEST {
+            return Ok(known);
         }
+        let mut before = Vec::new();
+        for probe in &probes {
+            before.push(ProbeAnswer {
+                evidence: probe.evidence,
+                left_out: u32::try_from(probe.left_out).unwrap_or(u32::MAX),
+                answered: self.is_answered(memory, probe).await?,
+            });
+        }
+        self.probed(memory, step, ProbeStage::Before(before))
+            .await?;
+        self.piece(memory, step).await
+    }
+
+    /// The piece when its work is done, with the answers from after it; `None` if the assistant is stopped.
+    async fn worked_on<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        begun: &ProbedPiece,
+    ) -> Result<Option<ProbedPiece>, CompactError> {
+        let step = begun.step;
+        let requests = FACT_REQUESTS.saturating_sub(begun.requests);
+        let Some(ticked) = self.unprobed(memory, step, requests).await? else {
+            return Ok(None);
+        };
+        let mut answered = Vec::new();
+        for before in &begun.before {
+            let left_out = usize::try_from(before.left_out).unwrap_or(usize::MAX);
+            let record = memory.memory().record(before.evidence).await;
+            let record = record.map_err(ConsolidateError::from)?;
+            answered.push(match record.and_then(|it| Probe::about(&it, left_out)) {
+                Some(probe) => self.is_answered(memory, &probe).await?,
+                // It was forgotten meanwhile, which is nobody's fault.
+                None => before.answered,
+            });
+        }
+        let after = ProbeStage::After {
+            answered,
+            outcome: ticked.outcome,
+            through: ticked.through,
+        };
+        self.probed(memory, step, after).await?;
+        Ok(self.piece(memory, step).await?)
+    }
+
+    /// What a piece comes to whose work is done. If too little is recalled after it, what it made is taken back.
+    async fn compared<L: Append + ReadEvents>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        piece: &ProbedPiece,
+    ) -> Result<Option<Ticked>, ConsolidateError> {
+        let Some(mut outcome) = probes::verdict(piece) else {
+            return Ok(None);
+        };
+        if let StepOutcome::TakenBack(result) = &mut outcome {
+            result.kept = self.take_back(memory, piece).await?;
+        }
+        let through = piece.after.as_ref().and_then(|after| after.through);
+        Ok(Some(Ticked { outcome, through }))
+    }
+
+    async fn probed<L: Append + ReadEvents + LoadSnapshot>(
+        &self,
+        memory: &mut LoggedMemory<L>,
+        step: SleepStep,
+        stage: ProbeStage,
+    ) -> Result<(), ConsolidateError> {
+        let night = self.night;
+        let probed = Event::NightProbed(NightProbed { night, step, stage });
+        let decide = |state: &State| is_next(state, night, step).then(|| probed.clone());
+        memory.append_decided(decide).await?;
+        Ok(())
     }
 
     /// Whether a piece of work adds records or links that may take the place of others in recall.
@@ -137,13 +252,16 @@ impl NightWorker {
         step: SleepStep,
     ) -> Result<bool, ConsolidateError> {
         let known = memory.memory();
+        let state = Box::pin(restore(memory.log(), known.assistant())).await?;
         Ok(match step {
             SleepStep::ConsolidateMemory => {
-                let unread = known.unread_sources(&self.by.settings.extraction, 1);
-                !unread.await?.is_empty()
+                let given_up = &state.consultations.given_up;
+                let settings = &self.by.settings.extraction;
+                let unread = known.unread_sources(settings, given_up.len() + 1).await?;
+                let is_new = |source: &Source| !given_up.contains(&source.id().to_string());
+                unread.iter().any(is_new)
             }
             SleepStep::LinkMemories => {
-                let state = restore(memory.log(), known.assistant()).await?;
                 let from = state.sleep.linked_through();
                 !known.records(from, 1).await?.is_empty()
             }
@@ -158,64 +276,83 @@ impl NightWorker {
     ) -> Result<Vec<Record>, ConsolidateError> {
         let position = memory.memory().log_position().await?;
         let from = position.seq.checked_sub(PROBED_EVENTS);
-        let from = from.map(|seq| Origin::event(Seq(seq)));
-        Ok(memory.memory().records(from, PROBED_RECORDS).await?)
+        let mut from = from.map(|seq| Origin::event(Seq(seq)));
+        let mut recent = Vec::new();
+        loop {
+            let page = memory.memory().records(from, PROBED_RECORDS).await?;
+            let Some(last) = page.last() else {
+                return Ok(recent);
+            };
+            from = Some(last.id);
+            recent.extend(page);
+            // The newest are asked about: they are what the night works on.
+            let surplus = recent.len().saturating_sub(PROBED_RECORDS);
+            recent.drain(..surplus);
+        }
     }
 
-    /// Of each question, whether the memory finds its evidence.
-    async fn answered<L: Append + ReadEvents>(
+    /// Whether the memory finds the evidence for a question.
+    async fn is_answered<L: Append + ReadEvents>(
         &self,
         memory: &LoggedMemory<L>,
-        probes: &[Probe],
-    ) -> Result<Vec<bool>, ConsolidateError> {
-        let mut answered = Vec::new();
-        for probe in probes {
-            let request = RecallRequest::new(&*probe.question);
-            let request = request.tokens(PROBE_TOKENS).by_words();
-            let recall = memory.memory().recall(request).await?;
-            let mut items = recall.items.iter();
-            let found = items.any(|item| {
-                item.folded.contains(&probe.evidence) || probe.is_answered_by(&item.record)
-            });
-            answered.push(found);
-        }
-        Ok(answered)
+        probe: &Probe,
+    ) -> Result<bool, ConsolidateError> {
+        let request = RecallRequest::new(&*probe.question);
+        let request = request.tokens(PROBE_TOKENS).by_words();
+        let recall = memory.memory().recall(request).await?;
+        let mut items = recall.items.iter();
+        Ok(items.any(|item| {
+            item.folded.contains(&probe.evidence) || probe.is_answered_by(&item.record)
+        }))
     }
 
-    /// Takes back what this night changed after this event, the last change first.
+    /// Takes back what a piece changed, the last change first. Returns how many changes cannot be taken back, because something followed
+    /// from them. What is taken back already stays so.
     async fn take_back<L: Append + ReadEvents>(
         &self,
         memory: &mut LoggedMemory<L>,
-        begun: Seq,
-    ) -> Result<(), ConsolidateError> {
+        piece: &ProbedPiece,
+    ) -> Result<u32, ConsolidateError> {
         let key = memory.memory().assistant().clone();
         let mut made = Vec::new();
-        let author = self.author();
-        each_event(memory.log(), &key, begun.next().., |stored| {
+        each_event(memory.log(), &key, piece.began.next().., |stored| {
             let event = Event::decode(stored).map_err(ReplayError::from)?;
             if let Event::MemoryChanged(changed) = event
-                && changed.author == author
-                && !matches!(changed.change, MemoryChange::Undone { .. })
+                // It may have begun in an earlier night.
+                && matches!(changed.author, Author::Sleep(_))
+                && ProbedPiece::may_make(piece.step, &changed.change)
             {
                 made.push(stored.seq);
             }
             Ok::<_, ReplayError>(())
         })
         .await?;
+        let mut kept = 0;
         for event in made.into_iter().rev() {
-            memory.undo(event, self.author(), TAKEN_BACK).await?;
+            match memory.undo(event, self.author(), TAKEN_BACK).await {
+                Ok(_)
+                | Err(LoggedChangeError::Memory(MemoryError::Change(
+                    ChangeError::AlreadyReverted { .. } | ChangeError::NothingToUndo(_),
+                ))) => {}
+                Err(LoggedChangeError::Memory(MemoryError::Change(error))) => {
+                    tracing::warn!(%event, %error, "a change of a night cannot be taken back");
+                    kept += 1;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok(())
+        Ok(kept)
     }
 
     async fn unprobed<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
         step: SleepStep,
+        fact_requests: u64,
     ) -> Result<Option<Ticked>, CompactError> {
         Ok(match step {
             SleepStep::ConsolidateMemory => {
-                let by = self.asking(FACT_REQUESTS);
+                let by = self.asking(fact_requests);
                 outcome(&by.tonight(memory, Tonight::Records).await?.end)
             }
             SleepStep::ConsolidatePeople => {
@@ -237,7 +374,7 @@ impl NightWorker {
                 outcome(&reflected.end)
             }
             SleepStep::LinkMemories => Some(self.link(memory).await?),
-            SleepStep::CompactHistory => Some(self.compact(memory).await?.into()),
+            SleepStep::CompactHistory => self.compact(memory).await?,
             SleepStep::ClearConversations => {
                 let change = EntityChange::StaleCleared {
                     stale_after: StaleAfter::default(),
@@ -284,12 +421,14 @@ impl NightWorker {
     async fn compact<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
-    ) -> Result<StepOutcome, CompactError> {
+    ) -> Result<Option<Ticked>, CompactError> {
         let by = self.asking(FACT_REQUESTS);
-        match Box::pin(Compactor { by }.run(memory)).await {
+        // The facts of this night are made by now, under questions.
+        match Box::pin(Compactor { by }.shorten(memory, None)).await {
             // What was not summed up is tried again when the next summary is made.
-            Ok(_) | Err(CompactError::Off) => Ok(StepOutcome::Done),
-            Err(CompactError::Busy) => Ok(StepOutcome::Failed(StepFailure::Busy)),
+            Ok(shortened) => Ok(outcome(&shortened.end.unwrap_or_default())),
+            Err(CompactError::Off) => Ok(Some(StepOutcome::Done.into())),
+            Err(CompactError::Busy) => Ok(Some(StepOutcome::Failed(StepFailure::Busy).into())),
             Err(error) => Err(error),
         }
     }

@@ -1,12 +1,14 @@
 //! Replies of a model that nothing has followed from yet.
 
+use std::collections::VecDeque;
+
 use dormouse_contracts::Seq;
 use dormouse_entities::EntityChange;
 use dormouse_journal::JournalChange;
 use dormouse_memory::{MemoryChange, write::Attempts};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{ConsolidationRules, Consultation, Event};
+use crate::event::{ConsolidationRules, Consultation, ConsultationFailure, Event};
 
 /// The events with replies that nothing has followed from yet. The next consolidation begins with them. Each is the last of
 /// its kind: a later reply of the same kind means that the earlier one was of no use.
@@ -28,7 +30,13 @@ pub struct Consultations {
     pub under_way: Option<ConsolidationRules>,
     /// What came to nothing since it began.
     pub attempts: Attempts,
+    /// The records that a model refused too often, the last ones: no night asks about them again, but an operator may.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub given_up: VecDeque<String>,
 }
+
+/// How many records are kept that a model refused too often.
+const GIVEN_UP_KEPT: usize = 1_000;
 
 impl Consultations {
     pub(super) fn apply(&mut self, seq: Seq, event: &Event) {
@@ -47,7 +55,12 @@ impl Consultations {
                     self.reflection = Some(seq);
                 }
             },
-            Event::ConsultationFailed(failed) => self.failed(&failed.about),
+            Event::ConsultationFailed(failed) => match failed.cause {
+                ConsultationFailure::Unanswered(_) => {}
+                ConsultationFailure::Refused(_) | ConsultationFailure::Unreadable => {
+                    self.failed(&failed.about);
+                }
+            },
             Event::ConsolidationBegan(began) => {
                 self.under_way = Some(began.settings.clone());
                 // What was skipped is tried again.
@@ -64,6 +77,8 @@ impl Consultations {
                     for record in records {
                         self.attempts.succeeded(&record.to_string());
                     }
+                    let is_read = |key: &String| records.iter().any(|it| it.to_string() == *key);
+                    self.given_up.retain(|key| !is_read(key));
                 }
             }
             Event::JournalChanged(changed) => self.written(&changed.changes),
@@ -99,8 +114,14 @@ impl Consultations {
                 self.extraction = None;
                 self.judgement = None;
                 for record in records {
-                    self.attempts.failed(&record.to_string());
+                    let key = record.to_string();
+                    self.attempts.failed(&key);
+                    if self.attempts.gave_up(&key) && !self.given_up.contains(&key) {
+                        self.given_up.push_back(key);
+                    }
                 }
+                let surplus = self.given_up.len().saturating_sub(GIVEN_UP_KEPT);
+                self.given_up.drain(..surplus);
             }
             // The rule decides without a verdict.
             Consultation::Judgement { .. } => {}

@@ -4,7 +4,7 @@ mod window;
 
 use std::time::Duration;
 
-use dormouse_contracts::{EffectKey, Timestamp, Usage, Usd};
+use dormouse_contracts::{EffectKey, ModelErrorKind, Timestamp, Usage, Usd};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -110,6 +110,16 @@ impl SpendingLedger {
                 let amount = spent(it.reply.usage, prompt, reply, budgets.price);
                 self.settle(at, ReservedBy::Consolidation, amount);
             }
+            Event::HistorySummarized(it) => {
+                let (prompt, reply) = (it.prompt_tokens, it.tokens);
+                let amount = spent(it.reply.usage, prompt, reply, budgets.price);
+                match self.of_consolidation {
+                    Some(_) => self.settle(at, ReservedBy::Consolidation, amount),
+                    // A turn asked for it.
+                    None => self.spend(at, amount, ReservedBy::Turn),
+                }
+            }
+            Event::SummaryFailed(failed) => self.unsettled(at, failed.cause.of_model()),
             Event::ModelFailed(failed) if !failed.kind.may_be_charged() => {
                 self.settle(at, ReservedBy::Turn, Amount::default());
             }
@@ -118,9 +128,8 @@ impl SpendingLedger {
                 self.of_turn = None;
             }
             Event::Configured(_) | Event::Woke(_) => self.of_turn = None,
-            Event::ConsultationFailed(_) | Event::ConsolidationEnded(_) => {
-                self.of_consolidation = None;
-            }
+            Event::ConsultationFailed(failed) => self.unsettled(at, failed.cause.of_model()),
+            Event::ConsolidationEnded(_) => self.of_consolidation = None,
             Event::TaskDelegated(delegated) => self.reserve_task(at, delegated),
             Event::DelegationEnded(ended) => self.settle_task(at, ended),
             _ => {}
@@ -185,6 +194,16 @@ impl SpendingLedger {
             self.day.take_back(reservation.at, reserved);
         }
         self.spend(at, amount, by);
+    }
+
+    /// Gives back what was reserved for a request outside of a turn that failed like this, unless the provider may have charged for it.
+    fn unsettled(&mut self, at: Timestamp, failure: Option<ModelErrorKind>) {
+        match failure {
+            Some(kind) if !kind.may_be_charged() => {
+                self.settle(at, ReservedBy::Consolidation, Amount::default());
+            }
+            _ => self.of_consolidation = None,
+        }
     }
 
     /// What a turn has reserved for the call that comes next, or is under way.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     event::{
-        Event, FellAsleep, GoalNote, NOOP, NightStepped, ProbeResult, StepFailure, StepOutcome,
-        Verdict, WakeCause, WokeUp,
+        Consultation, Event, FellAsleep, GoalNote, NOOP, NightProbed, NightStepped, ProbeAnswer,
+        ProbeResult, ProbeStage, StepFailure, StepOutcome, Verdict, WakeCause, WokeUp,
     },
     sleeping::{SLEEP_STEPS, SleepPhase, SleepStep},
 };
@@ -46,8 +46,45 @@ pub struct Sleep {
     /// The last record for which links were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     linked_through: Option<Origin>,
+    /// The pieces of work that began with questions and are not over: at most one of each step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    probed: Vec<ProbedPiece>,
     /// The last nights. While it is asleep, the last one is this night.
     nights: VecDeque<Night>,
+}
+
+/// A piece of work that began with questions and is not over. If it is interrupted, it goes on, in another night if need be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProbedPiece {
+    pub(crate) step: SleepStep,
+    /// The event with the answers from before it. What the piece changed comes after it.
+    pub(crate) began: Seq,
+    pub(crate) before: Vec<ProbeAnswer>,
+    /// How many requests were made for it.
+    pub(crate) requests: u64,
+    /// Whether it changed anything.
+    pub(crate) has_changed: bool,
+    /// The answers from after it, if its work is done.
+    pub(crate) after: Option<ProbedAfter>,
+}
+
+/// What a piece of work came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProbedAfter {
+    pub(crate) answered: Vec<bool>,
+    pub(crate) outcome: StepOutcome,
+    pub(crate) through: Option<Origin>,
+}
+
+impl ProbedPiece {
+    /// Whether a change of records is one that such a piece makes.
+    pub(crate) fn may_make(step: SleepStep, change: &MemoryChange) -> bool {
+        match change {
+            MemoryChange::Extracted { .. } => step == SleepStep::ConsolidateMemory,
+            MemoryChange::Linked { .. } => step == SleepStep::LinkMemories,
+            _ => false,
+        }
+    }
 }
 
 /// A night: what was done in it, and what came of it.
@@ -162,6 +199,7 @@ impl Sleep {
         match event {
             Event::FellAsleep(it) => self.fell_asleep(seq, at, it),
             Event::NightStepped(it) => self.stepped(seq, at, it),
+            Event::NightProbed(it) => self.probed(seq, it),
             Event::WokeUp(it) => self.woke_up(at, it),
             Event::ToolAnswered(it) if it.verdict == Verdict::Success && it.tool != NOOP => {
                 self.activity_since_wake = self.activity_since_wake.saturating_add(1);
@@ -169,7 +207,10 @@ impl Sleep {
             Event::EffectSettled(_) => {
                 self.activity_since_wake = self.activity_since_wake.saturating_add(1);
             }
-            other if self.is_asleep() => self.count(seq, other),
+            other if self.is_asleep() => {
+                self.count_in_piece(other);
+                self.count(seq, other);
+            }
             _ => {}
         }
     }
@@ -208,6 +249,12 @@ impl Sleep {
         if it.step == SleepStep::LinkMemories {
             self.linked_through = self.linked_through.max(it.through);
         }
+        // If the memory or the log failed, it goes on where it was.
+        let goes_on = |piece: &ProbedPiece| {
+            let is_broken_off = matches!(&it.outcome, StepOutcome::Failed(why) if why.breaks_off());
+            piece.step != it.step || piece.after.is_none() || is_broken_off
+        };
+        self.probed.retain(goes_on);
         let Some(night) = self
             .nights
             .back_mut()
@@ -243,6 +290,54 @@ impl Sleep {
                 (progress.failures >= STEP_ATTEMPTS).then_some(StepEnd::Skipped)
             }
         };
+    }
+
+    fn probed(&mut self, seq: Seq, it: &NightProbed) {
+        let place = self.probed.iter().position(|piece| piece.step == it.step);
+        match &it.stage {
+            ProbeStage::Before(before) => {
+                // Asked again, because the piece was interrupted before it changed anything.
+                let earlier = place.map(|place| self.probed.remove(place));
+                self.probed.push(ProbedPiece {
+                    step: it.step,
+                    began: seq,
+                    before: before.clone(),
+                    requests: earlier.map_or(0, |earlier| earlier.requests),
+                    has_changed: false,
+                    after: None,
+                });
+            }
+            ProbeStage::After {
+                answered,
+                outcome,
+                through,
+            } => {
+                let piece = place.and_then(|place| self.probed.get_mut(place));
+                if let Some(piece) = piece {
+                    piece.after = Some(ProbedAfter {
+                        answered: answered.clone(),
+                        outcome: outcome.clone(),
+                        through: *through,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Counts what belongs to the piece of work that is compared with what was before it.
+    fn count_in_piece(&mut self, event: &Event) {
+        for piece in &mut self.probed {
+            match event {
+                Event::Consulted(it) if is_about_facts(&it.about) => piece.requests += 1,
+                Event::ConsultationFailed(it) if is_about_facts(&it.about) => {
+                    piece.requests += u64::from(it.cause.is_refusal());
+                }
+                Event::MemoryChanged(it) if matches!(it.author, Author::Sleep(_)) => {
+                    piece.has_changed |= ProbedPiece::may_make(piece.step, &it.change);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn woke_up(&mut self, at: Timestamp, it: &WokeUp) {
@@ -343,10 +438,22 @@ impl Sleep {
         self.linked_through
     }
 
+    /// The piece of this step that began with questions and is not over, if there is one.
+    pub(crate) fn probed_piece(&self, step: SleepStep) -> Option<&ProbedPiece> {
+        self.probed.iter().find(|piece| piece.step == step)
+    }
+
     /// Whether there was a point after this event at which it could wake without losing anything.
     pub(crate) fn has_committed_since(&self, seq: Seq) -> bool {
         self.commit_point > seq
     }
+}
+
+fn is_about_facts(about: &Consultation) -> bool {
+    matches!(
+        about,
+        Consultation::Extraction { .. } | Consultation::Judgement { .. }
+    )
 }
 
 impl Night {
@@ -362,12 +469,16 @@ impl Night {
     }
 
     /// When the next work begins: one sleep tick after the last, and later after failures.
-    pub(crate) fn next_tick(&self, rate: Duration) -> Option<Timestamp> {
+    pub(crate) fn next_tick(&self, rate: Duration, now: Timestamp) -> Option<Timestamp> {
         let next = self.next_step()?;
         let failures = self.progress(next).map_or(0, |it| it.failures);
         let pauses = 1_u32.checked_shl(failures).unwrap_or(MOST_PAUSES);
-        let last = self.steps.iter().map(|progress| progress.at).max();
-        let next = last.map(|last| last.plus(rate.saturating_mul(pauses.min(MOST_PAUSES))));
-        Some(next.map_or(self.asleep_since, |next| next.max(self.asleep_since)))
+        let pause = rate.saturating_mul(pauses.min(MOST_PAUSES));
+        let last = self.steps.last().map(|progress| progress.at.plus(pause));
+        // What is further away than any pause is from before somebody set the clock back.
+        let longest = rate.saturating_mul(MOST_PAUSES);
+        let moments = last.into_iter().chain([self.asleep_since]);
+        let moments = moments.filter(|at| at.since(now) <= longest);
+        Some(moments.max().unwrap_or(now))
     }
 }

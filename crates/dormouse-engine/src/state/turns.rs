@@ -130,6 +130,7 @@ impl Turns {
             | Event::ReflectionRecorded(_)
             | Event::FellAsleep(_)
             | Event::NightStepped(_)
+            | Event::NightProbed(_)
             | Event::WokeUp(_)
             | Event::TaskDelegated(_)
             | Event::DelegateChosen(_)

@@ -32,21 +32,24 @@ pub(crate) struct NightTask {
 /// Does a piece of work. Returns whether what came of it is in the log.
 pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask) -> bool {
     let panics = Arc::clone(&task.panics);
-    let done = AssertUnwindSafe(work(ports, handle, task))
-        .catch_unwind()
-        .await;
-    match done {
-        Ok(Ok(())) => true,
-        Ok(Err(error)) => {
+    match caught(work(ports, handle, task), &panics).await {
+        Some(Ok(())) => true,
+        Some(Err(error)) => {
             tracing::warn!(error, "work of a night is not done; trying again later");
             false
         }
-        Err(_panic) => {
-            panics.fetch_add(1, Ordering::Relaxed);
-            tracing::error!("work of a night has a defect and panicked; trying again later");
-            false
-        }
+        None => false,
     }
+}
+
+/// What the work comes to; `None` if it panics, which is counted.
+async fn caught<T>(work: impl Future<Output = T>, panics: &AtomicU64) -> Option<T> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    if done.is_err() {
+        panics.fetch_add(1, Ordering::Relaxed);
+        tracing::error!("work of a night has a defect and panicked");
+    }
+    done.ok()
 }
 
 async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), String> {
@@ -64,6 +67,9 @@ async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), Strin
     let opened = LoggedMemory::open(log, ports.memory, ports.clock).await;
     let mut memory = opened.map_err(|error| error.to_string())?;
     let worker = NightWorker::new(by, task.night);
-    let worked = worker.work(&mut memory, task.step).await;
+    let worked = match caught(worker.work(&mut memory, task.step), &task.panics).await {
+        Some(worked) => worked,
+        None => worker.panicked(&mut memory, task.step).await,
+    };
     worked.map_err(|error| error.to_string())
 }

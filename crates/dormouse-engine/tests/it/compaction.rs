@@ -6,16 +6,17 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use dormouse_contracts::{ChatRequest, EntityId, Message, ModelErrorKind, Purpose, Seq};
+use dormouse_contracts::{ChatRequest, Clock, EntityId, Message, ModelErrorKind, Purpose, Seq};
 use dormouse_engine::{
-    Compacted, CompactionMode, Compactor, Event, FactsBefore, HistorySummarized, Person, Selection,
-    State, SummaryFailure, TurnView, replay,
+    BudgetSpan, Compacted, CompactionMode, Compactor, ConsolidationEnd, Event, FactsBefore,
+    HistorySummarized, Person, ReservedBy, Selection, State, SummaryFailure, TurnView, replay,
 };
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::{
+    budgets::hourly,
     consolidating::{consolidator, logged},
     forgetting::{bytes, without},
     home::{Home, every_decision_is_the_same_again, in_virtual_time, key, minutes, shown},
@@ -367,6 +368,46 @@ async fn planned_compaction_leaves_the_newest_messages_as_they_are_and_can_be_de
     // The life that ends here is decided again, with what was done while it slept.
     talk(&home, 25..26, 1).await;
     assert!(last_answer(&home).contains("[SUMMARY of events"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_reserves_what_it_may_take_and_none_is_asked_for_without_a_budget_or_when_stopped()
+ {
+    for (tokens, is_stopped, expected) in [
+        (500, false, Some(ConsolidationEnd::BudgetSpent)),
+        (100_000, true, Some(ConsolidationEnd::Stopped)),
+        (100_000, false, None),
+    ] {
+        let home = Home::with(model(yes)).configured(|config| {
+            config.limits = config.limits.with_max_context_tokens(12_288).unwrap();
+            config.memory_tokens = 0;
+            config.compaction.sleep_percent = 40;
+            config.compaction.extracts_facts = false;
+        });
+        talk(&home, 1..25, 110).await;
+        let home = home.configured(|config| config.budgets = hourly(tokens));
+        let life = home.wake_configured().await;
+        if is_stopped {
+            life.handle.stop("Carol", "").await.unwrap();
+        }
+        life.end().await.unwrap();
+        let by = Compactor {
+            by: consolidator(&home, model(yes)),
+        };
+        let done = Box::pin(by.run(&mut logged(&home).await)).await.unwrap();
+        assert!(done.dropped > 0, "a view needs no model");
+        assert_eq!(done.end, expected);
+        let is_made = expected.is_none();
+        assert_eq!(done.summaries, u64::from(is_made));
+        let reserved = |event: &Event| matches!(event, Event::CallReserved(it) if it.by == ReservedBy::Consolidation);
+        assert_eq!(home.events().iter().any(reserved), is_made);
+        let made = summaries(&home).pop();
+        let took = made.map(|it| u64::from(it.prompt_tokens + it.tokens));
+        let spent = state(&home).await.ledger;
+        let spent = spent.spent(BudgetSpan::Day, home.clock.now()).tokens;
+        assert!(spent >= took.unwrap_or(0));
+        every_decision_is_the_same_again(&home.log).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

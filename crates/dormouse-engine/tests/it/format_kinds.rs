@@ -161,7 +161,7 @@ const OF_TASKS: [(&str, &str); 10] = [
 ];
 
 /// Events of nights, each with all it may hold, and with as little as it may.
-const OF_NIGHTS: [(&str, &str); 14] = [
+const OF_NIGHTS: [(&str, &str); 18] = [
     (
         "fell_asleep",
         r#"{"night":3,"author":{"tool":"call_1_0"},"until":9,"reason":{"text":"tired","trust":0.5,"audience":{"entities":["player:1"]},"sources":["7"]}}"#,
@@ -197,6 +197,22 @@ const OF_NIGHTS: [(&str, &str); 14] = [
     (
         "night_stepped",
         r#"{"night":3,"step":"consolidate_memory","outcome":{"taken_back":{"asked":40,"before":30,"after":20}}}"#,
+    ),
+    (
+        "night_stepped",
+        r#"{"night":3,"step":"consolidate_memory","outcome":{"taken_back":{"asked":40,"before":30,"after":20,"kept":2}}}"#,
+    ),
+    (
+        "night_probed",
+        r#"{"night":3,"step":"consolidate_memory","stage":{"before":[{"evidence":"7","left_out":2,"answered":true}]}}"#,
+    ),
+    (
+        "night_probed",
+        r#"{"night":3,"step":"consolidate_memory","stage":{"after":{"answered":[true,false],"outcome":"goes_on"}}}"#,
+    ),
+    (
+        "night_probed",
+        r#"{"night":3,"step":"link_memories","stage":{"after":{"answered":[true],"outcome":"done","through":"7"}}}"#,
     ),
     ("woke_up", r#"{"night":3,"cause":"time"}"#),
     ("woke_up", r#"{"night":3,"cause":{"message":12}}"#),

@@ -42,6 +42,7 @@ mod long_answers;
 mod memory;
 mod messages;
 mod names;
+mod nights;
 mod one_message;
 mod operating;
 mod outages;

@@ -6,8 +6,11 @@ use dormouse_text::{is_blank, is_hidden};
 use serde::{Deserialize, Serialize};
 
 /// A tag, or the name of a project: 1 to [`EntryLabel::LIMIT`] characters in lower case on one line, without `,` and `;`.
+///
+/// One that is deserialized is taken as it is: what a log has was accepted once, and words that were taken out of it since may have left
+/// it longer or blank.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(transparent)]
 pub struct EntryLabel(Box<str>);
 
 /// A text that is neither a tag nor the name of a project.
@@ -73,19 +76,6 @@ impl FromStr for EntryLabel {
     type Err = EntryLabelError;
     fn from_str(text: &str) -> Result<Self, EntryLabelError> {
         Self::try_new(text)
-    }
-}
-
-impl TryFrom<String> for EntryLabel {
-    type Error = EntryLabelError;
-    fn try_from(text: String) -> Result<Self, EntryLabelError> {
-        Self::try_new(&text)
-    }
-}
-
-impl From<EntryLabel> for String {
-    fn from(label: EntryLabel) -> String {
-        label.0.into_string()
     }
 }
 

@@ -132,6 +132,16 @@ fn two_people_of_one_name_are_two_sources() {
     assert_eq!(near, [None, None, Some(EntryId(1))]);
 }
 
+#[test]
+fn a_label_of_a_log_is_read_whatever_was_taken_out_of_it() {
+    for text in ["", "Code: [secret: password], kept", &"x".repeat(100)] {
+        let json = serde_json::to_string(text).unwrap();
+        let label: EntryLabel = serde_json::from_str(&json).unwrap();
+        assert_eq!(label.as_str(), text);
+        assert_eq!(serde_json::to_string(&label).unwrap(), json);
+    }
+}
+
 proptest! {
     #[test]
     fn every_label_that_is_accepted_is_accepted_again_and_stays_the_same(text in "\\PC{0,70}|[a-zİΣ ,;]{0,9}") {

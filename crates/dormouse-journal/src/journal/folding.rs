@@ -8,6 +8,7 @@ use crate::{
     change::{JournalChange, JournalChangeError, JournalDelta},
     entry::{EntryId, ImportanceMethod, JournalEntry},
     importance::EntryScore,
+    reflection::ReflectionUnderWay,
 };
 
 impl Journal {
@@ -46,14 +47,28 @@ impl Journal {
                 for id in entries {
                     self.reflection.left(*id);
                     self.recent.remove(id);
-                    delta.removed.extend(self.entries.remove(id));
+                    if let Some(gone) = self.entries.remove(id) {
+                        self.repeated_once_less(gone.upkeep.near);
+                        delta.removed.push(gone);
+                    }
                 }
             }
             JournalChange::Restored { entry } => self.restore(entry, at, &mut delta)?,
-            JournalChange::ReflectionBegun { entries, through } => {
-                self.reflection.begin(entries, *through)?;
+            JournalChange::ReflectionBegun {
+                entries,
+                through,
+                known_to,
+                left,
+            } => self.reflection.begin(ReflectionUnderWay {
+                entries: entries.clone(),
+                through: *through,
+                known_to: known_to.clone(),
+                left: left.clone(),
+                ..ReflectionUnderWay::default()
+            })?,
+            JournalChange::QuestionsRaised { questions, trust } => {
+                self.reflection.asked(questions, trust)?;
             }
-            JournalChange::QuestionsRaised { questions } => self.reflection.asked(questions)?,
             JournalChange::EvidenceFound { evidence } => self.reflection.found(evidence)?,
             JournalChange::ReflectionFailed => self.reflection.failed()?,
             JournalChange::ReflectionGivenUp => self.reflection.given_up()?,
@@ -101,10 +116,14 @@ impl Journal {
 
     fn unlink(&mut self, id: EntryId) -> Result<(), JournalChangeError> {
         let to = self.known(id)?.upkeep.near.take();
-        if let Some(earlier) = to.and_then(|to| self.entries.get_mut(&to)) {
+        self.repeated_once_less(to);
+        Ok(())
+    }
+
+    fn repeated_once_less(&mut self, id: Option<EntryId>) {
+        if let Some(earlier) = id.and_then(|id| self.entries.get_mut(&id)) {
             earlier.upkeep.repeats = earlier.upkeep.repeats.saturating_sub(1);
         }
-        Ok(())
     }
 
     fn rescore(&mut self, scores: &[EntryScore], delta: &mut JournalDelta) {
@@ -143,6 +162,14 @@ impl Journal {
         }
         let mut entry = entry.clone();
         entry.upkeep.restored_at = Some(at);
+        // Meanwhile entries that repeat it may have left, or been taken apart from it.
+        let repeating = self.entries.values();
+        let repeating = repeating.filter(|other| other.upkeep.near == Some(id));
+        entry.upkeep.repeats = u32::try_from(repeating.count()).unwrap_or(u32::MAX);
+        let earlier = entry.upkeep.near;
+        if let Some(earlier) = earlier.and_then(|to| self.entries.get_mut(&to)) {
+            earlier.upkeep.repeats = earlier.upkeep.repeats.saturating_add(1);
+        }
         if self.is_recent(id) {
             self.recent.insert(id, ComparableText::of(&entry.content));
         }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use dormouse_contracts::{Audience, Trust};
 use dormouse_testing::effort;
 use proptest::prelude::*;
 
@@ -295,12 +296,15 @@ fn every_logged_change_is_read_as_it_was_written() {
             JournalChange::ReflectionBegun {
                 entries: vec![EntryId(1)],
                 through: EntryId(1),
+                known_to: Some(Audience::Public),
+                left: vec![EntryId(7)],
             },
             "reflection_begun",
         ),
         (
             JournalChange::QuestionsRaised {
                 questions: vec!["Who?".to_owned()],
+                trust: vec![Trust::FULL],
             },
             "questions_raised",
         ),
@@ -365,6 +369,10 @@ proptest! {
             let total = life.journal.reflection().cumulative_importance;
             let mut moved = 0_i64;
             life.step(step, &small(), |journal, delta| {
+                for entry in journal.entries() {
+                    let repeating = journal.entries().filter(|other| other.upkeep.near == Some(entry.id));
+                    assert_eq!(entry.upkeep.repeats as usize, repeating.count(), "{}", entry.id);
+                }
                 for score in &delta.rescored {
                     let is_counted = journal.reflection().entries_since_reflection.contains(&score.entry);
                     let now = journal.entry(score.entry).map_or(0, |entry| entry.importance.get());

@@ -8,7 +8,7 @@ use dormouse_contracts::{
 use dormouse_redact::is_about_itself;
 use dormouse_retrieval::{
     ComparableText,
-    support::{ShownText, Support, support},
+    support::{OF_NAMES, ShownText, Support, support},
 };
 use dormouse_text::{one_line, shortened};
 use serde_json::{Map, Value};
@@ -130,7 +130,7 @@ impl ReadInsights {
     /// Reads the reply to a request about this evidence; `None` if it is not a list.
     ///
     /// An insight is believed at most as far as [an inference](SourceType::Inference), as the evidence that it names, and as all
-    /// other evidence that supplies its words ([`support`]). It is known to those who were party to all evidence that was shown.
+    /// other evidence and all questions that supply its words ([`support`]). It is known to those who were party to all evidence that was shown.
     #[must_use]
     pub fn of(
         reply: &str,
@@ -143,6 +143,7 @@ impl ReadInsights {
         let objects = reply::objects(reply);
         let is_list = !objects.is_empty() || reply.contains("[]") || reply.trim() == "{}";
         let evidence: Vec<&ReflectionEvidence> = once_each(evidence).collect();
+        let questions = questions(journal);
         let mut read = Self::default();
         for object in &objects {
             let Some(text) = sentence(object) else {
@@ -159,6 +160,7 @@ impl ReadInsights {
                         text,
                         named,
                         evidence: &evidence,
+                        questions: &questions,
                     };
                     read.insights
                         .push(insight.into_entry(id, at, &settings.reflection));
@@ -256,6 +258,7 @@ struct Insight<'a> {
     text: String,
     named: Vec<&'a ReflectionEvidence>,
     evidence: &'a [&'a ReflectionEvidence],
+    questions: &'a [ShownText<'a>],
 }
 
 impl Insight<'_> {
@@ -302,9 +305,24 @@ impl Insight<'_> {
         let named: Vec<ShownText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
         let shown: Vec<ShownText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
         let named: Vec<&ShownText<'_>> = named.iter().collect();
-        let shown: Vec<&ShownText<'_>> = shown.iter().collect();
+        // They come last, so that the place of other evidence is its place here.
+        let shown: Vec<&ShownText<'_>> = shown.iter().chain(self.questions).collect();
         (support(&self.text, "", &named, &shown), others)
     }
+}
+
+/// The questions of the reflection under way, as the model was shown them.
+fn questions(journal: &Journal) -> Vec<ShownText<'_>> {
+    let under_way = journal.reflection().under_way.iter();
+    let questions = under_way.flat_map(|under_way| {
+        // In older logs it is not known what they are made from.
+        let trust = under_way.trust.iter().copied();
+        let trust = trust.chain(std::iter::repeat(OF_NAMES));
+        under_way.questions.iter().zip(trust)
+    });
+    questions
+        .map(|(question, trust)| ShownText::text(trust, question.as_str()))
+        .collect()
 }
 
 fn as_shown(piece: &ReflectionEvidence) -> ShownText<'_> {

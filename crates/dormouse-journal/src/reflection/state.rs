@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Origin, Timestamp};
+use dormouse_contracts::{Audience, Origin, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 
 /// What waits to be reflected on, and the reflection under way. The documented `reflection_state`; its threshold is a setting
 /// ([`ReflectionPolicy::threshold`](crate::ReflectionPolicy::threshold)).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReflectionState {
     /// The importance of all entries since the last reflection together, also of those that were pruned since.
@@ -30,15 +30,24 @@ pub struct ReflectionState {
 }
 
 /// A reflection that has begun.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReflectionUnderWay {
     /// The entries that its questions are asked about, oldest first.
     pub entries: Vec<EntryId>,
     /// The last entry that it takes into account.
     pub through: EntryId,
+    /// Who was party to all of these entries, if the log says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_to: Option<Audience>,
+    /// Earlier entries that count for another reflection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<EntryId>,
     /// Its questions; empty before the first step is done.
     #[serde(default)]
     pub questions: Vec<String>,
+    /// How far each of them is believed, if the log says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<Trust>,
     /// For each question, what speaks to it; absent before the second step is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<Vec<Origin>>>,
@@ -94,29 +103,24 @@ impl ReflectionState {
         self.entries_since_reflection.remove(&id);
     }
 
-    pub(crate) fn begin(
-        &mut self,
-        entries: &[EntryId],
-        through: EntryId,
-    ) -> Result<(), JournalChangeError> {
+    pub(crate) fn begin(&mut self, begun: ReflectionUnderWay) -> Result<(), JournalChangeError> {
         if self.under_way.is_some() {
             return Err(JournalChangeError::ReflectionUnderWay);
         }
-        self.under_way = Some(ReflectionUnderWay {
-            entries: entries.to_vec(),
-            through,
-            questions: Vec::new(),
-            evidence: None,
-            failures: 0,
-        });
+        self.under_way = Some(begun);
         Ok(())
     }
 
-    pub(crate) fn asked(&mut self, questions: &[String]) -> Result<(), JournalChangeError> {
+    pub(crate) fn asked(
+        &mut self,
+        questions: &[String],
+        trust: &[Trust],
+    ) -> Result<(), JournalChangeError> {
         let is_next = self.step() == ReflectionStep::Ask && !questions.is_empty();
         let under_way = self.under_way.as_mut().filter(|_| is_next);
         let under_way = under_way.ok_or(JournalChangeError::NoSuchStep)?;
         under_way.questions = questions.to_vec();
+        under_way.trust = trust.to_vec();
         under_way.failures = 0;
         Ok(())
     }
@@ -142,12 +146,14 @@ impl ReflectionState {
         under_way.map(drop).ok_or(JournalChangeError::NoSuchStep)
     }
 
-    /// Ends the reflection under way, and keeps the entries that came after it began. The caller counts them.
+    /// Ends the reflection under way, and keeps the entries that count for another one. The caller counts them.
     pub(crate) fn end(&mut self, at: Timestamp) -> Result<(), JournalChangeError> {
         let is_next = matches!(self.step(), ReflectionStep::Conclude(..));
         let under_way = self.under_way.take_if(|_| is_next);
-        let through = under_way.ok_or(JournalChangeError::NoSuchStep)?.through;
-        self.entries_since_reflection.retain(|id| *id > through);
+        let under_way = under_way.ok_or(JournalChangeError::NoSuchStep)?;
+        let ReflectionUnderWay { through, left, .. } = under_way;
+        self.entries_since_reflection
+            .retain(|id| *id > through || left.contains(id));
         self.last_reflection_time = Some(at);
         self.reflection_count = self.reflection_count.saturating_add(1);
         Ok(())

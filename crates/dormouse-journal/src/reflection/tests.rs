@@ -1,10 +1,12 @@
-use dormouse_contracts::{Attribution, Audience, Origin, Purpose, Seq, Task, Timestamp, Trust};
+use dormouse_contracts::{
+    Attribution, Audience, EntityId, Origin, Purpose, Seq, Task, Timestamp, Trust,
+};
 use dormouse_testing::effort;
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    EntryProvenance, ImportanceMethod, JournalSettings, NewEntry, SourceType,
+    EntryId, EntryProvenance, ImportanceMethod, JournalSettings, NewEntry, SourceType,
     testkit::{hour, importance, journal_of, person, said, write},
 };
 
@@ -95,9 +97,8 @@ fn a_reflection_is_due_from_the_threshold_on_and_counts_anew_after_it() {
     )
     .unwrap();
     assert_eq!(questions.len(), 3);
-    journal
-        .apply(&JournalChange::QuestionsRaised { questions }, hour(33))
-        .unwrap();
+    let raised = journal.plan_questions(questions);
+    journal.apply(&raised, hour(33)).unwrap();
     let found = vec![vec![origin(11), origin(12)], vec![origin(13)], Vec::new()];
     journal
         .apply(&JournalChange::EvidenceFound { evidence: found }, hour(34))
@@ -172,6 +173,7 @@ fn a_step_that_fails_three_times_is_given_up_and_nothing_is_lost() {
     for change in [
         JournalChange::QuestionsRaised {
             questions: vec!["Who?".to_owned()],
+            trust: Vec::new(),
         },
         JournalChange::EvidenceFound {
             evidence: Vec::new(),
@@ -358,8 +360,99 @@ fn questions_and_insights_are_not_asked_about_conclusions_of_conclusions() {
     let expected = JournalChange::ReflectionBegun {
         entries: vec![EntryId(1)],
         through: EntryId(2),
+        known_to: Some(Audience::nobody()),
+        left: Vec::new(),
     };
     assert_eq!(begun, Some(expected));
+}
+
+fn known_to(content: &str, names: &[&str]) -> NewEntry {
+    let mut new = said(content);
+    let ids = names.iter().map(|name| EntityId::try_new(*name).unwrap());
+    new.provenance.audience = Audience::of(ids).unwrap();
+    new
+}
+
+fn end(journal: &mut Journal, at: Timestamp) {
+    let questions = journal.plan_questions(vec!["Who?".to_owned()]);
+    let found = JournalChange::EvidenceFound {
+        evidence: vec![Vec::new()],
+    };
+    let reflected = JournalChange::Reflected {
+        insights: Vec::new(),
+    };
+    for change in [questions, found, reflected] {
+        journal.apply(&change, at).unwrap();
+    }
+}
+
+#[test]
+fn a_reflection_is_about_what_the_same_people_were_party_to_and_leaves_the_others_for_another() {
+    let policy = ReflectionPolicy::default();
+    let settings = JournalSettings::default();
+    let mut journal = Journal::new();
+    let entries = [
+        ("Alice keeps bees", ["alice"].as_slice()),
+        ("Bob owes ten coins", &["bob"]),
+        ("the mill burns", &["alice", "bob"]),
+        ("Bob hides a lantern", &["bob"]),
+        ("nobody heard the owl", &[]),
+    ];
+    for (number, (content, names)) in (0..).zip(entries) {
+        let new = known_to(content, names);
+        write(&mut journal, new, hour(number), &settings);
+    }
+    let mut seen = Vec::new();
+    while let Some(begun) = journal.plan_reflection(&policy) {
+        journal.apply(&begun, hour(20)).unwrap();
+        let JournalChange::ReflectionBegun {
+            entries, known_to, ..
+        } = begun
+        else {
+            panic!("{begun:?}")
+        };
+        let entries: Vec<u64> = entries.iter().map(|id| id.0).collect();
+        seen.push((entries, known_to.unwrap()));
+        end(&mut journal, hour(20));
+    }
+    let expected = [
+        (vec![2, 3, 4], entity("bob")),
+        (vec![1], entity("alice")),
+        (vec![5], Audience::nobody()),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(journal.reflection().cumulative_importance, 0);
+}
+
+#[test]
+fn a_conclusion_is_believed_no_further_than_the_entries_whose_words_its_question_repeats() {
+    let settings = JournalSettings::default();
+    let mut journal = Journal::new();
+    write(
+        &mut journal,
+        said("Bob carries a lantern"),
+        hour(0),
+        &settings,
+    );
+    let mut rumour = NewEntry::new("Bob is a thief", SourceType::Environmental);
+    rumour.believed = Trust::try_new(0.3).unwrap();
+    write(&mut journal, rumour, hour(1), &settings);
+    let begun = journal.plan_reflection(&settings.reflection).unwrap();
+    journal.apply(&begun, hour(2)).unwrap();
+    let questions = ["Why is Bob a thief?", "Who carries a lantern?"];
+    let raised = journal.plan_questions(questions.map(str::to_owned).to_vec());
+    journal.apply(&raised, hour(3)).unwrap();
+    let evidence = [piece(11, "Alice", "Bob carries a lantern through the gate")];
+    let believed = |text: &str| {
+        let text = reply(text, &["11"]);
+        let read = ReadInsights::of(&text, &evidence, &journal, hour(4), &settings).unwrap();
+        read.insights().first().map(|it| it.source_trust.score())
+    };
+    assert_eq!(believed("Bob the thief carries a lantern"), Some(0.3));
+    assert_eq!(
+        believed("Through the gate Bob carries a lantern"),
+        Some(0.6)
+    );
 }
 
 #[test]
