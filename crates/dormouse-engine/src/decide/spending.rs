@@ -10,7 +10,7 @@ use crate::{
     event::{
         BudgetSpan, CallReserved, DelayCause, Event, LowBudget, ReservedBy, StopReason, TickEnded,
     },
-    prompt::Prompt,
+    prompt::PromptSize,
     state::{Amount, SpendingLedger, Turn},
 };
 
@@ -24,7 +24,7 @@ const LOW_LINE: u32 = 64;
 const LOOK_AGAIN: Duration = Duration::from_secs(24 * 3_600);
 
 /// What comes before the model is asked with this prompt, if it may not be asked at once.
-pub(super) fn before(view: View<'_>, turn: &Turn, prompt: &Prompt) -> Option<Action> {
+pub(super) fn before(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Option<Action> {
     let (settings, ledger) = (view.config(), &view.state.ledger);
     if !settings.budgets.is_limited() || ledger.of_turn().is_some() {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn before(view: View<'_>, turn: &Turn, prompt: &Prompt) -> Option<Act
     let wish = CallWish {
         by: ReservedBy::Turn,
         prompt_tokens: prompt.tokens.saturating_add(LOW_LINE),
-        reply_tokens: longest_reply(settings, prompt.request.max_tokens).min(room.max(1)),
+        reply_tokens: longest_reply(settings, prompt.max_tokens).min(room.max(1)),
     };
     Some(match wish.reserved(settings, ledger, view.now) {
         Ok(reserved) => Event::CallReserved(reserved).into(),

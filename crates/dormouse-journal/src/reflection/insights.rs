@@ -8,7 +8,7 @@ use dormouse_contracts::{
 use dormouse_redact::is_about_itself;
 use dormouse_retrieval::{
     ComparableText,
-    support::{ShownText, Support, support},
+    support::{AnalysedText, ShownText, Support, support},
 };
 use dormouse_text::{one_line, shortened};
 use serde_json::{Map, Value};
@@ -299,20 +299,20 @@ impl Insight<'_> {
             |piece: &&&ReflectionEvidence| self.named.iter().any(|one| one.id == piece.id);
         let others = self.evidence.iter().filter(|piece| !is_named(piece));
         let others: Vec<&ReflectionEvidence> = others.copied().collect();
-        let named: Vec<ShownText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
-        let shown: Vec<ShownText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
-        let named: Vec<&ShownText<'_>> = named.iter().collect();
-        let shown: Vec<&ShownText<'_>> = shown.iter().collect();
+        let named: Vec<AnalysedText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
+        let shown: Vec<AnalysedText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
+        let named: Vec<&AnalysedText<'_>> = named.iter().collect();
+        let shown: Vec<&AnalysedText<'_>> = shown.iter().collect();
         (support(&self.text, "", &named, &shown), others)
     }
 }
 
-fn as_shown(piece: &ReflectionEvidence) -> ShownText<'_> {
-    ShownText {
+fn as_shown(piece: &ReflectionEvidence) -> AnalysedText<'_> {
+    AnalysedText::from(ShownText {
         speaker: speaker(piece),
         around: piece.at.to_string(),
         ..ShownText::text(piece.trust, piece.content.as_str())
-    }
+    })
 }
 
 /// The tags of a conclusion.
