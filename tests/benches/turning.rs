@@ -23,7 +23,9 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{AssistantId, EntityId, ToolSourceName, Words};
+use dormouse_contracts::{
+    AssistantId, EntityId, ReadError, Seq, ToolSourceName, Words, each_event,
+};
 use dormouse_engine::Rest;
 use dormouse_host::{DataFolder, Host, HostSettings, Resident, config::Config};
 use dormouse_providers::Environment;
@@ -82,12 +84,13 @@ async fn measure(table: &mut Table) {
             baseline_measured: 3.0 * bare.wall + 3.0 * sync,
             note: format!(
                 "bare {:.2} ms with {:.2} ms of processor time for {:.0} KB; a sync {sync:.2} ms; {:.2} ms of processor time a \
-                 turn; {:.1} syncs of the log",
+                 turn; {:.1} syncs of the log; {} further requests, to show the history shorter",
                 bare.wall,
                 bare.processor,
                 took.bytes as f64 / 1e3,
                 took.processor,
                 per_turn(took.syncs),
+                took.further,
             ),
         });
     }
@@ -107,6 +110,8 @@ struct Took {
     syncs: u64,
     /// Of the requests of the last turn.
     bytes: usize,
+    /// How many requests were made for facts and summaries, because the history got longer than prompts may show.
+    further: u64,
 }
 
 /// How long it takes to write a page and to be sure of it, in milliseconds.
@@ -145,6 +150,7 @@ async fn bare(server: &Server) -> Took {
         processor: milliseconds(processor_time() - busy) / walls.len() as f64,
         wall: middle(&mut walls),
         syncs: 0,
+        further: 0,
         bytes: bodies.iter().map(Vec::len).sum(),
     }
 }
@@ -158,20 +164,23 @@ async fn turns(folder: &Path, server: &Server, history: usize, budgets: Budgets)
     }
     let mut walls = Vec::new();
     let (busy, synced) = (processor_time(), visit.host.log().stats().syncs);
-    let replies = visit.resident.handle().status().spent.replies;
+    let (replies, before) = (visit.replies(), visit.last().await);
     for number in 0..turns_measured() {
         let started = now();
         visit.say(&format!("what is next, friend {number}?")).await;
         walls.push(milliseconds(started.elapsed()));
     }
-    let status = visit.resident.handle().status();
-    let steps = STEPS as u64 * walls.len() as u64;
-    // A turn may take a step more, when the model is asked again.
-    let taken = status.spent.replies - replies;
-    assert!((steps..2 * steps).contains(&taken), "{taken} of {steps}");
+    let (busy, synced) = (
+        processor_time() - busy,
+        visit.host.log().stats().syncs - synced,
+    );
+    let further = visit.further_requests(before).await;
+    let taken = visit.replies() - replies;
+    assert_eq!(taken, STEPS as u64 * walls.len() as u64 + further);
     let took = Took {
-        processor: milliseconds(processor_time() - busy) / walls.len() as f64,
-        syncs: visit.host.log().stats().syncs - synced,
+        processor: milliseconds(busy) / walls.len() as f64,
+        syncs: synced,
+        further,
         wall: middle(&mut walls),
         bytes: {
             let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -240,6 +249,29 @@ impl Visit {
         let acted = self.host.world().act(&self.alice, act).await.unwrap();
         self.resident.heard(&acted).await.unwrap();
         assert_eq!(self.resident.handle().at_rest().await, Rest::Settled);
+    }
+
+    fn replies(&self) -> u64 {
+        self.resident.handle().status().spent.replies
+    }
+
+    async fn last(&self) -> Seq {
+        let state = self.resident.handle().inspect().await.unwrap();
+        state.seq
+    }
+
+    /// How many replies after this event are no steps of a turn.
+    async fn further_requests(&self, after: Seq) -> u64 {
+        let key = AssistantId::try_new("dormouse").unwrap();
+        let mut further = 0;
+        let range = after.next()..;
+        let counted = each_event(self.host.log(), &key, range, |stored| {
+            let is_further = ["consulted", "history_summarized"].contains(&&*stored.kind);
+            further += u64::from(is_further);
+            Ok::<_, ReadError>(())
+        });
+        counted.await.unwrap();
+        further
     }
 
     async fn end(self) {

@@ -52,10 +52,8 @@ pub(crate) use answer_task::RESULT as TASK_RESULT;
 use call::Call;
 pub(crate) use memory_query::{AwaitedName, Basis, Draft, MemoryAnswer, MemoryQuery, NewAction};
 use provenance::{MOST_SOURCES, NotShown, Provenance};
-pub(crate) use provenance::{
-    least_trusted, shown_score, sources_of_note, sources_of_reply, trust_in_names, trust_of_reply,
-};
-pub(crate) use shown::spoken;
+pub(crate) use provenance::{shown_score, sources_of_note, support_of_reply, trust_in_names};
+pub(crate) use shown::{TurnWords, least_trusted, spoken};
 pub use table::builtin_tools;
 pub(crate) use table::{barest_tools, fewer_tools, is_look_up, is_note, is_own};
 

@@ -301,13 +301,16 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     if let Some(assessed) = assessing::of(view, turn) {
         return assessed;
     }
-    let prompt = prompt::build(view.state, turn, view.preamble, offer_for(view, turn));
-    if let Some(ended) = delegation::pointless(view, turn, prompt.tokens) {
+    let offer = offer_for(view, turn);
+    let size = prompt::size(view.state, turn, view.preamble, offer);
+    if let Some(ended) = delegation::pointless(view, turn, size.tokens) {
         return ended.into();
     }
-    if let Some(before) = spending::before(view, turn, &prompt) {
+    // What is reserved depends on the size alone, and is in the prompt that is built then.
+    if let Some(before) = spending::before(view, turn, size) {
         return before;
     }
+    let prompt = prompt::build(view.state, turn, view.preamble, offer);
     Action::Call(OutsideCall::Ask(Box::new(prompt)))
 }
 

@@ -36,7 +36,7 @@ mod unanswered;
 
 pub use approval::{ApprovalAnswer, ApprovalAnswered, ApprovalRequested};
 pub use assessed::{AssessmentCall, AssessmentOutcome, TaskAssessed};
-pub use budget::{BudgetSpan, CallReserved, LowBudget, ReservedBy};
+pub use budget::{BudgetSpan, CallReserved, LowBudget, ReservedAhead, ReservedBy};
 pub use commitment::{BrokenCause, CommitmentEnded, CommitmentOutcome};
 pub use compaction::{
     Compacted, CompactionMode, FactsBefore, HistorySpan, HistorySummarized, SummaryFailed,

@@ -1,6 +1,6 @@
 //! What a prompt may show, by who hears the answer.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_contracts::{Audience, Timestamp, Trust};
 use dormouse_journal::{Journal, JournalChange, PruneReason};
@@ -10,7 +10,8 @@ use crate::{
     config::Privacy,
     event::{GoalNote, SpokenWords, Verdict},
     state::{
-        CallState, Goal, Heard, HistorySummary, Project, SelfNote, State, Trigger, Turn, TurnView,
+        CallState, FinishedTurn, Goal, Heard, HistorySummary, Project, SelfNote, State, Trigger,
+        Turn, TurnView,
     },
 };
 
@@ -33,9 +34,9 @@ pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
 #[derive(Debug)]
 pub(crate) struct Shareable<'a> {
     /// Finished turns, oldest first, without those that are left out.
-    pub(crate) turns: Vec<&'a Turn>,
+    pub(crate) turns: Vec<&'a FinishedTurn>,
     /// Finished turns that are left out and that no summary replaces, oldest first.
-    pub(crate) dropped: Vec<&'a Turn>,
+    pub(crate) dropped: Vec<&'a FinishedTurn>,
     /// Summaries of turns that are left out, oldest first.
     pub(crate) summaries: Vec<&'a HistorySummary>,
     /// Overheard lines, oldest first.
@@ -79,20 +80,23 @@ impl<'a> Shareable<'a> {
     pub(crate) fn of(state: &'a State, turn: &Turn) -> Self {
         let listeners = listeners(state, turn);
         let listeners = listeners.map(|all| renamed(&all, state));
-        let covers = |audience: Audience| {
+        let covers = |audience: &Audience| {
             let listeners = listeners.as_ref();
-            listeners.is_none_or(|all| renamed(&audience, state).covers(all))
+            listeners.is_none_or(|all| match state.identities.has_merged() {
+                true => renamed(audience, state).covers(all),
+                false => audience.covers(all),
+            })
         };
-        let knows = |note: &GoalNote| covers(note.audience.clone());
+        let knows = |note: &GoalNote| covers(&note.audience);
         let is_kept = listeners.is_some();
         let is_compacted = state.configuration.settings.compaction.is_on;
         let turns = state.history.turns();
         let turns = turns.filter(|turn| !is_kept || covers(turn.known_to()));
-        let is_shown = |turn: &&Turn| !is_compacted || turn.view != TurnView::Dropped;
+        let is_shown = |turn: &&FinishedTurn| !is_compacted || turn.view != TurnView::Dropped;
         let (turns, mut dropped): (Vec<_>, Vec<_>) = turns.partition(is_shown);
         let summaries = state.compactions.summaries();
         let summaries: Vec<_> = summaries
-            .filter(|made| is_compacted && (!is_kept || covers(made.audience.clone())))
+            .filter(|made| is_compacted && (!is_kept || covers(&made.audience)))
             .collect();
         let summed_up = summaries.iter().flat_map(|made| &made.span.turns);
         let summed_up: BTreeSet<_> = summed_up.collect();
@@ -103,7 +107,7 @@ impl<'a> Shareable<'a> {
             dropped,
             summaries,
             overheard: lines
-                .filter(|line| !is_kept || covers(line.known_to()))
+                .filter(|line| !is_kept || covers(&line.known_to()))
                 .collect(),
             goals: (state.goals.iter())
                 .filter(|goal| knows(&goal.description))
@@ -167,13 +171,13 @@ pub(crate) fn known_journal(state: &State, turn: &Turn) -> (Journal, usize) {
 /// The words may repeat everything that was shown, so it is those who were party to all of it: to a message that was said to the
 /// assistant alone, to `shown`, to the steps before, and to what these looked up in the memory. A message that others heard as well
 /// is answered where it was said, no matter who has come there, so it does not count. Pure.
-pub(crate) fn may_hear(
+pub(crate) fn may_hear<'a>(
     state: &State,
     turn: &Turn,
-    shown: impl Iterator<Item = Option<Audience>>,
+    shown: impl Iterator<Item = Option<Cow<'a, Audience>>>,
 ) -> Option<Audience> {
     let listeners = renamed(&listeners(state, turn)?, state);
-    let of_listeners = |is_so: bool| is_so.then(|| listeners.clone());
+    let of_listeners = |is_so: bool| is_so.then_some(Cow::Borrowed(&listeners));
     let looked_up = |call: &CallState| {
         let is_own = builtin::is_own(&call.call.name);
         of_listeners(is_own && call.verdict == Some(Verdict::Success))
@@ -181,17 +185,27 @@ pub(crate) fn may_hear(
     let steps = turn.shown_steps();
     let done = steps.flat_map(|step| {
         let results = step.calls.iter().filter_map(looked_up);
-        step.within.clone().into_iter().chain(results)
+        let within = step.within.as_ref().map(Cow::Borrowed);
+        within.into_iter().chain(results)
     });
     let message = match turn.trigger.goal() {
         // Nobody may be known to listen, and it is still not for anybody else.
-        Some(goal) => Some(goal.description.audience.clone()),
+        Some(goal) => Some(Cow::Borrowed(&goal.description.audience)),
         None => of_listeners(turn.trigger.is_for_one()),
     };
-    let shown = shown.map(|known_to| known_to.unwrap_or_else(|| listeners.clone()));
+    let shown = shown
+        .map(|known_to: Option<Cow<'_, Audience>>| known_to.unwrap_or(Cow::Borrowed(&listeners)));
     let parts = shown.chain(done).chain(message);
     let all = parts.fold(Audience::Public, |all, part| {
-        all.intersection(&renamed(&part, state))
+        let part = match state.identities.has_merged() {
+            true => Cow::Owned(renamed(&part, state)),
+            false => part,
+        };
+        // Nearly all parts are known to the same people.
+        match part.covers(&all) {
+            true => all,
+            false => all.intersection(&part),
+        }
     });
     (all != Audience::Public).then(|| state.identities.all_of(&all))
 }

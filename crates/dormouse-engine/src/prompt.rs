@@ -24,7 +24,11 @@ mod remembered;
 mod room;
 mod shrink;
 
-use std::collections::BTreeSet;
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    io::{self, BufWriter, Write},
+};
 
 use dormouse_contracts::{
     Audience, ChatRequest, EarlierTurn, Message, Origin, Persona, Seq, TokenCounter, ToolChoice,
@@ -40,7 +44,7 @@ use crate::{
     event::{NOOP, Omitted},
     privacy::{Shareable, may_hear},
     results::not_whole_in,
-    state::{CallState, State, Turn},
+    state::{CallState, FinishedTurn, State, Turn},
 };
 use earlier::Earlier;
 pub(crate) use earlier::counted_summary;
@@ -116,13 +120,32 @@ impl Prompt {
 
 /// The beginning of the hash of a request, in hexadecimal.
 pub(crate) fn hash(request: &ChatRequest) -> String {
-    let json = serde_json::to_vec(request);
-    let digest = Sha256::digest(invariant!(json, "a request is JSON"));
+    // A request may be as long as a book, so its JSON is not kept.
+    let mut json = BufWriter::new(Digested::default());
+    let written = serde_json::to_writer(&mut json, request);
+    invariant!(written, "a request is JSON");
+    let digested = invariant!(json.into_inner(), "a digest takes any bytes");
+    let digest = digested.0.finalize();
     digest
         .iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+/// The hash of what is written.
+#[derive(Default)]
+struct Digested(Sha256);
+
+impl Write for Digested {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// How many tokens the messages of a request take, as the engine counts them.
@@ -201,7 +224,8 @@ pub(crate) fn shown_anyway(
     let shareable = Shareable::of(state, turn);
     let reserved = budgets.shown(preamble);
     let choice = choose(state, &shareable, turn, preamble, room, reserved);
-    let turns = shareable.turns.iter().rev().take(choice.turns).copied();
+    let turns = shareable.turns.iter().rev().take(choice.turns);
+    let turns = turns.map(|turn| &***turn);
     let lines = shareable.overheard.iter().rev().take(choice.lines);
     let spoken = |turn: &Turn| -> Vec<Seq> {
         let calls = turn.steps.iter().flat_map(|step| &step.calls);
@@ -218,6 +242,45 @@ pub(crate) fn shown_anyway(
         .collect();
     shown.extend(lines.map(|line| line.seq));
     shown
+}
+
+/// How long a prompt is, and how long the reply to it may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PromptSize {
+    pub(crate) tokens: u32,
+    pub(crate) max_tokens: Option<u32>,
+}
+
+/// The size of the prompt for the next step of `turn`. Pure.
+pub(crate) fn size(state: &State, turn: &Turn, preamble: &Preamble, offer: Offer) -> PromptSize {
+    let room = Room::of(state, preamble);
+    let shareable = Shareable::of(state, turn);
+    let choice = choose(state, &shareable, turn, preamble, room, 0);
+    let offered = preamble.offered(offer);
+    size_of(state, turn, (preamble, offered), room, choice)
+}
+
+fn size_of(
+    state: &State,
+    turn: &Turn,
+    (preamble, offered): (&Preamble, &Offered),
+    room: Room,
+    choice: Choice,
+) -> PromptSize {
+    let config = &state.configuration.settings;
+    let reserved = state.ledger.of_turn();
+    let most = reserved.map(|reserved| reserved.reply_tokens);
+    let max_tokens = most.or_else(|| reply_tokens(config, room, choice.tokens));
+    let usual = longest_reply(config, max_tokens);
+    let of_task = longest_reply_of_task(state, turn, choice.tokens, usual);
+    let low_tokens = noted_tokens(reserved.and_then(low_line), preamble);
+    let tokens = choice.tokens.saturating_sub(preamble.tokens);
+    PromptSize {
+        tokens: tokens
+            .saturating_add(offered.tokens)
+            .saturating_add(low_tokens),
+        max_tokens: of_task.or(max_tokens),
+    }
 }
 
 /// Builds the prompt for the next step of `turn`. Pure; takes time in proportion to what it shows.
@@ -238,12 +301,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         &*preamble.counter,
     );
     let own = own::part(&shareable, turn, choice.own_cap, &*preamble.counter);
-    let reserved = state.ledger.of_turn();
-    let low = reserved.and_then(low_line);
-    let low_tokens = low.as_ref().map_or(0, |line| {
-        let tokens = preamble.counter.count(line).tokens;
-        tokens.saturating_add(MESSAGE)
-    });
+    let low = state.ledger.of_turn().and_then(low_line);
     let offered = preamble.offered(offer);
     let sources = Sources {
         state,
@@ -263,11 +321,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     } else {
         ToolChoice::Auto
     };
-    let most = reserved.map(|reserved| reserved.reply_tokens);
-    let max_tokens = most.or_else(|| reply_tokens(config, room, choice.tokens));
-    let usual = longest_reply(config, max_tokens);
-    let of_task = longest_reply_of_task(state, turn, choice.tokens, usual);
-    let max_tokens = of_task.or(max_tokens);
+    let PromptSize { tokens, max_tokens } = size_of(state, turn, (preamble, offered), room, choice);
     let request = ChatRequest {
         messages,
         tools,
@@ -294,22 +348,17 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     let remembered = turn.recollected.iter();
     let remembered = remembered.filter(|_| choice.remembered.shows_something());
     let shown = earlier
-        .map(|turn| Some(turn.known_to()))
-        .chain(lines.map(|line| Some(line.known_to())))
-        .chain(remembered.map(|found| found.audience.clone()))
+        .map(|turn| Some(Cow::Borrowed(turn.known_to())))
+        .chain(lines.map(|line| Some(Cow::Owned(line.known_to()))))
+        .chain(remembered.map(|found| found.audience.as_ref().map(Cow::Borrowed)))
         .chain(
             [goals, own]
                 .into_iter()
                 .flatten()
-                .flat_map(|it| it.audiences),
+                .flat_map(|it| it.audiences)
+                .map(|audience| audience.map(Cow::Owned)),
         )
-        .chain(summaries.map(|made| Some(made.audience.clone())));
-    let before = offered.tokens;
-    let tokens = choice
-        .tokens
-        .saturating_sub(preamble.tokens)
-        .saturating_add(before)
-        .saturating_add(low_tokens);
+        .chain(summaries.map(|made| Some(Cow::Borrowed(&made.audience))));
     Prompt {
         request,
         tokens,
@@ -359,7 +408,7 @@ fn omitted(shareable: &Shareable<'_>, turn: &Turn, choice: Choice, preamble: &Pr
 fn context(
     state: &State,
     turn: &Turn,
-    earlier: &[&Turn],
+    earlier: &[&FinishedTurn],
     offered: &Offered,
 ) -> Option<TurnContext> {
     let configuration = &state.configuration;

@@ -195,7 +195,7 @@ impl<A: Api> Server<A> {
     }
 
     async fn send(&self, wire_request: &WireRequest) -> Result<Response, Failure> {
-        let body = serde_json::to_vec(&wire_request.body);
+        let body = wire_request.json();
         let body = body.map_err(|error| Failure::Request(Box::new(error)))?;
         self.http.stream(&self.url, body, A::Decoder::FRAMING).await
     }

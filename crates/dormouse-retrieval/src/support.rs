@@ -6,22 +6,22 @@
 //! only for what it says. Every other text that the model was shown is a source, too, if it supplies something that the
 //! named ones lack.
 
+mod analysed;
+mod filter;
 mod function_words;
 mod requests;
+mod supplied;
 mod words;
 
-use std::{
-    borrow::Cow,
-    cell::RefCell,
-    collections::{BTreeSet, HashMap},
-    rc::Rc,
-};
+use std::{borrow::Cow, collections::BTreeSet};
 
 use dormouse_contracts::{FORGOTTEN, Trust};
 
+pub use analysed::AnalysedText;
 use function_words::Language;
 pub use function_words::is_small_word;
-use words::{NOT, Word, assertions, names, raw, spelled, telling};
+use supplied::{Sought, Supplied};
+use words::{NOT, Word, names, raw, spelled, telling};
 
 /// The highest trust of a text with a part that no source supplies: the model inferred that part.
 pub const INFERRED: Trust = match Trust::try_new(0.6) {
@@ -131,14 +131,11 @@ impl Support {
 pub fn support(
     text: &str,
     subject: &str,
-    named: &[&ShownText<'_>],
-    others: &[&ShownText<'_>],
+    named: &[&AnalysedText<'_>],
+    others: &[&AnalysedText<'_>],
 ) -> Support {
     let note = Note::of(text);
-    let mut supplied = Supplied::default();
-    for shown in named {
-        supplied.add(&Supplied::by(&note, &asserted(shown)));
-    }
+    let supplied = Together::of(named.iter().map(|shown| shown.asserted().supplied(&note)));
     let trusts = named.iter().map(|shown| shown.trust);
     let mut support = Support {
         trust: trusts.fold(Trust::FULL, Trust::lowest),
@@ -148,52 +145,56 @@ pub fn support(
     };
     let of_named = support.trust;
     let mut as_names = note.subject(subject);
-    as_names.extend(note.used_as(&supplied.names));
+    as_names.extend(note.used_as(supplied.names()));
     let lacking = note.lacking(&supplied, &as_names);
     let others: Vec<_> = others
         .iter()
-        .map(|shown| (*shown, Supplied::by(&note, shown)))
+        .map(|shown| (*shown, shown.supplied(&note)))
         .collect();
-    // The world attests the names of people who were heard, so a note may use these names.
-    let mut attested = supplied.names.clone();
-    let mut raw_names = supplied.raw_names.clone();
-    for (_, other) in others.iter().filter(|(shown, _)| !shown.is_name) {
-        attested.extend(other.names.iter().cloned());
-        raw_names.extend(other.raw_names.iter().cloned());
-    }
-    as_names.extend(note.used_as(&attested));
+    // People who were heard have a name that the world attests, and may be called by it.
+    let heard = others.iter().filter(|(shown, _)| !shown.is_name);
+    let heard = heard.map(|(_, other)| *other);
+    let attested: BTreeSet<&[String]> = supplied
+        .names()
+        .chain(heard.clone().flat_map(names_of))
+        .collect();
+    let raw_names = supplied.0.iter().copied().chain(heard);
+    let raw_names: BTreeSet<&Vec<String>> = raw_names.flat_map(|it| &it.raw_names).collect();
+    as_names.extend(note.used_as(attested.iter().copied()));
     let runs = note.runs(&raw_names);
-    let lacking_runs: Vec<&String> = runs.iter().filter(|run| !supplied.has(run)).collect();
+    let lacking_runs: Vec<&Sought> = runs.iter().filter(|run| !supplied.has_run(run)).collect();
     let mut known: BTreeSet<usize> = BTreeSet::new();
     for (index, (shown, other)) in others.iter().enumerate() {
         let could_lower = shown.trust < of_named;
         if !could_lower && lacking.words.is_empty() {
             continue;
         }
-        let names = note.used_as(&other.names);
+        let names = note.used_as(names_of(other));
         let is_supplied = |at: &usize| match shown.is_name {
-            true => !as_names.contains(at) && note.is_in(*at, &other.words),
-            false => names.contains(at) || note.is_in(*at, &other.words),
+            true => !as_names.contains(at) && note.is_in(*at, other),
+            false => names.contains(at) || note.is_in(*at, other),
         };
         // Denials do not count here, because nearly every line has one. The pairs show which words it denies.
         let words = lacking.words.iter().copied();
         let words = words.filter(|at| !note.denies(*at)).filter(is_supplied);
         let words: Vec<usize> = words.collect();
-        let has_run = || other.has_one_of(&lacking_runs);
-        let has_pair = lacking.pairs.iter().any(|(at, pair)| {
-            let is_name = shown.is_name && as_names.contains(at) && as_names.contains(&(at + 1));
-            !is_name && other.pairs.contains(pair)
-        });
-        if !words.is_empty() || could_lower && (has_pair || has_run()) {
+        let has_run = || lacking_runs.iter().any(|run| other.has_run(run));
+        let has_pair = || {
+            lacking.pairs.iter().any(|at| {
+                let is_name =
+                    shown.is_name && as_names.contains(at) && as_names.contains(&(at + 1));
+                !is_name && note.has_pair(*at, other)
+            })
+        };
+        if !words.is_empty() || could_lower && (has_pair() || has_run()) {
             support.rests_on(index, shown);
         }
-        let asserted = asserted(shown);
-        if let Cow::Borrowed(_) = asserted {
+        if words.is_empty() || shown.asserts_all() {
             known.extend(words);
         } else {
-            let asserted = Supplied::by(&note, &asserted);
+            let asserted = shown.asserted().supplied(&note);
             let words = words.into_iter();
-            known.extend(words.filter(|at| names.contains(at) || note.is_in(*at, &asserted.words)));
+            known.extend(words.filter(|at| names.contains(at) || note.is_in(*at, asserted)));
         }
     }
     let unknown = lacking.words.iter().filter(|at| !known.contains(at));
@@ -204,7 +205,7 @@ pub fn support(
     }
     // A text that was forgotten since may have contained any of the unknown words.
     for (index, (shown, _)) in others.iter().enumerate() {
-        if !unknown.is_empty() && shown.words == FORGOTTEN && shown.trust < support.trust {
+        if !unknown.is_empty() && shown.trust < support.trust && shown.words == FORGOTTEN {
             support.rests_on(index, shown);
         }
     }
@@ -215,7 +216,7 @@ pub fn support(
         // Small words are in nearly every text, so the named texts may have such a run by chance.
         let before = support.trust;
         for (index, (shown, other)) in others.iter().enumerate() {
-            if shown.trust < before && runs.iter().any(|run| other.has(run)) {
+            if shown.trust < before && runs.iter().any(|run| other.has_run(run)) {
                 support.rests_on(index, shown);
             }
         }
@@ -227,8 +228,8 @@ pub fn support(
             // A name of one word cannot be reworded, and people who were heard have messages of their own among the
             // texts.
             let may_be_source =
-                !shown.is_name || other.says_something() && !other.is_one_of(&attested);
-            if may_be_source && shown.trust < before {
+                || !shown.is_name || other.says_something() && !other.is_one_of(&attested);
+            if shown.trust < before && may_be_source() {
                 support.rests_on(index, shown);
             }
         }
@@ -238,11 +239,11 @@ pub fn support(
 
 /// Whether one text alone says everything that `text` says, in the same order. `subject` is as for [`support`]. Pure.
 #[must_use]
-pub fn says_all(text: &str, subject: &str, shown: &ShownText<'_>) -> bool {
+pub fn says_all(text: &str, subject: &str, shown: &AnalysedText<'_>) -> bool {
     let note = Note::of(text);
-    let supplied = Supplied::by(&note, &asserted(shown));
+    let supplied = Together::of([shown.asserted().supplied(&note)]);
     let mut as_names = note.subject(subject);
-    as_names.extend(note.used_as(&supplied.names));
+    as_names.extend(note.used_as(supplied.names()));
     let lacking = note.lacking(&supplied, &as_names);
     !note.says_nothing(&as_names) && lacking.words.is_empty() && lacking.pairs.is_empty()
 }
@@ -261,29 +262,25 @@ pub struct SuppliedWord {
 #[must_use]
 pub fn suppliers(
     text: &str,
-    known: &[&ShownText<'_>],
-    others: &[&ShownText<'_>],
+    known: &[&AnalysedText<'_>],
+    others: &[&AnalysedText<'_>],
 ) -> Vec<SuppliedWord> {
     let note = Note::of(text);
-    let mut supplied = Supplied::default();
-    for shown in known {
-        supplied.add(&Supplied::by(&note, shown));
-    }
+    let supplied = Together::of(known.iter().map(|shown| shown.supplied(&note)));
     let others: Vec<_> = others
         .iter()
-        .map(|shown| (shown.is_name, Supplied::by(&note, shown)))
+        .map(|shown| (shown.is_name, shown.supplied(&note)))
         .collect();
-    let mut names = supplied.names.clone();
-    for (_, other) in others.iter().filter(|(is_name, _)| !is_name) {
-        names.extend(other.names.iter().cloned());
-    }
-    let lacking = note.lacking(&supplied, &note.used_as(&names)).words;
+    let heard = others.iter().filter(|(is_name, _)| !is_name);
+    let heard = heard.flat_map(|(_, other)| names_of(other));
+    let names: BTreeSet<&[String]> = supplied.names().chain(heard).collect();
+    let lacking = note.lacking_words(&supplied, &note.used_as(names));
     let lacking = lacking.into_iter().filter(|at| !note.denies(*at));
     let words = lacking.map(|at| SuppliedWord {
         is_exact: note.words.get(at).is_some_and(|word| word.is_exact),
         by: (0..)
             .zip(&others)
-            .filter(|(_, (_, other))| note.is_in(at, &other.words))
+            .filter(|(_, (_, other))| note.is_in(at, other))
             .map(|(index, _)| index)
             .collect(),
     });
@@ -292,28 +289,17 @@ pub fn suppliers(
 
 /// Whether `name` contains a word of `text` that none of `others` contains. Pure.
 #[must_use]
-pub fn is_only_in_name(text: &str, name: &ShownText<'_>, others: &[&ShownText<'_>]) -> bool {
+pub fn is_only_in_name(text: &str, name: &AnalysedText<'_>, others: &[&AnalysedText<'_>]) -> bool {
     let note = Note::of(text);
-    let mut supplied = Supplied::default();
-    for shown in others {
-        supplied.add(&Supplied::by(&note, shown));
+    let name = name.supplied(&note);
+    // Nothing else has to be looked at if the name says no word of it.
+    if !(0..note.words.len()).any(|at| note.is_in(at, name)) {
+        return false;
     }
-    let as_names = note.used_as(&supplied.names);
-    let lacking = note.lacking(&supplied, &as_names);
-    let name = Supplied::by(&note, name);
-    let mut words = lacking.words.into_iter();
-    words.any(|at| note.is_in(at, &name.words))
-}
-
-/// A text without its questions.
-fn asserted<'a>(shown: &'a ShownText<'a>) -> Cow<'a, ShownText<'a>> {
-    match assertions(&shown.words) {
-        Cow::Borrowed(_) => Cow::Borrowed(shown),
-        Cow::Owned(words) => Cow::Owned(ShownText {
-            words: words.into(),
-            ..shown.clone()
-        }),
-    }
+    let supplied = Together::of(others.iter().map(|shown| shown.supplied(&note)));
+    let as_names = note.used_as(supplied.names());
+    let mut words = note.lacking_words(&supplied, &as_names).into_iter();
+    words.any(|at| note.is_in(at, name))
 }
 
 /// How many neighbouring words two texts must share so that it is hardly a coincidence.
@@ -322,6 +308,10 @@ const RUN: usize = 3;
 /// The text whose trust is computed.
 struct Note {
     words: Vec<Word>,
+    /// The same, to be looked for.
+    sought: Vec<Sought>,
+    /// Each word but the last with the one that follows it.
+    pairs: Vec<Sought>,
     /// All words, small ones included.
     raw: Vec<String>,
     language: Language,
@@ -334,23 +324,29 @@ type Places = BTreeSet<usize>;
 struct Lacking {
     /// The places of words.
     words: Vec<usize>,
-    /// Neighbours, each with the place of the first.
-    pairs: Vec<(usize, Pair)>,
+    /// The places of the first of two neighbours.
+    pairs: Vec<usize>,
 }
 
-type Pair = (String, String);
+/// What several texts supply.
+struct Together<'a>(Vec<&'a Supplied>);
 
-/// The words of a note that some texts say, and the neighbours among their words.
-#[derive(Default)]
-struct Supplied {
-    words: BTreeSet<String>,
-    pairs: BTreeSet<Pair>,
-    /// All words of each text, small ones included, with a space around each.
-    raw: BTreeSet<String>,
-    /// All words of the names of speakers and channels.
-    raw_names: BTreeSet<Vec<String>>,
-    /// The words of each name that a note may use for somebody or something.
-    names: BTreeSet<Vec<String>>,
+impl<'a> Together<'a> {
+    fn of(texts: impl IntoIterator<Item = &'a Supplied>) -> Self {
+        Self(texts.into_iter().collect())
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'a [String]> {
+        self.0.iter().copied().flat_map(names_of)
+    }
+
+    fn has_run(&self, run: &Sought) -> bool {
+        self.0.iter().any(|one| one.has_run(run))
+    }
+}
+
+fn names_of(supplied: &Supplied) -> impl Iterator<Item = &[String]> {
+    supplied.names.iter().map(Vec::as_slice)
 }
 
 impl Note {
@@ -361,7 +357,13 @@ impl Note {
         let mut words = telling(&spelled_text, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
         let raw = raw(&spelled_text, language, &[]);
+        let sought = words.iter().map(|word| Sought::of([word.text.as_str()]));
+        let following = words.iter().skip(1);
+        let pairs = words.iter().zip(following);
+        let pairs = pairs.map(|(one, next)| Sought::of([one.text.as_str(), &next.text]));
         Self {
+            sought: sought.collect(),
+            pairs: pairs.collect(),
             words,
             raw,
             language,
@@ -377,13 +379,10 @@ impl Note {
         begins.then_some(0).into_iter().collect()
     }
 
-    /// The places where these names are used: the whole name, or one word of it if no other word of it occurs
-    /// separately.
-    fn used_as(&self, names: &BTreeSet<Vec<String>>) -> Places {
-        names
-            .iter()
-            .flat_map(|name| self.used_as_one(name))
-            .collect()
+    /// The places at which these names are used: whole, or by the only one of their words that occurs otherwise.
+    fn used_as<'n>(&self, names: impl IntoIterator<Item = &'n [String]>) -> Places {
+        let names = names.into_iter();
+        names.flat_map(|name| self.used_as_one(name)).collect()
     }
 
     fn used_as_one(&self, name: &[String]) -> Places {
@@ -408,17 +407,23 @@ impl Note {
         places
     }
 
-    fn is_in(&self, at: usize, words: &BTreeSet<String>) -> bool {
-        let word = self.words.get(at);
-        word.is_some_and(|word| words.contains(&word.text))
+    /// Whether a text says the word at a place.
+    fn is_in(&self, at: usize, text: &Supplied) -> bool {
+        self.sought.get(at).is_some_and(|word| text.says(word))
+    }
+
+    /// Whether a text has the word at a place and the one that follows it as neighbours.
+    fn has_pair(&self, at: usize, text: &Supplied) -> bool {
+        self.pairs.get(at).is_some_and(|pair| text.has_pair(pair))
     }
 
     /// Its runs of neighbouring words, without those that are a part of one of these names.
-    fn runs(&self, names: &BTreeSet<Vec<String>>) -> Vec<String> {
+    fn runs(&self, names: &BTreeSet<&Vec<String>>) -> Vec<Sought> {
         let length = RUN.min(self.raw.len()).max(1);
         let is_name = |run: &[String]| names.iter().any(|name| contains(name, run));
         let runs = self.raw.windows(length).filter(|run| !is_name(run));
-        runs.map(padded).collect()
+        runs.map(|run| Sought::of(run.iter().map(String::as_str)))
+            .collect()
     }
 
     /// Whether it has only small words, denials, and names.
@@ -430,18 +435,25 @@ impl Note {
         self.words.get(at).is_some_and(|word| word.text == NOT)
     }
 
-    /// The words and pairs of the note that `supplied` lacks. Words at the places `as_names` need no source.
-    fn lacking(&self, supplied: &Supplied, as_names: &Places) -> Lacking {
-        let places = 0..self.words.len();
-        let words = places.filter(|at| !as_names.contains(at) && !self.is_in(*at, &supplied.words));
-        let pairs = pairs(&self.words).enumerate().filter(|(at, pair)| {
+    /// What `supplied` lacks of it. Nothing has to supply the words at the places of `as_names`.
+    fn lacking(&self, supplied: &Together<'_>, as_names: &Places) -> Lacking {
+        let has_pair = |at: usize| supplied.0.iter().any(|one| self.has_pair(at, one));
+        let pairs = (0..self.pairs.len()).filter(|at| {
             let is_name = as_names.contains(at) && as_names.contains(&(at + 1));
-            !is_name && !supplied.pairs.contains(pair)
+            !is_name && !has_pair(*at)
         });
         Lacking {
-            words: words.collect(),
+            words: self.lacking_words(supplied, as_names),
             pairs: pairs.collect(),
         }
+    }
+
+    fn lacking_words(&self, supplied: &Together<'_>, as_names: &Places) -> Vec<usize> {
+        let is_said = |at: usize| supplied.0.iter().any(|one| self.is_in(at, one));
+        let words = 0..self.words.len();
+        words
+            .filter(|at| !as_names.contains(at) && !is_said(*at))
+            .collect()
     }
 }
 
@@ -451,111 +463,9 @@ fn words_of(name: &str, language: Language) -> Vec<String> {
     words.into_iter().map(|word| word.text).collect()
 }
 
-/// Everything that the words supplied by a text depend on: the language of the note, and the text.
-type SuppliedKey = (Language, [String; 4], bool);
-
-/// The most texts in the cache below.
-const SUPPLIED_KEPT: usize = 1_024;
-
-thread_local! {
-    // Each reply looks at the same earlier texts again, and finding base forms is slow. The result depends on the key
-    // alone.
-    static SUPPLIED: RefCell<HashMap<SuppliedKey, Rc<Supplied>>> = RefCell::default();
-}
-
-impl Supplied {
-    fn by(note: &Note, shown: &ShownText<'_>) -> Rc<Self> {
-        let texts = [&shown.speaker, &shown.channel, &shown.around];
-        let [speaker, channel, around] = texts.map(String::clone);
-        let texts = [speaker, channel, around, shown.words.clone().into_owned()];
-        let key = (note.language, texts, shown.is_name);
-        SUPPLIED.with_borrow_mut(|kept| {
-            if let Some(supplied) = kept.get(&key) {
-                return Rc::clone(supplied);
-            }
-            if kept.len() >= SUPPLIED_KEPT {
-                kept.clear();
-            }
-            let supplied = Rc::new(Self::new(note.language, shown));
-            kept.insert(key, Rc::clone(&supplied));
-            supplied
-        })
-    }
-
-    fn new(language: Language, shown: &ShownText<'_>) -> Self {
-        let mut supplied = Self::default();
-        let speaker = spelled(&shown.speaker);
-        let words = spelled(&shown.words);
-        let none = BTreeSet::new();
-        // A note may repeat "my", or write the speaker's name instead.
-        let as_written = telling(&words, language, &none, &[]);
-        supplied.pairs.extend(pairs(&as_written));
-        let said = telling(&words, language, &none, &speaker);
-        supplied.pairs.extend(pairs(&said));
-        let written = raw(&words, language, &[]);
-        let said = raw(&words, language, &speaker);
-        supplied.raw.extend([padded(&written), padded(&said)]);
-        let names = [speaker, spelled(&shown.channel)].into_iter();
-        let names = names.map(|name| raw(&name, language, &[]));
-        supplied
-            .raw_names
-            .extend(names.filter(|name| !name.is_empty()));
-        let attested = spelled(&shown.around);
-        let attested = attested.iter().map(|word| crate::base_form(word));
-        supplied.words.extend(attested);
-        let words = as_written.into_iter().map(|word| word.text);
-        supplied.words.extend(words);
-        let names = [&shown.speaker, &shown.channel].map(|name| words_of(name, language));
-        let names = names.into_iter().filter(|name| !name.is_empty());
-        supplied.names.extend(names);
-        supplied
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.words.extend(other.words.iter().cloned());
-        self.pairs.extend(other.pairs.iter().cloned());
-        self.raw.extend(other.raw.iter().cloned());
-        self.raw_names.extend(other.raw_names.iter().cloned());
-        self.names.extend(other.names.iter().cloned());
-    }
-
-    /// Whether it has this run of words.
-    fn has(&self, run: &str) -> bool {
-        self.raw.iter().any(|text| text.contains(run))
-    }
-
-    fn has_one_of(&self, runs: &[&String]) -> bool {
-        runs.iter().any(|run| self.has(run))
-    }
-
-    /// Whether it has more than one word.
-    fn says_something(&self) -> bool {
-        self.words.len() > 1
-    }
-
-    /// Whether these are the words of one of the names.
-    fn is_one_of(&self, names: &BTreeSet<Vec<String>>) -> bool {
-        let mut names = names.iter();
-        names.any(|name| name.iter().cloned().collect::<BTreeSet<_>>() == self.words)
-    }
-}
-
-/// Words with a space around each, so that a run of words can be found as a substring.
-fn padded(words: &[String]) -> String {
-    format!(" {} ", words.join(" "))
-}
-
 /// Whether one list of words has the other in it, one after the other.
 fn contains(words: &[String], run: &[String]) -> bool {
     words.windows(run.len().max(1)).any(|part| part == run)
-}
-
-fn pairs(words: &[Word]) -> impl Iterator<Item = Pair> {
-    let following = words.iter().skip(1);
-    words
-        .iter()
-        .zip(following)
-        .map(|(one, next)| (one.text.clone(), next.text.clone()))
 }
 
 #[cfg(test)]

@@ -86,8 +86,12 @@ impl Assistant {
             OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => {
                 self.progress.unwritten.is_for_memory()
             }
-            // What is reserved of a budget counts as spent, also if the call fails.
-            OutsideCall::Ask(_) => self.state.ledger.of_turn().is_some(),
+            // What is reserved of a budget counts as spent, also if the call fails. What was reserved ahead is on disk since the call
+            // that reserved it.
+            OutsideCall::Ask(_) => {
+                let reserved = self.state.ledger.of_turn();
+                reserved.is_some_and(|reserved| !reserved.from_ahead)
+            }
             OutsideCall::Assess(_) | OutsideCall::Observe(..) | OutsideCall::Summarize(_) => false,
         };
         if is_needed {

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{Audience, EntityId, Origin, Sender, Seq, Timestamp, Trust};
 
-use dormouse_retrieval::support::{ShownText, says_all};
+use dormouse_retrieval::support::{AnalysedText, ShownText, says_all};
 
 use super::shown::{omitted, shown, was_line_shown, with_shown};
 use crate::{
@@ -83,12 +83,12 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     own.chain(earlier).chain(lines).collect()
 }
 
-fn said(heard: &Heard) -> ShownText<'_> {
+fn said(heard: &Heard) -> AnalysedText<'_> {
     let words = heard.perception.words.as_claimed();
-    ShownText {
+    AnalysedText::from(ShownText {
         speaker: heard.perception.attested.sender.name().to_owned(),
         ..ShownText::text(heard.trust, words)
-    }
+    })
 }
 
 fn account<'a>(heard: &'a Heard, floor: Trust, people: &'a People) -> Account<'a> {

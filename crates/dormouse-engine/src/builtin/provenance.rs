@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use dormouse_contracts::{Attribution, Audience, Origin, Sources, Trust};
 use dormouse_memory::MIN_TRUST;
 use dormouse_retrieval::support::{
-    INFERRED, ShownText, SuppliedWord, Support, is_only_in_name, suppliers, support,
+    AnalysedText, INFERRED, ShownText, SuppliedWord, Support, is_only_in_name, suppliers, support,
 };
 use serde_json::{Value, json};
 
 use super::{
     accounts::CORROBORATED,
-    shown::{OwnWords, ShownItem, own_words, shown, spoken},
+    shown::{ShownItem, own_words_before, own_words_in, shown, spoken},
 };
 use crate::{
     event::Call,
@@ -136,7 +136,7 @@ pub(crate) fn provenance(
         subject,
         sources,
         (state, turn),
-        shown(state, turn, spoken),
+        &shown(state, turn, spoken),
     )
 }
 
@@ -145,11 +145,11 @@ fn of_items(
     subject: &str,
     sources: &[String],
     (state, turn): (&State, &Turn),
-    items: Vec<ShownItem<'_>>,
+    items: &[ShownItem<'_>],
 ) -> Result<Provenance, NotShown> {
-    let is_named = named(&items, sources, turn)?;
+    let is_named = named(items, sources, turn)?;
     let (named, others): (Vec<_>, Vec<_>) = items
-        .into_iter()
+        .iter()
         .partition(|item| item.origin.is_some_and(|origin| is_named.contains(&origin)));
     let Support {
         trust,
@@ -183,7 +183,7 @@ fn of_items(
         sources,
         audience: audience_of_notes(state, turn),
         is_inferred,
-        lowered_by: lowered.map(described),
+        lowered_by: lowered.map(|item| described(item)),
         accounts: None,
     })
 }
@@ -194,11 +194,21 @@ pub(crate) fn sources_of_note(text: &str, state: &State, turn: &Turn) -> Sources
         .map_or_else(|_| Sources::default(), |found| found.sources)
 }
 
-/// How far the text of a reply is believed when it is shown again.
-pub(crate) fn trust_of_reply(text: &str, state: &State, turn: &Turn) -> Trust {
+/// How far a reply is believed when it is shown again, and what its words rest on.
+pub(crate) fn support_of_reply(
+    content: &str,
+    calls: &[Call],
+    state: &State,
+    turn: &Turn,
+) -> (Trust, Sources) {
     let items = shown(state, turn, turn.steps.len());
+    let said: Vec<_> = calls.iter().map(|call| call.arguments.as_str()).collect();
+    let said = format!("{content}\n{}", said.join("\n"));
     // What is being answered is always shown.
-    of_items(text, "", &[], (state, turn), items).map_or(Trust::NONE, |found| found.trust)
+    let found = of_items(&said, "", &[], (state, turn), &items);
+    let trust = found.map_or(Trust::NONE, |found| found.trust);
+    let sources = sources_of_reply(content, calls, (state, turn), &items);
+    (trust, sources)
 }
 
 /// What the words of a reply rest on, other than the message that is answered: what was shown of others and has a word that
@@ -207,20 +217,20 @@ pub(crate) fn trust_of_reply(text: &str, state: &State, turn: &Turn) -> Trust {
 ///
 /// Of what the assistant or the program worded, a name, a number or two words must be repeated: nobody knows which words of it are
 /// from its sources.
-pub(crate) fn sources_of_reply(
+fn sources_of_reply(
     content: &str,
     calls: &[Call],
-    state: &State,
-    turn: &Turn,
+    (state, turn): (&State, &Turn),
+    items: &[ShownItem<'_>],
 ) -> Sources {
     let text = spoken(content, calls, |call| call);
-    let items = shown(state, turn, turn.steps.len());
     let trigger = Origin::event(turn.trigger_seq());
-    let own = own_words(state, turn);
-    let chosen: Vec<_> = own.iter().filter_map(OwnWords::chosen).collect();
-    let persona = ShownText::text(Trust::FULL, &*state.configuration.persona);
+    let own_now: Vec<_> = own_words_in(turn).collect();
+    let own: Vec<_> = own_words_before(state, turn).chain(&own_now).collect();
+    let chosen = own.iter().filter_map(|own| own.chosen.as_ref());
+    let persona = ShownText::text(Trust::FULL, &*state.configuration.persona).into();
     let answered = items.iter().filter(|item| item.origin == Some(trigger));
-    let known = answered.map(|item| &item.said).chain(&chosen);
+    let known = answered.map(|item| &item.said).chain(chosen);
     let known: Vec<_> = known.chain([&persona]).collect();
     let of_others = |item: &&ShownItem<'_>| {
         let is_own = item.from == Attribution::Myself && item.origin.is_none();
@@ -256,7 +266,8 @@ pub(crate) fn sources_of_reply(
         Some(item) if is_of_person(at) || repeats(at) => Some(item.rests_on.clone()),
         None if repeats(at) => {
             let own = own.get(at.checked_sub(others.len())?)?;
-            own.sources.map(|sources| sources.as_slice().to_vec())
+            let sources = own.sources.as_ref();
+            sources.map(|sources| sources.as_slice().to_vec())
         }
         _ => None,
     };
@@ -264,22 +275,12 @@ pub(crate) fn sources_of_reply(
     all.filter_map(rests_on).flatten().collect()
 }
 
-/// The lowest trust of everything that the prompt of the next step shows. Names do not count: there are some in every
-/// prompt.
-pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
-    let items = shown(state, turn, turn.steps.len()).into_iter();
-    items
-        .filter(|item| !item.said.is_name)
-        .map(|item| item.said.trust)
-        .fold(Trust::FULL, Trust::lowest)
-}
-
 /// The lowest trust of the names that the prompt of the last step showed and that say a word of `call` which no message
 /// and no remembered line says.
 pub(crate) fn trust_in_names(call: &str, state: &State, turn: &Turn) -> Trust {
     let spoken = turn.steps.len().saturating_sub(1);
     let items = shown(state, turn, spoken);
-    let (names, others): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| item.said.is_name);
+    let (names, others): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.said.is_name);
     // What the engine wrote repeats names.
     let others: Vec<_> = others
         .into_iter()
@@ -315,7 +316,7 @@ fn named(
 }
 
 /// Whom something comes from that was made from all of these.
-fn of_all(named: &[ShownItem<'_>], trigger: Origin) -> (Attribution, Origin) {
+fn of_all(named: &[&ShownItem<'_>], trigger: Origin) -> (Attribution, Origin) {
     match named {
         [] => (Attribution::Unknown, trigger),
         [first, rest @ ..] if rest.iter().all(|item| item.from.is_same_as(&first.from)) => {
@@ -325,7 +326,7 @@ fn of_all(named: &[ShownItem<'_>], trigger: Origin) -> (Attribution, Origin) {
     }
 }
 
-fn texts<'a>(items: &'a [ShownItem<'a>]) -> Vec<&'a ShownText<'a>> {
+fn texts<'a, 'b>(items: &[&'a ShownItem<'b>]) -> Vec<&'a AnalysedText<'b>> {
     items.iter().map(|item| &item.said).collect()
 }
 

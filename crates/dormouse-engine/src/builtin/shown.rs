@@ -1,11 +1,11 @@
 //! Everything that the prompts of a turn show, each part with how far it is believed.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Deref};
 
 use dormouse_contracts::{
     Attribution, EntityId, FORGOTTEN, Origin, Seq, SourceKind, Sources, Trust,
 };
-use dormouse_retrieval::support::ShownText;
+use dormouse_retrieval::support::{AnalysedText, ShownText};
 use serde_json::Value;
 
 use super::{RECALL_HISTORY, is_own, lists_lines};
@@ -18,7 +18,7 @@ use crate::{
     privacy::{KnownGoal, KnownProject, Shareable},
     render,
     results::{is_left_out, named_origin},
-    state::{CallState, Heard, HistorySummary, SelfNote, State, Step, Trigger, Turn},
+    state::{CallState, FinishedTurn, Heard, HistorySummary, SelfNote, State, Step, Trigger, Turn},
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
@@ -27,29 +27,122 @@ const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Err(_) => Trust::NONE,
 };
 
-/// A part of a prompt.
+/// A part of a prompt, and whether the prompt of the last step showed it. What had no room, and what was looked up since, still counts
+/// for the trust.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownItem<'a> {
+    part: Part<'a>,
+    pub(crate) was_shown: bool,
+}
+
+/// There are thousands of parts, so an item is small.
+#[derive(Clone, Debug)]
+enum Part<'a> {
+    Kept(&'a ShownPart<'static>),
+    Made(Box<ShownPart<'a>>),
+}
+
+impl<'a> Deref for ShownItem<'a> {
+    type Target = ShownPart<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        match &self.part {
+            Part::Kept(part) => part,
+            Part::Made(part) => part,
+        }
+    }
+}
+
+/// A part of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ShownPart<'a> {
     /// The event that it goes back to, by which a model can name it.
     pub(crate) origin: Option<Origin>,
     /// What it rests on: the same event, or those that something was made of which has none of its own. Empty for names.
     pub(crate) rests_on: Vec<Origin>,
     pub(crate) from: Attribution,
-    pub(crate) said: ShownText<'a>,
-    /// Whether the prompt of the last step showed it. What had no room, and what was looked up since, still counts for the trust.
-    pub(crate) was_shown: bool,
+    pub(crate) said: AnalysedText<'a>,
+}
+
+impl<'a> ShownPart<'a> {
+    /// Whether the prompt of the last step showed it.
+    fn was_shown(self, was_shown: bool) -> ShownItem<'a> {
+        let part = Part::Made(Box::new(self));
+        ShownItem { part, was_shown }
+    }
+
+    fn into_owned(self) -> ShownPart<'static> {
+        ShownPart {
+            origin: self.origin,
+            rests_on: self.rests_on,
+            from: self.from,
+            said: self.said.into_owned(),
+        }
+    }
+}
+
+/// What the prompts of later turns show of a turn that is over, apart from who hears them.
+#[derive(Debug, PartialEq)]
+pub(crate) struct TurnWords {
+    trigger: ShownPart<'static>,
+    done: Vec<ShownPart<'static>>,
+    own: Vec<OwnWords>,
+    /// The lowest trust of all parts that are not names.
+    least: Trust,
+}
+
+impl TurnWords {
+    pub(crate) fn of(turn: &Turn) -> Self {
+        let trigger = trigger(&turn.trigger).into_owned();
+        let done = done(turn, turn.steps.len()).into_iter();
+        let done: Vec<_> = done.map(|(part, _)| part.into_owned()).collect();
+        Self {
+            least: (done.iter().chain([&trigger]))
+                .filter(|part| !part.said.is_name)
+                .map(|part| part.said.trust)
+                .fold(Trust::FULL, Trust::lowest),
+            trigger,
+            done,
+            own: own_words_in(turn).collect(),
+        }
+    }
+}
+
+/// The lowest trust of everything that a prompt of this turn could show. Names do not count: there are some in every prompt.
+pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
+    let mut shareable = Shareable::of(state, turn);
+    let before = match turn.is_careful() {
+        true => Vec::new(),
+        false => std::mem::take(&mut shareable.turns),
+    };
+    let items = shown_of(shareable, state, turn, turn.steps.len());
+    let now = items.iter().filter(|item| !item.said.is_name);
+    let now = now.map(|item| item.said.trust);
+    let before = before.into_iter().map(|turn| turn.words().least);
+    now.chain(before).fold(Trust::FULL, Trust::lowest)
 }
 
 /// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
 /// steps, and the results of all. The names that are shown with it come last.
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
+    shown_of(Shareable::of(state, turn), state, turn, spoken)
+}
+
+fn shown_of<'a>(
+    shareable: Shareable<'a>,
+    state: &'a State,
+    turn: &'a Turn,
+    spoken: usize,
+) -> Vec<ShownItem<'a>> {
     let omitted = omitted(turn);
-    let has_room = |item: &ShownItem<'_>| {
+    let has_room = |part: &ShownPart<'_>| {
         let mut cut = omitted.records.iter();
-        !cut.any(|record| item.origin == Some(*record))
+        !cut.any(|record| part.origin == Some(*record))
     };
-    let mut items = vec![trigger(&turn.trigger)];
-    items.extend(shown_briefing(state, turn).map(|words| briefed(turn, words)));
+    let shown = |part: ShownPart<'a>| part.was_shown(true);
+    let mut items = vec![shown(trigger(&turn.trigger))];
+    let briefing = shown_briefing(state, turn);
+    items.extend(briefing.map(|words| shown(briefed(turn, words))));
     if !turn.is_careful() {
         let Shareable {
             turns,
@@ -60,40 +153,44 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
             replaced,
             summaries,
             ..
-        } = Shareable::of(state, turn);
+        } = shareable;
         let notes = goals.iter().filter_map(|known| known.note);
         let contexts = projects.iter().filter_map(|known| known.context);
         let notes = notes.chain(contexts).chain(replaced).map(noted);
-        items.extend(goals.iter().map(goal).chain(notes));
+        items.extend(goals.iter().map(goal).chain(notes.map(shown)));
         items.extend(projects.iter().map(project));
-        items.extend(kept.into_iter().map(self_note));
-        items.extend(summaries.into_iter().map(summary));
+        items.extend(kept.into_iter().map(self_note).map(shown));
+        items.extend(summaries.into_iter().map(summary).map(shown));
         let turns: Vec<_> = with_shown(turns, omitted).collect();
-        items.extend(turns.iter().map(|(turn, was_shown)| ShownItem {
-            was_shown: *was_shown,
-            ..trigger(&turn.trigger)
+        let kept = |part: &'a ShownPart<'static>, was_shown| ShownItem {
+            part: Part::Kept(part),
+            was_shown,
+        };
+        let triggers = turns.iter();
+        items.extend(triggers.map(|(turn, was_shown)| kept(&turn.words().trigger, *was_shown)));
+        items.extend(overheard.into_iter().map(|line| {
+            let was_shown = was_line_shown(line, omitted);
+            heard(line).was_shown(was_shown)
         }));
-        items.extend(overheard.into_iter().map(|line| ShownItem {
-            was_shown: was_line_shown(line, omitted),
-            ..heard(line)
-        }));
-        items.extend(recollected(turn).into_iter().map(|item| ShownItem {
-            was_shown: has_room(&item),
-            ..item
+        items.extend(recollected(turn).into_iter().map(|part| {
+            let was_shown = has_room(&part);
+            part.was_shown(was_shown)
         }));
         items.extend(turns.into_iter().flat_map(|(turn, was_shown)| {
-            let done = done(turn, turn.steps.len()).into_iter();
-            done.map(move |item| ShownItem { was_shown, ..item })
+            let done = turn.words().done.iter();
+            done.map(move |part| kept(part, was_shown))
         }));
     }
-    items.extend(done(turn, spoken).into_iter().map(|item| ShownItem {
-        was_shown: item.was_shown && has_room(&item),
-        ..item
+    let done = done(turn, spoken).into_iter();
+    items.extend(done.map(|(part, was_shown)| {
+        let was_shown = was_shown && has_room(&part);
+        part.was_shown(was_shown)
     }));
     let said = items.iter().map(|item| &item.said);
     let said = said.flat_map(|said| [&said.speaker, &said.channel]);
-    let names: BTreeSet<String> = said.filter(|name| !name.is_empty()).cloned().collect();
-    items.extend(names.into_iter().map(name));
+    let names: BTreeSet<&String> = said.filter(|name| !name.is_empty()).collect();
+    let names: Vec<_> = names.into_iter().cloned().collect();
+    items.extend(names.into_iter().map(name).map(shown));
     items
 }
 
@@ -109,10 +206,10 @@ pub(super) fn omitted(turn: &Turn) -> &Omitted {
 
 /// Finished turns, each with whether it was shown.
 pub(super) fn with_shown<'a>(
-    turns: Vec<&'a Turn>,
+    turns: Vec<&'a FinishedTurn>,
     omitted: &Omitted,
-) -> impl Iterator<Item = (&'a Turn, bool)> {
-    let is_last = |turn: &&Turn| Some(turn.trigger_seq()) == omitted.turns_through;
+) -> impl Iterator<Item = (&'a FinishedTurn, bool)> {
+    let is_last = |turn: &&FinishedTurn| Some(turn.trigger_seq()) == omitted.turns_through;
     let left_out = turns.iter().position(is_last).map_or(0, |last| last + 1);
     let numbered = turns.into_iter().enumerate();
     numbered.map(move |(place, turn)| (turn, place >= left_out))
@@ -124,92 +221,81 @@ pub(super) fn was_line_shown(line: &Heard, omitted: &Omitted) -> bool {
 }
 
 /// A summary of turns that are left out. Nobody knows which words of it are from which of its sources.
-fn summary(made: &HistorySummary) -> ShownItem<'_> {
-    ShownItem {
+fn summary(made: &HistorySummary) -> ShownPart<'_> {
+    ShownPart {
         origin: None,
         rests_on: made.sources.as_slice().to_vec(),
         from: Attribution::Several,
-        said: ShownText::text(made.trust, &*made.text),
-        was_shown: true,
+        said: ShownText::text(made.trust, &*made.text).into(),
     }
 }
 
 /// What somebody or something is called.
-fn name<'a>(name: String) -> ShownItem<'a> {
-    ShownItem {
+fn name<'a>(name: String) -> ShownPart<'a> {
+    ShownPart {
         origin: None,
         rests_on: Vec::new(),
         from: Attribution::Surroundings,
-        said: ShownText::name(name),
-        was_shown: true,
+        said: ShownText::name(name).into(),
     }
 }
 
-fn trigger(trigger: &Trigger) -> ShownItem<'_> {
+fn trigger(trigger: &Trigger) -> ShownPart<'_> {
     match trigger {
         Trigger::Message(message) => heard(message),
-        Trigger::Occasion(occasion) => ShownItem {
+        Trigger::Occasion(occasion) => ShownPart {
             origin: Some(Origin::event(occasion.seq)),
             rests_on: vec![Origin::event(occasion.seq)],
             from: Attribution::Myself,
-            said: ShownText::text(occasion.trust, &*occasion.text),
-            was_shown: true,
+            said: ShownText::text(occasion.trust, &*occasion.text).into(),
         },
     }
 }
 
 /// What another assistant lets the delegate know with a task.
-fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownItem<'a> {
-    ShownItem {
+fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownPart<'a> {
+    ShownPart {
         origin: None,
         rests_on: vec![DelegatedTask::briefing_in(turn.trigger_seq())],
         from: Attribution::Several,
-        said: ShownText::text(words.trust, &*words.text),
-        was_shown: true,
+        said: ShownText::text(words.trust, &*words.text).into(),
     }
 }
 
 fn goal<'a>(known: &KnownGoal<'a>) -> ShownItem<'a> {
     let goal = known.goal;
-    ShownItem {
-        was_shown: goal.is_open(),
-        ..made(goal.seq, &goal.description)
-    }
+    made(goal.seq, &goal.description).was_shown(goal.is_open())
 }
 
 fn project<'a>(known: &KnownProject<'a>) -> ShownItem<'a> {
     let project = known.project;
-    ShownItem {
-        was_shown: project.status == ProjectStatus::Active,
-        ..made(project.seq, &project.summary)
-    }
+    let is_active = project.status == ProjectStatus::Active;
+    made(project.seq, &project.summary).was_shown(is_active)
 }
 
-fn self_note(kept: &SelfNote) -> ShownItem<'_> {
+fn self_note(kept: &SelfNote) -> ShownPart<'_> {
     made(kept.seq, &kept.note)
 }
 
-fn made(seq: Seq, note: &GoalNote) -> ShownItem<'_> {
-    ShownItem {
+fn made(seq: Seq, note: &GoalNote) -> ShownPart<'_> {
+    ShownPart {
         origin: Some(Origin::event(seq)),
         rests_on: vec![Origin::event(seq)],
         from: Attribution::Myself,
-        said: ShownText::text(note.trust, &*note.text),
-        was_shown: true,
+        said: ShownText::text(note.trust, &*note.text).into(),
     }
 }
 
-fn noted(note: &GoalNote) -> ShownItem<'_> {
-    ShownItem {
+fn noted(note: &GoalNote) -> ShownPart<'_> {
+    ShownPart {
         origin: None,
         rests_on: note.sources.as_slice().to_vec(),
         from: Attribution::Several,
-        said: ShownText::text(note.trust, &*note.text),
-        was_shown: true,
+        said: ShownText::text(note.trust, &*note.text).into(),
     }
 }
 
-fn heard(heard: &Heard) -> ShownItem<'_> {
+fn heard(heard: &Heard) -> ShownPart<'_> {
     let attested = &heard.perception.attested;
     let from = Attribution::from(&attested.sender);
     let (how, channel) = match &attested.source {
@@ -218,33 +304,31 @@ fn heard(heard: &Heard) -> ShownItem<'_> {
         SourceKind::Page => ("page", ""),
         _ => ("", ""),
     };
-    ShownItem {
+    ShownPart {
         origin: Some(Origin::event(heard.seq)),
         rests_on: vec![Origin::event(heard.seq)],
-        said: ShownText {
+        said: AnalysedText::from(ShownText {
             speaker: from.name().unwrap_or_default().to_owned(),
             channel: channel.to_owned(),
             around: format!("{how} {}", attested.at),
             ..ShownText::text(heard.trust, heard.perception.words.as_claimed())
-        },
+        }),
         from,
-        was_shown: true,
     }
 }
 
-fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
+fn recollected(turn: &Turn) -> Vec<ShownPart<'_>> {
     let Some(found) = &turn.recollected else {
         return Vec::new();
     };
     let lines = found.items.iter().flat_map(remembered);
     let blocks = [&found.entities, &found.orders].into_iter();
     let blocks = blocks.filter(|block| !block.is_empty()).flat_map(|block| {
-        let several = |text, sources: &Sources| ShownItem {
+        let several = |text, sources: &Sources| ShownPart {
             origin: None,
             rests_on: sources.as_slice().to_vec(),
             from: Attribution::Several,
-            said: ShownText::text(block.trust, text),
-            was_shown: true,
+            said: ShownText::text(block.trust, text).into(),
         };
         // The whole counts for the trust, since a note may join its parts; the parts say what they were made of.
         let whole = several(&*block.text, &Sources::default());
@@ -262,23 +346,23 @@ fn recollected(turn: &Turn) -> Vec<ShownItem<'_>> {
 }
 
 /// A remembered line, and the name of its place, which somebody wrote there.
-fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownItem<'_>> {
-    let said = ShownItem {
+fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownPart<'_>> {
+    let said = ShownPart {
         origin: Some(line.record),
         rests_on: vec![line.record],
         from: line.from.clone(),
-        said: ShownText {
+        said: AnalysedText::from(ShownText {
             speaker: line.from.name().unwrap_or_default().to_owned(),
             around: line.at.to_string(),
             ..ShownText::text(line.trust, &*line.text)
-        },
-        was_shown: true,
+        }),
     };
     [said].into_iter().chain(render::place(line).map(name))
 }
 
-/// What was done in a turn: the words of its first `spoken` steps, and the results of all.
-fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
+/// What was done in a turn: the words of its first `spoken` steps, and the results of all; each with whether it came before the words of
+/// the next step.
+fn done(turn: &Turn, spoken: usize) -> Vec<(ShownPart<'_>, bool)> {
     let mut items = Vec::new();
     let trigger = Origin::event(turn.trigger_seq());
     let steps = turn.steps.iter().enumerate();
@@ -286,20 +370,17 @@ fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
         if index < spoken {
             let acts = step.calls.iter().filter_map(settled);
             let sources = step.sources.iter().flat_map(Sources::as_slice).copied();
-            items.push(ShownItem {
+            let part = ShownPart {
                 origin: None,
                 rests_on: [trigger].into_iter().chain(acts).chain(sources).collect(),
                 from: Attribution::Myself,
-                said: words(step),
-                was_shown: true,
-            });
+                said: words(step).into(),
+            };
+            items.push((part, true));
         }
         let results = step.calls.iter().flat_map(|call| result(call, trigger));
         // What the judged reply looked up itself came after its words.
-        items.extend(results.map(|item| ShownItem {
-            was_shown: index < spoken,
-            ..item
-        }));
+        items.extend(results.map(|part| (part, index < spoken)));
     }
     items
 }
@@ -333,50 +414,48 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 }
 
 /// Words of the assistant that a prompt could show.
-#[derive(Debug)]
-pub(super) struct OwnWords<'a> {
-    pub(super) said: ShownText<'static>,
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OwnWords {
+    pub(super) said: AnalysedText<'static>,
     /// What they rest on, other than what called for their turn; `None` if that was not recorded.
-    pub(super) sources: Option<&'a Sources>,
-    /// What called for their turn.
-    trigger: &'a Trigger,
+    pub(super) sources: Option<Sources>,
+    /// The words that the assistant chose itself, if it is known that the others are of what called for the turn.
+    pub(super) chosen: Option<AnalysedText<'static>>,
 }
 
-impl OwnWords<'_> {
-    /// The words that the assistant chose itself, if it is known that the others are of what called for the turn.
-    pub(super) fn chosen(&self) -> Option<ShownText<'static>> {
-        self.sources.filter(|sources| sources.is_empty())?;
-        let called_for = match self.trigger {
+impl OwnWords {
+    fn of(step: &Step, trigger: &Trigger) -> Self {
+        let said = spoken(&step.content, &step.calls, |it| &it.call);
+        let chooses = step.sources.as_ref().is_some_and(Sources::is_empty);
+        let called_for = match trigger {
             Trigger::Message(message) => message.perception.words.as_claimed(),
             Trigger::Occasion(occasion) => &occasion.text,
         };
-        let words = without_words_of(&self.said.words, called_for);
-        Some(ShownText::text(self.said.trust, words))
+        let chosen = chooses.then(|| without_words_of(&said, called_for));
+        Self {
+            chosen: chosen.map(|words| ShownText::text(step.trust, words).into()),
+            said: ShownText::text(step.trust, said).into(),
+            sources: step.sources.clone(),
+        }
     }
 }
 
-/// The words of the assistant that the prompts of this turn could show.
-pub(super) fn own_words<'a>(state: &'a State, turn: &'a Turn) -> Vec<OwnWords<'a>> {
+/// The words of the assistant in earlier turns that the prompts of this turn could show.
+pub(super) fn own_words_before<'a>(
+    state: &'a State,
+    turn: &Turn,
+) -> impl Iterator<Item = &'a OwnWords> {
     let earlier = match turn.is_careful() {
         true => Vec::new(),
         false => Shareable::of(state, turn).turns,
     };
-    let of_turn = |turn: &'a Turn| {
-        let steps = turn.steps.iter().skip(turn.shown_from());
-        steps.map(|step| OwnWords {
-            said: ShownText::text(
-                step.trust,
-                spoken(&step.content, &step.calls, |it| &it.call),
-            ),
-            sources: step.sources.as_ref(),
-            trigger: &turn.trigger,
-        })
-    };
-    earlier
-        .into_iter()
-        .chain([turn])
-        .flat_map(of_turn)
-        .collect()
+    earlier.into_iter().flat_map(|turn| &turn.words().own)
+}
+
+/// The words of the assistant in a turn that prompts of it could show.
+pub(super) fn own_words_in(turn: &Turn) -> impl Iterator<Item = OwnWords> {
+    let steps = turn.steps.iter().skip(turn.shown_from());
+    steps.map(|step| OwnWords::of(step, &turn.trigger))
 }
 
 /// The event with the outcome of an act.
@@ -387,7 +466,7 @@ fn settled(call: &CallState) -> Option<Origin> {
 
 /// The result of a call, which was made in the turn of this message. The result of an act often repeats what was said, which
 /// says nothing new.
-fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
+fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
     let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
         return Vec::new();
     };
@@ -395,12 +474,11 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
     let is_read_back = call.call.name == RECALL_HISTORY && call.trust.is_none();
     if !is_own(&call.call.name) || is_read_back {
         let words = without_words_of(content, &call.call.arguments);
-        return vec![ShownItem {
+        return vec![ShownPart {
             origin: None,
             rests_on: vec![settled(call).unwrap_or(trigger)],
             from: Attribution::Surroundings,
-            said: ShownText::text(SURROUNDINGS_TRUST, words),
-            was_shown: true,
+            said: ShownText::text(SURROUNDINGS_TRUST, words).into(),
         }];
     }
     if lists_lines(&call.call.name)
@@ -408,7 +486,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
     {
         return lines;
     }
-    let holds_lines = call.trust.map(|trust| ShownItem {
+    let holds_lines = call.trust.map(|trust| ShownPart {
         origin: None,
         rests_on: Vec::new(),
         from: Attribution::Several,
@@ -420,8 +498,8 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
             } else {
                 content
             },
-        ),
-        was_shown: true,
+        )
+        .into(),
     });
     let parts = call
         .trust
@@ -432,7 +510,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownItem<'_>> {
 }
 
 /// What a result says of a person, each part with the sources that it lists. Together they say no more than the whole.
-fn parts(content: &str, trust: Trust) -> Vec<ShownItem<'static>> {
+fn parts(content: &str, trust: Trust) -> Vec<ShownPart<'static>> {
     let content: Value = serde_json::from_str(content).unwrap_or_default();
     let mut parts = Vec::new();
     let mut waiting: Vec<&Value> = content.get("result").into_iter().collect();
@@ -447,12 +525,11 @@ fn parts(content: &str, trust: Trust) -> Vec<ShownItem<'static>> {
                     waiting.extend(fields.values());
                     continue;
                 }
-                parts.push(ShownItem {
+                parts.push(ShownPart {
                     origin: rests_on.first().copied().filter(|_| rests_on.len() == 1),
                     rests_on,
                     from: Attribution::Several,
-                    said: ShownText::text(trust, value.to_string()),
-                    was_shown: true,
+                    said: ShownText::text(trust, value.to_string()).into(),
                 });
             }
             _ => {}
@@ -485,7 +562,7 @@ fn was_made(call: &CallState) -> bool {
 }
 
 /// The lines of a recall, as its result lists them. `None` if the result was cut.
-fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
+fn recalled(content: &str) -> Option<Vec<ShownPart<'static>>> {
     let content: Value = serde_json::from_str(content).ok()?;
     let lines = content.get("result")?.get("memories")?.as_array()?;
     let line = |line: &Value| {
@@ -502,16 +579,15 @@ fn recalled(content: &str) -> Option<Vec<ShownItem<'static>>> {
         let words = text("text").or(is_withdrawn.then_some(FORGOTTEN))?;
         let place = text("place").map(|place| name(place.to_owned()));
         let origin = text("id").and_then(named_origin);
-        let said = ShownItem {
+        let said = ShownPart {
             origin,
             rests_on: origin.into_iter().collect(),
-            said: ShownText {
+            said: AnalysedText::from(ShownText {
                 speaker: from.name().unwrap_or_default().to_owned(),
                 around: text("at").unwrap_or_default().to_owned(),
                 ..ShownText::text(trust, words.to_owned())
-            },
+            }),
             from,
-            was_shown: true,
         };
         Some([said].into_iter().chain(place))
     };

@@ -8,7 +8,7 @@ use dormouse_contracts::{
 };
 use dormouse_entities::recognise;
 use dormouse_memory::write::request_of;
-use dormouse_retrieval::support::{ShownText, support};
+use dormouse_retrieval::support::{AnalysedText, ShownText, support};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     event::{Event, HistorySpan, HistorySummarized, SpokenWords, SummaryFailed, SummaryFailure},
     privacy::known_to_all,
     prompt::{self, counted_summary},
-    state::{HistorySummary, State, Step, Trigger, Turn},
+    state::{FinishedTurn, HistorySummary, State, Step, Trigger, Turn},
 };
 
 const TASK: &str = "\
@@ -160,7 +160,7 @@ fn lines(state: &State, span: &HistorySpan) -> Vec<Line> {
     lines.collect()
 }
 
-fn turns<'a>(state: &'a State, span: &'a HistorySpan) -> impl Iterator<Item = &'a Turn> {
+fn turns<'a>(state: &'a State, span: &'a HistorySpan) -> impl Iterator<Item = &'a FinishedTurn> {
     let turns = state.history.turns();
     turns.filter(|turn| span.turns.contains(&turn.trigger_seq()))
 }
@@ -216,13 +216,15 @@ pub(crate) fn summarized(
     let lines = lines(state, &ask.span);
     let made_of: Vec<_> = lines
         .iter()
-        .map(|line| ShownText {
-            speaker: line.speaker.clone().unwrap_or_default(),
-            ..ShownText::text(line.trust, &*line.text)
+        .map(|line| {
+            AnalysedText::from(ShownText {
+                speaker: line.speaker.clone().unwrap_or_default(),
+                ..ShownText::text(line.trust, &*line.text)
+            })
         })
         .collect();
     let made_of: Vec<_> = made_of.iter().collect();
-    let turns: Vec<&Turn> = turns(state, &ask.span).collect();
+    let turns: Vec<&Turn> = turns(state, &ask.span).map(|turn| &**turn).collect();
     let mut summary = HistorySummary {
         seq: state.seq.next(),
         span: ask.span.clone(),

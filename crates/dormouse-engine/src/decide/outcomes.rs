@@ -133,14 +133,12 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         sum.saturating_add(counted(&call.name))
             .saturating_add(counted(&call.arguments))
     });
-    let said: Vec<_> = calls.iter().map(|call| call.arguments.as_str()).collect();
-    let said = format!("{}\n{}", reply.content, said.join("\n"));
     let Answered {
         model,
         asked,
         duration_ms,
     } = answered;
-    let sources = builtin::sources_of_reply(&reply.content, &calls, view.state, turn);
+    let (trust, sources) = builtin::support_of_reply(&reply.content, &calls, view.state, turn);
     let mut events = vec![Event::Replied(Replied {
         model,
         reply,
@@ -150,7 +148,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         prompt_tokens: asked.tokens,
         prompt_hash: asked.hash,
         duration_ms,
-        trust: builtin::trust_of_reply(&said, view.state, turn),
+        trust,
         least_shown: asked.least_shown,
         speech_only: asked.speech_only,
         within: asked.within,

@@ -2,29 +2,32 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::Timestamp;
+use dormouse_contracts::{Timestamp, Usd};
 
 use super::{action::Action, delayed, view::View};
 use crate::{
-    config::{BudgetLimits, Settings, SpendingBudgets, UnknownPrice},
+    config::{BudgetLimits, ExecutionPattern, Settings, SpendingBudgets, UnknownPrice},
     event::{
-        BudgetSpan, CallReserved, DelayCause, Event, LowBudget, ReservedBy, StopReason, TickEnded,
+        BudgetSpan, CallReserved, DelayCause, Event, LowBudget, ReservedAhead, ReservedBy,
+        StopReason, TickEnded,
     },
-    prompt::Prompt,
-    state::{Amount, SpendingLedger, Turn},
+    prompt::PromptSize,
+    state::{Amount, Reservation, SpendingLedger, Turn},
 };
 
 /// The most tokens of a reply if the operator limits what is spent, and not how long a reply may be.
 const LONGEST_REPLY: u32 = 4_096;
 /// A call is not worth making if no reply of this length fits into the budget.
 const SHORTEST_REPLY: u32 = 1_000;
+/// What is reserved ahead is at most one part in so many of what is left of a budget.
+const AHEAD_SHARE: u64 = 10;
 /// Tokens for the line about a budget that is low.
 const LOW_LINE: u32 = 64;
 /// After this time a budget is looked at again that does not become free by itself.
 const LOOK_AGAIN: Duration = Duration::from_secs(24 * 3_600);
 
 /// What comes before the model is asked with this prompt, if it may not be asked at once.
-pub(super) fn before(view: View<'_>, turn: &Turn, prompt: &Prompt) -> Option<Action> {
+pub(super) fn before(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Option<Action> {
     let (settings, ledger) = (view.config(), &view.state.ledger);
     if !settings.budgets.is_limited() || ledger.of_turn().is_some() {
         return None;
@@ -34,11 +37,56 @@ pub(super) fn before(view: View<'_>, turn: &Turn, prompt: &Prompt) -> Option<Act
     let wish = CallWish {
         by: ReservedBy::Turn,
         prompt_tokens: prompt.tokens.saturating_add(LOW_LINE),
-        reply_tokens: longest_reply(settings, prompt.request.max_tokens).min(room.max(1)),
+        reply_tokens: longest_reply(settings, prompt.max_tokens).min(room.max(1)),
     };
-    Some(match wish.reserved(settings, ledger, view.now) {
-        Ok(reserved) => Event::CallReserved(reserved).into(),
+    // What is reserved ahead is for this call, too.
+    let free = ledger.without_ahead();
+    Some(match wish.reserved(settings, &free, view.now) {
+        Ok(mut reserved) => {
+            let amount = Reservation::amount_of(&reserved);
+            reserved.from_ahead = ledger.covers_ahead(amount, view.now);
+            if !reserved.from_ahead {
+                let calls = calls_to_come(view, turn);
+                reserved.ahead = ahead(&reserved, calls, settings, &free, view.now);
+            }
+            Event::CallReserved(reserved).into()
+        }
         Err(until) => refused(view, turn, until),
+    })
+}
+
+/// How many calls of the model the tick may make after the next one.
+fn calls_to_come(view: View<'_>, turn: &Turn) -> u32 {
+    match view.bounds.mode {
+        ExecutionPattern::ReactLoop => {
+            let made = turn.steps_this_tick.saturating_add(1);
+            view.bounds.max_iterations.saturating_sub(made)
+        }
+        ExecutionPattern::SingleAction => 0,
+    }
+}
+
+/// What is reserved for so many further calls like this one, as far as that is a small part of what every budget has left after it.
+/// After a kill it counts as spent, as nobody knows how many of them were made.
+fn ahead(
+    first: &CallReserved,
+    calls: u32,
+    settings: &Settings,
+    ledger: &SpendingLedger,
+    now: Timestamp,
+) -> Option<ReservedAhead> {
+    let one = Reservation::amount_of(first);
+    let share = |kind: BudgetKind| {
+        let left = each(&settings.budgets, ledger, now).filter(|it| it.kind == kind);
+        let left = left.map(|it| it.left().saturating_sub(kind.of(one)) / AHEAD_SHARE);
+        let wanted = kind.of(one).saturating_mul(calls.into());
+        let granted = left.fold(wanted, u64::min);
+        (granted >= kind.of(one)).then_some(granted)
+    };
+    let (tokens, cost) = (share(BudgetKind::Tokens)?, share(BudgetKind::Money)?);
+    (calls > 0).then_some(ReservedAhead {
+        tokens,
+        cost: first.cost.map(|_| Usd::from_picos(cost)),
     })
 }
 
@@ -113,6 +161,8 @@ impl CallWish {
                 .map(|price| price.cost(self.prompt_tokens, reply_tokens)),
             reply_tokens,
             low: low(budgets, ledger, now),
+            ahead: None,
+            from_ahead: false,
         })
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn briefing(
         false => turns.saturating_sub(1),
     };
     let skipped = shareable.turns.len().saturating_sub(earlier);
-    let earlier = shareable.turns.iter().skip(skipped).copied();
+    let earlier = shareable.turns.iter().skip(skipped).map(|turn| &***turn);
     let talk = earlier.chain((turns > 0).then_some(turn)).flat_map(talk);
     let mut lines: Vec<_> = match turn.is_careful() {
         true => talk.collect(),

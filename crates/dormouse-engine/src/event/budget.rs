@@ -24,6 +24,23 @@ pub struct CallReserved {
     /// What is left of the budget that has the least left, if that is little.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<LowBudget>,
+    /// What is reserved in addition for the next calls of the tick; absent if each of them reserves its own. What no call took is given
+    /// back when the tick ends, or when more is reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<ReservedAhead>,
+    /// Whether it is a part of what an earlier call of the tick reserved ahead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_ahead: bool,
+}
+
+/// What the next calls of a tick may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservedAhead {
+    /// The tokens of prompts and replies.
+    pub tokens: u64,
+    /// What they cost; absent if the price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Usd>,
 }
 
 /// Who calls a model.

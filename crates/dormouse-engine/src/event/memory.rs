@@ -80,6 +80,16 @@ impl EntityChanged {
 }
 
 impl MemoryChanged {
+    /// Whether the words of any record are shown no more because of this.
+    pub(crate) fn takes_something_out(&self) -> bool {
+        matches!(
+            self.change,
+            MemoryChange::Withdrawn { .. }
+                | MemoryChange::Erased { .. }
+                | MemoryChange::Undone { .. }
+        )
+    }
+
     /// Whether the words of a record are shown no more because of this.
     pub(crate) fn takes_out(&self, record: RecordId) -> bool {
         match &self.change {

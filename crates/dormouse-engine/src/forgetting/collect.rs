@@ -360,7 +360,7 @@ impl<'s> Collector<'s> {
         let reply = &replied.reply;
         self.take_here(seq, at, &[&*reply.content, &*reply.reasoning]);
         let of_older = |state: &State, turn: &Turn| {
-            builtin::sources_of_reply(&reply.content, &replied.calls, state, turn)
+            builtin::support_of_reply(&reply.content, &replied.calls, state, turn).1
         };
         // What is only old may have been repeated: that goes when it is old itself.
         let is_of_old = matches!(self.selection, Selection::Unreferred { .. });

@@ -50,6 +50,16 @@ impl Conversation {
         }
     }
 
+    /// Adds messages that were made before.
+    pub(super) fn add(&mut self, messages: &[Message]) {
+        for message in messages {
+            match message {
+                Message::User { content } => self.user(content),
+                other => self.messages.push(other.clone()),
+            }
+        }
+    }
+
     /// Adds what the model did in a turn. `shown` returns the text that is shown of a result. A notice that asks the
     /// sender to wait is left out: a model that sees it among its own calls mistakes it for an answer.
     pub(super) fn steps(

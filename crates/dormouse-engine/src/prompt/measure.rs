@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     privacy::Shareable,
-    state::{State, Turn, TurnView},
+    state::{FinishedTurn, State, Turn, TurnView},
 };
 
 /// What the finished turns that are not left out take of the context window, and everything else.
@@ -87,7 +87,7 @@ pub(crate) fn measure_all<'a>(state: &'a State, preamble: &Preamble) -> HistoryM
 
 fn measured<'a>(
     state: &State,
-    turns: Vec<&'a Turn>,
+    turns: Vec<&'a FinishedTurn>,
     room: Room,
     preamble: &Preamble,
 ) -> Vec<MeasuredTurn<'a>> {

@@ -1,5 +1,7 @@
 //! The parts of one prompt, in their order, and the messages that they make.
 
+use std::sync::Arc;
+
 use dormouse_contracts::Message;
 
 use super::{
@@ -15,7 +17,7 @@ use super::{
 use crate::{
     config::ToolCalling,
     privacy::Shareable,
-    state::{Heard, State, Turn},
+    state::{FinishedTurn, Heard, MessageForm, State, Turn},
 };
 
 /// A part of a prompt behind the system's message.
@@ -32,8 +34,8 @@ enum Body<'a> {
     Text(String),
     /// What the model did in a turn. Results are shown up to so many tokens, if they do not fit whole.
     Steps(&'a Turn, Option<u32>),
-    /// What it did in an earlier turn.
-    Earlier(&'a State, &'a Turn),
+    /// An earlier turn.
+    Earlier(Arc<[Message]>),
 }
 
 /// What the parts are made from.
@@ -87,9 +89,8 @@ impl<'a> Sources<'a> {
         parts.extend(instead.map(|text| said(Component::ConversationHistory, text)));
         let turns = &self.shareable.turns;
         let left_out = turns.len().saturating_sub(self.choice.turns);
-        for earlier in turns.iter().skip(left_out) {
-            parts.push(said(Component::ConversationHistory, self.heard(earlier)));
-            let body = Body::Earlier(self.state, earlier);
+        for turn in turns.iter().skip(left_out) {
+            let body = Body::Earlier(self.earlier(turn));
             parts.push(part(Component::ConversationHistory, body));
         }
     }
@@ -121,6 +122,27 @@ impl<'a> Sources<'a> {
         if !offered.last_words.is_empty() {
             let words = offered.last_words.to_owned();
             parts.push(said(Component::ToolResult, words));
+        }
+    }
+
+    /// The messages of an earlier turn. Those of a turn that is shown whole are made once.
+    fn earlier(self, turn: &FinishedTurn) -> Arc<[Message]> {
+        let calling = self.state.configuration.settings.tool_calling;
+        let is_masked = earlier::shows_masked(self.state, turn);
+        let make = || {
+            let mut conversation = Conversation::default();
+            conversation.user(&self.heard(turn));
+            conversation.steps(turn, calling, |call| {
+                earlier::result(self.state, turn, call, self.preamble)
+            });
+            conversation.into_messages()
+        };
+        match turn.trigger.tokens() <= self.choice.message_cap {
+            true => {
+                let masked = is_masked.then_some(self.preamble.masked);
+                turn.messages(MessageForm { calling, masked }, make)
+            }
+            false => make().into(),
         }
     }
 
@@ -167,9 +189,7 @@ impl Part<'_> {
     ) {
         match &self.body {
             Body::Text(text) => conversation.user(text),
-            Body::Earlier(state, turn) => conversation.steps(turn, form, |call| {
-                earlier::result(state, turn, call, preamble)
-            }),
+            Body::Earlier(messages) => conversation.add(messages),
             Body::Steps(turn, cap) => conversation.steps(turn, form, |call| match cap {
                 None => result(call).to_owned(),
                 Some(cap) => Excerpt::of_result(result(call), *cap, &*preamble.counter).text,

@@ -635,6 +635,13 @@ fn as_it_was_recorded(mut decided: DecidedInstead, recorded: &Event) -> DecidedI
     {
         delegated.briefing_sources = Sources::default();
     }
+    if let (DecidedInstead::Event(event, _), Event::CallReserved(recorded)) =
+        (&mut decided, recorded)
+        && let Event::CallReserved(reserved) = &mut **event
+        && recorded.ahead.is_none()
+    {
+        reserved.ahead = None;
+    }
     // The memory found out whom the commitment waits for, so that comes from the log.
     if let (DecidedInstead::Event(event, _), Event::EntityChanged(recorded)) =
         (&mut decided, recorded)

@@ -6,6 +6,7 @@ use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    finished::FinishedTurn,
     turn::{Phase, Turn, TurnView},
     turns::Turns,
 };
@@ -24,7 +25,7 @@ const GIVEN_UP_KEPT: usize = 100;
 /// Turns that are over, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
-    turns: VecDeque<Turn>,
+    turns: VecDeque<FinishedTurn>,
     given_up: VecDeque<Seq>,
     /// Whether somebody reset it while a turn was under way, which may still follow from what its prompt showed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -36,8 +37,8 @@ impl History {
     pub(super) fn apply(&mut self, event: &Event) {
         match event {
             Event::HistoryReset(_) => self.is_to_be_cleared = true,
-            Event::MemoryChanged(changed) => {
-                self.turns.iter_mut().for_each(|turn| {
+            Event::MemoryChanged(changed) if changed.takes_something_out() => {
+                self.change(|turn| {
                     turn.forget_records(|record| changed.takes_out(record));
                     if changed.may_take_away() {
                         turn.forget_profiles();
@@ -45,11 +46,15 @@ impl History {
                 });
             }
             Event::EntityChanged(changed) if !changed.is_by_call() && changed.takes_away() => {
-                self.turns.iter_mut().for_each(Turn::forget_profiles);
+                self.change(Turn::forget_profiles);
             }
             Event::Compacted(compacted) => self.compact(compacted),
             _ => {}
         }
+    }
+
+    fn change(&mut self, change: impl Fn(&mut Turn)) {
+        self.turns.iter_mut().for_each(|turn| turn.change(&change));
     }
 
     fn compact(&mut self, compacted: &Compacted) {
@@ -59,16 +64,16 @@ impl History {
         for turn in &mut self.turns {
             let seq = turn.trigger_seq();
             if dropped.contains(&seq) {
-                turn.view = TurnView::Dropped;
+                turn.change(|turn| turn.view = TurnView::Dropped);
             } else if masked.contains(&seq) && turn.view == TurnView::Whole {
-                turn.view = TurnView::Masked;
+                turn.change(|turn| turn.view = TurnView::Masked);
             }
         }
     }
 
     /// No words are kept of what was looked up.
     pub(super) fn forget_looked_up(&mut self) {
-        self.turns.iter_mut().for_each(Turn::forget_looked_up);
+        self.change(Turn::forget_looked_up);
     }
 
     /// Drops the turns from before a reset, once nothing is decided any more that follows from them.
@@ -87,9 +92,9 @@ impl History {
             push_bounded(&mut self.given_up, turn.trigger.seq(), GIVEN_UP_KEPT);
             return;
         }
-        self.turns.push_back(turn);
+        self.turns.push_back(turn.into());
         if self.turns.len() > HISTORY_KEPT {
-            let is_dropped = |turn: &Turn| turn.view == TurnView::Dropped;
+            let is_dropped = |turn: &FinishedTurn| turn.view == TurnView::Dropped;
             match self.turns.iter().position(is_dropped) {
                 Some(oldest) => drop(self.turns.remove(oldest)),
                 None if self.turns.len() > MOST_KEPT => drop(self.turns.pop_front()),
@@ -106,7 +111,7 @@ impl History {
     }
 
     /// The turns, oldest first.
-    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &Turn> + ExactSizeIterator {
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &FinishedTurn> + ExactSizeIterator {
         self.turns.iter()
     }
 

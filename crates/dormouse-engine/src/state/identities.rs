@@ -49,6 +49,11 @@ impl Identities {
         self.own.iter()
     }
 
+    /// Whether anybody has more than one id.
+    pub(crate) fn has_merged(&self) -> bool {
+        !self.merged.is_empty()
+    }
+
     /// The same audience with all ids of each person in it.
     pub(crate) fn all_of(&self, audience: &Audience) -> Audience {
         let known = self.merged.keys().chain(self.merged.values());

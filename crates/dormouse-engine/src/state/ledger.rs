@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{SpendingBudgets, TokenPrice},
-    event::{BudgetSpan, CallReserved, DelegationEnded, Event, ReservedBy, TaskDelegated},
+    event::{
+        BudgetSpan, CallReserved, DelegationEnded, Event, ReservedAhead, ReservedBy, TaskDelegated,
+    },
 };
 pub use window::SpendingWindow;
 
@@ -38,6 +40,15 @@ impl Amount {
     }
 }
 
+impl From<ReservedAhead> for Amount {
+    fn from(ahead: ReservedAhead) -> Self {
+        Self {
+            tokens: ahead.tokens,
+            cost: ahead.cost.unwrap_or(Usd::ZERO),
+        }
+    }
+}
+
 /// What a call that is under way may take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
@@ -49,14 +60,22 @@ pub struct Reservation {
 
 impl Reservation {
     fn amount(&self) -> Amount {
+        Self::amount_of(&self.reserved)
+    }
+
+    /// How much is reserved for a call.
+    pub(crate) fn amount_of(reserved: &CallReserved) -> Amount {
         Amount {
-            tokens: self.reserved.tokens,
-            cost: self.reserved.cost.unwrap_or(Usd::ZERO),
+            tokens: reserved.tokens,
+            cost: reserved.cost.unwrap_or(Usd::ZERO),
         }
     }
 }
 
 /// What was spent on models. A reservation counts as spent until it is settled, and for ever if it never is.
+///
+/// A tick can reserve more than its next call takes, ahead for those after it. These are then covered by what is on disk already, so that
+/// only the first call of a tick waits for the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpendingLedger {
     tick: Amount,
@@ -65,6 +84,9 @@ pub struct SpendingLedger {
     day: SpendingWindow,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of_turn: Option<Reservation>,
+    /// When something was reserved ahead, and what no call has taken of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ahead: Option<(Timestamp, Amount)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of_consolidation: Option<Reservation>,
     /// What tasks may take that were given to other assistants and are not over.
@@ -81,6 +103,7 @@ impl Default for SpendingLedger {
             hour: hours(1),
             day: hours(24),
             of_turn: None,
+            ahead: None,
             of_consolidation: None,
             of_tasks: Vec::new(),
         }
@@ -93,13 +116,9 @@ impl SpendingLedger {
             Event::TickStarted(_) => {
                 self.tick = Amount::default();
                 self.of_turn = None;
+                self.ahead = None;
             }
-            Event::CallReserved(reserved) => {
-                let (by, reserved) = (reserved.by, reserved.clone());
-                let reservation = Reservation { at, reserved };
-                self.spend(at, reservation.amount(), by);
-                *self.slot(by) = Some(reservation);
-            }
+            Event::CallReserved(reserved) => self.reserve(at, reserved),
             Event::Replied(it) => {
                 let (prompt, reply) = (it.prompt_tokens, it.tokens);
                 let amount = spent(it.reply.usage, prompt, reply, budgets.price);
@@ -124,16 +143,77 @@ impl SpendingLedger {
                 self.settle(at, ReservedBy::Turn, Amount::default());
             }
             // No reply comes any more. The provider may have charged for the call.
-            Event::ModelFailed(_) | Event::TickEnded(_) | Event::EmergencyStopTriggered(_) => {
+            Event::ModelFailed(_) => self.of_turn = None,
+            Event::TickEnded(_) | Event::EmergencyStopTriggered(_) => {
                 self.of_turn = None;
+                self.give_back_ahead();
             }
-            Event::Configured(_) | Event::Woke(_) => self.of_turn = None,
+            // The process before may have made calls that the log does not have, with what it reserved ahead.
+            Event::Configured(_) | Event::Woke(_) => {
+                self.of_turn = None;
+                self.ahead = None;
+            }
             Event::ConsultationFailed(failed) => self.unsettled(at, failed.cause.of_model()),
             Event::ConsolidationEnded(_) => self.of_consolidation = None,
             Event::TaskDelegated(delegated) => self.reserve_task(at, delegated),
             Event::DelegationEnded(ended) => self.settle_task(at, ended),
             _ => {}
         }
+    }
+
+    fn reserve(&mut self, at: Timestamp, reserved: &CallReserved) {
+        let by = reserved.by;
+        let reservation = Reservation {
+            at,
+            reserved: reserved.clone(),
+        };
+        let amount = reservation.amount();
+        match &mut self.ahead {
+            Some((_, left)) if reserved.from_ahead => *left = left.minus(amount),
+            _ => {
+                if by == ReservedBy::Turn {
+                    self.give_back_ahead();
+                }
+                self.spend(at, amount, by);
+            }
+        }
+        if let Some(ahead) = reserved.ahead {
+            let amount = Amount::from(ahead);
+            self.spend(at, amount, by);
+            self.ahead = Some((at, amount));
+        }
+        *self.slot(by) = Some(reservation);
+    }
+
+    /// Counts what was reserved ahead, and not taken by a call, as spent no more.
+    fn give_back_ahead(&mut self) {
+        if let Some((since, left)) = self.ahead.take() {
+            self.tick = self.tick.minus(left);
+            self.take_back(since, left);
+        }
+    }
+
+    fn take_back(&mut self, since: Timestamp, amount: Amount) {
+        self.life = self.life.minus(amount);
+        self.hour.take_back(since, amount);
+        self.day.take_back(since, amount);
+    }
+
+    /// The ledger as it is if nothing is reserved ahead.
+    pub(crate) fn without_ahead(&self) -> Self {
+        let mut without = self.clone();
+        without.give_back_ahead();
+        without
+    }
+
+    /// Whether what is reserved ahead covers a call at `now` that takes so much. What is reserved counts from when it was reserved, so
+    /// it covers no call that would count longer.
+    pub(crate) fn covers_ahead(&self, amount: Amount, now: Timestamp) -> bool {
+        self.ahead.is_some_and(|(since, left)| {
+            let fits = amount.tokens <= left.tokens && amount.cost <= left.cost;
+            let windows = [&self.hour, &self.day];
+            fits && windows.iter().all(|window| window.are_together(since, now))
+        })
     }
 
     fn reserve_task(&mut self, at: Timestamp, delegated: &TaskDelegated) {
@@ -154,9 +234,7 @@ impl SpendingLedger {
         };
         let (_, since, reserved) = self.of_tasks.remove(place);
         let Some(took) = ended.took else { return };
-        self.life = self.life.minus(reserved);
-        self.hour.take_back(since, reserved);
-        self.day.take_back(since, reserved);
+        self.take_back(since, reserved);
         // The tick that reserved it is over.
         let (tokens, cost) = (took.tokens, took.cost);
         self.spend_in_spans(at, Amount { tokens, cost });
@@ -189,9 +267,7 @@ impl SpendingLedger {
             if by == ReservedBy::Turn {
                 self.tick = self.tick.minus(reserved);
             }
-            self.life = self.life.minus(reserved);
-            self.hour.take_back(reservation.at, reserved);
-            self.day.take_back(reservation.at, reserved);
+            self.take_back(reservation.at, reserved);
         }
         self.spend(at, amount, by);
     }

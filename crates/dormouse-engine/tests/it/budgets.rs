@@ -41,20 +41,25 @@ fn greed() -> impl Strategy<Value = Greed> {
     })
 }
 
+/// Budgets of which each call is a large part, or so large that calls are reserved ahead.
 fn limits() -> impl Strategy<Value = BudgetLimits> {
     let one = |range| prop::option::weighted(0.6, range);
-    (
+    let all = (
         one(1_200_u64..4_000),
         one(1_200_u64..9_000),
         one(2_000_u64..20_000),
         one(3_000_u64..40_000),
-    )
-        .prop_map(|(tick, hour, day, life)| BudgetLimits {
+    );
+    let larger = prop::sample::select(vec![1_u64, 1, 8]);
+    (all, larger).prop_map(|((tick, hour, day, life), larger)| {
+        let limits = BudgetLimits {
             tick,
             hour,
             day,
             life,
-        })
+        };
+        scaled(limits, larger)
+    })
 }
 
 /// A model that always calls a tool, and a provider that charges for each request.
@@ -271,6 +276,57 @@ async fn who_waits_for_a_budget_is_told_once_and_answered_when_it_is_free_again(
         .into_iter()
         .filter(|it| *it == StopReason::BudgetSpent);
     assert_eq!(waits.count(), 2, "a wait writes nothing until it is over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tick_reserves_its_calls_once_and_gives_back_what_it_did_not_take() {
+    let look = |exit: &str| ScriptedTurn::call("move", json!({"exit": exit}));
+    let script = || [look("north"), look("south"), look("west"), say("there")];
+    let home = Home::new(script()).configured(|config| config.budgets = hourly(1_000_000));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    let spent = life.handle.status().budgets[0].spent;
+    life.end().await.unwrap();
+    let reserved = |home: &Home| -> Vec<(bool, bool)> {
+        let events = home.events().into_iter();
+        let reserved = events.filter_map(|event| match event {
+            Event::CallReserved(reserved) => Some((reserved.ahead.is_some(), reserved.from_ahead)),
+            _ => None,
+        });
+        reserved.collect()
+    };
+    let (first, next) = ((true, false), (false, true));
+    assert_eq!(reserved(&home), [first, next, next, next]);
+    let replies = home.events().into_iter().filter_map(|event| match event {
+        Event::Replied(it) => it.reply.usage,
+        _ => None,
+    });
+    let took =
+        replies.map(|usage| u64::from(usage.prompt_tokens) + u64::from(usage.completion_tokens));
+    assert_eq!(spent, took.sum::<u64>());
+
+    // Ten times as much as one call takes is too little to reserve ahead: a kill would cost too much of it.
+    let home = Home::new(script()).configured(|config| config.budgets = hourly(30_000));
+    home.hear(Perceive::whisper("Alice", "hello").build()).await;
+    assert_eq!(reserved(&home), [(false, false); 4]);
+
+    // Killed in the second call: what was reserved ahead stays spent.
+    let hangs = [look("north"), ScriptedTurn::Hang];
+    let home = Home::new(hangs).configured(|config| config.budgets = hourly(1_000_000));
+    let life = home.wake().await;
+    life.accept(Perceive::whisper("Alice", "hello").build())
+        .await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    life.crash().await;
+    let ahead = home.events().into_iter().find_map(|event| match event {
+        Event::CallReserved(reserved) => reserved.ahead,
+        _ => None,
+    });
+    let life = home.wake().await;
+    let spent = life.handle.status().budgets[0].spent;
+    assert!(spent > ahead.unwrap().tokens, "{spent} {ahead:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use dormouse_contracts::{
 use dormouse_redact::is_about_itself;
 use dormouse_retrieval::{
     ComparableText,
-    support::{OF_NAMES, ShownText, Support, support},
+    support::{AnalysedText, OF_NAMES, ShownText, Support, support},
 };
 use dormouse_text::{one_line, shortened};
 use serde_json::{Map, Value};
@@ -258,7 +258,7 @@ struct Insight<'a> {
     text: String,
     named: Vec<&'a ReflectionEvidence>,
     evidence: &'a [&'a ReflectionEvidence],
-    questions: &'a [ShownText<'a>],
+    questions: &'a [AnalysedText<'a>],
 }
 
 impl Insight<'_> {
@@ -302,17 +302,17 @@ impl Insight<'_> {
             |piece: &&&ReflectionEvidence| self.named.iter().any(|one| one.id == piece.id);
         let others = self.evidence.iter().filter(|piece| !is_named(piece));
         let others: Vec<&ReflectionEvidence> = others.copied().collect();
-        let named: Vec<ShownText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
-        let shown: Vec<ShownText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
-        let named: Vec<&ShownText<'_>> = named.iter().collect();
+        let named: Vec<AnalysedText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
+        let shown: Vec<AnalysedText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
+        let named: Vec<&AnalysedText<'_>> = named.iter().collect();
         // They come last, so that the place of other evidence is its place here.
-        let shown: Vec<&ShownText<'_>> = shown.iter().chain(self.questions).collect();
+        let shown: Vec<&AnalysedText<'_>> = shown.iter().chain(self.questions).collect();
         (support(&self.text, "", &named, &shown), others)
     }
 }
 
 /// The questions of the reflection under way, as the model was shown them.
-fn questions(journal: &Journal) -> Vec<ShownText<'_>> {
+fn questions(journal: &Journal) -> Vec<AnalysedText<'_>> {
     let under_way = journal.reflection().under_way.iter();
     let questions = under_way.flat_map(|under_way| {
         // In older logs it is not known what they are made from.
@@ -321,16 +321,16 @@ fn questions(journal: &Journal) -> Vec<ShownText<'_>> {
         under_way.questions.iter().zip(trust)
     });
     questions
-        .map(|(question, trust)| ShownText::text(trust, question.as_str()))
+        .map(|(question, trust)| ShownText::text(trust, question.as_str()).into())
         .collect()
 }
 
-fn as_shown(piece: &ReflectionEvidence) -> ShownText<'_> {
-    ShownText {
+fn as_shown(piece: &ReflectionEvidence) -> AnalysedText<'_> {
+    AnalysedText::from(ShownText {
         speaker: speaker(piece),
         around: piece.at.to_string(),
         ..ShownText::text(piece.trust, piece.content.as_str())
-    }
+    })
 }
 
 /// The tags of a conclusion.

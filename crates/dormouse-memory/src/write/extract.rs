@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use dormouse_contracts::{Audience, ChatRequest, Message, Task, TaskLine, Timestamp, Trust};
 use dormouse_retrieval::{
     NamedTime, named_times,
-    support::{ShownText, support},
+    support::{AnalysedText, ShownText, support},
 };
 use dormouse_text::escape_template_tokens;
 use serde_json::{Map, Value};
@@ -153,16 +153,20 @@ fn party_to_all(sources: &[Source]) -> Audience {
 fn believed(text: &str, from: &[usize], sources: &[Source]) -> (Trust, Vec<usize>) {
     let numbered = sources.iter().enumerate();
     let (named, others): (Vec<_>, Vec<_>) = numbered.partition(|(place, _)| from.contains(place));
-    let shown = |(_, source): &(usize, &'_ Source)| ShownText {
-        speaker: speaker(source),
-        around: source.at.to_string(),
-        ..ShownText::text(source.trust, source.shown.clone())
+    let shown = |(_, source): &(usize, &'_ Source)| {
+        AnalysedText::from(ShownText {
+            speaker: speaker(source),
+            around: source.at.to_string(),
+            ..ShownText::text(source.trust, source.shown.clone())
+        })
     };
     let names: BTreeSet<String> = sources.iter().map(speaker).collect();
     let names = names.into_iter().filter(|name| !name.is_empty());
     let named: Vec<_> = named.iter().map(shown).collect();
     let texts = others.iter().map(shown);
-    let all: Vec<_> = texts.chain(names.map(ShownText::name)).collect();
+    let all: Vec<_> = texts
+        .chain(names.map(|name| ShownText::name(name).into()))
+        .collect();
     let named: Vec<_> = named.iter().collect();
     let all: Vec<_> = all.iter().collect();
     let support = support(text, "", &named, &all);

@@ -104,13 +104,11 @@ pub(crate) fn chat<'a>(
 ) -> WireRequestBuilder<'a> {
     let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
     let (counting, include) = dialect.counting;
-    body.set("messages", json(&messages))
-        .set("stream", true)
-        .offer(
-            counting,
-            RequestField::StreamUsage,
-            Some(serde_json::json!({include: true})),
-        );
+    body.messages(&messages).set("stream", true).offer(
+        counting,
+        RequestField::StreamUsage,
+        Some(serde_json::json!({include: true})),
+    );
     if offers_tools(request, &body) {
         let tools: Vec<_> = request.tools.iter().map(tool).collect();
         let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));

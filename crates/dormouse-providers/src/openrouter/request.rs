@@ -29,9 +29,7 @@ impl Api for Completions {
         }
         body.extra(&request.extra);
         let mut written = body.finish();
-        if let Some(messages) = written.body.get_mut("messages") {
-            mark(messages, request.stable_messages, model.as_str());
-        }
+        mark(&mut written, request.stable_messages, model.as_str());
         written
     }
 
@@ -94,11 +92,13 @@ const ON_DEMAND: [&str; 4] = [
     "~google/gemini",
 ];
 
-/// Marks the last message with text among the first `stable` ones. The provider caches everything up to the mark.
-/// `messages` has the format of chat completions.
-fn mark(messages: &mut Value, stable: usize, model: &str) {
-    let is_on_demand = ON_DEMAND.iter().any(|begin| model.starts_with(begin));
-    let messages = messages.as_array_mut().filter(|_| is_on_demand);
+/// Marks the last message with text among the first `stable` ones, if the model needs it. The provider caches everything up to
+/// the mark.
+fn mark(written: &mut WireRequest, stable: usize, model: &str) {
+    if !ON_DEMAND.iter().any(|begin| model.starts_with(begin)) {
+        return;
+    }
+    let messages = written.messages_mut().and_then(Value::as_array_mut);
     let stable = messages.into_iter().flatten().take(stable);
     // A message with only tool calls has no content to mark.
     let texts = stable.filter_map(text);

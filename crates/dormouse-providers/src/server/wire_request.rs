@@ -2,18 +2,56 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{ModelName, RequestField};
+use dormouse_contracts::{ModelName, RequestField, invariant};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// A request in a vendor's format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WireRequest {
-    /// The body.
+    /// The body, apart from `messages` if those are written already.
     pub(crate) body: Map<String, Value>,
+    /// The JSON of its field `messages`. They are most of a request, and a [`Value`] would copy each of their texts once more.
+    messages: Option<Vec<u8>>,
     /// The optional fields in it, by the vendor's names.
     pub(crate) optional: Vec<(String, RequestField)>,
     /// The requested fields that are not in it.
     pub(crate) left_out: Vec<RequestField>,
+}
+
+impl WireRequest {
+    /// Returns the whole body as JSON.
+    ///
+    /// # Errors
+    ///
+    /// An error of serde_json, which only a broken value in the body can cause.
+    pub(crate) fn json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut json = serde_json::to_vec(&self.body)?;
+        if let Some(messages) = &self.messages {
+            json.pop();
+            if !self.body.is_empty() {
+                json.push(b',');
+            }
+            json.extend_from_slice(b"\"messages\":");
+            json.extend_from_slice(messages);
+            json.push(b'}');
+        }
+        Ok(json)
+    }
+
+    /// Returns the field `messages`, to be changed.
+    pub(crate) fn messages_mut(&mut self) -> Option<&mut Value> {
+        if let Some(json) = self.messages.take() {
+            let messages = serde_json::from_slice(&json);
+            let messages: Value = invariant!(messages, "what was written as JSON is JSON");
+            self.body.insert("messages".to_owned(), messages);
+        }
+        self.body.get_mut("messages")
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.body.contains_key(name) || name == "messages" && self.messages.is_some()
+    }
 }
 
 /// Builds a [`WireRequest`].
@@ -49,6 +87,13 @@ impl<'a> WireRequestBuilder<'a> {
     /// Sets a field that every server supports.
     pub(crate) fn set(&mut self, name: &str, value: impl Into<Value>) -> &mut Self {
         self.written.body.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Sets the field `messages`.
+    pub(crate) fn messages(&mut self, messages: &impl Serialize) -> &mut Self {
+        let json = serde_json::to_vec(messages);
+        self.written.messages = Some(invariant!(json, "messages are texts, lists and numbers"));
         self
     }
 
@@ -89,7 +134,7 @@ impl<'a> WireRequestBuilder<'a> {
     /// Sets the user's extra parameters. An existing field keeps its value.
     pub(crate) fn extra(&mut self, extra: &Map<String, Value>) -> &mut Self {
         for (name, value) in extra {
-            if !self.written.body.contains_key(name) {
+            if !self.written.has(name) {
                 self.offer(name, RequestField::Extra(name.clone()), Some(value.clone()));
             }
         }
@@ -107,6 +152,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn messages_that_are_written_already_are_a_field_like_any_other() {
+        let (model, without) = (ModelName::try_new("m").unwrap(), BTreeSet::new());
+        let mut body = WireRequestBuilder::new(&model, &without);
+        let extra = json!({"messages": [], "seed": 1});
+        body.messages(&["a \"quoted\" text"])
+            .extra(extra.as_object().unwrap());
+        let written: Value = serde_json::from_slice(&body.finish().json().unwrap()).unwrap();
+        let expected = json!({"model": "m", "seed": 1, "messages": ["a \"quoted\" text"]});
+        assert_eq!(written, expected);
+    }
 
     #[test]
     fn known_unsupported_fields_are_left_out_and_reported() {

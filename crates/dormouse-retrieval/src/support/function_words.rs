@@ -68,6 +68,11 @@ impl Language {
         Self { number }
     }
 
+    /// Its number, below [`LANGUAGES`].
+    pub(super) fn number(self) -> usize {
+        self.number
+    }
+
     pub(super) fn is_function(self, word: &str) -> bool {
         self.is_in(meanings(word).function)
     }
@@ -120,7 +125,10 @@ pub fn is_small_word(word: &str) -> bool {
 /// Words that deny in one language and mean something else in another.
 const DENIES_IN_ONE: [&str; 7] = ["mai", "no", "nul", "nulle", "pas", "personne", "sin"];
 
-const ALL: [Lists; 7] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];
+/// How many languages there are.
+pub(super) const LANGUAGES: usize = 7;
+
+const ALL: [Lists; LANGUAGES] = [ENGLISH, GERMAN, DUTCH, FRENCH, SPANISH, PORTUGUESE, ITALIAN];
 
 const ENGLISH: Lists = Lists {
     function: "a also am an and any are as at be because been being but by can could did do does doing for had has have having he her \

@@ -65,6 +65,13 @@ impl SpendingWindow {
         }
     }
 
+    /// Whether what is added at `now` counts in the same part as what was added before, at `since`.
+    pub(super) fn are_together(&self, since: Timestamp, now: Timestamp) -> bool {
+        let part = self.parts.back();
+        since <= now
+            && part.is_some_and(|(began, _)| *began <= since && now < began.plus(self.part()))
+    }
+
     pub(super) fn sum(&self, now: Timestamp) -> Amount {
         let parts = self.parts.iter();
         let counting = parts.filter(|(began, _)| self.counts(*began, now));

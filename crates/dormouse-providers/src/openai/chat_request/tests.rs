@@ -10,7 +10,7 @@ fn body(request: &ChatRequest, model: &ModelName, length_field: LengthField) -> 
     let body = WireRequestBuilder::new(model, &without);
     let mut body = chat(request, Dialect::openai(length_field), body);
     body.extra(&request.extra);
-    Value::Object(body.finish().body)
+    serde_json::from_slice(&body.finish().json().unwrap()).unwrap()
 }
 
 fn written(request: &ChatRequest) -> Value {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use dormouse_contracts::Usd;
 
 use super::*;
@@ -41,11 +43,16 @@ fn every_routing_option_is_written() {
 }
 
 fn marked(stable: usize, model: &str) -> Value {
-    let mut messages = json!([
+    let messages = json!([
         {"role": "system", "content": "s"}, {"role": "assistant", "tool_calls": []}, {"role": "user", "content": "u"},
     ]);
-    mark(&mut messages, stable, model);
-    messages
+    let (model, without) = (ModelName::try_new(model).unwrap(), BTreeSet::new());
+    let mut body = WireRequestBuilder::new(&model, &without);
+    body.messages(&messages);
+    let mut written = body.finish();
+    mark(&mut written, stable, model.as_str());
+    let written: Value = serde_json::from_slice(&written.json().unwrap()).unwrap();
+    written["messages"].clone()
 }
 
 #[test]

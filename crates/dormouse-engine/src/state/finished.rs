@@ -1,0 +1,268 @@
+//! A turn that is over, and what follows from it alone.
+
+use std::{
+    fmt,
+    ops::Deref,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use dormouse_contracts::{Audience, Message};
+use serde::{Deserialize, Serialize};
+
+use super::turn::Turn;
+use crate::{builtin::TurnWords, config::ToolCalling};
+
+/// A turn that is over. Prompts of later turns look at it in each of their steps, so what follows from it alone is worked out
+/// once and kept. That is no part of the state: a state from a snapshot works it out again.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FinishedTurn {
+    turn: Turn,
+    #[serde(skip)]
+    kept: Kept,
+}
+
+/// What was worked out of a turn.
+#[derive(Default)]
+struct Kept {
+    words: OnceLock<Arc<TurnWords>>,
+    known_to: OnceLock<Audience>,
+    messages: Mutex<Option<(MessageForm, Arc<[Message]>)>>,
+}
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Self {
+            words: self.words.clone(),
+            known_to: self.known_to.clone(),
+            // The next prompt makes them again.
+            messages: Mutex::default(),
+        }
+    }
+}
+
+/// What the messages of a turn depend on besides the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MessageForm {
+    pub(crate) calling: ToolCalling,
+    /// From how many tokens on a result is not shown, if that is so.
+    pub(crate) masked: Option<u32>,
+}
+
+impl From<Turn> for FinishedTurn {
+    fn from(turn: Turn) -> Self {
+        let kept = Kept::default();
+        Self { turn, kept }
+    }
+}
+
+impl Deref for FinishedTurn {
+    type Target = Turn;
+
+    fn deref(&self) -> &Self::Target {
+        &self.turn
+    }
+}
+
+impl PartialEq for FinishedTurn {
+    fn eq(&self, other: &Self) -> bool {
+        self.turn == other.turn
+    }
+}
+
+impl fmt::Debug for FinishedTurn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.turn.fmt(f)
+    }
+}
+
+impl FinishedTurn {
+    /// Changes the turn, and drops what was worked out of it.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Turn)) {
+        change(&mut self.turn);
+        self.kept = Kept::default();
+    }
+
+    /// What prompts show of it, and the assistant's own words in it.
+    pub(crate) fn words(&self) -> &TurnWords {
+        let words = || Arc::new(TurnWords::of(&self.turn));
+        self.kept.words.get_or_init(words)
+    }
+
+    /// The messages that show the turn whole, in this form. `make` makes them if the last prompt had none in it.
+    pub(crate) fn messages(
+        &self,
+        form: MessageForm,
+        make: impl FnOnce() -> Vec<Message>,
+    ) -> Arc<[Message]> {
+        let kept = self.kept.messages.lock();
+        let mut kept = kept.unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((of, messages)) if *of == form => Arc::clone(messages),
+            _ => {
+                let messages: Arc<[Message]> = make().into();
+                *kept = Some((form, Arc::clone(&messages)));
+                messages
+            }
+        }
+    }
+
+    /// Who was party to all of it, other than the assistant.
+    pub(crate) fn known_to(&self) -> &Audience {
+        self.kept.known_to.get_or_init(|| self.turn.known_to())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_classify::{Classification, MessageVerdict, Rule};
+    use dormouse_contracts::{Author, CallId, Origin, Seq, Timestamp, ToolCategory, Trust};
+    use dormouse_memory::MemoryChange;
+    use dormouse_testing::Perceive;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::{super::State, *};
+    use crate::event::{
+        Call, Compacted, CompactionMode, Event, MemoryChanged, Perceived, Replied, StopReason,
+        TickEnded, TickStarted, ToolAnswered, Verdict,
+    };
+
+    /// Something that happens in a life.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// Somebody whispers; the assistant looks something up and answers.
+        Turn(u8, String, String),
+        /// A line that was looked up is taken out of the memory.
+        Withdrawn(u64),
+        /// Results of a turn are shown as one line.
+        Masked(u64),
+        /// The next prompt looks at all turns.
+        Looked,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let text = || "[a-c][a-c ?]{0,12}";
+        prop_oneof![
+            4 => (0_u8..3, text(), text()).prop_map(|(who, said, found)| Step::Turn(who, said, found)),
+            1 => (1_u64..20).prop_map(Step::Withdrawn),
+            1 => (1_u64..20).prop_map(Step::Masked),
+            3 => Just(Step::Looked),
+        ]
+    }
+
+    fn perceived(who: u8, said: &str, number: u64) -> Event {
+        Event::Perceived(Perceived {
+            perception: Perceive::whisper(&format!("Person{who}"), said)
+                .number(number)
+                .build(),
+            classification: Classification {
+                verdict: MessageVerdict::Trigger,
+                rule: Rule::DirectMessage,
+            },
+            trust: Trust::FULL,
+            tokens: 1,
+            doubts: Vec::new(),
+            moved: None,
+            is_public: false,
+        })
+    }
+
+    fn turn(state: &State, who: u8, said: &str, found: &str) -> Vec<Event> {
+        let trigger = state.seq.next();
+        let id = CallId::try_new(format!("c{trigger}")).unwrap();
+        let memory =
+            json!({"id": "#1", "trust": 0.5, "from": "Person1", "text": found, "at": "now"});
+        let call = Call {
+            id: id.clone(),
+            name: "recall_memories".to_owned(),
+            arguments: json!({"query": said}).to_string(),
+            continues: false,
+        };
+        let replied = json!({
+            "model": "tiny", "reply": {"content": said, "reasoning": "", "tool_calls": [], "finish": "stop"}, "calls": [call],
+            "tokens": 3, "prompt_tokens": 5, "prompt_hash": "", "duration_ms": 1.0, "trust": 0.5, "least_shown": 0.5,
+        });
+        let replied: Replied = serde_json::from_value(replied).unwrap();
+        vec![
+            perceived(who, said, trigger.0),
+            Event::TickStarted(TickStarted {
+                tick: trigger.0,
+                context: crate::event::ContextType::TickEvent,
+                trigger,
+            }),
+            Event::Replied(replied),
+            Event::ToolAnswered(ToolAnswered {
+                call: id,
+                tool: "recall_memories".to_owned(),
+                category: Some(ToolCategory::SafeChain),
+                verdict: Verdict::Success,
+                content: json!({"success": true, "result": {"memories": [memory]}}).to_string(),
+                tokens: 4,
+                trust: Some(Trust::FULL),
+                cached: None,
+                is_unanswered: false,
+            }),
+            Event::TickEnded(TickEnded::new(StopReason::TerminalTool, None)),
+        ]
+    }
+
+    fn events(state: &State, step: &Step) -> Vec<Event> {
+        match step {
+            Step::Turn(who, said, found) => turn(state, *who, said, found),
+            Step::Withdrawn(seq) => vec![Event::MemoryChanged(MemoryChanged {
+                change: MemoryChange::Withdrawn {
+                    record: Origin::event(Seq(*seq)),
+                },
+                author: Author::Operator("florian".to_owned()),
+                reason: "it was wrong".to_owned(),
+            })],
+            Step::Masked(seq) => vec![Event::Compacted(Compacted {
+                mode: CompactionMode::Planned,
+                before: 2,
+                after: 1,
+                window: 3,
+                masked: vec![Seq(*seq)],
+                dropped: Vec::new(),
+                extraction: None,
+            })],
+            Step::Looked => Vec::new(),
+        }
+    }
+
+    fn look(state: &State) {
+        for turn in state.history.turns() {
+            let _words = (turn.words(), turn.known_to());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_of_a_finished_turn_is_what_is_worked_out_anew_whatever_happens_later(
+            steps in prop::collection::vec(step(), 1..30),
+        ) {
+            let mut state = State::default();
+            for step in &steps {
+                if matches!(step, Step::Looked) {
+                    look(&state);
+                }
+                for event in events(&state, step) {
+                    state.apply(state.seq.next(), Timestamp::EPOCH, &event);
+                }
+            }
+            let turns = steps.iter().filter(|step| matches!(step, Step::Turn(..)));
+            prop_assert_eq!(state.history.turns().len(), turns.count());
+            for turn in state.history.turns() {
+                prop_assert_eq!(turn.words(), &TurnWords::of(turn));
+                prop_assert_eq!(turn.known_to(), &Turn::known_to(turn));
+            }
+            // It is no part of the state.
+            let stored = serde_json::to_string(&state).unwrap();
+            let restored: State = serde_json::from_str(&stored).unwrap();
+            prop_assert_eq!(restored.hash().unwrap(), state.hash().unwrap());
+            for (one, other) in restored.history.turns().zip(state.history.turns()) {
+                prop_assert_eq!((one.words(), one.known_to()), (other.words(), other.known_to()));
+            }
+        }
+    }
+}
