@@ -83,21 +83,22 @@ fn cut(piece: &[char], is_quoted: bool, all: &mut Vec<Clause>) {
                     word.extend(letter.to_lowercase());
                 }
                 letter => {
-                    push(&mut words, std::mem::take(&mut word));
+                    push(&mut words, &word);
+                    word.clear();
                     if *letter == ',' {
                         words.push(",".to_owned());
                     }
                 }
             }
         }
-        push(&mut words, word);
+        push(&mut words, &word);
         if words.iter().any(|word| word != ",") {
             all.push(Clause { words, is_quoted });
         }
     }
 }
 
-fn push(words: &mut Vec<String>, word: String) {
+fn push(words: &mut Vec<String>, word: &str) {
     let word = word.trim_matches('\'');
     match word.strip_suffix("'s") {
         Some(owner) if !owner.is_empty() => words.extend([owner.to_owned(), "'s".to_owned()]),
