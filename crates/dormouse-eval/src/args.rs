@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dormouse_providers::EmbedderRef;
@@ -13,7 +13,7 @@ const EXIT_CODES: &str = "Exit codes:
   1    failed; standard error says why
   2    wrong command line or environment";
 
-/// Measures how well a memory recalls, and how a journal scores importance.
+/// Measures how well a memory recalls, how a journal scores importance, and what sleep does to both.
 #[derive(Debug, Parser)]
 #[command(name = "dormouse-eval", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
@@ -30,6 +30,70 @@ pub(crate) enum Command {
     /// Show how a journal would score the turns of conversations, by the formula and by rank
     #[command(after_help = EXIT_CODES)]
     Importance(Importance),
+    /// Let an assistant overhear a conversation for a week of seven days and nights, and show what each night did
+    #[command(after_help = EXIT_CODES)]
+    Week(Week),
+    /// Measure how well an assistant answers questions before sleep, after one night and after seven, with controls
+    #[command(after_help = EXIT_CODES)]
+    Sleep(Sleep),
+}
+
+/// A week.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Week {
+    /// A file of conversations in the published format of LoCoMo or LongMemEval
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The format of the file [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    /// Which conversation of the file, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) conversation: usize,
+    /// The model that makes facts, scores and insights at night
+    #[arg(long, value_name = "MODEL", default_value = "offline")]
+    pub(crate) model: ModelName,
+    /// What is random follows from this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Live the week twice, and fail unless both end in the same state
+    #[arg(long)]
+    pub(crate) twice: bool,
+}
+
+/// What sleep does to recall.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Sleep {
+    /// A file of conversations and questions in the published format of LoCoMo or LongMemEval
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The format of the file [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    /// Only this conversation of the file, counted from 1 [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) conversation: Option<usize>,
+    /// What is random follows from this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// A model that needs no server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelName {
+    /// The offline model, which follows fixed rules
+    Offline,
+    /// A model that copies what it is shown
+    Scripted,
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Offline => "offline",
+            Self::Scripted => "scripted",
+        })
+    }
 }
 
 /// Scoring importance.

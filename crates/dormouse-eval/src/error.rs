@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use dormouse_providers::RequestedEmbedderError;
 
-use crate::{contender::ContenderError, dataset::DatasetError};
+use crate::{contender::ContenderError, dataset::DatasetError, life::LifeError};
 
 /// Why an evaluation stopped without a result.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +15,22 @@ pub(crate) enum EvalError {
     Encoder(#[from] RequestedEmbedderError),
     #[error(transparent)]
     Contender(#[from] ContenderError),
+    #[error(transparent)]
+    Life(#[from] LifeError),
+    #[error(
+        "--conversation is {asked}; expected 1 to {count}, the number of conversations in the file"
+    )]
+    NoConversation {
+        /// The number that was asked for.
+        asked: usize,
+        /// How many there are.
+        count: usize,
+    },
+    #[error("two weeks with seed {seed} did not end in the same state")]
+    Unequal {
+        /// The seed.
+        seed: u64,
+    },
     #[error("{}: the results file (--receipts) must not be the evaluated file", path.display())]
     SameFile {
         /// The file.
@@ -39,9 +55,11 @@ impl EvalError {
     /// 2 for a wrong command line or environment, 1 for everything else.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Encoder(_) | Self::SameFile { .. } => 2,
+            Self::Encoder(_) | Self::SameFile { .. } | Self::NoConversation { .. } => 2,
             Self::Dataset(_)
             | Self::Contender(_)
+            | Self::Life(_)
+            | Self::Unequal { .. }
             | Self::Receipts { .. }
             | Self::Json(_)
             | Self::System(_)

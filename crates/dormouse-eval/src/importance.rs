@@ -92,7 +92,11 @@ impl Display for ImportanceReport {
         )?;
         write!(f, "{:<26}", "")?;
         (1..=10).try_for_each(|importance| write!(f, " {importance:>5}"))?;
-        writeln!(f, " {:>6} {:>20}", "mean", "entries a reflection")?;
+        writeln!(
+            f,
+            " {:>6} {:>6} {:>20}",
+            "8 up", "mean", "entries a reflection"
+        )?;
         for (name, counts) in rules {
             let all: u64 = counts.iter().sum();
             let worth: u64 = (1..)
@@ -104,7 +108,13 @@ impl Display for ImportanceReport {
             for count in counts {
                 write!(f, " {:>5.1}", *count as f64 * 100.0 / all.max(1) as f64)?;
             }
-            writeln!(f, " {mean:>6.2} {:>20.1}", THRESHOLD / mean.max(1.0))?;
+            let high: u64 = counts.iter().skip(7).sum();
+            let high = high as f64 * 100.0 / all.max(1) as f64;
+            writeln!(
+                f,
+                " {high:>6.1} {mean:>6.2} {:>20.1}",
+                THRESHOLD / mean.max(1.0)
+            )?;
         }
         Ok(())
     }

@@ -1,22 +1,29 @@
-//! The program `dormouse-eval` measures what a memory recalls, and how a journal scores importance. The input is conversations, with questions and the known
-//! evidence for each question.
+//! The program `dormouse-eval` measures what a memory recalls, how a journal scores importance, and what sleep does to both. The input is
+//! conversations, with questions and the known evidence for each question.
 //!
-//! Layer 7. Each conversation is added to a memory of its own, and each question is asked, through the public API. Only
-//! `--receipts` writes a file.
+//! Layer 7. `recall` adds each conversation to a memory of its own, through the public API. `week` and `sleep` let a real assistant overhear it, in a
+//! temporary folder that is removed again. Each question is asked of the memory. Only `--receipts` writes a file that stays.
 //!
 //! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.
 
 mod args;
+mod comparison;
 mod contender;
 mod dataset;
 mod encoder;
 mod error;
+mod evidence;
 mod importance;
+mod life;
 mod measuring;
 mod metrics;
 mod receipts;
 mod report;
+mod scripted;
+mod seeded;
+mod sleeping;
 mod table;
+mod week;
 
 use std::{
     env,
@@ -33,13 +40,15 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Command, CommandLine, Importance, Recall};
+use args::{Command, CommandLine, Importance, Recall, Sleep, Week};
 use contender::Ranking;
 use error::EvalError;
 use importance::ImportanceReport;
 use measuring::{Asking, Step};
 use receipts::Receipts;
 use report::Report;
+use sleeping::SleepReport;
+use week::WeekReport;
 
 fn main() -> ExitCode {
     let command = CommandLine::parse().command;
@@ -47,6 +56,8 @@ fn main() -> ExitCode {
     let done = match &command {
         Command::Recall(asked) => recall(asked),
         Command::Importance(asked) => importance(asked),
+        Command::Week(asked) => week(asked),
+        Command::Sleep(asked) => sleep(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,13 +96,16 @@ fn printable(text: &str) -> String {
     escape_hidden(text).replace('\n', "\n    ")
 }
 
-fn recall(asked: &Recall) -> Result<(), EvalError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+fn runtime() -> Result<tokio::runtime::Runtime, EvalError> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(EvalError::System)?;
-    let report = runtime.block_on(measure(asked))?;
+        .map_err(EvalError::System)
+}
+
+fn recall(asked: &Recall) -> Result<(), EvalError> {
+    let report = runtime()?.block_on(measure(asked))?;
     let text = if asked.json {
         format!("{}\n", escape_hidden_json(&serde_json::to_string(&report)?))
     } else {
@@ -103,6 +117,20 @@ fn recall(asked: &Recall) -> Result<(), EvalError> {
 fn importance(asked: &Importance) -> Result<(), EvalError> {
     let dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
     print(&ImportanceReport::of(&dataset).to_string())
+}
+
+fn week(asked: &Week) -> Result<(), EvalError> {
+    let report = runtime()?.block_on(Box::pin(WeekReport::of(asked)))?;
+    print(&report.to_string())?;
+    match report.is_equal {
+        Some(false) => Err(EvalError::Unequal { seed: asked.seed }),
+        Some(true) | None => Ok(()),
+    }
+}
+
+fn sleep(asked: &Sleep) -> Result<(), EvalError> {
+    let report = runtime()?.block_on(Box::pin(SleepReport::of(asked)))?;
+    print(&report.to_string())
 }
 
 fn print(text: &str) -> Result<(), EvalError> {

@@ -169,7 +169,13 @@ fn ranked<'a>(
     places.filter(move |(place, _)| seen.insert(*place))
 }
 
-fn marks(grain: Grain, conversation: &Conversation, question: &Question, answer: &Answer) -> Marks {
+/// The measures of the answer to one question.
+pub(super) fn marks(
+    grain: Grain,
+    conversation: &Conversation,
+    question: &Question,
+    answer: &Answer,
+) -> Marks {
     let turns = contender::places(&answer.ranked);
     let shown = answer.shown.iter().map(|turns| match grain {
         Grain::Turn => turns.iter().copied().collect(),

@@ -10,7 +10,7 @@
 //! | duplicate | same speaker, within the window | any record of at least its trust | the same text, except for case and spaces |
 //! | near duplicate | no | any record of at least its trust | [`AdmissionPolicy::near`] of its words and pairs of words, the same numbers, the same negation |
 //! | echo | no | yes | like near duplicate, of a record that was recalled into the prompt |
-//! | about itself | no | yes | [`dormouse_redact::is_about_itself`]: a phrase, or the assistant's name at the beginning |
+//! | about itself | no | yes | [`dormouse_redact::is_about_itself`] |
 //! | too long | no | yes | more than [`AdmissionPolicy::longest`] bytes |
 //! | low trust | no | yes | less than [`AdmissionPolicy::min_trust`] |
 //!

@@ -36,14 +36,14 @@ fn each_rule_is_a_line_and_rank_spreads_what_the_formula_crowds_together() {
     assert_eq!(
         whole,
         [
-            0.0, 0.0, 0.0, 0.0, 0.0, 33.3, 0.0, 33.3, 0.0, 33.3, 8.0, 18.8
+            0.0, 0.0, 0.0, 0.0, 0.0, 33.3, 0.0, 33.3, 0.0, 33.3, 66.7, 8.0, 18.8
         ]
     );
     let inside = row("formula, inside of words");
     assert_eq!(
         inside,
         [
-            0.0, 0.0, 0.0, 0.0, 0.0, 33.3, 0.0, 0.0, 0.0, 66.7, 8.67, 17.3
+            0.0, 0.0, 0.0, 0.0, 0.0, 33.3, 0.0, 0.0, 0.0, 66.7, 66.7, 8.67, 17.3
         ]
     );
     let rank = row("rank, whole words");

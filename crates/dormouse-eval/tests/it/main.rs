@@ -4,3 +4,4 @@
 mod importance;
 mod program;
 mod recall;
+mod week;

@@ -1,6 +1,7 @@
 //! What is found in texts, what is left alone, and how much of both.
 #![expect(clippy::unwrap_used, reason = "a test that goes wrong ends in a panic")]
 
+mod about_itself;
 mod agreement;
 mod corpus;
 mod disguises;

@@ -79,6 +79,8 @@ proptest! {
     fn a_phrase_about_the_assistant_is_always_detected(
         index in 0..ABOUT_ITSELF.len(), before in "([a-z]{1,5} ){0,4}", after in "( [a-z]{1,5}){0,4}",
     ) {
+        // "The character of the village" is not about the assistant.
+        prop_assume!(!after.starts_with(" of"));
         let text = format!("{before}{}{after}", ABOUT_ITSELF[index].to_uppercase());
         prop_assert!(is_about_itself(&text, &[]), "{}", text);
     }
