@@ -20,7 +20,7 @@ mod questions;
 mod state;
 
 use dormouse_contracts::{Audience, Trust};
-use dormouse_retrieval::support::{ShownText, support};
+use dormouse_retrieval::support::{AnalysedText, ShownText, support};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -125,7 +125,7 @@ impl Journal {
         let entries: Vec<_> = entries.into_iter().flatten().map(as_shown).collect();
         let entries: Vec<_> = entries.iter().collect();
         // Nobody names what a question is made from, and it is made from nothing else.
-        let nothing = ShownText::text(Trust::FULL, "");
+        let nothing = AnalysedText::from(ShownText::text(Trust::FULL, ""));
         let trust = |question: &String| support(question, "", &[&nothing], &entries).trust;
         let trust = questions.iter().map(trust).collect();
         JournalChange::QuestionsRaised { questions, trust }
@@ -149,12 +149,12 @@ impl Journal {
     }
 }
 
-fn as_shown(entry: &JournalEntry) -> ShownText<'_> {
-    ShownText {
+fn as_shown(entry: &JournalEntry) -> AnalysedText<'_> {
+    AnalysedText::from(ShownText {
         speaker: entry.source_entity.name().unwrap_or_default().to_owned(),
         around: entry.timestamp.to_string(),
         ..ShownText::text(entry.source_trust, entry.content.as_str())
-    }
+    })
 }
 
 /// Entries that the same people were party to.
