@@ -183,7 +183,7 @@ impl NightWorker {
     }
 
     /// Takes back what this night changed after this event, the last change first.
-    async fn take_back<L: Append + ReadEvents>(
+    async fn take_back<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
         begun: Seq,

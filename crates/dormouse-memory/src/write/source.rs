@@ -69,8 +69,27 @@ impl Memory {
         blocking(move || Ok(inner.sources(min_trust, &records)?)).await
     }
 
-    /// At most `limit` sources in the order of their records: what others said and what was imported, believed at least as
-    /// far as a fact must be, and not read yet. The words of the assistant itself are left out: they repeat what it heard.
+    /// Of each of these records, whether facts were made of it, and that was not taken back.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn are_read(&self, records: &[RecordId]) -> Result<Vec<bool>, MemoryError> {
+        let inner = self.inner.clone();
+        let records = records.to_vec();
+        blocking(move || {
+            let are_read: Vec<bool> = inner.store.read(|reading| {
+                let read = records.iter();
+                let read = read.map(|id| Ok(reading.state(&tables::extracted(*id))? > 0));
+                read.collect()
+            })?;
+            Ok(are_read)
+        })
+        .await
+    }
+
+    /// At most `limit` sources in the order of their records: what others said, what was imported, and what the journal has of what
+    /// happened, believed at least as far as a fact must be, and not read yet. The words of the assistant itself are left out: they repeat what it heard.
     ///
     /// Reads the records of the file until there are enough.
     ///
@@ -119,9 +138,18 @@ impl Inner {
     }
 }
 
-/// Whether facts may be made of a record: of what others said and what was imported, if it is believed far enough.
+/// Whether facts may be made of a record: of what others said, what was imported, and what the journal has of what happened, if it
+/// is believed far enough.
 fn may_be_asked_about(record: &Record, min_trust: Trust) -> bool {
-    is_raw(record) && record.trust >= min_trust && record.speaker != Attribution::Myself
+    let is_source = is_raw(record) || is_journal_entry(record);
+    is_source && record.trust >= min_trust && record.speaker != Attribution::Myself
+}
+
+/// Whether a record is an entry of the journal about what happened. What was concluded is no source of facts.
+fn is_journal_entry(record: &Record) -> bool {
+    record.collection == Collection::Journal
+        && record.provenance.derivation == Derivation::Stored
+        && record.kind == RecordKind::Event
 }
 
 /// Whether a record holds what somebody said or what happened, word for word. It is evidence, which never becomes wrong.
