@@ -19,6 +19,7 @@ pub use work::NightWorker;
 use crate::{
     config::{LONGEST_SLEEP_HOURS, SleepSettings, Switch},
     event::{FellAsleep, GoalNote, WakeCause, WokeUp},
+    gate::Reason,
     state::{State, Trigger, Turn},
 };
 
@@ -116,9 +117,6 @@ impl State {
         if waiting > 0 {
             return Err(SleepError::SomebodyWaits(waiting));
         }
-        let is_reason = |reason: &GoalNote| {
-            !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
-        };
         if !wish.reason.as_ref().is_none_or(is_reason) {
             return Err(SleepError::Reason);
         }
@@ -142,8 +140,36 @@ impl State {
     /// [`SleepError::Awake`].
     pub fn wake_up(&self, cause: WakeCause) -> Result<WokeUp, SleepError> {
         let night = self.sleep.tonight().ok_or(SleepError::Awake)?.number;
-        Ok(WokeUp { night, cause })
+        Ok(WokeUp {
+            night,
+            cause,
+            reason: None,
+        })
     }
+
+    /// The same, and why.
+    ///
+    /// # Errors
+    ///
+    /// [`SleepError`] if it is awake, or the reason is blank or too long.
+    pub(crate) fn wake_up_because(
+        &self,
+        cause: WakeCause,
+        reason: GoalNote,
+    ) -> Result<WokeUp, SleepError> {
+        let woken = self.wake_up(cause)?;
+        match is_reason(&reason) {
+            true => Ok(WokeUp {
+                reason: Some(reason),
+                ..woken
+            }),
+            false => Err(SleepError::Reason),
+        }
+    }
+}
+
+fn is_reason(reason: &GoalNote) -> bool {
+    !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
 }
 
 /// When an assistant wakes that falls asleep at `now`, if nobody says when: at the end of the night of its schedule, if it sleeps into
@@ -209,6 +235,7 @@ pub(crate) fn wakes(state: &State, now: Timestamp) -> Option<WokeUp> {
         Some(WokeUp {
             night: night.number,
             cause,
+            reason: None,
         })
     };
     if night.until <= now || night.until.since(now) > LONGEST_SLEEP {
@@ -261,6 +288,48 @@ fn is_far(at: Timestamp, now: Timestamp) -> bool {
     at.since(now) > LONGEST_SLEEP
 }
 
+/// The turn in its sleep that is open, if there is one.
+fn open_turn(state: &State) -> Option<&Turn> {
+    let current = state.turns.current();
+    current.filter(|turn| turn.trigger.is_sleep())
+}
+
+/// Whether a turn in its sleep ends at `now` before the model is asked again: the assistant is awake, or is about to wake.
+pub(crate) fn ends_turn(state: &State, turn: &Turn, now: Timestamp) -> bool {
+    turn.trigger.is_sleep() && (!state.sleep.is_asleep() || wakes(state, now).is_some())
+}
+
+/// The turn in its sleep that begins or goes on at `now`, if one does; and the one that is still open after it woke.
+pub(crate) fn turn_at(state: &State, now: Timestamp) -> Option<Reason> {
+    if let Some(turn) = open_turn(state).filter(|_| !state.sleep.is_asleep()) {
+        return Some(Reason::OpenTurn(turn.trigger_seq()));
+    }
+    if wakes(state, now).is_some() {
+        return None;
+    }
+    let (at, reason) = next_turn(state, now)?;
+    (at <= now || is_far(at, now)).then_some(reason)
+}
+
+/// When the next turn in its sleep begins or goes on, if it is asleep.
+fn next_turn(state: &State, now: Timestamp) -> Option<(Timestamp, Reason)> {
+    state.sleep.tonight()?;
+    let (at, reason) = match open_turn(state) {
+        Some(turn) => {
+            let at = turn.wait().map_or(now, |wait| wait.until);
+            (at, Reason::OpenTurn(turn.trigger_seq()))
+        }
+        None => {
+            let settings = &state.configuration.settings.sleep;
+            let (at, trigger) = state.sleep.next_turn(settings)?;
+            (at, Reason::Waiting(trigger))
+        }
+    };
+    let services = &state.configuration.services;
+    let pause = state.services.pauses.of_all(services, now);
+    Some((pause.map_or(at, |pause| at.max(pause.until)), reason))
+}
+
 /// When an assistant that has nothing to do falls asleep, or one that is asleep wakes, if nothing happens until then.
 pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
     let Some(night) = state.sleep.tonight() else {
@@ -275,7 +344,8 @@ pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
 /// The same, or when an assistant that is asleep has work to do, if that is before.
 pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
     let mode = next_mode(state, now).into_iter();
-    mode.chain(next_tick(state)).min()
+    let turn = next_turn(state, now).map(|(at, _)| at);
+    mode.chain(next_tick(state)).chain(turn).min()
 }
 
 /// Whether a recorded piece of work is the one that was to be done.

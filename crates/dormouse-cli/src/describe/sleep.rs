@@ -1,7 +1,8 @@
 //! Nights in words.
 
 use dormouse_engine::{
-    Activity, Event, FellAsleep, NightStepped, ProbeResult, Status, StepOutcome, WakeCause, WokeUp,
+    Activity, Event, FellAsleep, GoalNote, NightStepped, ProbeResult, Status, StepOutcome,
+    WakeCause, WokeUp,
 };
 
 use super::{excerpt, second};
@@ -16,9 +17,7 @@ pub(super) fn of(event: &Event) -> String {
             until,
             reason,
         }) => {
-            let reason = reason.as_ref();
-            let reason = reason.map(|reason| format!(": {}", excerpt(&reason.text)));
-            let reason = reason.unwrap_or_default();
+            let reason = said(reason.as_ref());
             format!(
                 "night {night}, by {author}, until {}{reason}",
                 second(*until)
@@ -30,11 +29,21 @@ pub(super) fn of(event: &Event) -> String {
             outcome,
             ..
         }) => format!("night {night}, {step}: {}", came_to(outcome)),
-        Event::WokeUp(WokeUp { night, cause }) => {
-            format!("from night {night}: {}", woken_by(cause))
+        Event::WokeUp(WokeUp {
+            night,
+            cause,
+            reason,
+        }) => {
+            let reason = said(reason.as_ref());
+            format!("from night {night}: {}{reason}", woken_by(cause))
         }
         _ => String::new(),
     }
+}
+
+fn said(reason: Option<&GoalNote>) -> String {
+    let reason = reason.map(|reason| format!(": {}", excerpt(&reason.text)));
+    reason.unwrap_or_default()
 }
 
 fn came_to(outcome: &StepOutcome) -> String {

@@ -8,7 +8,9 @@ use dormouse_contracts::{
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
-use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus};
+use dormouse_memory::{
+    Collection, Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus,
+};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
@@ -51,9 +53,37 @@ async fn answer(
     key: &AssistantId,
     ask: MemoryQuery,
 ) -> Result<MemoryAnswer, RecallFailure> {
-    caught_up(ports, key).await?;
+    if let MemoryQuery::SimilarEntries { .. } = ask {
+        // Entries that the memory does not have yet are found by their words.
+        let _caught_up = caught_up(ports, key).await;
+    } else {
+        caught_up(ports, key).await?;
+    }
     let now = ports.clock.now();
     match ask {
+        MemoryQuery::SimilarEntries {
+            query,
+            limit,
+            listeners,
+        } => {
+            let mut request = RecallRequest::new(query)
+                .limit(limit)
+                .in_collection(Collection::Journal)
+                .min_trust(Trust::NONE)
+                .min_quote_trust(Trust::NONE)
+                .asked_at(now);
+            if let Some(listeners) = listeners {
+                request = request.for_listeners(listeners);
+            }
+            let hits = ports.memory.similar_records(&request).await;
+            let hits = hits.unwrap_or_else(|error| {
+                unreadable(&error);
+                Vec::new()
+            });
+            let hits = hits.into_iter();
+            let hits = hits.map(|hit| (Origin::from_number(hit.id), hit.score));
+            Ok(MemoryAnswer::Similar(hits.collect()))
+        }
         MemoryQuery::Recall {
             query,
             limit,
