@@ -40,8 +40,11 @@ pub(crate) async fn ask_memory(
     ask: MemoryQuery,
     limit: Duration,
 ) -> Done {
+    // A search of the journal goes by words if the encoder does not answer.
+    let is_hint = matches!(ask, MemoryQuery::SimilarEntries { .. });
     let answer = match deadline(limit, answer(&ports, &key, ask)).await {
         Ok(Ok(answer)) => answer,
+        _ if is_hint => MemoryAnswer::Similar(Vec::new()),
         Ok(Err(failure)) => MemoryAnswer::Refused(failure.reason().to_owned()),
         Err(_) => MemoryAnswer::Refused(RecallFailure::TimedOut.reason().to_owned()),
     };
@@ -53,12 +56,7 @@ async fn answer(
     key: &AssistantId,
     ask: MemoryQuery,
 ) -> Result<MemoryAnswer, RecallFailure> {
-    if let MemoryQuery::SimilarEntries { .. } = ask {
-        // Entries that the memory does not have yet are found by their words.
-        let _caught_up = caught_up(ports, key).await;
-    } else {
-        caught_up(ports, key).await?;
-    }
+    caught_up(ports, key).await?;
     let now = ports.clock.now();
     match ask {
         MemoryQuery::SimilarEntries {
@@ -76,11 +74,7 @@ async fn answer(
                 request = request.for_listeners(listeners);
             }
             let hits = ports.memory.similar_records(&request).await;
-            let hits = hits.unwrap_or_else(|error| {
-                unreadable(&error);
-                Vec::new()
-            });
-            let hits = hits.into_iter();
+            let hits = hits.map_err(|error| unreadable(&error))?.into_iter();
             let hits = hits.map(|hit| (Origin::from_number(hit.id), hit.score));
             Ok(MemoryAnswer::Similar(hits.collect()))
         }
