@@ -244,11 +244,13 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         let book = restore(&self.log, &self.key).await?.journal;
         let ids = book.journal().entries().map(|entry| entry.id);
         let records: Vec<Origin> = ids.filter_map(|id| book.record(id)).collect();
-        let are_read = self.memory.are_read(&records).await?.into_iter();
-        let read = records.into_iter().zip(are_read);
-        let read = read.filter_map(|(record, is_read)| is_read.then_some(record));
-        let read: BTreeSet<Origin> = read.collect();
+        let read_by = self.memory.read_by(&records).await?.into_iter();
+        let read_by: Vec<(Origin, Option<Seq>)> = records.into_iter().zip(read_by).collect();
         let marked = |state: &State| {
+            let stands = |event: &Seq| !state.undos.is_taken_back(*event);
+            let read = read_by.iter();
+            let read = read.filter(|(_, event)| event.as_ref().is_some_and(stands));
+            let read: BTreeSet<Origin> = read.map(|(record, _)| *record).collect();
             let marked = state
                 .journal
                 .mark_consolidated(&read, (author.clone(), reason));

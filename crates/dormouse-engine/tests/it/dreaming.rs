@@ -84,6 +84,13 @@ async fn lived(home: &Home) -> State {
     restore(&home.log, &key()).await.unwrap()
 }
 
+/// Waits until the model is asked in its sleep for the n-th time.
+async fn dreams_begun(home: &Home, count: usize) {
+    while dreamt(home).len() < count {
+        sleep(Duration::from_secs(1)).await;
+    }
+}
+
 fn hours(count: u64) -> Duration {
     Duration::from_secs(3_600 * count)
 }
@@ -203,8 +210,7 @@ async fn who_calls_does_not_wait_for_a_thought_in_its_sleep() {
     let never = Gate::new();
     let home = Home::with(dreaming([ScriptedTurn::after(&never, noop())])).configured(dreams(1));
     let life = home.wake().await;
-    sleep(hours(2)).await;
-    assert_eq!(dreamt(&home).len(), 1, "it is thinking");
+    dreams_begun(&home, 1).await;
     life.accept(Perceive::whisper("Alice", "help!").build())
         .await;
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
@@ -225,11 +231,10 @@ async fn a_turn_in_its_sleep_that_was_killed_goes_on_and_one_that_is_stopped_wai
     let stuck = || ScriptedTurn::after(&never, noop());
     let home = Home::with(dreaming([stuck(), stuck()])).configured(dreams(1));
     let life = home.wake().await;
-    sleep(hours(2)).await;
+    dreams_begun(&home, 1).await;
     life.crash().await;
     let life = home.wake().await;
-    sleep(minutes(1)).await;
-    assert_eq!(dreamt(&home).len(), 2, "it goes on");
+    dreams_begun(&home, 2).await;
     life.handle.stop("Carol", "").await.unwrap();
     sleep(minutes(30)).await;
     assert_eq!(dreamt(&home).len(), 2, "it waits");

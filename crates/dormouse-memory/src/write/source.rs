@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Seq, Timestamp, Trust};
 use dormouse_text::beginning_bytes;
 
 use super::{attempts::Attempts, settings::ExtractionSettings};
@@ -69,21 +69,23 @@ impl Memory {
         blocking(move || Ok(inner.sources(min_trust, &records)?)).await
     }
 
-    /// Of each of these records, whether facts were made of it, and that was not taken back.
+    /// The event by which facts were made of each of these records, also if that was taken back; `None` if none were.
     ///
     /// # Errors
     ///
     /// [`MemoryError::Store`] if the file fails.
-    pub async fn are_read(&self, records: &[RecordId]) -> Result<Vec<bool>, MemoryError> {
+    pub async fn read_by(&self, records: &[RecordId]) -> Result<Vec<Option<Seq>>, MemoryError> {
         let inner = self.inner.clone();
         let records = records.to_vec();
         blocking(move || {
-            let are_read: Vec<bool> = inner.store.read(|reading| {
-                let read = records.iter();
-                let read = read.map(|id| Ok(reading.state(&tables::extracted(*id))? > 0));
-                read.collect()
+            let read_by: Vec<u64> = inner.store.read(|reading| {
+                let read_by = records.iter();
+                let read_by = read_by.map(|id| reading.state(&tables::extracted(*id)));
+                read_by.collect()
             })?;
-            Ok(are_read)
+            // The number of an event is never 0.
+            let read_by = read_by.into_iter();
+            Ok(read_by.map(|seq| (seq > 0).then_some(Seq(seq))).collect())
         })
         .await
     }
