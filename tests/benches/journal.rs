@@ -1,4 +1,4 @@
-//! A journal at growing sizes: adding, and searching compared with a linear scan, in one run: `cargo xtask bench`.
+//! A journal at growing sizes: adding, and searching compared with a linear scan, in one run: `cargo xtask bench journal`.
 //!
 //! `cargo bench -p dormouse-tests --bench journal -- 1000000` measures that many entries only.
 #![expect(
@@ -15,11 +15,10 @@ mod clock;
 )]
 #[path = "recall/speech.rs"]
 mod speech;
-#[expect(dead_code, reason = "other measurements need the middle, too")]
 #[path = "recall/times.rs"]
 mod times;
 
-use std::hint::black_box;
+use std::{hint::black_box, time::Duration};
 
 use dormouse_contracts::Timestamp;
 use dormouse_journal::{
@@ -27,7 +26,7 @@ use dormouse_journal::{
 };
 
 use clock::now;
-use speech::{Speech, Turn};
+use speech::{Turn, Turns};
 use times::Times;
 
 /// The sizes at which growth shows, in entries.
@@ -55,21 +54,25 @@ fn main() {
     };
     for size in sizes {
         println!("\n{size} entries of a journal");
-        measure(&Speech::of(size));
+        measure(size);
     }
 }
 
-fn measure(speech: &Speech) {
+/// Only the journal and its index are held: what is written is made entry by entry.
+fn measure(size: u64) {
+    let entries = usize::try_from(size).unwrap();
     let settings = JournalSettings {
-        max_entries: speech.turns.len(),
+        max_entries: entries,
         ..JournalSettings::default()
     };
     let (mut journal, mut index) = (Journal::new(), JournalIndex::default());
-    let tenth = speech.turns.len() / 10;
+    let tenth = entries / 10;
     let (mut first, mut last) = (Times::default(), Times::default());
-    for (place, turn) in speech.turns.iter().enumerate() {
+    let (mut turns, mut end) = (Turns::of(size), Timestamp::EPOCH);
+    for (place, turn) in turns.by_ref().enumerate() {
+        end = at(&turn);
         let begun = now();
-        add(&mut journal, &mut index, turn, &settings);
+        add(&mut journal, &mut index, &turn, &settings);
         let took = now().duration_since(begun);
         if place < tenth {
             first.push(took);
@@ -77,12 +80,14 @@ fn measure(speech: &Speech) {
             last.push(took);
         }
     }
+    let grown = ratio(last.middle(), first.middle());
     first.tell("adding one of the first tenth");
     last.tell("adding one of the last tenth");
-    let end = at(speech.turns.last().unwrap());
-    let is_large = speech.turns.len() >= LARGE;
-    let of = |[small, large]: [usize; 2]| if is_large { large } else { small };
-    let questions = |many| speech.questions.iter().take(of(many));
+    println!("  the last tenth takes {grown:.2} times as long as the first");
+    let all = turns.questions();
+    let of = |[small, large]: [usize; 2]| if entries >= LARGE { large } else { small };
+    let questions = |many| all.iter().take(of(many));
+    let mut found = Vec::new();
     for (what, query) in [
         ("index, by the documented score", JournalQuery::episodic("")),
         ("index, by relevance", JournalQuery::ranked("")),
@@ -96,6 +101,7 @@ fn measure(speech: &Speech) {
             };
             times.time(|| black_box(index.search(&journal, &query, end)));
         }
+        found.push((what, times.middle()));
         times.tell(what);
     }
     let (score, mut times) = (EpisodicScore::default(), Times::default());
@@ -107,7 +113,18 @@ fn measure(speech: &Speech) {
             black_box(scores.fold(0.0, f64::max))
         });
     }
+    let scan = times.middle();
     times.tell("linear scan, by the documented score");
+    for (what, took) in found {
+        println!(
+            "  {what}: {:.0} times as fast as the scan",
+            ratio(scan, took)
+        );
+    }
+}
+
+fn ratio(one: Duration, other: Duration) -> f64 {
+    one.as_secs_f64() / other.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
 fn add(journal: &mut Journal, index: &mut JournalIndex, turn: &Turn, settings: &JournalSettings) {

@@ -29,6 +29,16 @@ pub(crate) fn turns(sh: &Shell) -> Result {
     Ok(())
 }
 
+/// `cargo xtask bench journal`: adding to a journal and searching it, against a linear scan; of one size only, if one is given.
+pub(crate) fn journal(sh: &Shell, entries: &[&str]) -> Result {
+    cmd!(
+        sh,
+        "cargo bench --package dormouse-tests --bench journal -- {entries...}"
+    )
+    .run()?;
+    Ok(())
+}
+
 /// `cargo xtask bench forgetting`: measures forgetting in the log of a year, with this many events.
 pub(crate) fn forgetting(sh: &Shell, events: &str) -> Result {
     cmd!(

@@ -36,6 +36,7 @@ Usage: cargo xtask <command>
   tidy               rules that no other tool checks: README, layer, example and crate doc of each crate
   deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches
+  bench journal      adding to a journal and searching it, against a scan [--entries 1000000]
   bench turns        a turn of five steps over HTTP, against a bare client
   bench residents    residents in one process [--count 1000]
   bench forgetting   forgetting in the log of a year [--events 1000000]
@@ -68,6 +69,8 @@ fn run(arguments: &[String]) -> Result {
         ["tidy"] => tidy::run(&sh),
         ["deny"] => deny::run(&sh),
         ["bench"] => bench::run(&sh),
+        ["bench", "journal"] => bench::journal(&sh, &[]),
+        ["bench", "journal", "--entries", count] => bench::journal(&sh, &[count]),
         ["bench", "turns"] => bench::turns(&sh),
         ["bench", "residents"] => bench::residents(&sh, "1000"),
         ["bench", "residents", "--count", count] => bench::residents(&sh, count),

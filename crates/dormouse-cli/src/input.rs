@@ -31,11 +31,12 @@ Type a line to say it to the assistant. Besides:
   go WAY   WAY           go somewhere: go north, north, n
 Commands to the program:
   /help   /status   /memories   /log [N]   /stop [WHY] and /clear (the emergency stop)
-  /retry (call the model now, even during a pause)   /sleep [WHY] and /wake   /quit
+  /retry (call the model now, even during a pause)   /quit
+  /sleep [WHY], /wake, /night and /journal [...] (as the commands of dormouse: /journal search \"two words\")
   /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)";
 
 /// The commands of the program, for the error that lists them.
-const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake and /quit";
+const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake, /night, /journal [...] and /quit";
 
 /// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -85,10 +86,8 @@ pub(crate) enum Command {
     Approvals,
     /// Confirm or refuse the act with this number, for this reason; it may be empty.
     Answer(ApprovalAnswer, u64, String),
-    /// Let the assistant sleep, for this reason; it may be empty.
-    Sleep(String),
-    /// Wake it.
-    Wake,
+    /// What the program does for these arguments: its command, and what follows.
+    Program(Vec<String>),
     /// Ask the model again now.
     Retry,
     /// End.
@@ -103,8 +102,7 @@ impl Command {
             Self::Help | Self::Status | Self::Stop(_) | Self::Clear | Self::Retry | Self::Quit => {
                 true
             }
-            Self::Sleep(_)
-            | Self::Wake
+            Self::Program(_)
             | Self::Approvals
             | Self::Answer(..)
             | Self::Memories
@@ -196,6 +194,21 @@ fn answer(answer: ApprovalAnswer, text: &str) -> Result<Command, InputError> {
     }
 }
 
+/// The arguments in a text: words, and several words in quotation marks as one.
+fn arguments_of(text: &str) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (argument, left) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+        };
+        arguments.push(argument.to_owned());
+        rest = left.trim_start();
+    }
+    arguments
+}
+
 fn command_of(text: &str) -> Result<Command, InputError> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     match (name, rest.trim()) {
@@ -207,8 +220,17 @@ fn command_of(text: &str) -> Result<Command, InputError> {
         ("approvals", "") => Ok(Command::Approvals),
         ("approve", rest) => answer(ApprovalAnswer::Allowed, rest),
         ("deny", rest) => answer(ApprovalAnswer::Denied, rest),
-        ("sleep", reason) => Ok(Command::Sleep(reason.to_owned())),
-        ("wake", "") => Ok(Command::Wake),
+        ("sleep", reason) if !reason.is_empty() && !reason.starts_with("--") => Ok(
+            Command::Program(["sleep", "--reason", reason].map(str::to_owned).to_vec()),
+        ),
+        ("journal", "") => Ok(Command::Program(
+            ["journal", "list"].map(str::to_owned).to_vec(),
+        )),
+        ("journal" | "sleep" | "wake" | "night", rest) => {
+            let mut arguments = vec![name.to_owned()];
+            arguments.extend(arguments_of(rest));
+            Ok(Command::Program(arguments))
+        }
         ("retry", "") => Ok(Command::Retry),
         ("quit", "") => Ok(Command::Quit),
         ("log", "") => Ok(Command::Log(LOG_DEFAULT)),

@@ -8,8 +8,8 @@ use dormouse_engine::{
 use dormouse_host::{DataFolder, SystemClock};
 use dormouse_journal::{
     EntryError, EntryId, EntryLabel, EntryLabelError, Importance, ImportanceError, Journal,
-    JournalChange, JournalChangeError, JournalEntry, JournalIndex, JournalQuery, JournalSearch,
-    NewEntry, SourceType, SourceTypeError,
+    JournalChange, JournalChangeError, JournalEntry, JournalQuery, JournalSearch, NewEntry,
+    SourceType, SourceTypeError,
 };
 use serde_json::{Value, json};
 
@@ -258,8 +258,7 @@ fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Ex
     {
         query.mode = JournalSearch::Episodic(score);
     }
-    let journal = state.journal.journal();
-    let found = JournalIndex::of(journal).search(journal, &query, SystemClock.now());
+    let found = state.journal.search(&query, SystemClock.now());
     for found in &found {
         let mut row = as_json(&state.journal, found.entry);
         if let Value::Object(fields) = &mut row {

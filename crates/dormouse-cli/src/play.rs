@@ -85,7 +85,14 @@ pub(crate) fn run(
     let Some(file) = &play.replay else {
         let environment = provider::environment();
         let chosen = provider::select(&play.provider.selection(), &config.provider, &environment)?;
-        return attend(&data, &config, &chosen, play, &Tape::None, diagnostics);
+        return attend(
+            (&data, places),
+            &config,
+            &chosen,
+            play,
+            &Tape::None,
+            diagnostics,
+        );
     };
     let (tape, flags) = record::replay(file, &play.provider)?;
     let environment = provider::environment().with_any_key();
@@ -95,7 +102,7 @@ pub(crate) fn run(
         provider: flags,
         ..play.clone()
     };
-    attend(&data, &config, &chosen, &play, &tape, diagnostics)
+    attend((&data, places), &config, &chosen, &play, &tape, diagnostics)
 }
 
 /// The same, and records the exchanges with models.
@@ -115,7 +122,14 @@ pub(crate) fn record(
     let (service, _) = chosen.name();
     let recorder = record::recorder(record, &service, &chosen.keys())?;
     let tape = Tape::Recording(recorder.clone());
-    let exit = attend(&data, &config, &chosen, &record.play, &tape, diagnostics);
+    let exit = attend(
+        (&data, places),
+        &config,
+        &chosen,
+        &record.play,
+        &tape,
+        diagnostics,
+    );
     // Even if the visit failed, the exchanges until then are worth keeping. Without any exchange, an empty file would
     // only block the next attempt.
     if exit.is_err() && recorder.cassette().exchanges.is_empty() {
@@ -139,7 +153,7 @@ pub(crate) fn record(
 }
 
 fn attend(
-    data: &DataFolder,
+    (data, places): (&DataFolder, &Places),
     config: &Config,
     chosen: &Chosen,
     play: &Play,
@@ -170,7 +184,11 @@ fn attend(
     settings.learns = play.replay.is_none();
     // The receiver may have ended already.
     settings.on_learnt = Box::new(move |notice| drop(sender.send(notice)));
-    let visited = Visited::open(data, settings, &play.player);
+    let places = Places {
+        data: Some(data.path().to_owned()),
+        ..places.clone()
+    };
+    let visited = Visited::open(data, places, settings, &play.player);
     let visit = visit(
         data,
         (config, chosen),
@@ -234,7 +252,7 @@ async fn visit(
     let accounts = host.accounts().clone();
     let session = Session::new(&visited, &screen, shown, unwritten);
     let events = woken.events.again();
-    drop(visited.memory);
+    drop((visited.memory, visited.host));
     let mut running = woken.start(printing_accepted(&screen));
     let mut session = session.with_pumped(running.pumped());
     let mut tasks = Tasks::default();

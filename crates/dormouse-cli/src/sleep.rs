@@ -237,6 +237,10 @@ fn diary(night: &Night) -> Vec<String> {
         night.author,
     )];
     lines.extend(night.steps.iter().map(step));
+    if night.turns > 0 {
+        let turns = counted(u64::from(night.turns), "turn", "turns");
+        lines.push(format!("  {turns} in its sleep"));
+    }
     lines.push(counts(&night.came_of_it));
     lines.push(match &night.woke {
         Some((at, cause)) => format!(
@@ -308,6 +312,7 @@ fn as_json(night: &Night) -> serde_json::Value {
         steps,
         came_of_it,
         woke,
+        turns,
         ..
     } = night;
     let step = |it: &StepProgress| {
@@ -323,6 +328,7 @@ fn as_json(night: &Night) -> serde_json::Value {
         "reason": reason.as_ref().map(|reason| &reason.text),
         "steps": steps.iter().map(step).collect::<Vec<_>>(),
         "came_of_it": came_of_it,
+        "turns": turns,
         "woke_at": woke.as_ref().map(|(at, _)| at.to_string()),
         "woke_by": woke.as_ref().map(|(_, cause)| cause),
     })

@@ -32,7 +32,7 @@ use tokio::{
 use crate::{
     PROGRAM, Ports,
     beats::Beats,
-    builtin::{GO_TO_SLEEP, barest_tools, builtin_tools, fewer_tools},
+    builtin::{GO_TO_SLEEP, WAKE_UP, barest_tools, builtin_tools, fewer_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
     event::{ConfiguredModel, Event, FactsBefore},
@@ -254,6 +254,11 @@ impl Assistant {
         loop {
             if self.state.stop.is_on() != (self.progress.busy == Busy::Announcing) {
                 // An operator must not wait for a model. Work that was begun is resumed as after a crash.
+                work = None;
+                asked = None;
+            }
+            if self.is_called_awake() {
+                // Whoever calls must not wait for a thought in its sleep.
                 work = None;
                 asked = None;
             }
@@ -615,8 +620,12 @@ fn offered(
     counter: &Arc<dyn TokenCounter>,
 ) -> Result<Result<Prepared, PreambleTooLong>, RegistryError> {
     let settings = config.settings();
-    // Without a schedule it does not sleep by itself.
-    let is_offered = |tool: &ToolSpec| config.sleep.enabled || tool.name.as_str() != GO_TO_SLEEP;
+    // Without a schedule it does not sleep by itself, and without turns in its sleep it cannot decide to wake.
+    let is_offered = |tool: &ToolSpec| match tool.name.as_str() {
+        GO_TO_SLEEP => config.sleep.enabled,
+        WAKE_UP => config.sleep.turns > 0,
+        _ => true,
+    };
     let tools = world
         .iter()
         .cloned()

@@ -39,6 +39,7 @@ mod update_entity_profile;
 mod update_goal;
 mod update_project;
 mod update_relationship;
+mod wake_up;
 
 use dormouse_contracts::{Arguments, AssistantId, Origin, Timestamp, Trust};
 use dormouse_text::beginning;
@@ -73,6 +74,8 @@ pub(crate) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
 pub(crate) const DELEGATE_TASK: &str = "delegate_task";
 /// The tool by which an assistant decides that it sleeps.
 pub(crate) const GO_TO_SLEEP: &str = "go_to_sleep";
+/// The tool by which a sleeping assistant decides that it wakes.
+pub(crate) const WAKE_UP: &str = "wake_up";
 pub(crate) const ANSWER_TASK: &str = "answer_task";
 
 /// Whether the result of a tool lists remembered lines.
@@ -127,6 +130,25 @@ pub(crate) fn decide(
             turn.trigger_seq()
         ))
     })
+}
+
+/// Decides a call of `search_journal`, once the encoder has said which memory records are similar.
+pub(crate) fn search_journal(
+    arguments: &Arguments,
+    quote_trust: Trust,
+    (own, state, turn): (&AssistantId, &State, &Turn),
+    now: Timestamp,
+    similar: &[(Origin, f32)],
+) -> BuiltinOutcome {
+    let call = Call {
+        arguments,
+        quote_trust,
+        state,
+        turn,
+        now,
+        own,
+    };
+    search_journal::with_similar(&call, similar).unwrap_or_else(BuiltinOutcome::Refused)
 }
 
 /// The message that is worked on and those that wait: they are dealt with, and not recalled. Those

@@ -7,6 +7,7 @@ use dormouse_contracts::{Seq, ToolCategory, ToolSpec, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    builtin::WAKE_UP,
     config::ExecutionPattern,
     event::{ContextType, NOOP},
     prompt::Component,
@@ -83,10 +84,11 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::SleepConsolidate,
         name: "sleep_consolidate",
-        entry: "the assistant sleeps",
-        is_entered: false,
-        components: &[Component::SystemPrompt, Component::SemanticMemories],
-        tools: Some(&["memory", "journal"]),
+        entry: "the assistant sleeps, all work of the night is done, and sleep.turns allows one more turn",
+        is_entered: true,
+        // What is remembered is not looked up for it, as documented: it asks for that itself.
+        components: &[Component::SystemPrompt, Component::PendingEvent],
+        tools: Some(&["memory", "journal", WAKE_UP]),
         max_iterations: 10,
     },
     ContextRow {
@@ -176,6 +178,9 @@ pub(crate) fn context_of(state: &State, trigger: Seq) -> ContextType {
     if state.reflections.calls_by(trigger) {
         return ContextType::Reflection;
     }
+    if state.sleep.calls_by(trigger) {
+        return ContextType::SleepConsolidate;
+    }
     let settings = &state.configuration.settings.goals;
     match state.goals.is_to_be_divided(trigger, settings) {
         true => ContextType::GoalDecompose,
@@ -194,6 +199,7 @@ fn called_for(trigger: &Trigger, open: Option<&Turn>) -> ContextType {
             ContextType::ReflectionCont
         }
         OccasionKind::Reflection => ContextType::Reflection,
+        OccasionKind::Sleep => ContextType::SleepConsolidate,
         OccasionKind::ApprovalAnswered
         | OccasionKind::DelegatedTask
         | OccasionKind::DelegatedResult => ContextType::TickEvent,

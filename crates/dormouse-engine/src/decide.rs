@@ -284,6 +284,9 @@ fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
 }
 
 fn ask(view: View<'_>, turn: &Turn) -> Action {
+    if sleeping::ends_turn(view.state, turn, view.now) {
+        return Event::TickEnded(TickEnded::new(StopReason::Woken, None)).into();
+    }
     if let Some(ended) = delegation::pointless(view, turn, 0) {
         return ended.into();
     }

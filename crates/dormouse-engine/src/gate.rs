@@ -113,6 +113,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     }
     let begun = match state.turns.current() {
         Some(turn) if turn.is_ticking() => return Survey::InTick(turn),
+        _ if let Some(turn) = sleeping::turn_at(state, now) => Ok(turn),
         _ if let Some(until) = state.sleep.scheduled_wake_time() => Err(Skip::Asleep(until)),
         _ if let Some(promise) = state.promises.expired(now) => Ok(Reason::Expired(promise.seq)),
         _ if let Some(task) = overdue_task(state, now) => Ok(Reason::Expired(task)),

@@ -1,7 +1,9 @@
 //! What becomes of a journal without a turn: by a command, or in the sleep. Every decision is one event.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{
-    AssistantId, Attribution, Audience, Author, ReadEvents, Timestamp, each_event,
+    AssistantId, Attribution, Audience, Author, Origin, ReadEvents, Timestamp, each_event,
 };
 use dormouse_journal::{
     EntryError, EntryId, EntryProvenance, JournalChange, JournalChangeError, JournalEntry,
@@ -70,6 +72,34 @@ impl JournalBook {
         };
         self.journal().clone().apply(&restored, at)?;
         Ok(self.changed(vec![restored], by))
+    }
+
+    /// The event that marks the entries which facts were made of, and takes the mark from those of which that was taken back; `None`
+    /// if each has the mark that it should have. `read` are the records that facts were made of.
+    pub(crate) fn mark_consolidated(
+        &self,
+        read: &BTreeSet<Origin>,
+        by: (Author, &str),
+    ) -> Option<JournalChanged> {
+        let is_read = |entry: &JournalEntry| {
+            let record = self.record(entry.id);
+            record.is_some_and(|record| read.contains(&record))
+        };
+        let wrong = self.journal().entries();
+        let wrong = wrong.filter(|entry| is_read(entry) != entry.upkeep.consolidated);
+        let (read, unread): (Vec<_>, Vec<_>) = wrong.partition(|entry| is_read(entry));
+        let ids = |entries: Vec<&JournalEntry>| -> Vec<EntryId> {
+            entries.into_iter().map(|entry| entry.id).collect()
+        };
+        let mut changes = Vec::new();
+        if !read.is_empty() {
+            changes.push(JournalChange::Consolidated { entries: ids(read) });
+        }
+        if !unread.is_empty() {
+            let entries = ids(unread);
+            changes.push(JournalChange::Unconsolidated { entries });
+        }
+        (!changes.is_empty()).then(|| self.changed(changes, by))
     }
 
     /// The event that takes out the oldest of the entries that are old and unimportant; `None` if no entry is.

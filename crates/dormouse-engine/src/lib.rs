@@ -80,12 +80,12 @@ pub use event::{
     ProbeAnswer, ProbeResult, ProbeStage, ProjectCreated, ProjectId, ProjectKeyError,
     ProjectStatus, ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure, RecallMode,
     RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected, ReflectionRecorded,
-    ReflectionRequested, Remembered, Replied, ReservedAhead, ReservedBy, RetryRequested, RosterChange,
-    RosterChanged, Selected, SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted, SettingChanged,
-    StepFailure, StepOutcome, StopCause, StopNoticeIntended, StopNoticeSettled, StopReason,
-    SummaryFailed, SummaryFailure, Tag, TagError, TaskAnswered, TaskAssessed, TaskCancelled,
-    TaskCost, TaskDelegated, TaskOutcome, TaskReceived, TickEnded, TickStarted, ToolAnswered,
-    Unanswered, UnansweredCause, Verdict, WakeCause, Woke, WokeUp, WorldFailed,
+    ReflectionRequested, Remembered, Replied, ReservedAhead, ReservedBy, RetryRequested,
+    RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted,
+    SettingChanged, StepFailure, StepOutcome, StopCause, StopNoticeIntended, StopNoticeSettled,
+    StopReason, SummaryFailed, SummaryFailure, Tag, TagError, TaskAnswered, TaskAssessed,
+    TaskCancelled, TaskCost, TaskDelegated, TaskOutcome, TaskReceived, TickEnded, TickStarted,
+    ToolAnswered, Unanswered, UnansweredCause, Verdict, WakeCause, Woke, WokeUp, WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,

@@ -17,8 +17,8 @@ use crate::{
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
 pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
-    // Nobody hears what is thought when it looks back, and nobody learns what comes of it.
-    if state.configuration.settings.privacy == Privacy::Shared || turn.trigger.is_reflection() {
+    // Nobody hears what is thought when it looks back or sleeps, and nobody learns what comes of it.
+    if state.configuration.settings.privacy == Privacy::Shared || turn.trigger.is_unheard() {
         return None;
     }
     let reached = turn.answer_reaches();
@@ -136,19 +136,24 @@ impl<'a> Shareable<'a> {
 }
 
 /// The journal as far as everybody who listens was party to it, and how many entries that leaves out. Pure.
-pub(crate) fn known_journal(state: &State, turn: &Turn) -> (Journal, usize) {
-    let mut known = state.journal.journal().clone();
+pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journal>, usize) {
+    let all = state.journal.journal();
     let Some(listeners) = listeners(state, turn) else {
-        return (known, 0);
+        return (Cow::Borrowed(all), 0);
     };
     let listeners = renamed(&listeners, state);
-    let covers = |audience: &Audience| renamed(audience, state).covers(&listeners);
-    let entries = known.entries();
+    let covers = |audience: &Audience| {
+        *audience == Audience::Public || renamed(audience, state).covers(&listeners)
+    };
+    let entries = all.entries();
     let hidden: Vec<_> = entries
         .filter(|entry| !covers(&entry.provenance.audience))
         .map(|entry| entry.id)
         .collect();
-    let withheld = hidden.len();
+    if hidden.is_empty() {
+        return (Cow::Borrowed(all), 0);
+    }
+    let (mut known, withheld) = (all.clone(), hidden.len());
     // That something was said again in private is not told either.
     let unlinked = hidden
         .iter()
@@ -162,7 +167,7 @@ pub(crate) fn known_journal(state: &State, turn: &Turn) -> (Journal, usize) {
         // None of these is refused: the entries are there.
         let _done = known.apply(change, Timestamp::EPOCH);
     }
-    (known, withheld)
+    (Cow::Owned(known), withheld)
 }
 
 /// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who was party to each part of it that is not of

@@ -102,8 +102,10 @@ fn masked_result(done: Done) -> Done {
                     trust,
                 },
                 MemoryAnswer::Refused(reason) => MemoryAnswer::Refused(prose(&reason)),
-                // These are made of a call that is masked already.
-                other @ (MemoryAnswer::Stored { .. } | MemoryAnswer::Fits { .. }) => other,
+                // These are made of a call that is masked already, or name records alone.
+                other @ (MemoryAnswer::Stored { .. }
+                | MemoryAnswer::Fits { .. }
+                | MemoryAnswer::Similar(_)) => other,
             },
         },
         // The memory masks its records, and errors are masked where they come in.

@@ -22,6 +22,7 @@ use crate::{
         FellAsleep, GoalNote, NightProbed, NightStepped, ProbeResult, ProbeStage, StepOutcome,
         WakeCause, WokeUp,
     },
+    gate::Reason,
     state::{State, Trigger, Turn},
 };
 
@@ -119,9 +120,6 @@ impl State {
         if waiting > 0 {
             return Err(SleepError::SomebodyWaits(waiting));
         }
-        let is_reason = |reason: &GoalNote| {
-            !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
-        };
         if !wish.reason.as_ref().is_none_or(is_reason) {
             return Err(SleepError::Reason);
         }
@@ -145,8 +143,36 @@ impl State {
     /// [`SleepError::Awake`].
     pub fn wake_up(&self, cause: WakeCause) -> Result<WokeUp, SleepError> {
         let night = self.sleep.tonight().ok_or(SleepError::Awake)?.number;
-        Ok(WokeUp { night, cause })
+        Ok(WokeUp {
+            night,
+            cause,
+            reason: None,
+        })
     }
+
+    /// The same, and why.
+    ///
+    /// # Errors
+    ///
+    /// [`SleepError`] if it is awake, or the reason is blank or too long.
+    pub(crate) fn wake_up_because(
+        &self,
+        cause: WakeCause,
+        reason: GoalNote,
+    ) -> Result<WokeUp, SleepError> {
+        let woken = self.wake_up(cause)?;
+        match is_reason(&reason) {
+            true => Ok(WokeUp {
+                reason: Some(reason),
+                ..woken
+            }),
+            false => Err(SleepError::Reason),
+        }
+    }
+}
+
+fn is_reason(reason: &GoalNote) -> bool {
+    !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
 }
 
 /// When an assistant wakes that falls asleep at `now`, if nobody says when: at the end of the night of its schedule, if it sleeps into
@@ -212,6 +238,7 @@ pub(crate) fn wakes(state: &State, now: Timestamp) -> Option<WokeUp> {
         Some(WokeUp {
             night: night.number,
             cause,
+            reason: None,
         })
     };
     if night.until <= now || night.until.since(now) > LONGEST_SLEEP {
@@ -259,6 +286,49 @@ pub(crate) fn work_at(state: &State, now: Timestamp) -> Option<(u64, SleepStep)>
     is_due.then(|| night.next_step().map(|step| (night.number, step)))?
 }
 
+/// The turn in its sleep that is open, if there is one.
+fn open_turn(state: &State) -> Option<&Turn> {
+    let current = state.turns.current();
+    current.filter(|turn| turn.trigger.is_sleep())
+}
+
+/// Whether a turn in its sleep ends at `now` before the model is asked again: the assistant is awake, or is about to wake.
+pub(crate) fn ends_turn(state: &State, turn: &Turn, now: Timestamp) -> bool {
+    turn.trigger.is_sleep() && (!state.sleep.is_asleep() || wakes(state, now).is_some())
+}
+
+/// The turn in its sleep that begins or goes on at `now`, if one does; and the one that is still open after it woke.
+pub(crate) fn turn_at(state: &State, now: Timestamp) -> Option<Reason> {
+    if let Some(turn) = open_turn(state).filter(|_| !state.sleep.is_asleep()) {
+        return Some(Reason::OpenTurn(turn.trigger_seq()));
+    }
+    if wakes(state, now).is_some() {
+        return None;
+    }
+    let (at, reason) = next_turn(state, now)?;
+    // No failure makes a turn wait that long: somebody set the clock back.
+    (at <= now || at.since(now) > LONGEST_SLEEP).then_some(reason)
+}
+
+/// When the next turn in its sleep begins or goes on, if it is asleep.
+fn next_turn(state: &State, now: Timestamp) -> Option<(Timestamp, Reason)> {
+    state.sleep.tonight()?;
+    let (at, reason) = match open_turn(state) {
+        Some(turn) => {
+            let at = turn.wait().map_or(now, |wait| wait.until);
+            (at, Reason::OpenTurn(turn.trigger_seq()))
+        }
+        None => {
+            let settings = &state.configuration.settings.sleep;
+            let (at, trigger) = state.sleep.next_turn(settings, now)?;
+            (at, Reason::Waiting(trigger))
+        }
+    };
+    let services = &state.configuration.services;
+    let pause = state.services.pauses.of_all(services, now);
+    Some((pause.map_or(at, |pause| at.max(pause.until)), reason))
+}
+
 /// When an assistant that has nothing to do falls asleep, or one that is asleep wakes, if nothing happens until then.
 pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
     let Some(night) = state.sleep.tonight() else {
@@ -273,7 +343,8 @@ pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
 /// The same, or when an assistant that is asleep has work to do, if that is before.
 pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
     let mode = next_mode(state, now).into_iter();
-    mode.chain(next_tick(state, now)).min()
+    let turn = next_turn(state, now).map(|(at, _)| at);
+    mode.chain(next_tick(state, now)).chain(turn).min()
 }
 
 /// Whether a recorded piece of work is the one that was to be done.

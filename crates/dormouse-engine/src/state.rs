@@ -100,8 +100,10 @@ pub use undos::Undos;
 pub use window::{LearntLimit, Window};
 
 use crate::{
+    builtin::SEARCH_JOURNAL,
     context::context_of,
     event::{ContextLimit, ContextType, Event, TickStarted},
+    privacy::listeners,
     secrets::without_secrets,
 };
 
@@ -246,7 +248,9 @@ impl State {
             let next = self.journal.journal().next_id();
             let looked_back = || self.reflections.take(*trigger, at, next, settings);
             let due = promised.or_else(|| self.goals.take(*trigger, seq, *context));
-            if let Some(occasion) = due.or_else(looked_back) {
+            let sleep = &self.configuration.settings.sleep;
+            let dreams = || self.sleep.take(*trigger, at, sleep);
+            if let Some(occasion) = due.or_else(looked_back).or_else(dreams) {
                 self.turns.wait_for(occasion);
                 self.heartbeat.begin_by_itself(at);
             }
@@ -276,8 +280,14 @@ impl State {
         self.window.apply(event, &self.turns);
         let breaker = &self.configuration.settings.tool_breaker;
         self.tool_circuits.apply(at, event, &self.turns, breaker);
+        let heard_by = match (event, self.turns.current()) {
+            (Event::ToolAnswered(it), Some(turn)) if it.tool == SEARCH_JOURNAL => {
+                listeners(self, turn)
+            }
+            _ => None,
+        };
         let tools = &self.configuration.tools;
-        self.cached.apply(at, event, tools, &self.turns);
+        self.cached.apply(at, event, tools, &self.turns, heard_by);
         let answering = &self.configuration.services;
         self.services.apply(at, event, answering, &self.turns);
         let privacy = self.configuration.settings.privacy;

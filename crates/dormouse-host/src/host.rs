@@ -44,7 +44,7 @@ use crate::{
 pub use error::{HostError, Mismatch, check_follows};
 pub use health::ServiceReport;
 use new_files::{NewFiles, is_missing};
-pub use open_log::OpenLog;
+pub use open_log::{Awake, OpenLog};
 pub(crate) use process_budget::ProcessLimits;
 use residency::Residency;
 pub use residency::{Resident, Summary};

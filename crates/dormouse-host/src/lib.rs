@@ -31,8 +31,8 @@ pub use encoder::OPENER;
 pub use folder::{DataError, DataFolder, remove_memory};
 pub use format::check_format;
 pub use host::{
-    EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running, ServiceReport,
-    Summary, Woken, check_follows,
+    Awake, EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running,
+    ServiceReport, Summary, Woken, check_follows,
 };
 pub use pump::{OnAccepted, PATIENCE, PumpError, Pumped, pause};
 pub use spending::spending;

@@ -50,6 +50,11 @@ pub enum JournalChange {
         /// The entries.
         entries: Vec<EntryId>,
     },
+    /// Takes that mark away, because what was made of the entries was taken back. Entries that are gone are passed over.
+    Unconsolidated {
+        /// The entries.
+        entries: Vec<EntryId>,
+    },
     /// Takes entries out of the journal. Entries that are gone are passed over.
     Pruned {
         /// The entries.

@@ -55,6 +55,17 @@ impl Memory {
         .await
     }
 
+    /// The records that the encoder finds similar to a question, by [number](RecordId::to_number), best first; none without an
+    /// encoder, and none if it fails. Of a request, its collections, its listeners and its limit count, among others.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn similar_records(&self, request: &RecallRequest) -> Result<Vec<Hit>, MemoryError> {
+        let (hits, ..) = self.dense(request).await?;
+        Ok(hits)
+    }
+
     /// Whether a record is among the matches of a request with these hits.
     pub(crate) async fn finds(
         &self,

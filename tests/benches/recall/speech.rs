@@ -27,15 +27,56 @@ pub(crate) struct Turn {
 
 impl Speech {
     pub(crate) fn of(records: u64) -> Self {
-        let (zipf, mut random) = (Zipf::new(), RandomWords(1));
-        let turns: Vec<Turn> = (0..records).map(|n| turn(n, &zipf, &mut random)).collect();
-        let step = usize::try_from((records / QUESTIONS).max(1)).unwrap();
-        let questions = turns
-            .iter()
-            .step_by(step)
-            .map(|turn| question(&turn.text, &zipf, &mut random))
-            .collect();
+        let mut all = Turns::of(records);
+        let turns: Vec<Turn> = all.by_ref().collect();
+        let questions = all.questions();
         Self { turns, questions }
+    }
+}
+
+/// The turns of a conversation, made one by one, so that as many as one likes need no memory.
+pub(crate) struct Turns {
+    zipf: Zipf,
+    random: RandomWords,
+    made: u64,
+    records: u64,
+    /// The texts that are asked about.
+    asked: Vec<String>,
+}
+
+impl Turns {
+    pub(crate) fn of(records: u64) -> Self {
+        Self {
+            zipf: Zipf::new(),
+            random: RandomWords(1),
+            made: 0,
+            records,
+            asked: Vec::new(),
+        }
+    }
+
+    /// What is asked about the turns that were made.
+    pub(crate) fn questions(mut self) -> Vec<String> {
+        let texts = self.asked.iter();
+        texts
+            .map(|text| question(text, &self.zipf, &mut self.random))
+            .collect()
+    }
+}
+
+impl Iterator for Turns {
+    type Item = Turn;
+
+    fn next(&mut self) -> Option<Turn> {
+        if self.made == self.records {
+            return None;
+        }
+        let turn = turn(self.made, &self.zipf, &mut self.random);
+        if self.made.is_multiple_of((self.records / QUESTIONS).max(1)) {
+            self.asked.push(turn.text.clone());
+        }
+        self.made += 1;
+        Some(turn)
     }
 }
 

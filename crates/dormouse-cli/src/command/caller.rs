@@ -1,7 +1,7 @@
-//! For whom a command is carried out: for the user of this process, or for a user of the control socket.
+//! For whom a command is carried out: for the user of this process, for a user of the control socket, or for a player.
 //!
-//! A command runs on one thread from its beginning to its end, so this is known by thread. A command of the socket works on
-//! what the running program has open, and prints to the socket.
+//! A command runs on one thread from its beginning to its end, so this is known by thread. A command of the socket or of a player
+//! works on what the running program has open, and prints to the socket or to the player's screen.
 
 use std::{
     cell::RefCell,
@@ -12,7 +12,7 @@ use std::{
 };
 
 use dormouse_contracts::AssistantId;
-use dormouse_host::{Host, HostError, Resident};
+use dormouse_host::{Awake, Host, HostError};
 
 use super::error::CommandError;
 
@@ -27,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) folder: PathBuf,
     /// Where output goes.
     pub(crate) out: Arc<dyn CallerOutput>,
+    /// The assistant that is visited, and that the host does not keep.
+    pub(crate) visited: Option<(AssistantId, Awake)>,
 }
 
 impl fmt::Debug for Caller {
@@ -70,11 +72,15 @@ pub(crate) fn host() -> Option<Host> {
 
 /// Wakes the assistant, or keeps it awake, if the command came through the control socket; `None` if it is archived, and
 /// without the socket: then nobody runs it.
-pub(crate) async fn resident(key: &AssistantId) -> Result<Option<Resident>, CommandError> {
+pub(crate) async fn resident(key: &AssistantId) -> Result<Option<Awake>, CommandError> {
+    let visited = with(|caller| caller.and_then(|caller| caller.visited.clone()));
+    if let Some((_, awake)) = visited.filter(|(visited, _)| visited == key) {
+        return Ok(Some(awake));
+    }
     match host() {
         Some(host) => match host.wake(key).await {
             Err(HostError::Archived { .. }) => Ok(None),
-            woken => Ok(Some(woken?)),
+            woken => Ok(Some(woken?.into())),
         },
         None => Ok(None),
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dormouse_contracts::{Append, AppendRequest, AssistantId, Clock, Seq};
 use dormouse_engine::{Event, State, restore};
-use dormouse_host::{DataFolder, OpenLog, Resident, SystemClock, check_format};
+use dormouse_host::{Awake, DataFolder, OpenLog, SystemClock, check_format};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
 use super::{
@@ -82,7 +82,7 @@ impl AssistantLog {
     }
 
     /// The assistant, if it runs in this process. It writes its log itself.
-    pub(crate) fn resident(&self) -> Option<&Resident> {
+    pub(crate) fn resident(&self) -> Option<&Awake> {
         self.log.resident()
     }
 

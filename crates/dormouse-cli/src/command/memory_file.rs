@@ -4,7 +4,7 @@ use std::{ops::Deref, path::PathBuf, sync::Arc};
 
 use dormouse_contracts::{AssistantId, Embedder, ReadEvents};
 use dormouse_engine::{LoggedMemory, catch_up};
-use dormouse_host::{self as host, DataFolder, OpenLog, Resident, SystemClock, check_format};
+use dormouse_host::{self as host, Awake, DataFolder, OpenLog, SystemClock, check_format};
 use dormouse_memory::{Memory, MemoryBuilder, Progress};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
@@ -291,7 +291,7 @@ pub(crate) struct MemoryView {
     memory: Memory,
     exit: Exit,
     /// Keeps the assistant awake whose memory it is, if it runs.
-    _awake: Option<Resident>,
+    _awake: Option<Awake>,
 }
 
 impl From<Memory> for MemoryView {

@@ -60,7 +60,7 @@ pub(crate) struct Hall {
     pub(super) host: Host,
     pub(super) chosen: Chosen,
     /// The configuration file that the program was started with.
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     diagnostics: Diagnostics,
     pub(super) runtime: runtime::Handle,
     visitors: Mutex<BTreeSet<String>>,
@@ -266,6 +266,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
                 user: request.user,
                 out: Arc::clone(&output) as Arc<dyn CallerOutput>,
                 folder: folder.clone(),
+                visited: None,
             };
             let places = hall.places(places, &folder);
             match carry_out_for(caller, || carry_out(&places, command)) {

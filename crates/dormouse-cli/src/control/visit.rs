@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     args::Play,
-    command::CallerOutput,
+    command::{CallerOutput, Places},
     exit::{Exit, Report},
     input::lines::Line,
     plain::Style,
@@ -72,6 +72,10 @@ pub(super) fn attend(
         on_done: Box::new(move |line, prompt| drop(done.send(&FromServer::Done { line, prompt }))),
         gone: is_gone,
         ending: hall.ending.subscribe(),
+        places: Places {
+            data: Some(hall.host.folder().path().to_owned()),
+            config: hall.config.clone(),
+        },
     };
     let visit = attend_guest(&hall.host, &hall.chosen, guest);
     match hall.runtime.block_on(Box::pin(visit)) {

@@ -36,6 +36,9 @@ fn change(change: &JournalChange) -> String {
             format!("importance of {}", scores.join(", "))
         }
         JournalChange::Consolidated { entries } => format!("{} in memory", ids(entries)),
+        JournalChange::Unconsolidated { entries } => {
+            format!("{} not in memory any more", ids(entries))
+        }
         JournalChange::Pruned { entries, reason } => {
             let why = match reason {
                 PruneReason::Overflow => "there were too many",

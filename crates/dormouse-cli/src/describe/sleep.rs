@@ -1,8 +1,8 @@
 //! Nights in words.
 
 use dormouse_engine::{
-    Activity, Event, FellAsleep, NightProbed, NightStepped, ProbeResult, ProbeStage, Status,
-    StepOutcome, WakeCause, WokeUp,
+    Activity, Event, FellAsleep, GoalNote, NightProbed, NightStepped, ProbeResult, ProbeStage,
+    Status, StepOutcome, WakeCause, WokeUp,
 };
 
 use super::{excerpt, second};
@@ -17,9 +17,7 @@ pub(super) fn of(event: &Event) -> String {
             until,
             reason,
         }) => {
-            let reason = reason.as_ref();
-            let reason = reason.map(|reason| format!(": {}", excerpt(&reason.text)));
-            let reason = reason.unwrap_or_default();
+            let reason = said(reason.as_ref());
             format!(
                 "night {night}, by {author}, until {}{reason}",
                 second(*until)
@@ -34,11 +32,21 @@ pub(super) fn of(event: &Event) -> String {
         Event::NightProbed(NightProbed { night, step, stage }) => {
             format!("night {night}, {step}: {}", answered(stage))
         }
-        Event::WokeUp(WokeUp { night, cause }) => {
-            format!("from night {night}: {}", woken_by(cause))
+        Event::WokeUp(WokeUp {
+            night,
+            cause,
+            reason,
+        }) => {
+            let reason = said(reason.as_ref());
+            format!("from night {night}: {}{reason}", woken_by(cause))
         }
         _ => String::new(),
     }
+}
+
+fn said(reason: Option<&GoalNote>) -> String {
+    let reason = reason.map(|reason| format!(": {}", excerpt(&reason.text)));
+    reason.unwrap_or_default()
 }
 
 fn came_to(outcome: &StepOutcome) -> String {

@@ -238,6 +238,11 @@ fn any_text_after_to_is_speech_to_the_assistant() {
     }
 }
 
+fn program(arguments: &[&str]) -> Command {
+    let arguments = arguments.iter().map(|argument| (*argument).to_owned());
+    Command::Program(arguments.collect())
+}
+
 #[test]
 fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
     for (line, command) in [
@@ -249,9 +254,19 @@ fn a_slash_starts_a_program_command_or_an_error_that_lists_them() {
         ("/stop", Command::Stop(String::new())),
         ("/stop it burns", Command::Stop("it burns".to_owned())),
         ("/clear", Command::Clear),
-        ("/sleep", Command::Sleep(String::new())),
-        ("/sleep late", Command::Sleep("late".to_owned())),
-        ("/wake", Command::Wake),
+        ("/sleep", program(&["sleep"])),
+        ("/sleep so late", program(&["sleep", "--reason", "so late"])),
+        (
+            "/sleep --reason late",
+            program(&["sleep", "--reason", "late"]),
+        ),
+        ("/wake", program(&["wake"])),
+        ("/night --list", program(&["night", "--list"])),
+        ("/journal", program(&["journal", "list"])),
+        (
+            "/journal search \"in the harbour\" --limit 2",
+            program(&["journal", "search", "in the harbour", "--limit", "2"]),
+        ),
         ("/quit ", Command::Quit),
     ] {
         assert_eq!(parsed(line), Input::Command(command));

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     args::Play,
-    command,
+    command::{self, Places},
     exit::Exit,
     input::lines::Line,
     item::Item,
@@ -48,6 +48,8 @@ pub(crate) struct Guest {
     pub(crate) gone: watch::Receiver<bool>,
     /// Set when the program puts its assistants away.
     pub(crate) ending: watch::Receiver<bool>,
+    /// Where things are for a command of the visitor.
+    pub(crate) places: Places,
 }
 
 impl std::fmt::Debug for Guest {
@@ -68,11 +70,12 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         on_done,
         gone,
         ending,
+        places,
     } = guest;
     let (data, config) = (host.folder(), host.config());
     let failed = |error| PlayError::composing(data, error);
     let resident = host.wake(&config.assistant.key()).await.map_err(failed)?;
-    let visited = Visited::of(host, &resident, &play.player)
+    let visited = Visited::of(host, places, &resident, &play.player)
         .await
         .map_err(failed)?;
     let format = match (play.json, terminal) {

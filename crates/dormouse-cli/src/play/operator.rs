@@ -1,21 +1,25 @@
 //! Commands to the program. They need nothing from the player's session, so they work while a line is carried out.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
 
-use dormouse_contracts::{
-    AppendErrorKind, AppendRequest, AssistantId, Author, Clock, ReadEvents, Seq,
-};
-use dormouse_engine::{
-    ApprovalAnswer, ApprovalAnswered, ClearError, Event, GoalNote, Handle, RetryError, SleepError,
-    SleepWish, State, WakeCause, catch_up,
-};
-use dormouse_host::SystemClock;
+use clap::Parser;
+use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq};
+use dormouse_engine::{ApprovalAnswer, ApprovalAnswered, ClearError, Handle, RetryError, catch_up};
+use dormouse_host::{Awake, Host, SystemClock};
 use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
 
+use tokio::task::spawn_blocking;
+
 use super::visited::Visited;
 use crate::{
+    args::CommandLine,
+    command::{Caller, CallerOutput, Places, carry_out_for},
     describe,
     exit::Report,
     grammar::{attributed, counted},
@@ -35,14 +39,14 @@ pub(super) enum Flow {
 
 /// How many records are read at a time.
 const PAGE: usize = 1_000;
-/// How often a command is decided again because something happened meanwhile.
-const ATTEMPTS: u32 = 16;
 /// How many memories are shown: the newest ones.
 const MEMORIES: usize = 100;
 
 /// Carries out commands for one player.
 #[derive(Clone, Debug)]
 pub(super) struct Operator {
+    host: Host,
+    places: Places,
     log: RedbLog,
     memory: Memory,
     handle: Handle,
@@ -58,6 +62,8 @@ pub(super) struct Operator {
 impl Operator {
     pub(super) fn new(visited: &Visited, screen: &Screen) -> Self {
         Self {
+            host: visited.host.clone(),
+            places: visited.places.clone(),
             log: visited.log.clone(),
             memory: visited.memory.clone(),
             handle: visited.handle.clone(),
@@ -85,8 +91,7 @@ impl Operator {
             Command::Stop(reason) => vec![self.stop(reason).await],
             Command::Clear => vec![self.clear().await],
             Command::Retry => vec![self.retry().await],
-            Command::Sleep(reason) => vec![self.sleep(&reason).await],
-            Command::Wake => vec![self.wake().await],
+            Command::Program(arguments) => self.program(arguments).await,
             Command::Approvals => self.approvals().await,
             Command::Answer(answer, number, reason) => {
                 vec![self.answer(answer, number, reason).await]
@@ -167,61 +172,36 @@ impl Operator {
         }
     }
 
-    async fn sleep(&self, reason: &str) -> String {
-        let wish = SleepWish {
-            author: Author::Operator(self.player.clone()),
-            until: None,
-            reason: (!reason.is_empty()).then(|| GoalNote::by_operator(reason)),
+    /// What a command of the program prints for the player. It works on what this program has open.
+    async fn program(&self, arguments: Vec<String>) -> Vec<String> {
+        let printed = Arc::new(Printed::default());
+        let caller = Caller {
+            host: self.host.clone(),
+            user: Some(self.player.clone()),
+            folder: std::env::current_dir().unwrap_or_default(),
+            out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
+            visited: Some((
+                self.key.clone(),
+                Awake::new(self.handle.clone(), self.memory.clone()),
+            )),
         };
-        let asleep = |state: &State| {
-            let asleep = state.fall_asleep(SystemClock.now(), wish.clone())?;
-            Ok(Event::FellAsleep(asleep))
+        let whose = ["--assistant".to_owned(), self.key.to_string()];
+        let line = ["dormouse".to_owned()].into_iter();
+        let line = CommandLine::try_parse_from(line.chain(arguments).chain(whose));
+        let command = match line {
+            Ok(CommandLine { command, .. }) => command,
+            Err(error) => return lines(&error.to_string()),
         };
-        match self.append(asleep).await {
-            Ok(()) => format!(
-                "{} sleeps. Somebody who talks to it wakes it.",
-                self.assistant
-            ),
-            Err(why) => why,
-        }
-    }
-
-    async fn wake(&self) -> String {
-        let woken = |state: &State| {
-            let woken = state.wake_up(WakeCause::Operator(self.player.clone()))?;
-            Ok(Event::WokeUp(woken))
+        let places = self.places.clone();
+        // Commands block.
+        let carried_out = move || carry_out_for(caller, || crate::carry_out(&places, command));
+        let failed = match spawn_blocking(carried_out).await {
+            Ok(carried_out) => carried_out.err().and_then(|failure| failure.report),
+            Err(error) => Some(error.to_string()),
         };
-        match self.append(woken).await {
-            Ok(()) => format!("{} is awake.", self.assistant),
-            Err(why) => why,
-        }
-    }
-
-    /// Appends what follows from the state, or returns why not.
-    async fn append(
-        &self,
-        decide: impl Fn(&State) -> Result<Event, SleepError>,
-    ) -> Result<(), String> {
-        let mut attempts = 0;
-        loop {
-            let state = self.handle.inspect().await.unwrap_or_default();
-            let event = decide(&state).map_err(|error| error.to_string())?;
-            let encoded = event.encode(SystemClock.now());
-            let request = AppendRequest {
-                assistant: self.key.clone(),
-                expected: state.seq,
-                events: vec![encoded.map_err(|error| error.to_string())?],
-            };
-            attempts += 1;
-            match self.handle.append(request).await {
-                Ok(_) => return Ok(()),
-                // Something happened meanwhile, so it is decided again.
-                Err(error)
-                    if attempts < ATTEMPTS
-                        && matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {}
-                Err(error) => return Err(Report(&error).to_string()),
-            }
-        }
+        let mut text = printed.text();
+        text.extend(failed);
+        lines(&text)
     }
 
     /// The memories that were stored on purpose, newest last.
@@ -265,6 +245,33 @@ impl Operator {
             Err(error) => vec![Report(&error).to_string()],
         }
     }
+}
+
+/// What a command prints, on standard output and on standard error, in its order.
+#[derive(Debug, Default)]
+struct Printed(Mutex<Vec<u8>>);
+
+impl Printed {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl CallerOutput for Printed {
+    fn out(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        printed.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn err(&self, text: &str) -> io::Result<()> {
+        self.out(text.as_bytes())
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
 }
 
 fn is_stored(record: &Record) -> bool {

@@ -10,9 +10,14 @@ use dormouse_providers::{EmbedderChoice, GuardedModel};
 use dormouse_sandbox::{Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
 
+use crate::command::Places;
+
 /// Everything that a visit needs.
 #[derive(Debug)]
 pub(super) struct Visited {
+    pub(super) host: Host,
+    /// Where things are for a command of the visitor.
+    pub(super) places: Places,
     pub(super) log: RedbLog,
     pub(super) memory: Memory,
     pub(super) sandbox: Sandbox,
@@ -30,6 +35,7 @@ impl Visited {
     /// Opens the folder, wakes the assistant and lets the visitor enter its world. Nothing runs yet.
     pub(super) async fn open(
         data: &DataFolder,
+        places: Places,
         settings: HostSettings,
         player: &str,
     ) -> Result<(Self, Woken, Host), HostError> {
@@ -37,6 +43,8 @@ impl Visited {
         let host = Host::open(settings, data).await?;
         let woken = host.prepare(&key).await?;
         let visited = Self {
+            host: host.clone(),
+            places,
             log: host.log().clone(),
             memory: woken.memory.clone(),
             sandbox: host.world().clone(),
@@ -55,10 +63,13 @@ impl Visited {
     /// Lets the visitor enter the world of an assistant that is already running.
     pub(super) async fn of(
         host: &Host,
+        places: Places,
         resident: &Resident,
         player: &str,
     ) -> Result<Self, HostError> {
         Ok(Self {
+            host: host.clone(),
+            places,
             log: host.log().clone(),
             memory: resident.memory().clone(),
             sandbox: host.world().clone(),

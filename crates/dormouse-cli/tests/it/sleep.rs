@@ -15,14 +15,29 @@ fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
     let run = |args: &[&str]| home.run(args, "");
     let play = ["play", "--as", "Alice", "--provider", "offline"];
     ok(home.run(&play, "to: my horse is called Biscuit\n"));
-    let said = "/sleep late\n/wake\n/wake\n/quit\n";
+    let said = "/sleep so late\n/night\n/wake\n/wake\n/journal add \"the kettle boils\" --importance 8\n/journal\n\
+                /journal search kettle\n/journal show 7\n/journal serch\n/quit\n";
     let visit = ok(home.run(&play, said));
     for text in [
-        "sleeps. Somebody who talks",
-        "is awake.",
+        "sleeps until",
+        "by Alice: so late",
+        "is awake",
         "it is awake already",
+        "entry 1 is written, importance 8",
+        "the journal has no entry 7",
+        "unrecognized subcommand 'serch'",
     ] {
         assert!(visit.out.contains(text), "{text}: {}", visit.out);
+    }
+    // A player reads what the commands of the program print.
+    for args in [&["journal", "list"][..], &["journal", "search", "kettle"]] {
+        let printed = ok(run(args)).out;
+        assert!(printed.contains("the kettle boils"), "{printed}");
+        assert!(
+            visit.out.contains(printed.trim_end()),
+            "{printed}: {}",
+            visit.out
+        );
     }
     let asleep = ok(run(&["sleep", "--reason", "it is late"]));
     assert!(asleep.out.contains("sleeps until"), "{}", asleep.out);

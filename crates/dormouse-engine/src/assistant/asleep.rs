@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use dormouse_contracts::{BoxFuture, Timestamp};
 
-use super::Assistant;
+use super::{Assistant, Busy};
 use crate::{
-    sleeping::{next_change, next_mode, work_at},
+    sleeping::{ends_turn, next_change, next_mode, work_at},
     status::Activity,
     work::{self, NightTask},
 };
@@ -54,6 +54,14 @@ impl Assistant {
     /// Whether the night that is worked on is still one.
     pub(super) fn goes_on_sleeping(&self) -> bool {
         self.state.sleep.is_asleep() && !self.state.stop.is_on()
+    }
+
+    /// Whether the model is asked for a turn in its sleep that is over, because somebody calls or woke it.
+    pub(super) fn is_called_awake(&self) -> bool {
+        let is_asking =
+            self.progress.activity == Activity::Thinking && self.progress.busy == Busy::Asking;
+        let turn = self.state.turns.current().filter(|_| is_asking);
+        turn.is_some_and(|turn| ends_turn(&self.state, turn, self.ports.clock.now()))
     }
 
     /// Shows whether a piece of work is under way.

@@ -34,7 +34,8 @@ pub(super) const TOOL: Builtin = Builtin {
 
 fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, String> {
     let settings = &call.state.configuration.settings;
-    let names: Vec<_> = settings.name.iter().map(String::as_str).collect();
+    let names = settings.name.iter().map(String::as_str);
+    let names: Vec<_> = names.chain([call.own.as_str()]).collect();
     let note = (call.read("kind"), call.goal_note("text", provenance));
     let notes = &call.state.self_notes;
     let noted = notes.keep(note, &names, &settings.own, call.author()?);

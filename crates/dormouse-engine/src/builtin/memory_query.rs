@@ -36,6 +36,13 @@ pub(crate) enum MemoryQuery {
         /// Who hears the answer; `None` if everything may be told to everybody.
         listeners: Option<Audience>,
     },
+    /// The entries of the journal that an encoder finds similar to a text.
+    SimilarEntries {
+        query: String,
+        limit: usize,
+        /// Who hears the answer; `None` if everything may be told to everybody.
+        listeners: Option<Audience>,
+    },
     /// What is known about somebody, by name or id, for those who hear the answer.
     Profile {
         who: String,
@@ -177,6 +184,8 @@ impl Draft {
 pub(crate) enum MemoryAnswer {
     /// This was found, and this is the lowest trust of it.
     Found { result: Value, trust: Option<Trust> },
+    /// The encoder finds these records similar, best first. None, if there is no encoder.
+    Similar(Vec<(Origin, f32)>),
     /// This line may be kept.
     Stored {
         remembered: Box<Remembered>,

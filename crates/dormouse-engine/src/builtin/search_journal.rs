@@ -1,22 +1,25 @@
 //! `search_journal`: looks into the journal.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
-use dormouse_contracts::{CachePolicy, CacheScope, ToolCategory};
+use dormouse_contracts::{CachePolicy, CacheScope, Origin, ToolCategory};
 use dormouse_journal::{EntryLabel, JournalIndex, JournalQuery, JournalSearch};
 use serde_json::{Value, json};
 
 use super::{
-    BuiltinOutcome,
+    BuiltinOutcome, MemoryQuery,
     call::Call,
     journal::{days_back, labels, least_trust, row, with_withheld},
     table::{Builtin, LINE_LIMIT, object, text},
 };
-use crate::privacy::known_journal;
+use crate::privacy::{known_journal, listeners};
 
-/// The answer to the same question is used again in the same tick, for 300 seconds at most. Others may listen in the next one.
+/// How many more similar entries are asked for than are shown, because some are not within the bounds.
+const SPARE: usize = 3;
+
+/// The answer to the same question is used again for 300 seconds, in later ticks only if the same people listen.
 pub(super) const CACHE: CachePolicy = CachePolicy {
-    scope: CacheScope::Tick,
+    scope: CacheScope::Session,
     ttl: Some(Duration::from_secs(300)),
 };
 
@@ -46,7 +49,32 @@ pub(super) const TOOL: Builtin = Builtin {
     decide: |call| Ok(decide(call).unwrap_or_else(BuiltinOutcome::Refused)),
 };
 
+/// A search by text alone is decided at once. For any other the encoder is asked first which entries are similar.
 fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
+    let query = query(call)?;
+    if query.mode == JournalSearch::Text {
+        return Ok(found(call, &query));
+    }
+    Ok(BuiltinOutcome::AskMemory(MemoryQuery::SimilarEntries {
+        query: query.query,
+        limit: query.limit.saturating_mul(SPARE),
+        listeners: listeners(call.state, call.turn),
+    }))
+}
+
+/// Decides a search, once the encoder has said which memory records are similar.
+pub(super) fn with_similar(
+    call: &Call<'_>,
+    hits: &[(Origin, f32)],
+) -> Result<BuiltinOutcome, String> {
+    let mut query = query(call)?;
+    query.mode = JournalSearch::Ranked {
+        dense: call.state.journal.hits_on_entries(hits),
+    };
+    Ok(found(call, &query))
+}
+
+fn query(call: &Call<'_>) -> Result<JournalQuery, String> {
     let mut query = JournalQuery::ranked(call.text("query"));
     if call.arguments.get("semantic").and_then(Value::as_bool) == Some(false) {
         query.mode = JournalSearch::Text;
@@ -61,8 +89,15 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
     if let Some(limit) = call.whole("limit") {
         query.limit = usize::try_from(limit).unwrap_or(usize::MAX);
     }
+    Ok(query)
+}
+
+fn found(call: &Call<'_>, query: &JournalQuery) -> BuiltinOutcome {
     let (known, withheld) = known_journal(call.state, call.turn);
-    let found = JournalIndex::of(&known).search(&known, &query, call.now);
+    let found = match &known {
+        Cow::Borrowed(_) => call.state.journal.search(query, call.now),
+        Cow::Owned(known) => JournalIndex::of(known).search(known, query, call.now),
+    };
     let rows = found.iter().map(|found| {
         let mut row = row(&call.state.journal, found.entry);
         if let Value::Object(fields) = &mut row {
@@ -74,9 +109,9 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
         row
     });
     let result = json!({"entries": rows.collect::<Vec<_>>()});
-    Ok(BuiltinOutcome::Listed {
+    BuiltinOutcome::Listed {
         events: Vec::new(),
         result: with_withheld(result, withheld),
         trust: least_trust(found.iter().map(|found| found.entry)),
-    })
+    }
 }

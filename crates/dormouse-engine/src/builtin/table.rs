@@ -9,7 +9,7 @@ use super::{
     delegate_task, drop_note, end_conversation, get_entity_profile, go_to_sleep, keep_note,
     list_goals, list_projects, noop, recall_history, recall_memories, review_journal,
     search_journal, set_topic, store_memory, swap_project, update_entity_profile, update_goal,
-    update_project, update_relationship,
+    update_project, update_relationship, wake_up,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -28,7 +28,7 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 27] = [
+static TABLE: [&Builtin; 28] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
     &recall_history::TOOL,
@@ -55,6 +55,7 @@ static TABLE: [&Builtin; 27] = [
     &search_journal::TOOL,
     &review_journal::TOOL,
     &go_to_sleep::TOOL,
+    &wake_up::TOOL,
     &noop::TOOL,
 ];
 
@@ -81,6 +82,7 @@ pub(crate) fn is_note(tool: &str) -> bool {
         complete_pending_action::TOOL.name,
         answer_task::TOOL.name,
         go_to_sleep::TOOL.name,
+        wake_up::TOOL.name,
     ];
     find(tool).is_some_and(|own| !own.is_look_up && !plans.contains(&own.name))
 }

@@ -27,6 +27,17 @@ pub struct SleepSettings {
     pub least_activity: u32,
     /// For how many seconds nothing may have called for a turn, before it falls asleep again after a message woke it. Default 600.
     pub quiet_seconds: u32,
+    /// How many turns it has in a night once the work of the night is done, 0 to 24. Default 0: it has none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub turns: u32,
+    /// What such a turn asks for, in place of the usual words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn_prompt: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(turns: &u32) -> bool {
+    *turns == 0
 }
 
 impl Default for SleepSettings {
@@ -39,6 +50,8 @@ impl Default for SleepSettings {
             tick_rate_seconds: 60,
             least_activity: 3,
             quiet_seconds: 600,
+            turns: 0,
+            turn_prompt: None,
         }
     }
 }

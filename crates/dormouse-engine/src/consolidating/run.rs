@@ -86,6 +86,10 @@ impl Consolidator {
         if !(goes_on && matches!(scope, Scope::Tonight(_))) {
             run.finish().await?;
         }
+        if scope != Scope::Tonight(Tonight::People) {
+            let author = self.settings.author.clone();
+            run.memory.mark_consolidated(author, REASON).await?;
+        }
         let mut came_of_it = run.came_of_it;
         came_of_it.skipped = run.open.attempts.skipped().map(str::to_owned).collect();
         Ok(came_of_it)

@@ -1,8 +1,8 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, AssistantId, EffectKey, Query, Seq, Timestamp, ToolCall, ToolCategory, ToolReach,
-    ToolSpec, Trust, invariant,
+    Arguments, AssistantId, EffectKey, Origin, Query, Seq, Timestamp, ToolCall, ToolCategory,
+    ToolReach, ToolSpec, Trust, invariant,
 };
 use dormouse_text::beginning;
 use dormouse_tools::CheckedCall;
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     builtin::{self, BuiltinOutcome},
     event::{ActSpeech, EffectIntended, Event, ToolAnswered, Verdict},
-    privacy::{audience_of_act, within},
+    privacy::{audience_of_act, listeners, within},
     prompt::ends_a_turn,
     results::bounded,
     state::{CachedResult, CallState, Step, Turn},
@@ -58,7 +58,11 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
         return answer(view, call, Verdict::Deferred, failure(TWICE)).into();
     }
     match spec.reach {
-        ToolReach::Query => match view.state.cached.find(spec, &checked.arguments, view.now) {
+        ToolReach::Query => match view
+            .state
+            .cached
+            .find(spec, &checked.arguments, None, view.now)
+        {
             Some(known) => used_again(view, call, known).into(),
             None if let Some(not_attempted) = not_attempted(view, call, spec) => {
                 not_attempted.into()
@@ -83,38 +87,85 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
             },
         },
         // Looking into its own journal is a builtin, and its answers may be used again, too.
-        _ if let Some(known) = view.state.cached.find(spec, &checked.arguments, view.now) => {
+        _ if let Some(known) = found_before(view, turn, &checked) => {
             used_again(view, call, known).into()
         }
-        _ => match builtin::decide(
-            spec.name.as_str(),
-            &checked.arguments,
-            view.config().quote_trust,
-            (view.key, view.state, turn),
-            view.now,
-        ) {
-            BuiltinOutcome::Decided { events, result } => {
-                let answer = answer(view, call, Verdict::Success, success(&result));
-                Decided::after(events, answer).into()
-            }
-            BuiltinOutcome::Listed {
-                events,
-                result,
-                trust,
-            } => {
-                let content = bounded(success(&result));
-                let answer = answer_with(view, call, Verdict::Success, content, Some(trust));
-                Decided::after(events, answer).into()
-            }
-            BuiltinOutcome::AskMemory(query) => {
-                Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
-            }
-            BuiltinOutcome::NotDone { code, why } => {
-                let content = json!({"success": false, "error": why, "code": code});
-                answer(view, call, Verdict::Skipped, content).into()
-            }
-            BuiltinOutcome::Refused(why) => failed(&why),
-        },
+        _ => came_to(
+            view,
+            call,
+            builtin::decide(
+                spec.name.as_str(),
+                &checked.arguments,
+                view.config().quote_trust,
+                (view.key, view.state, turn),
+                view.now,
+            ),
+        ),
+    }
+}
+
+/// The result of the same call of a builtin tool that may be used again, because the same people listen.
+fn found_before<'a>(
+    view: View<'a>,
+    turn: &Turn,
+    checked: &CheckedCall<'_>,
+) -> Option<&'a CachedResult> {
+    let listeners = listeners(view.state, turn);
+    let cached = &view.state.cached;
+    cached.find(
+        checked.spec,
+        &checked.arguments,
+        listeners.as_ref(),
+        view.now,
+    )
+}
+
+/// What a call of a builtin tool comes to.
+fn came_to(view: View<'_>, call: &CallState, outcome: BuiltinOutcome) -> Action {
+    match outcome {
+        BuiltinOutcome::Decided { events, result } => {
+            let answer = answer(view, call, Verdict::Success, success(&result));
+            Decided::after(events, answer).into()
+        }
+        BuiltinOutcome::Listed {
+            events,
+            result,
+            trust,
+        } => {
+            let content = bounded(success(&result));
+            let answer = answer_with(view, call, Verdict::Success, content, Some(trust));
+            Decided::after(events, answer).into()
+        }
+        BuiltinOutcome::AskMemory(query) => {
+            Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
+        }
+        BuiltinOutcome::NotDone { code, why } => {
+            let content = json!({"success": false, "error": why, "code": code});
+            answer(view, call, Verdict::Skipped, content).into()
+        }
+        BuiltinOutcome::Refused(why) => answer(view, call, Verdict::Failure, failure(&why)).into(),
+    }
+}
+
+/// What a search of the journal comes to, once the encoder has said which entries are similar.
+pub(super) fn found_similar(
+    view: View<'_>,
+    call: &CallState,
+    hits: &[(Origin, f32)],
+) -> Vec<Event> {
+    let Some((turn, arguments)) = view.state.turns.current().zip(call.call.object()) else {
+        return Vec::new();
+    };
+    let found = builtin::search_journal(
+        &arguments,
+        view.config().quote_trust,
+        (view.key, view.state, turn),
+        view.now,
+        hits,
+    );
+    match came_to(view, call, found) {
+        Action::Decide(decided) => decided.into_events(),
+        Action::Call(_) => Vec::new(),
     }
 }
 

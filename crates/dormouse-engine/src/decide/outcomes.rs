@@ -455,6 +455,7 @@ pub(crate) fn on_memory_answer(view: View<'_>, id: &CallId, answer: MemoryAnswer
         return Vec::new();
     };
     let (mut events, verdict, content, trust) = match answer {
+        MemoryAnswer::Similar(hits) => return calls::found_similar(view, call, &hits),
         MemoryAnswer::Found { result, trust } => {
             (Vec::new(), Verdict::Success, calls::success(&result), trust)
         }

@@ -10,6 +10,7 @@ use dormouse_tools::{Registry, RegistryError};
 
 use super::View;
 use crate::{
+    builtin::WAKE_UP,
     config::Settings,
     context::CONTEXTS,
     delegating::is_offered,
@@ -104,9 +105,15 @@ impl Prepared {
         let place = contexts.get(context as usize).unwrap_or(first);
         place.get_or_init(|| {
             let pattern = compose(&self.settings, context, None).pattern;
-            let tools = self
-                .tools
-                .only(|tool| pattern.tools.allows(tool) && is_offered(tool, &pattern, is_for_task));
+            // Only a sleeping assistant can wake.
+            let is_for_here = |tool: &ToolSpec| {
+                context == ContextType::SleepConsolidate || tool.name.as_str() != WAKE_UP
+            };
+            let tools = self.tools.only(|tool| {
+                pattern.tools.allows(tool)
+                    && is_offered(tool, &pattern, is_for_task)
+                    && is_for_here(tool)
+            });
             let identity = Identity {
                 key: &self.key,
                 persona: &self.persona,

@@ -8,8 +8,12 @@ impl Event {
     /// The words about a goal or a project, or kept for itself, that an event holds, and who noted them. All of them go with
     /// what any of them was made of.
     #[must_use]
-    pub fn noted(&self) -> Option<(&Author, Vec<&GoalNote>)> {
+    pub fn noted(&self) -> Option<(Author, Vec<&GoalNote>)> {
         let (author, notes) = match self {
+            Self::WokeUp(it) => {
+                let author = it.cause.author()?;
+                return Some((author, it.reason.iter().collect()));
+            }
             Self::GoalCreated(it) => (&it.author, [Some(&it.description), None]),
             Self::GoalUpdated(it) => (&it.author, [it.note.as_ref(), None]),
             Self::GoalCompleted(it) => (&it.author, [it.outcome.as_ref(), None]),
@@ -21,6 +25,6 @@ impl Event {
             Self::FellAsleep(it) => (&it.author, [it.reason.as_ref(), None]),
             _ => return None,
         };
-        Some((author, notes.into_iter().flatten().collect()))
+        Some((author.clone(), notes.into_iter().flatten().collect()))
     }
 }

@@ -146,12 +146,26 @@ pub struct ProbeResult {
 }
 
 /// The assistant wakes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WokeUp {
     /// Which night is over, or interrupted.
     pub night: u64,
     /// Why.
     pub cause: WakeCause,
+    /// What the assistant says about it, if it woke by its own decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<GoalNote>,
+}
+
+impl WakeCause {
+    /// Who decided it, if anybody did.
+    pub(crate) fn author(&self) -> Option<Author> {
+        match self {
+            Self::Operator(who) => Some(Author::Operator(who.clone())),
+            Self::Tool(call) => Some(Author::Tool(call.clone())),
+            Self::Time | Self::Message(_) | Self::AllDone => None,
+        }
+    }
 }
 
 /// Why an assistant wakes.

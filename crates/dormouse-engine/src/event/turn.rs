@@ -247,6 +247,8 @@ pub enum StopReason {
     RepeatedCall,
     /// The budgets do not allow a further call of the model for now. The turn stays open.
     BudgetSpent,
+    /// It was a turn in the sleep of the assistant, which wakes.
+    Woken,
 }
 
 impl StopReason {
@@ -265,6 +267,7 @@ impl StopReason {
             Self::GivenUp => "given_up",
             Self::RepeatedCall => "repeated_call",
             Self::BudgetSpent => "budget_spent",
+            Self::Woken => "woken",
         }
     }
 }

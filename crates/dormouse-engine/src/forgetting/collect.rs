@@ -205,7 +205,8 @@ impl<'s> Collector<'s> {
             | Event::ProjectUpdated(_)
             | Event::ProjectSwapped(_)
             | Event::SelfNoted(_)
-            | Event::FellAsleep(_) => {
+            | Event::FellAsleep(_)
+            | Event::WokeUp(_) => {
                 self.noted(seq, at, event);
             }
             // The turns for a goal go with it; they are known by these events.

@@ -162,7 +162,7 @@ impl Redactor<'_> {
                 empty_arguments(event, "calls");
             }
             "journal_changed" => journal::redact(event),
-            "fell_asleep" => set(event, &["reason", "text"]),
+            "fell_asleep" | "woke_up" => set(event, &["reason", "text"]),
             "reflection_requested" => set(event, &["reason"]),
             "goal_created" => set(event, &["description", "text"]),
             "goal_updated" | "self_noted" => set(event, &["note", "text"]),

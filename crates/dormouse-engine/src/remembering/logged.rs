@@ -1,10 +1,10 @@
 //! A memory together with its log: every change of it is an event first.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, LoadSnapshot,
-    ReadEvents, Seq,
+    Origin, ReadEvents, Seq,
 };
 use dormouse_entities::EntityChange;
 use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
@@ -213,8 +213,51 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         event: Seq,
         author: Author,
         reason: &str,
+    ) -> Result<Option<Seq>, LoggedChangeError>
+    where
+        L: LoadSnapshot,
+    {
+        let undone = self.undo_first(event, &author, reason).await?;
+        self.mark_consolidated(author, reason).await?;
+        Ok(undone)
+    }
+
+    async fn undo_first(
+        &mut self,
+        event: Seq,
+        author: &Author,
+        reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
-        decided!(self, self.undo_once(event, &author, reason))
+        decided!(self, self.undo_once(event, author, reason))
+    }
+
+    /// Marks the entries of the journal that facts were made of, and takes the mark from those of which that was taken back. What a
+    /// program that was killed left unmarked is marked the next time.
+    pub(crate) async fn mark_consolidated(
+        &mut self,
+        author: Author,
+        reason: &str,
+    ) -> Result<(), LoggedChangeError>
+    where
+        L: LoadSnapshot,
+    {
+        let book = restore(&self.log, &self.key).await?.journal;
+        let ids = book.journal().entries().map(|entry| entry.id);
+        let records: Vec<Origin> = ids.filter_map(|id| book.record(id)).collect();
+        let read_by = self.memory.read_by(&records).await?.into_iter();
+        let read_by: Vec<(Origin, Option<Seq>)> = records.into_iter().zip(read_by).collect();
+        let marked = |state: &State| {
+            let stands = |event: &Seq| !state.undos.is_taken_back(*event);
+            let read = read_by.iter();
+            let read = read.filter(|(_, event)| event.as_ref().is_some_and(stands));
+            let read: BTreeSet<Origin> = read.map(|(record, _)| *record).collect();
+            let marked = state
+                .journal
+                .mark_consolidated(&read, (author.clone(), reason));
+            marked.map(Event::JournalChanged)
+        };
+        self.append_decided(marked).await?;
+        Ok(())
     }
 
     async fn undo_once(

@@ -217,7 +217,7 @@ impl NightWorker {
     }
 
     /// What a piece comes to whose work is done. If too little is recalled after it, what it made is taken back.
-    async fn compared<L: Append + ReadEvents>(
+    async fn compared<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
         piece: &ProbedPiece,
@@ -308,7 +308,7 @@ impl NightWorker {
 
     /// Takes back what a piece changed, the last change first. Returns how many changes cannot be taken back, because something followed
     /// from them. What is taken back already stays so.
-    async fn take_back<L: Append + ReadEvents>(
+    async fn take_back<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
         piece: &ProbedPiece,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dormouse_contracts::{
-    Arguments, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec, Trust,
+    Arguments, Audience, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec, Trust,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::{
 const KEPT: usize = 16;
 const BYTES_KEPT: usize = 64 * 1024;
 
-/// Results of queries whose tools allow to use them again, the latest last. An act of the assistant removes all of them,
+/// Results of queries whose tools allow to use them again, the latest last. An act of the assistant removes those of the world,
 /// since it may change what would be answered. They are part of the state, so a replay uses the same ones again.
 ///
 /// They are results for this assistant alone, and are shown in a turn like those of a fresh query.
@@ -39,6 +39,9 @@ pub(crate) struct CachedResult {
     /// The lowest trust of the remembered lines in it, if it holds any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<Trust>,
+    /// Who listened, if the result of a builtin tool was only for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    listeners: Option<Audience>,
 }
 
 impl CachedResult {
@@ -50,11 +53,12 @@ impl CachedResult {
 }
 
 impl CachedResults {
-    /// The result of the same query that may be used at `now`, if there is one.
+    /// The result of the same query for the same listeners that may be used at `now`, if there is one.
     pub(crate) fn find(
         &self,
         tool: &ToolSpec,
         arguments: &Arguments,
+        listeners: Option<&Audience>,
         now: Timestamp,
     ) -> Option<&CachedResult> {
         let mut known = self.0.iter();
@@ -62,6 +66,7 @@ impl CachedResults {
             known.tool == tool.name.as_str()
                 && known.arguments == *arguments
                 && tool.cache == Some(known.policy)
+                && known.listeners.as_ref() == listeners
                 && known.is_fresh(now)
         })
     }
@@ -72,30 +77,39 @@ impl CachedResults {
         self.0.is_empty()
     }
 
-    /// Folds one event in. `turns` are those before the event.
+    /// Folds one event in. `turns` are those before the event, and `listeners` those of the turn under way, if the event is the
+    /// result of a builtin tool.
     pub(super) fn apply(
         &mut self,
         at: Timestamp,
         event: &Event,
         tools: &[ToolSpec],
         turns: &Turns,
+        listeners: Option<Audience>,
     ) {
         match event {
             Event::ToolAnswered(answered) => {
                 if let Some(result) = result(at, answered, tools, turns) {
-                    self.take_in(result);
+                    self.take_in(CachedResult {
+                        listeners,
+                        ..result
+                    });
                 }
             }
             Event::TickStarted(_) | Event::TickEnded(_) => {
                 self.0
                     .retain(|known| known.policy.scope != CacheScope::Tick);
             }
-            // A session begins, an act may change the world, or somebody is forgotten.
-            Event::Configured(_)
-            | Event::Woke(_)
-            | Event::EffectIntended(_)
-            | Event::EffectSettled(_)
-            | Event::Forgotten(_) => self.0.clear(),
+            // A session begins, or somebody is forgotten.
+            Event::Configured(_) | Event::Woke(_) | Event::Forgotten(_) => self.0.clear(),
+            // An act may change the world, but not the journal.
+            Event::EffectIntended(_) | Event::EffectSettled(_) => {
+                self.0.retain(|known| known.tool == SEARCH_JOURNAL);
+            }
+            // Two people may turn out to be one, who was party to more.
+            Event::EntityChanged(changed) if !changed.is_by_call() => {
+                self.0.retain(|known| known.tool != SEARCH_JOURNAL);
+            }
             Event::JournalChanged(_) => self.0.retain(|known| known.tool != SEARCH_JOURNAL),
             _ => {}
         }
@@ -140,6 +154,7 @@ fn result(
         at,
         policy,
         trust: answered.trust,
+        listeners: None,
     })
 }
 
@@ -162,6 +177,7 @@ mod tests {
                 ttl: None,
             },
             trust: None,
+            listeners: None,
         }
     }
 

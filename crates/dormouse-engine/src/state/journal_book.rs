@@ -1,9 +1,12 @@
 //! What the assistant wrote down.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
-use dormouse_contracts::{FORGOTTEN, Origin, Seq, Timestamp};
-use dormouse_journal::{EntryId, Journal, JournalChange, JournalEntry, PruneReason};
+use dormouse_contracts::{FORGOTTEN, Hit, Origin, Seq, Timestamp};
+use dormouse_journal::{
+    EntryId, Journal, JournalChange, JournalDelta, JournalEntry, JournalIndex, JournalMatch,
+    JournalQuery, PruneReason,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, JournalChanged, records_of};
@@ -15,6 +18,33 @@ pub struct JournalBook {
     journal: Journal,
     /// Of entries that are in the journal.
     records: BTreeMap<EntryId, Origin>,
+    #[serde(skip)]
+    index: OwnIndex,
+}
+
+/// The index of a journal: made when it is searched for the first time, and kept up to date entry by entry from then on. It follows
+/// from the journal, so it is not stored and not compared.
+#[derive(Debug, Default)]
+struct OwnIndex(OnceLock<JournalIndex>);
+
+impl Clone for OwnIndex {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for OwnIndex {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl OwnIndex {
+    fn follow(&mut self, journal: &Journal, delta: &JournalDelta) {
+        if let Some(index) = self.0.get_mut() {
+            index.follow(journal, delta);
+        }
+    }
 }
 
 impl JournalBook {
@@ -44,6 +74,7 @@ impl JournalBook {
             }
             match self.journal.apply(change, at) {
                 Ok(delta) => {
+                    self.index.follow(&self.journal, &delta);
                     let added = records.iter().filter(|(id, _)| delta.added.contains(id));
                     let added = added.filter_map(|(id, record)| Some((*id, (*record)?)));
                     self.records.extend(added);
@@ -67,6 +98,7 @@ impl JournalBook {
         };
         // It is never refused.
         let gone = self.journal.apply(&gone, at).unwrap_or_default();
+        self.index.follow(&self.journal, &gone);
         for entry in gone.removed {
             self.records.remove(&entry.id);
         }
@@ -80,6 +112,25 @@ impl JournalBook {
     #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.journal
+    }
+
+    /// The entries that match a query at this time, best first. The first search takes time linear in the entries.
+    #[must_use]
+    pub fn search(&self, query: &JournalQuery, now: Timestamp) -> Vec<JournalMatch<'_>> {
+        let index = self.index.0.get_or_init(|| JournalIndex::of(&self.journal));
+        index.search(&self.journal, query, now)
+    }
+
+    /// Of these hits among memory records, those on entries, by the number of the entry.
+    pub(crate) fn hits_on_entries(&self, hits: &[(Origin, f32)]) -> Vec<Hit> {
+        let hits: BTreeMap<Origin, f32> = hits.iter().copied().collect();
+        let found = self.records.iter().filter_map(|(entry, record)| {
+            let score = *hits.get(record)?;
+            Some(Hit { id: entry.0, score })
+        });
+        let mut found: Vec<Hit> = found.collect();
+        found.sort_by(|one, other| other.score.total_cmp(&one.score));
+        found
     }
 
     /// The memory record of an entry that is in the journal.

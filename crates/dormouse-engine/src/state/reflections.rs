@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{Seq, Timestamp, Trust};
+use dormouse_contracts::{Seq, Timestamp};
 use dormouse_journal::EntryId;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl Reflections {
 
     pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) {
         match event {
-            Event::TickStarted(started) if !is_reflection(started.context) => {
+            Event::TickStarted(started) if !is_apart(started.context) => {
                 self.ticks = self.ticks.saturating_add(1);
                 self.since.get_or_insert((seq, at));
             }
@@ -91,21 +91,12 @@ impl Reflections {
         self.under_way = Some(next_entry);
         let text = settings.reflection_prompt.clone();
         let text = text.unwrap_or_else(|| USUAL.to_owned());
-        Some(Occasion {
-            seq: trigger,
+        Some(Occasion::for_itself(
+            trigger,
             at,
-            kind: OccasionKind::Reflection,
-            // No tokenizer makes more tokens than bytes.
-            tokens: u32::try_from(text.len()).unwrap_or(u32::MAX),
+            OccasionKind::Reflection,
             text,
-            trust: Trust::FULL,
-            promise: None,
-            goal: None,
-            task: None,
-            name: String::new(),
-            // Nobody hears what comes of it.
-            audience: None,
-        })
+        ))
     }
 
     /// Whether the next turn of this trigger is one of these.
@@ -114,9 +105,10 @@ impl Reflections {
     }
 }
 
-fn is_reflection(context: ContextType) -> bool {
+/// Whether ticks of this kind do not count: those in which it looks back, and those in its sleep.
+fn is_apart(context: ContextType) -> bool {
     matches!(
         context,
-        ContextType::Reflection | ContextType::ReflectionCont
+        ContextType::Reflection | ContextType::ReflectionCont | ContextType::SleepConsolidate
     )
 }

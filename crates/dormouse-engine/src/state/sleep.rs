@@ -8,13 +8,22 @@ use dormouse_journal::JournalChange;
 use dormouse_memory::{MemoryChange, write::Decision};
 use serde::{Deserialize, Serialize};
 
+use super::trigger::{Occasion, OccasionKind};
 use crate::{
+    config::SleepSettings,
     event::{
         Consultation, Event, FellAsleep, GoalNote, NOOP, NightProbed, NightStepped, ProbeAnswer,
         ProbeResult, ProbeStage, StepFailure, StepOutcome, Verdict, WakeCause, WokeUp,
     },
     sleeping::{SLEEP_STEPS, SleepPhase, SleepStep},
 };
+
+/// What a turn in its sleep asks for, unless the operator has other words for it.
+const USUAL: &str = "(You are asleep, and the work of the night is done. Nobody waits for an answer, and nobody hears you. Look what \
+                     happened lately with search_journal and recall_memories. Keep with store_memory what will be true for long, with \
+                     add_entity_observation what you noticed about somebody, and with review_journal what you learn from it about the \
+                     world and its people. If there is nothing to keep, call noop. If something cannot wait until the morning, call \
+                     wake_up.)";
 
 /// How many nights a state keeps.
 const NIGHTS_KEPT: usize = 14;
@@ -109,6 +118,17 @@ pub struct Night {
     pub came_of_it: NightCounts,
     /// When and why it woke last, if it is awake.
     pub woke: Option<(Timestamp, WakeCause)>,
+    /// How many turns it had in its sleep.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub turns: u32,
+    /// What happened last in this night, other than in a turn under way: the next turn is known by this event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last: Option<(Seq, Timestamp)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_none(turns: &u32) -> bool {
+    *turns == 0
 }
 
 /// How far a piece of work has come in a night.
@@ -201,6 +221,7 @@ impl Sleep {
             Event::NightStepped(it) => self.stepped(seq, at, it),
             Event::NightProbed(it) => self.probed(seq, it),
             Event::WokeUp(it) => self.woke_up(at, it),
+            Event::TickEnded(it) if it.resume_at.is_none() => self.turn_ended(seq, at),
             Event::ToolAnswered(it) if it.verdict == Verdict::Success && it.tool != NOOP => {
                 self.activity_since_wake = self.activity_since_wake.saturating_add(1);
             }
@@ -226,6 +247,7 @@ impl Sleep {
             night.asleep_since = at;
             night.until = it.until;
             night.woke = None;
+            night.last = Some((seq, at));
             return;
         }
         self.nights.push_back(Night {
@@ -238,6 +260,8 @@ impl Sleep {
             steps: Vec::new(),
             came_of_it: NightCounts::default(),
             woke: None,
+            turns: 0,
+            last: Some((seq, at)),
         });
         if self.nights.len() > NIGHTS_KEPT {
             self.nights.pop_front();
@@ -262,6 +286,7 @@ impl Sleep {
         else {
             return;
         };
+        night.last = Some((seq, at));
         let place = night.steps.iter().position(|known| known.step == it.step);
         let place = place.unwrap_or_else(|| {
             night.steps.push(StepProgress {
@@ -338,6 +363,59 @@ impl Sleep {
                 _ => {}
             }
         }
+    }
+
+    /// The next turn in this night begins after this, if the turn that is over was one.
+    fn turn_ended(&mut self, seq: Seq, at: Timestamp) {
+        let is_asleep = self.is_asleep();
+        let night = self.nights.back_mut().filter(|_| is_asleep);
+        if let Some(night) = night.filter(|night| night.last.is_none()) {
+            night.last = Some((seq, at));
+        }
+    }
+
+    /// When the next turn in this night may begin, and the event by which it is known, if there may be one.
+    pub(crate) fn next_turn(
+        &self,
+        settings: &SleepSettings,
+        now: Timestamp,
+    ) -> Option<(Timestamp, Seq)> {
+        let night = self.tonight()?;
+        let (seq, at) = night.last?;
+        let is_left = night.turns < settings.turns && night.next_step().is_none();
+        let rate = settings.tick_rate();
+        let next = at.plus(rate);
+        // What is further away than any pause is from before somebody set the clock back.
+        let is_set_back = next.since(now) > rate.saturating_mul(MOST_PAUSES);
+        is_left.then_some((if is_set_back { now } else { next }, seq))
+    }
+
+    /// Whether the next turn of this trigger is one in its sleep.
+    pub(crate) fn calls_by(&self, trigger: Seq) -> bool {
+        let last = self.tonight().and_then(|night| night.last);
+        last.is_some_and(|(seq, _)| seq == trigger)
+    }
+
+    /// Takes up the turn that is known by this event.
+    pub(super) fn take(
+        &mut self,
+        trigger: Seq,
+        at: Timestamp,
+        settings: &SleepSettings,
+    ) -> Option<Occasion> {
+        if !self.calls_by(trigger) {
+            return None;
+        }
+        let night = self.nights.back_mut()?;
+        night.turns = night.turns.saturating_add(1);
+        night.last = None;
+        let text = settings.turn_prompt.clone();
+        Some(Occasion::for_itself(
+            trigger,
+            at,
+            OccasionKind::Sleep,
+            text.unwrap_or_else(|| USUAL.to_owned()),
+        ))
     }
 
     fn woke_up(&mut self, at: Timestamp, it: &WokeUp) {

@@ -80,6 +80,28 @@ pub enum OccasionKind {
     Promise,
     /// A task that was given to another assistant is over.
     DelegatedResult,
+    /// The work of a night is done, and the assistant thinks in its sleep.
+    Sleep,
+}
+
+impl Occasion {
+    /// One that the assistant thinks about by itself. Nobody hears what comes of it.
+    pub(super) fn for_itself(seq: Seq, at: Timestamp, kind: OccasionKind, text: String) -> Self {
+        Self {
+            seq,
+            at,
+            kind,
+            // No tokenizer makes more tokens than bytes.
+            tokens: u32::try_from(text.len()).unwrap_or(u32::MAX),
+            text,
+            trust: Trust::FULL,
+            promise: None,
+            goal: None,
+            task: None,
+            name: String::new(),
+            audience: None,
+        }
+    }
 }
 
 impl Trigger {
@@ -140,6 +162,16 @@ impl Trigger {
     /// Whether it is time to look back over the journal.
     pub(crate) fn is_reflection(&self) -> bool {
         matches!(self, Self::Occasion(occasion) if occasion.kind == OccasionKind::Reflection)
+    }
+
+    /// Whether it is for a turn in the sleep of the assistant.
+    pub(crate) fn is_sleep(&self) -> bool {
+        matches!(self, Self::Occasion(occasion) if occasion.kind == OccasionKind::Sleep)
+    }
+
+    /// Whether nobody hears what is thought about it, and nobody learns what comes of it.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.is_reflection() || self.is_sleep()
     }
 
     /// The goal whose moment has come.

@@ -25,6 +25,12 @@ impl Undos {
         self.0.get(&event).copied().unwrap_or(event)
     }
 
+    /// Whether a change is taken back, and that stands: each undo of an undo makes the change again.
+    pub(crate) fn is_taken_back(&self, event: Seq) -> bool {
+        let undos = self.0.values().filter(|root| **root == event);
+        undos.count() % 2 == 1
+    }
+
     /// Whether an event takes back an undo, so that it brings back whatever that took out, or takes out whatever that brought
     /// back.
     pub(super) fn takes_back_an_undo(&self, event: &Event) -> bool {

@@ -8,7 +8,9 @@ use dormouse_contracts::{
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
-use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus};
+use dormouse_memory::{
+    Collection, Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus,
+};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
@@ -38,8 +40,11 @@ pub(crate) async fn ask_memory(
     ask: MemoryQuery,
     limit: Duration,
 ) -> Done {
+    // A search of the journal goes by words if the encoder does not answer.
+    let is_hint = matches!(ask, MemoryQuery::SimilarEntries { .. });
     let answer = match deadline(limit, answer(&ports, &key, ask)).await {
         Ok(Ok(answer)) => answer,
+        _ if is_hint => MemoryAnswer::Similar(Vec::new()),
         Ok(Err(failure)) => MemoryAnswer::Refused(failure.reason().to_owned()),
         Err(_) => MemoryAnswer::Refused(RecallFailure::TimedOut.reason().to_owned()),
     };
@@ -54,6 +59,25 @@ async fn answer(
     caught_up(ports, key).await?;
     let now = ports.clock.now();
     match ask {
+        MemoryQuery::SimilarEntries {
+            query,
+            limit,
+            listeners,
+        } => {
+            let mut request = RecallRequest::new(query)
+                .limit(limit)
+                .in_collection(Collection::Journal)
+                .min_trust(Trust::NONE)
+                .min_quote_trust(Trust::NONE)
+                .asked_at(now);
+            if let Some(listeners) = listeners {
+                request = request.for_listeners(listeners);
+            }
+            let hits = ports.memory.similar_records(&request).await;
+            let hits = hits.map_err(|error| unreadable(&error))?.into_iter();
+            let hits = hits.map(|hit| (Origin::from_number(hit.id), hit.score));
+            Ok(MemoryAnswer::Similar(hits.collect()))
+        }
         MemoryQuery::Recall {
             query,
             limit,

@@ -12,15 +12,17 @@ use dormouse_engine::{
     Event, JournalBook, JournalChanged, ReflectionCall, ReflectionTicks, Selection, State,
     left_entry, replay,
 };
-use dormouse_journal::{EntryId, JournalChange, JournalEntry, SourceType};
-use dormouse_memory::RecallRequest;
-use dormouse_testing::{MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
+use dormouse_journal::{
+    EntryId, JournalChange, JournalEntry, JournalSettings, NewEntry, SourceType,
+};
+use dormouse_memory::{Memory, MemoryChange, RecallRequest};
+use dormouse_testing::{HashedEmbedder, MemoryLog, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::{
     consolidating::{consolidator, logged},
     forgetting::without,
-    home::{Home, key, minutes},
+    home::{Home, every_decision_is_the_same_again, key, minutes},
 };
 
 fn noop() -> ScriptedTurn {
@@ -450,4 +452,144 @@ async fn conclusions_are_drawn_step_by_step_and_no_reply_is_paid_for_twice() {
             "killed after {cut}"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_night_makes_facts_of_entries_marks_them_and_an_undo_takes_the_mark_away() {
+    let home = Home::new([noop()]);
+    home.hear(Perceive::whisper("Alice", "good morning").build())
+        .await;
+    let boat = "Alice keeps a boat in the harbour of Berlin";
+    let new = [
+        NewEntry::new(boat, SourceType::Direct),
+        // Nobody believes it far enough for a fact.
+        NewEntry::new("Somebody has sold the harbour", SourceType::Environmental),
+    ];
+    for new in new {
+        let settings = JournalSettings::default();
+        let book = state(&home).await.journal;
+        let written = book.write_for_operator(new, home.clock.now(), &settings, by());
+        command(&home, written.unwrap()).await;
+    }
+    let model = ScriptedModel::looping(ScriptedTurn::with(|request| {
+        let shown = crate::home::shown(request);
+        let line = shown
+            .lines()
+            .find(|line| line.contains("harbour of Berlin"));
+        let id = line.map(|line| line.trim_start_matches('[').split(']').next().unwrap());
+        let facts = id.map(|id| json!({"text": "Alice owns a boat", "from": [id]}));
+        ScriptedTurn::text(json!(facts.into_iter().collect::<Vec<_>>()).to_string())
+    }));
+    let mut memory = logged(&home).await;
+    let night = consolidator(&home, model);
+    night.run(&mut memory).await.unwrap();
+    let marks = async || -> Vec<bool> {
+        let state = state(&home).await;
+        let entries = state.journal.journal().entries();
+        entries.map(|entry| entry.upkeep.consolidated).collect()
+    };
+    assert_eq!(marks().await, [true, false]);
+    let read = home.log.events(&key()).into_iter().filter(|stored| {
+        matches!(
+            Event::decode(stored).unwrap(),
+            Event::MemoryChanged(it) if matches!(&it.change, MemoryChange::Extracted { facts, .. } if !facts.is_empty())
+        )
+    });
+    let read = read.last().unwrap().seq;
+    // A second run has nothing to read, and nothing to mark.
+    let before = state(&home).await.seq;
+    night.run(&mut memory).await.unwrap();
+    assert_eq!(state(&home).await.seq, before);
+    memory.undo(read, by().0, "a mistake").await.unwrap();
+    assert_eq!(marks().await, [false, false]);
+    // The undo itself is taken back.
+    let undone = home.log.events(&key()).into_iter().filter(|stored| {
+        matches!(
+            Event::decode(stored).unwrap(),
+            Event::MemoryChanged(it) if matches!(it.change, MemoryChange::Undone { .. })
+        )
+    });
+    let undone = undone.last().unwrap().seq;
+    memory.undo(undone, by().0, "it was none").await.unwrap();
+    assert_eq!(marks().await, [true, false]);
+    every_decision_is_the_same_again(&home.log).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_used_again_for_the_same_listeners_until_the_journal_changes() {
+    let look = || [search("gate"), noop()];
+    let write = |text| [add(text), noop()];
+    let turns = [
+        write("Alice has the key of the gate"),
+        look(),
+        look(),
+        look(),
+        write("The gate squeaks"),
+        look(),
+        look(),
+    ];
+    let home = Home::new(turns.into_iter().flatten());
+    let life = home.wake().await;
+    let mut number = 0;
+    for (who, minutes_later) in [
+        ("Alice", 0),
+        ("Alice", 0),
+        ("Alice", 0),
+        ("Bob", 0),
+        ("Alice", 0),
+        ("Alice", 0),
+        ("Alice", 6),
+    ] {
+        tokio::time::sleep(minutes(minutes_later)).await;
+        number += 1;
+        let said = format!("what of the gate, {number}?");
+        life.accept(Perceive::whisper(who, &said).number(number).build())
+            .await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    let events = home.events().into_iter();
+    let cached: Vec<_> = events
+        .filter_map(|event| match event {
+            Event::ToolAnswered(it) if it.tool == "search_journal" => Some(it.cached.is_some()),
+            _ => None,
+        })
+        .collect();
+    // At first; again; for Bob; after the change; after five minutes.
+    assert_eq!(cached, [false, true, false, false, false]);
+    let found = results(&home, "search_journal");
+    assert_eq!(found[0]["result"], found[1]["result"]);
+    assert_eq!(
+        found[2]["result"]["entries"],
+        json!([]),
+        "Bob was not party to it"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_encoder_takes_part_in_the_search_of_the_journal_and_each_entry_says_why() {
+    let gate = "The red gate was shut after the storm";
+    let mut home = Home::where_all_is_shared([
+        add(gate),
+        noop(),
+        add("Pear trees grow by the well"),
+        noop(),
+        search("the gate and the storm"),
+        noop(),
+    ]);
+    let clock = home.clock.clone();
+    let memory = Memory::builder(key(), move || clock.now());
+    let memory = memory.encoder(Arc::new(HashedEmbedder::new(64)));
+    home.memory = memory.ephemeral().unwrap();
+    let life = home.wake().await;
+    for number in 1..=3 {
+        let said = format!("what do you know, {number}?");
+        life.accept(Perceive::whisper("Alice", &said).number(number).build())
+            .await;
+        life.handle.at_rest().await;
+    }
+    life.end().await.unwrap();
+    let found = &results(&home, "search_journal")[0]["result"]["entries"][0];
+    assert_eq!(found["content"], json!(gate), "{found}");
+    assert!(found["why"].as_str().unwrap().contains("dense"), "{found}");
 }

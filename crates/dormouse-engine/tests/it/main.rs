@@ -25,6 +25,7 @@ mod cross_talk;
 mod deciding_again;
 mod delays;
 mod delegating;
+mod dreaming;
 mod effects;
 mod errors;
 mod forgetting;

@@ -513,6 +513,8 @@ async fn a_night_scores_concludes_and_prunes_the_journal() {
         config.journal.keeping.reflection.threshold = 4;
         config.journal.keeping.pruning.importance = Importance::try_new(4.0).unwrap();
         config.journal.keeping.pruning.age_days = 0;
+        // The night reads the entry before it prunes.
+        config.journal.keeping.pruning.preserve_consolidated = false;
     });
     let life = home.wake().await;
     let words = "I have the key of the gate, and I open the gate in the morning";

@@ -120,6 +120,8 @@ pub(super) type StartHour = Whole<0, 23>;
 pub(super) type SleepHours = Whole<1, 23>;
 /// How many tools it has to have used before it may sleep.
 pub(super) type LeastActivity = Whole<0, 1_000>;
+/// How many turns it has in a night.
+pub(super) type SleepTurns = Whole<0, 24>;
 /// The time between two pieces of work in its sleep.
 pub(super) type SleepTick = Seconds<3_600>;
 /// How long nobody may have called for it before it goes on sleeping.

@@ -6,7 +6,9 @@ use dormouse_engine::SleepSettings;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{
-    numbers::{LeastActivity, QuietTime, Seconds, SleepHours, SleepTick, StartHour, Whole},
+    numbers::{
+        LeastActivity, QuietTime, Seconds, SleepHours, SleepTick, SleepTurns, StartHour, Whole,
+    },
     section::section,
 };
 
@@ -32,6 +34,14 @@ section! {
         least_activity: LeastActivity = Whole(SleepSettings::default().least_activity),
         /// For how long nobody may have called for it, before it goes on sleeping after a message woke it
         quiet: QuietTime = Seconds(Duration::from_secs(600)),
+        /// How many turns of its own it has in a night, once the work of the night is done; 0: none
+        turns: SleepTurns = Whole(0),
+        /// What such a turn is asked for, in place of the built-in words
+        #[schemars(with = "String", extend(
+            "x-unset" = "the built-in words",
+            "x-example" = "Put in order what you learnt today."
+        ))]
+        turn_prompt: Option<String> = None,
     }
 }
 
@@ -49,6 +59,8 @@ impl SleepSection {
             tick_rate_seconds: seconds(self.tick_rate.0),
             least_activity: self.least_activity.0,
             quiet_seconds: seconds(self.quiet.0),
+            turns: self.turns.0,
+            turn_prompt: self.turn_prompt.clone(),
         }
     }
 }

@@ -4,6 +4,8 @@ use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, LoadSnapshot, ReadError,
     ReadEvents, Seq, Snapshot, StoredEvent,
 };
+use dormouse_engine::Handle;
+use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 
 use super::residency::Resident;
@@ -13,20 +15,62 @@ use super::residency::Resident;
 #[derive(Debug)]
 pub struct OpenLog {
     log: RedbLog,
-    resident: Option<Resident>,
+    resident: Option<Awake>,
 }
 
 impl OpenLog {
     /// The log, with the assistant if that is awake.
     #[must_use]
-    pub fn new(log: RedbLog, resident: Option<Resident>) -> Self {
+    pub fn new(log: RedbLog, resident: Option<Awake>) -> Self {
         Self { log, resident }
     }
 
     /// The assistant, if it is awake.
     #[must_use]
-    pub fn resident(&self) -> Option<&Resident> {
+    pub fn resident(&self) -> Option<&Awake> {
         self.resident.as_ref()
+    }
+}
+
+/// An assistant that is awake in this process, as those need it who change its log or read its memory.
+#[derive(Clone, Debug)]
+pub struct Awake {
+    handle: Handle,
+    memory: Memory,
+    /// Keeps it awake, if the host may put it away.
+    _stay: Option<Resident>,
+}
+
+impl Awake {
+    /// One that somebody else keeps awake.
+    #[must_use]
+    pub fn new(handle: Handle, memory: Memory) -> Self {
+        Self {
+            handle,
+            memory,
+            _stay: None,
+        }
+    }
+
+    /// How to talk to it.
+    #[must_use]
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Its memory.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+impl From<Resident> for Awake {
+    fn from(resident: Resident) -> Self {
+        Self {
+            _stay: Some(resident.clone()),
+            ..Self::new(resident.handle().clone(), resident.memory().clone())
+        }
     }
 }
 

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use dormouse_contracts::{AssistantId, Habitat, Seq};
 use dormouse_engine::{RosterChange, Tag};
 
-use super::{Host, error::HostError, open_log::OpenLog};
+use super::{
+    Host,
+    error::HostError,
+    open_log::{Awake, OpenLog},
+};
 use crate::roster::{self, LookedUp, Newcomer, RosterDecision};
 
 impl<W: Habitat + 'static> Host<W> {
@@ -80,7 +84,7 @@ impl<W: Habitat + 'static> Host<W> {
                     Some(_) => None,
                     None => Some(self.wake(key).await?),
                 };
-                let log = OpenLog::new(log.clone(), resident);
+                let log = OpenLog::new(log.clone(), resident.map(Awake::from));
                 roster::change(&log, clock, key, change, decision).await?
             }
             // Nobody is woken for nothing.

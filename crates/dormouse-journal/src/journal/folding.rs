@@ -36,13 +36,8 @@ impl Journal {
                     }
                 }
             }
-            JournalChange::Consolidated { entries } => {
-                for id in entries {
-                    if let Some(entry) = self.entries.get_mut(id) {
-                        entry.upkeep.consolidated = true;
-                    }
-                }
-            }
+            JournalChange::Consolidated { entries } => self.mark(entries, true),
+            JournalChange::Unconsolidated { entries } => self.mark(entries, false),
             JournalChange::Pruned { entries, .. } => {
                 for id in entries {
                     self.reflection.left(*id);
@@ -75,6 +70,14 @@ impl Journal {
             JournalChange::Reflected { insights } => self.reflected(insights, at, &mut delta)?,
         }
         Ok(delta)
+    }
+
+    fn mark(&mut self, entries: &[EntryId], is_consolidated: bool) {
+        for id in entries {
+            if let Some(entry) = self.entries.get_mut(id) {
+                entry.upkeep.consolidated = is_consolidated;
+            }
+        }
     }
 
     fn check_new(&self, id: EntryId) -> Result<(), JournalChangeError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dormouse_contracts::{Attribution, Audience, Timestamp, Trust};
+use dormouse_contracts::{Attribution, Audience, Seq, Timestamp, Trust};
 use dormouse_text::beginning_bytes;
 
 use super::{attempts::Attempts, settings::ExtractionSettings};
@@ -69,8 +69,29 @@ impl Memory {
         blocking(move || Ok(inner.sources(min_trust, &records)?)).await
     }
 
-    /// At most `limit` sources in the order of their records: what others said and what was imported, believed at least as
-    /// far as a fact must be, and not read yet. The words of the assistant itself are left out: they repeat what it heard.
+    /// The event by which facts were made of each of these records, also if that was taken back; `None` if none were.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Store`] if the file fails.
+    pub async fn read_by(&self, records: &[RecordId]) -> Result<Vec<Option<Seq>>, MemoryError> {
+        let inner = self.inner.clone();
+        let records = records.to_vec();
+        blocking(move || {
+            let read_by: Vec<u64> = inner.store.read(|reading| {
+                let read_by = records.iter();
+                let read_by = read_by.map(|id| reading.state(&tables::extracted(*id)));
+                read_by.collect()
+            })?;
+            // The number of an event is never 0.
+            let read_by = read_by.into_iter();
+            Ok(read_by.map(|seq| (seq > 0).then_some(Seq(seq))).collect())
+        })
+        .await
+    }
+
+    /// At most `limit` sources in the order of their records: what others said, what was imported, and what the journal has of what
+    /// happened, believed at least as far as a fact must be, and not read yet. The words of the assistant itself are left out: they repeat what it heard.
     ///
     /// Reads the records of the file until there are enough.
     ///
@@ -119,9 +140,18 @@ impl Inner {
     }
 }
 
-/// Whether facts may be made of a record: of what others said and what was imported, if it is believed far enough.
+/// Whether facts may be made of a record: of what others said, what was imported, and what the journal has of what happened, if it
+/// is believed far enough.
 fn may_be_asked_about(record: &Record, min_trust: Trust) -> bool {
-    is_raw(record) && record.trust >= min_trust && record.speaker != Attribution::Myself
+    let is_source = is_raw(record) || is_journal_entry(record);
+    is_source && record.trust >= min_trust && record.speaker != Attribution::Myself
+}
+
+/// Whether a record is an entry of the journal about what happened. What was concluded is no source of facts.
+fn is_journal_entry(record: &Record) -> bool {
+    record.collection == Collection::Journal
+        && record.provenance.derivation == Derivation::Stored
+        && record.kind == RecordKind::Event
 }
 
 /// Whether a record holds what somebody said or what happened, word for word. It is evidence, which never becomes wrong.
