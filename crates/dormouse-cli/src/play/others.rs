@@ -108,7 +108,7 @@ impl Others {
         }
         let handles = self.awake.values().map(|other| other.resident.handle());
         for handle in handles.chain([visited]) {
-            let ending = timeout_at(late, tasks_end(handle.clone())).await;
+            let ending = timeout_at(late, Box::pin(tasks_end(handle.clone()))).await;
             waited |= ending.map_err(|_late| "Somebody who was given a task".to_owned())?;
         }
         Ok(waited)
@@ -136,7 +136,7 @@ impl Others {
         let (mut by_key, mut by_name) = (BTreeMap::new(), BTreeMap::new());
         for (key, _) in self.host.known().unwrap_or_default() {
             // One whose life cannot be read is reported when it is woken.
-            let found = self.host.look_up(&key).await;
+            let found = Box::pin(self.host.look_up(&key)).await;
             let name = found.map_or_else(|_| key.to_string(), |found| found.name);
             let known = Known { key, name };
             by_name.insert(known.name.to_lowercase(), known.clone());
@@ -174,7 +174,7 @@ impl Other {
                 .await,
         );
         let rest = self.resident.handle().at_rest().await;
-        // Only now: whoever gives up waiting before waits for the same again.
+        // Only now: a caller that gave up before waits for the same again.
         self.sent = 0;
         rest == Rest::Settled
     }

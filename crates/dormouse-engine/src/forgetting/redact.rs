@@ -586,7 +586,7 @@ fn marked(event: Value) -> Result<Vec<u8>, serde_json::Error> {
     Ok(payload)
 }
 
-/// Whether this field of such an event names whoever did something as an operator.
+/// Whether this field of such an event names a person who acted as an operator.
 fn names_operator(kind: &str, field: &str) -> bool {
     match field {
         "operator" | "cleared_by" | "reset_by" | "requested_by" => true,
