@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Whose, block_on, operator,
-        remark, say, view_state,
+        remark, say, view_state, whole,
     },
     exit::Exit,
 };
@@ -28,7 +28,7 @@ pub(crate) struct ListApprovals {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AnswerApproval {
     /// The number of the act, as `dormouse approvals` prints it
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = whole::<u64>(1..=u64::MAX))]
     number: u64,
     #[command(flatten)]
     of: Whose,
@@ -143,6 +143,9 @@ pub(crate) fn answer(
 
 impl CommandFailure for ApprovalError {
     fn exit(&self) -> Exit {
-        Exit::Failure
+        match self {
+            Self::NotWaiting(_) => Exit::Usage,
+            _ => Exit::Failure,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use dormouse_contracts::AssistantId;
 
 use crate::{
     approvals::{AnswerApproval, ListApprovals},
@@ -141,6 +142,9 @@ pub(crate) struct Play {
     /// The name of your character in the world. Another name is another person, and a new one is made
     #[arg(long = "as", value_name = "NAME", default_value = "Visitor")]
     pub(crate) player: String,
+    /// The key of the assistant to visit [default: the configured one]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) assistant: Option<AssistantId>,
     /// Print one JSON object per line (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,
@@ -151,7 +155,7 @@ pub(crate) struct Play {
     /// (docs/scripts.md)
     #[arg(
         long, value_name = "FILE",
-        conflicts_with_all = ["replay", "player", "provider", "model", "base_url", "tool_calling"],
+        conflicts_with_all = ["replay", "player", "assistant", "provider", "model", "base_url", "tool_calling"],
     )]
     pub(crate) script: Option<PathBuf>,
 }
@@ -198,6 +202,45 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    /// Each argument of each command with a value that nothing has.
+    fn refusals(command: &clap::Command, path: &[String]) -> Vec<String> {
+        let mut all = Vec::new();
+        for below in command.get_subcommands() {
+            let path = [path, &[below.get_name().to_owned()]].concat();
+            all.extend(refusals(below, &path));
+        }
+        let values = command
+            .get_arguments()
+            .filter(|it| it.get_action().takes_values());
+        for argument in values {
+            let value = match argument.get_long() {
+                Some(long) => vec![format!("--{long}=x")],
+                None => vec!["x".to_owned(); argument.get_index().unwrap_or(1)],
+            };
+            let line = [path, &value].concat();
+            let refused = CommandLine::try_parse_from(&line).err();
+            all.extend(refused.map(|error| format!("{}: {error}", line.join(" "))));
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_refused_is_refused_with_what_is_expected() {
+        let command = CommandLine::command();
+        let refused = refusals(&command, &["dormouse".to_owned()]);
+        assert!(refused.len() > 100, "{}", refused.len());
+        let bare = [
+            "invalid digit",
+            "invalid float",
+            "number too",
+            "cannot parse",
+            "not in ",
+        ];
+        let is_bare = |text: &&String| bare.iter().any(|bare| text.contains(bare));
+        let bare: Vec<_> = refused.iter().filter(is_bare).collect();
+        assert!(bare.is_empty(), "{bare:#?}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub(crate) enum Assistant {
     },
     /// Create one. It wakes when `dormouse run` next starts, or at once if that runs
     Create {
-        /// Its key, which stays the same: letters, digits, -, _ and .
+        /// Its key, which stays the same: letters, digits, '_', '-' and '.'
         #[arg(value_name = "KEY")]
         key: AssistantId,
         #[command(flatten)]

@@ -13,7 +13,7 @@ mod output;
 mod runtime;
 
 pub(crate) use again::make_memory_again;
-pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, trust};
+pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, query, trust, whole};
 pub(crate) use caller::{
     Caller, CallerOutput, CommandStdout, carry_out_for, host as callers_host, path as callers_path,
     stdout,
@@ -22,7 +22,7 @@ pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,
 };
 pub(crate) use host_exit::{continuity_exit, host_exit, roster_exit, world_exit};
-pub(crate) use invocation::{clear_command, rebuild_command, retry_command};
+pub(crate) use invocation::{clear_command, invocation, rebuild_command, retry_command};
 pub(crate) use log_file::{
     AssistantLog, chosen, open_log_view, open_view, view_log, view_state, view_states,
 };

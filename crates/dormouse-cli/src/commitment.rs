@@ -7,8 +7,9 @@ use dormouse_text::escape_id;
 use serde::Serialize;
 
 use crate::{
-    command::{CommandError, JsonFlag, Places, Printing, Whose, view_state},
+    command::{CommandError, JsonFlag, Places, Printing, Whose, remark, view_state},
     exit::Exit,
+    grammar::counted,
 };
 
 /// Looking at what the assistant means to do.
@@ -65,6 +66,15 @@ pub(crate) fn run(places: &Places, command: Commitment) -> Result<Exit, CommandE
             None => "open",
         };
         print(promise, status, met_at, printing)?;
+    }
+    let shown = state.promises.under_way().count() + state.promises.iter().count();
+    let ended = state.promises.ended().count();
+    if shown == 0 && !(all && ended > 0) {
+        let ended = counted(ended as u64, "ended one", "ended ones");
+        remark(&match (all, state.promises.ended().next()) {
+            (false, Some(_)) => format!("no open commitment; `--all` lists {ended} too"),
+            _ => "no commitment".to_owned(),
+        });
     }
     Ok(Exit::Success)
 }

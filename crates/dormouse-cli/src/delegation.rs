@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use crate::{
     command::{CommandError, JsonFlag, Places, Printing, Whose, say, view_state},
     exit::Exit,
+    grammar::counted,
+    settings::effective,
 };
 
 /// Looking at tasks of assistants.
@@ -72,18 +74,27 @@ pub(crate) fn run(places: &Places, command: Delegation) -> Result<Exit, CommandE
                 line(task, ("taken", taken.from()), taken.ended, "to be done")
             });
             let mut lines: Vec<_> = given.chain(taken).collect();
+            let known = lines.len();
             lines.retain(|line| all || line.ended_at.is_none());
             lines.sort_by_key(|line| line.event);
             for line in &lines {
                 printing.print(line, || text(line))?;
             }
             if lines.is_empty() && printing == Printing::Text {
-                say("no task")?;
+                say(&match known {
+                    0 => "no task".to_owned(),
+                    _ => format!(
+                        "no open task; `--all` lists {} too",
+                        counted(known as u64, "ended one", "ended ones")
+                    ),
+                })?;
             }
         }
         Delegation::Status { of, json } => {
             let printing = json.printing();
-            let (_, state) = view_state(places, &data, of.assistant, printing)?;
+            let (_, config, mut state) = effective(places, &data, &of, printing)?;
+            // What is configured holds from the next start on, and then it is in the log.
+            state.configuration.settings.execution = config.execution.config();
             let status = delegation_status(&state);
             let mut line = json!({"type": "delegation_status"});
             if let (Value::Object(line), Ok(Value::Object(fields))) =

@@ -32,7 +32,7 @@ use crate::{
         CommandError, CommandFailure, MemoryFile, Places, Printing, Whose, block_on, callers_path,
         chosen, remark, stdout, view_log,
     },
-    exit::Exit,
+    exit::{Exit, file_exit},
     grammar::counted,
     neutralise::escape_json,
 };
@@ -80,10 +80,7 @@ impl CommandFailure for ExportError {
     fn exit(&self) -> Exit {
         match self {
             Self::Who(_) | Self::Nobody => Exit::Usage,
-            Self::Write { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
-                Exit::Usage
-            }
-            Self::Write { .. } => Exit::Failure,
+            Self::Write { source, .. } => file_exit(source),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Whose, author, moment, say,
-        view_state,
+        view_state, whole,
     },
     exit::Exit,
 };
@@ -45,10 +45,10 @@ pub(crate) enum GoalCommand {
         #[arg(value_name = "TEXT")]
         text: String,
         /// How important it is, 1 to 10
-        #[arg(long, value_name = "N", default_value_t = USUAL_PRIORITY)]
+        #[arg(long, value_name = "N", default_value_t = USUAL_PRIORITY, value_parser = whole::<u8>(1..=10))]
         priority: u8,
         /// The goal that it is a part of
-        #[arg(long, value_name = "GOAL")]
+        #[arg(long, value_name = "GOAL", value_parser = whole::<u32>(0..=u32::MAX.into()))]
         parent: Option<u32>,
         #[command(flatten)]
         when: When,
@@ -58,10 +58,10 @@ pub(crate) enum GoalCommand {
         #[command(flatten)]
         which: Which,
         /// How important it is, 1 to 10
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = whole::<u8>(1..=10))]
         priority: Option<u8>,
         /// The goal that it is a part of; 0 for none
-        #[arg(long, value_name = "GOAL")]
+        #[arg(long, value_name = "GOAL", value_parser = whole::<u32>(0..=u32::MAX.into()))]
         parent: Option<u32>,
         #[command(flatten)]
         when: When,
@@ -99,7 +99,7 @@ pub(crate) struct Which {
     #[command(flatten)]
     of: Whose,
     /// Its number
-    #[arg(value_name = "GOAL")]
+    #[arg(value_name = "GOAL", value_parser = whole::<u32>(1..=u32::MAX.into()))]
     goal: u32,
 }
 

@@ -20,6 +20,7 @@ pub(crate) const HELP: &str = "\
 Type a line to say it to the assistant. Besides:
   @NAME TEXT             say it to the room; the assistant that is mentioned answers
   say TEXT   \"TEXT       say it to the room, to nobody in particular
+  /to NAME               say plain lines to this assistant from now on
   to: TEXT               say it to the assistant, even if it begins like a command
   whisper NAME = TEXT    say it to one listener here
   page NAME = TEXT       say it to one listener anywhere
@@ -36,7 +37,7 @@ Commands to the program:
   /approvals, /approve N [WHY] and /deny N [WHY] (dangerous acts that wait for a person)";
 
 /// The commands of the program, for the error that lists them.
-const COMMANDS: &str = "/help, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake, /night, /journal [...] and /quit";
+const COMMANDS: &str = "/help, /to NAME, /status, /memories, /log [N], /stop [WHY], /clear, /approvals, /approve N [WHY], /deny N [WHY], /retry, /sleep [WHY], /wake, /night, /journal [...] and /quit";
 
 /// How many events `/log` shows if no number is given, and at most.
 const LOG_DEFAULT: usize = 10;
@@ -63,6 +64,8 @@ pub(crate) enum Input {
         /// The line.
         speech: Words,
     },
+    /// Plain lines are said to the assistant of this name from now on.
+    SpeakTo(String),
     /// A command to the program.
     Command(Command),
 }
@@ -152,9 +155,27 @@ pub(crate) enum InputError {
     /// The text after `/approve` or `/deny` does not begin with a number.
     #[error("/approve and /deny take the number of an act, as /approvals prints it")]
     ApprovalNumber,
+    /// The name is missing after `/to`.
+    #[error("/to NAME is how that is written; to say something, begin with `to: `")]
+    NobodyToSpeakTo,
     /// That is not a valid name of a channel.
     #[error(transparent)]
     Channel(#[from] IdError),
+}
+
+impl InputError {
+    /// Whether the line begins like a command and is none that there is. A visit from a pipe ends with a code that says so.
+    pub(crate) fn is_of_a_command(&self) -> bool {
+        match self {
+            Self::NoSuchCommand { .. }
+            | Self::Unfit { .. }
+            | Self::Misspelt { .. }
+            | Self::LogCount
+            | Self::ApprovalNumber
+            | Self::NobodyToSpeakTo => true,
+            Self::Blank | Self::Words(_) | Self::Channel(_) => false,
+        }
+    }
 }
 
 /// Reads a line. `assistant` is the name of the assistant that plain speech goes to.
@@ -164,7 +185,11 @@ pub(crate) fn parse(line: &str, assistant: &str) -> Result<Input, InputError> {
         return Err(InputError::Blank);
     }
     if let Some(command) = line.strip_prefix('/') {
-        return command_of(command).map(Input::Command);
+        return match command.split_once(char::is_whitespace) {
+            Some(("to", name)) => Ok(Input::SpeakTo(name.trim().to_owned())),
+            None if command == "to" => Err(InputError::NobodyToSpeakTo),
+            _ => command_of(command).map(Input::Command),
+        };
     }
     if let Some(text) = line.strip_prefix("to:") {
         return Ok(Input::Act(speak_to(

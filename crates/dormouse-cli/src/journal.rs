@@ -7,18 +7,19 @@ use dormouse_engine::{
 };
 use dormouse_host::{DataFolder, SystemClock};
 use dormouse_journal::{
-    EntryError, EntryId, EntryLabel, EntryLabelError, Importance, ImportanceError, Journal,
-    JournalChange, JournalChangeError, JournalEntry, JournalQuery, JournalSearch, NewEntry,
-    SourceType, SourceTypeError,
+    EntryError, EntryId, EntryLabel, EntryLabelError, Importance, ImportanceError,
+    ImportanceMethod, Journal, JournalChange, JournalChangeError, JournalEntry, JournalQuery,
+    JournalSearch, NewEntry, SourceType, SourceTypeError,
 };
 use serde_json::{Value, json};
 
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, MemoryFile, Places, Printing, Whose,
-        author, block_on, say, view_state,
+        author, block_on, query, say, view_state, whole,
     },
     exit::Exit,
+    grammar::counted,
     provider::ProviderFlags,
 };
 
@@ -41,7 +42,7 @@ pub(crate) enum JournalCommand {
         #[command(flatten)]
         of: Whose,
         /// Its number
-        #[arg(value_name = "ENTRY")]
+        #[arg(value_name = "ENTRY", value_parser = whole::<u64>(1..=u64::MAX))]
         entry: u64,
         #[command(flatten)]
         json: JsonFlag,
@@ -53,7 +54,7 @@ pub(crate) enum JournalCommand {
         #[command(flatten)]
         of: Whose,
         /// Its number
-        #[arg(value_name = "ENTRY")]
+        #[arg(value_name = "ENTRY", value_parser = whole::<u64>(1..=u64::MAX))]
         entry: u64,
         /// Why
         #[arg(long, value_name = "TEXT", default_value = "restored by a command")]
@@ -85,13 +86,13 @@ pub(crate) struct SearchEntries {
     #[command(flatten)]
     pub(crate) of: Whose,
     /// The words
-    #[arg(value_name = "WORDS")]
+    #[arg(value_name = "WORDS", value_parser = query)]
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) within: Within,
     /// The most entries
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u16>(1..=1_000))]
+    pub(crate) limit: u16,
     /// By recency, importance and relevance together
     #[arg(long, conflicts_with = "text")]
     pub(crate) episodic: bool,
@@ -117,8 +118,8 @@ pub(crate) struct WriteEntry {
     #[arg(long, value_name = "NAME")]
     pub(crate) from: Option<String>,
     /// How important it is, 1 to 10 [default: by the formula]
-    #[arg(long, value_name = "N")]
-    pub(crate) importance: Option<f64>,
+    #[arg(long, value_name = "N", value_parser = whole::<u8>(1..=10))]
+    pub(crate) importance: Option<u8>,
     /// A word to find it by; may be given several times
     #[arg(long = "tag", value_name = "TAG")]
     pub(crate) tags: Vec<String>,
@@ -137,7 +138,7 @@ pub(crate) struct Within {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// Only entries of the last so many days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     days_back: Option<u32>,
     /// Only entries of this project
     #[arg(long, value_name = "PROJECT")]
@@ -165,7 +166,11 @@ enum JournalCommandError {
 
 impl CommandFailure for JournalCommandError {
     fn exit(&self) -> Exit {
-        Exit::Usage
+        match self {
+            // It is so already.
+            Self::Change(JournalChangeError::AlreadyThere { .. }) => Exit::Success,
+            _ => Exit::Usage,
+        }
     }
 }
 
@@ -207,7 +212,9 @@ pub(crate) fn run(places: &Places, command: JournalCommand) -> Result<Exit, Comm
             let journal = state.journal.journal();
             let id = EntryId(entry);
             let entry = journal.entry(id).ok_or_else(|| unknown(journal, id))?;
-            printing.print(&as_json(&state.journal, entry), || in_full(entry))?;
+            printing.print(&as_json(&state.journal, entry), || {
+                in_full(&state.journal, entry)
+            })?;
         }
         JournalCommand::Add(new) => return add(places, &data, new),
         JournalCommand::Reflect {
@@ -249,7 +256,7 @@ fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Ex
     let printing = asked.json.printing();
     let (_, state) = view_state(places, data, asked.of.assistant, printing)?;
     let mut query = asked.within.of(JournalQuery::ranked(asked.query))?;
-    query.limit = asked.limit;
+    query.limit = usize::from(asked.limit);
     let weights = state.configuration.settings.journal.episodic;
     if asked.text {
         query.mode = JournalSearch::Text;
@@ -280,7 +287,11 @@ fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, Co
         let labels: Result<_, _> = labels.collect();
         labels.map_err(JournalCommandError::from)
     };
-    let importance = asked.importance.map(Importance::try_new).transpose();
+    let importance = asked
+        .importance
+        .map(f64::from)
+        .map(Importance::try_new)
+        .transpose();
     let mut new = NewEntry::new(asked.content, asked.source_type);
     new.importance = importance.map_err(JournalCommandError::from)?;
     new.tags = labels(&asked.tags)?;
@@ -384,27 +395,67 @@ fn text(entry: &JournalEntry) -> String {
     )
 }
 
-fn in_full(entry: &JournalEntry) -> String {
-    let list = |name: &str, labels: &std::collections::BTreeSet<EntryLabel>| {
-        let labels: Vec<_> = labels.iter().map(EntryLabel::as_str).collect();
-        match labels.is_empty() {
-            true => String::new(),
-            false => format!("; {name}: {}", labels.join(", ")),
-        }
+/// Everything known about an entry.
+fn in_full(book: &JournalBook, entry: &JournalEntry) -> Vec<String> {
+    let JournalEntry {
+        id,
+        timestamp,
+        content,
+        source_type,
+        source_trust,
+        source_entity,
+        importance,
+        importance_method,
+        tags,
+        related_projects,
+        provenance,
+        upkeep,
+    } = entry;
+    let from = source_entity.name().unwrap_or("nobody who is known");
+    let sources: Vec<_> = provenance
+        .sources
+        .as_slice()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let sources = match sources.is_empty() {
+        true => "nothing that is known".to_owned(),
+        false => format!("#{}", sources.join(", #")),
     };
-    let near = entry.upkeep.near.map(|near| format!("; repeats {near}"));
-    let restored = entry
-        .upkeep
-        .restored_at
-        .map(|at| format!("; restored {at}"));
-    format!(
-        "{}{}{}{}{}",
-        text(entry),
-        list("tags", &entry.tags),
-        list("projects", &entry.related_projects),
-        near.unwrap_or_default(),
-        restored.unwrap_or_default(),
-    )
+    let scored = match importance_method {
+        ImportanceMethod::Manual => "as somebody said",
+        ImportanceMethod::Llm => "as a model scored it",
+        _ => "by the formula",
+    };
+    let mut lines = vec![
+        format!("entry {id}, written {timestamp}: {content}"),
+        format!("  source: {source_type}, from {from}; trust {source_trust}"),
+        format!("  importance: {importance}, {scored}"),
+        format!("  known to: {}", provenance.audience),
+        format!("  made from: {sources}; depth {}", provenance.depth),
+    ];
+    for (name, labels) in [("tags", tags), ("projects", related_projects)] {
+        if !labels.is_empty() {
+            let labels: Vec<_> = labels.iter().map(EntryLabel::as_str).collect();
+            lines.push(format!("  {name}: {}", labels.join(", ")));
+        }
+    }
+    if let Some(record) = book.record(*id) {
+        lines.push(format!(
+            "  in the memory as record {record} (`dormouse memory why {record}`)"
+        ));
+    }
+    if let Some(near) = upkeep.near {
+        lines.push(format!("  repeats: entry {near}"));
+    }
+    if upkeep.repeats > 0 {
+        let times = counted(u64::from(upkeep.repeats), "later entry", "later entries");
+        lines.push(format!("  repeated by: {times}"));
+    }
+    if let Some(at) = upkeep.restored_at {
+        lines.push(format!("  restored: {at}"));
+    }
+    lines
 }
 
 fn as_json(book: &JournalBook, entry: &JournalEntry) -> Value {

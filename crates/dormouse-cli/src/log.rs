@@ -6,7 +6,7 @@ use clap::Subcommand;
 use dormouse_contracts::Seq;
 
 use crate::{
-    command::{CommandError, JsonFlag, Places, Whose, open_log_view},
+    command::{CommandError, JsonFlag, Places, Whose, open_log_view, whole},
     exit::Exit,
 };
 
@@ -27,10 +27,10 @@ pub(crate) enum Log {
         #[command(flatten)]
         of: Whose,
         /// The first event to print
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = event_number)]
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=u64::MAX))]
         from: u64,
         /// The last event to print [default: the last in the log]
-        #[arg(long, value_name = "N", value_parser = event_number)]
+        #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
         to: Option<u64>,
         #[command(flatten)]
         json: JsonFlag,
@@ -45,7 +45,7 @@ pub(crate) enum Log {
         #[command(flatten)]
         of: Whose,
         /// The last event to replay; 0 for the state before the first [default: the last in the log]
-        #[arg(long, value_name = "N", value_parser = state_number)]
+        #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
         at: Option<u64>,
         /// Make every decision of the life again, and name the first that differs from the log; prints no state
         #[arg(long)]
@@ -112,28 +112,5 @@ pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
             };
             salvage::run(&data, &from.unwrap_or(data.log()), &into, new_log)
         }
-    }
-}
-
-/// A text that is not the number of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a whole number from {first} to {}", u64::MAX)]
-pub(crate) struct NotAnEventNumber {
-    first: u64,
-}
-
-fn event_number(text: &str) -> Result<u64, NotAnEventNumber> {
-    number_from(1, text)
-}
-
-/// State 0 is the one before the first event.
-fn state_number(text: &str) -> Result<u64, NotAnEventNumber> {
-    number_from(0, text)
-}
-
-fn number_from(first: u64, text: &str) -> Result<u64, NotAnEventNumber> {
-    match text.parse() {
-        Ok(number) if number >= first => Ok(number),
-        Ok(_) | Err(_) => Err(NotAnEventNumber { first }),
     }
 }

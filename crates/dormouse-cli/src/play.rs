@@ -42,6 +42,7 @@ mod feed;
 mod guest;
 mod memory_notices;
 mod operator;
+mod others;
 mod piped;
 mod script;
 mod session;
@@ -188,7 +189,8 @@ fn attend(
         data: Some(data.path().to_owned()),
         ..places.clone()
     };
-    let visited = Visited::open(data, places, settings, &play.player);
+    let whom = (&*play.player, play.assistant.as_ref());
+    let visited = Visited::open(data, places, settings, whom);
     let visit = visit(
         data,
         (config, chosen),
@@ -250,7 +252,7 @@ async fn visit(
     let (log, sandbox) = (visited.log.clone(), visited.sandbox.clone());
     let (handle, resident) = (visited.handle.clone(), visited.resident.clone());
     let accounts = host.accounts().clone();
-    let session = Session::new(&visited, &screen, shown, unwritten);
+    let session = Session::new(&host, &visited, &screen, (shown, unwritten));
     let events = woken.events.again();
     drop((visited.memory, visited.host));
     let mut running = woken.start(printing_accepted(&screen));
@@ -282,6 +284,7 @@ async fn visit(
     };
 
     diagnostics.restore();
+    let is_misread = session.is_misread();
     let hasty = ending.as_ref().map_or(true, VisitEnd::is_hasty);
     let reader = writer.reader();
     let closed = hurry(&mut signals, hasty, &reader, async {
@@ -292,6 +295,7 @@ async fn visit(
         drop(session);
         drop(handle);
         running.end().await;
+        host.close().await;
         // The host holds the senders of the reports about models.
         drop(host);
         tasks.end().await;
@@ -320,7 +324,7 @@ async fn visit(
     let ending = ending?;
     closed?;
     written.map_err(PlayError::Output)?;
-    ending.exit()
+    ending.exit_of(is_misread)
 }
 
 /// Finishes the rest of the work. After a signal it takes at most [`HASTE`], and does not wait for a reader that has

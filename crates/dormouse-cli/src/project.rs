@@ -81,7 +81,11 @@ pub(crate) struct Which {
 
 impl CommandFailure for ProjectError {
     fn exit(&self) -> Exit {
-        Exit::Usage
+        match self {
+            // It is so already.
+            Self::Active(_) => Exit::Success,
+            _ => Exit::Usage,
+        }
     }
 }
 

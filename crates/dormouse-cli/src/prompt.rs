@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     command::{
         CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, block_on, open_log_view,
-        say,
+        say, whole,
     },
     exec::context,
     exit::Exit,
@@ -33,7 +33,7 @@ pub(crate) struct Prompt {
     #[arg(long, value_name = "TYPE", value_parser = context)]
     context: Option<ContextType>,
     /// After this event; or, if it is a reply, the prompt that was replied to [default: the end of the log]
-    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SEQ", value_parser = whole::<u64>(1..=u64::MAX))]
     at: Option<u64>,
     #[command(flatten)]
     json: JsonFlag,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, author, say,
-        view_state,
+        view_state, whole,
     },
     exit::Exit,
 };
@@ -42,7 +42,7 @@ pub(crate) enum NoteCommand {
         #[command(flatten)]
         of: Whose,
         /// Its number
-        #[arg(value_name = "NOTE")]
+        #[arg(value_name = "NOTE", value_parser = whole::<u32>(1..=u32::MAX.into()))]
         note: u32,
     },
 }
@@ -70,7 +70,11 @@ impl From<Kind> for SelfNoteKind {
 
 impl CommandFailure for SelfNoteError {
     fn exit(&self) -> Exit {
-        Exit::Usage
+        match self {
+            // It is so already.
+            Self::Known(_) => Exit::Success,
+            _ => Exit::Usage,
+        }
     }
 }
 

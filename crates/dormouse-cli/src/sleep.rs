@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use dormouse_contracts::{Clock, Timestamp};
+use dormouse_contracts::{AssistantId, Clock, Timestamp};
 use dormouse_engine::{
     Event, GoalNote, Night, NightCounts, NightWorker, SleepError, SleepStep, SleepWish, StepEnd,
     StepProgress, WakeCause, restore,
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, MemoryFile, Missing, Places,
-        Printing, Whose, author, block_on, operator, say, view_state,
+        Printing, Whose, author, block_on, invocation, operator, say, view_state,
     },
     describe::{self, second},
     exit::Exit,
@@ -83,7 +83,13 @@ pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, Comm
         until: command.until,
         reason: command.reason.as_deref().map(GoalNote::by_operator),
     };
-    let asleep = log.state.fall_asleep(SystemClock.now(), wish)?;
+    let asleep = match log.state.fall_asleep(SystemClock.now(), wish) {
+        Err(SleepError::AlreadyAsleep(until)) => {
+            say(&asleep_already(&data, &log.key, until))?;
+            return Ok(Exit::Success);
+        }
+        asleep => asleep?,
+    };
     let until = second(asleep.until);
     log.append(&Event::FellAsleep(asleep))?;
     say(&format!(
@@ -93,12 +99,30 @@ pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
+/// That an assistant sleeps, and how it is woken.
+fn asleep_already(data: &DataFolder, key: &AssistantId, until: Timestamp) -> String {
+    let wake = invocation("wake", data, key);
+    format!(
+        "{key} is in sleep mode already, until {}; nothing was changed. `{wake}` wakes it",
+        second(until)
+    )
+}
+
 /// Wakes the assistant, by an event that says who did it.
 pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let by = operator(command.by)?;
     let log = AssistantLog::open(places, &data, command.of.assistant)?;
-    let woken = log.state.wake_up(WakeCause::Operator(by))?;
+    let woken = match log.state.wake_up(WakeCause::Operator(by)) {
+        Err(SleepError::Awake) => {
+            say(&format!(
+                "{} is awake already; nothing was changed",
+                log.key
+            ))?;
+            return Ok(Exit::Success);
+        }
+        woken => woken?,
+    };
     log.append(&Event::WokeUp(woken))?;
     say(&format!("{} is awake", log.key))?;
     Ok(Exit::Success)
@@ -111,7 +135,7 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
     if command.now {
         return now(places, &data, command);
     }
-    let (_, state) = view_state(places, &data, command.of.assistant, printing)?;
+    let (key, state) = view_state(places, &data, command.of.assistant, printing)?;
     let nights = state.sleep.nights();
     let earlier = match command.list {
         true => 0,
@@ -126,7 +150,8 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
         printing.print(&as_json(night), lines)?;
     }
     if shown.is_empty() && printing == Printing::Text {
-        say("no night yet; `dormouse night --now` has one")?;
+        let now = invocation("night --now", &data, &key);
+        say(&format!("no night yet; `{now}` has one"))?;
     }
     Ok(Exit::Success)
 }
@@ -143,11 +168,17 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
     };
     let (key, is_running) = (log.key.clone(), log.resident().is_some());
     if is_running {
-        let asleep = log.state.fall_asleep(SystemClock.now(), wish)?;
-        log.append(&Event::FellAsleep(asleep))?;
-        say(&format!(
-            "{key} sleeps; `dormouse night` shows what it does, and `dormouse wake` wakes it"
-        ))?;
+        match log.state.fall_asleep(SystemClock.now(), wish) {
+            Err(SleepError::AlreadyAsleep(until)) => say(&asleep_already(data, &key, until))?,
+            asleep => {
+                log.append(&Event::FellAsleep(asleep?))?;
+                let command = |command| invocation(command, data, &key);
+                let (night, wake) = (command("night"), command("wake"));
+                say(&format!(
+                    "{key} sleeps; `{night}` shows what it does, and `{wake}` wakes it"
+                ))?;
+            }
+        }
         return Ok(Exit::Success);
     }
     let already = log.state.sleep.tonight().map(|night| night.number);

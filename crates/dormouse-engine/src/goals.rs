@@ -41,7 +41,7 @@ pub enum GoalError {
         parent: GoalId,
     },
     /// The text is blank or too long.
-    #[error("the text is blank or longer than {GOAL_TEXT_LIMIT} characters")]
+    #[error("the text is blank or too long; expected 1 to {GOAL_TEXT_LIMIT} characters")]
     Text,
     /// The priority is out of its range.
     #[error("the priority is {0}; expected 1 to 10")]

@@ -45,7 +45,7 @@ impl JournalBook {
         by: (Author, &str),
     ) -> Result<JournalChanged, EntryError> {
         let new = NewEntry {
-            content: secrets::prose(&new.content),
+            content: secrets::prose(new.content.trim()),
             provenance: EntryProvenance {
                 audience: Audience::Public,
                 ..EntryProvenance::default()

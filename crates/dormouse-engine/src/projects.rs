@@ -38,10 +38,10 @@ pub enum ProjectError {
     #[error("{0} projects are not completed yet; complete some first")]
     TooMany(u32),
     /// The summary is blank or too long.
-    #[error("the summary is blank or longer than {PROJECT_SUMMARY_LIMIT} characters")]
+    #[error("the summary is blank or too long; expected 1 to {PROJECT_SUMMARY_LIMIT} characters")]
     Summary,
     /// The context is blank or too long.
-    #[error("the context is blank or longer than {PROJECT_CONTEXT_LIMIT} characters")]
+    #[error("the context is blank or too long; expected 1 to {PROJECT_CONTEXT_LIMIT} characters")]
     Context,
     /// There is nothing to change.
     #[error("nothing of the project would change; say what is to change")]

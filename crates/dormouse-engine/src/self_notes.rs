@@ -21,7 +21,7 @@ pub enum SelfNoteError {
     #[error("there is no note {0}")]
     Unknown(SelfNoteId),
     /// The text is blank or too long.
-    #[error("the text is blank or longer than {SELF_NOTE_LIMIT} characters")]
+    #[error("the text is blank or too long; expected 1 to {SELF_NOTE_LIMIT} characters")]
     Text,
     /// It is kept already.
     #[error("this is note {0} already")]

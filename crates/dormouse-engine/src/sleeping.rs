@@ -38,7 +38,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(3_600 * (LONGEST_SLEEP_HOURS
 #[non_exhaustive]
 pub enum SleepError {
     /// It sleeps.
-    #[error("already in sleep mode, until {0}; `dormouse wake` wakes it")]
+    #[error("already in sleep mode, until {0}")]
     AlreadyAsleep(Timestamp),
     /// It does not sleep.
     #[error("it is awake already")]
@@ -66,7 +66,7 @@ pub enum SleepError {
     #[error("until is {0}; expected a moment within the next {LONGEST_SLEEP_HOURS} hours")]
     Until(Timestamp),
     /// A reason that is too long.
-    #[error("the reason is blank or longer than {SLEEP_REASON_LIMIT} characters")]
+    #[error("the reason is blank or too long; expected 1 to {SLEEP_REASON_LIMIT} characters")]
     Reason,
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     english::{said::Topic, spelling::EMPTY_WORDS},
+    errand,
     intent::{Intent, recognise},
     phrasing::{Voice, plain, quote},
 };
@@ -27,20 +28,30 @@ struct Line<'a> {
     memory: &'a Value,
 }
 
-/// Returns the line of a memory; `None` for questions and the assistant's own answers, which are not evidence.
+/// Returns the line of a memory; `None` for questions, also those for somebody else, and the assistant's own answers, which are
+/// not evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {
         return None;
     }
-    let text = match recognise(text, &[]) {
+    if errand::asked(text).0.is_some() {
+        return None;
+    }
+    let text = match recognise(text, &addressed(text)) {
         Intent::Remember(what) => what,
-        Intent::Ask(_) | Intent::Talk(Topic::WhoAreYou | Topic::WhatAreYou | Topic::Abilities) => {
-            return None;
-        }
+        Intent::Ask(_)
+        | Intent::Errand(_)
+        | Intent::Talk(Topic::WhoAreYou | Topic::WhatAreYou | Topic::Abilities) => return None,
         _ => text.to_owned(),
     };
     Some(Line { text, memory })
+}
+
+/// Whom the words before the first comma or colon may address: "Rat, where is the key".
+fn addressed(text: &str) -> Vec<&str> {
+    let first = text.split_once([',', ':']).map(|(name, _)| name.trim());
+    first.into_iter().collect()
 }
 
 /// Returns the answer to `question` from the result of `recall_memories`.
@@ -203,6 +214,26 @@ mod tests {
             answer("What does Bob prefer?", &result),
             "I do not know: I remember nothing about that."
         );
+    }
+
+    #[test]
+    fn a_question_for_somebody_else_that_was_overheard_never_answers_it() {
+        for overheard in [
+            "ask Rat where the key is",
+            "Dormouse, ask Rat where the key is.",
+            "Rat, where is the key",
+            "Old Rat: where is the key?",
+            "Alice wants to know: where the key is",
+        ] {
+            let result = json!({"memories": [memory(overheard)]});
+            assert_eq!(basis("where the key is", &result), None, "{overheard}");
+            let result =
+                json!({"memories": [memory(overheard), memory("Rat, the key is under the mat")]});
+            assert_eq!(
+                basis("where the key is", &result).as_deref(),
+                Some("On 2026-11-21 at 10:15, Alice told me: \"Rat, the key is under the mat\""),
+            );
+        }
     }
 
     #[test]

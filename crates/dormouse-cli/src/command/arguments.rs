@@ -1,6 +1,6 @@
 //! Arguments that several commands take.
 
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Timestamp, Trust};
@@ -66,6 +66,35 @@ pub(crate) fn trust(text: &str) -> Result<Trust, NotATrustScore> {
     Trust::try_new(score).map_err(|_out_of_range| NotATrustScore)
 }
 
+/// A text that is not a whole number within bounds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a whole number from {} to {}", .0.start(), .0.end())]
+pub(crate) struct NotAWholeNumber(RangeInclusive<u64>);
+
+/// Reads whole numbers within these bounds.
+pub(crate) fn whole<N: TryFrom<u64>>(
+    bounds: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<N, NotAWholeNumber> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| bounds.contains(number));
+        let number = number.and_then(|number| N::try_from(number).ok());
+        number.ok_or_else(|| NotAWholeNumber(bounds.clone()))
+    }
+}
+
+/// A text without words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected at least one word")]
+pub(crate) struct NoWords;
+
+/// Reads the words of a search.
+pub(crate) fn query(text: &str) -> Result<String, NoWords> {
+    match text.trim().is_empty() {
+        true => Err(NoWords),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// A text that is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -85,6 +114,20 @@ pub(crate) fn moment(text: &str) -> Result<Timestamp, NotATime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_outside_of_its_bounds_is_refused_with_them() {
+        let priority = whole::<u8>(1..=10);
+        assert_eq!(priority("10"), Ok(10));
+        for text in ["0", "11", "-1", "1.5", "x", "", "99999999999999999999"] {
+            let refused = priority(text).map_err(|error| error.to_string());
+            assert_eq!(
+                refused,
+                Err("expected a whole number from 1 to 10".to_owned()),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn times_are_read_with_and_without_zone() {

@@ -23,7 +23,8 @@ pub(crate) fn rebuild_command(data: &DataFolder) -> String {
     )
 }
 
-fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {
+/// The command for this assistant and this folder, to be typed as it is.
+pub(crate) fn invocation(command: &str, data: &DataFolder, key: &AssistantId) -> String {
     let assistant = match key.as_str() {
         DEFAULT_KEY => String::new(),
         key => format!(" --assistant {}", quoted(key)),

@@ -7,7 +7,7 @@ use dormouse_entities::{
     ObservationText, Phrase, Preference, Rapport, TextLineError,
 };
 
-use crate::command::{JsonFlag, trust};
+use crate::command::{JsonFlag, trust, whole};
 
 /// The entities that the assistant knows.
 #[derive(Debug, Subcommand)]
@@ -83,7 +83,7 @@ pub(crate) enum Entity {
     /// Print the block of entities as it appears in the prompt
     Block {
         /// The most tokens it may take
-        #[arg(long, value_name = "N", default_value_t = 1024)]
+        #[arg(long, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u32::MAX.into()))]
         tokens: u32,
         #[command(flatten)]
         json: JsonFlag,

@@ -9,7 +9,7 @@ use dormouse_engine::{
 use serde::Serialize;
 
 use crate::{
-    command::{CommandError, JsonFlag, Places, Whose, block_on, open_log_view, remark},
+    command::{CommandError, JsonFlag, Places, Whose, block_on, open_log_view, remark, whole},
     describe,
     exit::Exit,
     grammar::counted,
@@ -27,7 +27,7 @@ pub(crate) struct CallLog {
     #[arg(long)]
     failed: bool,
     /// How many, the newest ones
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u32>(1..=100_000))]
     last: u32,
     #[command(flatten)]
     json: JsonFlag,

@@ -9,7 +9,7 @@ use dormouse_memory::{RecordId, RecordKind};
 use dormouse_providers::EmbedderRef;
 
 use crate::{
-    command::{ByEncoder, JsonFlag, moment, trust},
+    command::{ByEncoder, JsonFlag, moment, query, trust, whole},
     provider::ProviderFlags,
 };
 
@@ -86,7 +86,7 @@ pub(crate) enum Memory {
     /// Undo what an event of the log did to records; undoing the undo makes it again
     Undo {
         /// The number of the event, as `why` and `log show` print it
-        #[arg(value_name = "EVENT")]
+        #[arg(value_name = "EVENT", value_parser = whole::<u64>(1..=u64::MAX))]
         event: u64,
         #[command(flatten)]
         json: JsonFlag,
@@ -168,7 +168,7 @@ pub(crate) struct Consolidate {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The most requests; the next run goes on from there
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
@@ -196,7 +196,7 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) kind: Vec<RecordKind>,
     /// Only the last N [default: every record]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=u64::MAX))]
     pub(crate) last: Option<usize>,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
@@ -206,13 +206,13 @@ pub(crate) struct List {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Search {
     /// The question; several words are one question
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required = true, value_name = "QUERY", value_parser = query)]
     pub(crate) query: Vec<String>,
     /// How many matches to print at most [default: 10, or as many as fit into --tokens]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1_000))]
     pub(crate) limit: Option<u16>,
     /// Pack the best evidence into this many tokens, in the order of time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX.into()))]
     pub(crate) tokens: Option<u32>,
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]

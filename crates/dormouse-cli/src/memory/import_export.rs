@@ -70,8 +70,10 @@ impl CommandFailure for TransferError {
     }
 }
 
-/// A line that was not imported, as JSON.
+/// How many refused lines are reported one by one to people. The others are counted.
+const REPORTED: u64 = 10;
 
+/// A line that was not imported, as JSON.
 #[derive(Serialize)]
 struct Refused {
     r#type: &'static str,
@@ -145,9 +147,11 @@ pub(super) async fn import(
     loop {
         let batch = lines.next_batch().map_err(TransferError::Import)?;
         imported.lines += batch.read;
-        imported.refused += batch.refused.len() as u64;
         for (line, error) in batch.refused {
-            report_refused(printing, line, &error)?;
+            imported.refused += 1;
+            if printing == Printing::Json || imported.refused <= REPORTED {
+                report_refused(printing, line, &error)?;
+            }
         }
         if !batch.notes.is_empty() {
             let notes = batch.notes.into_iter().map(|note| match unnamed {
@@ -168,6 +172,12 @@ pub(super) async fn import(
         if batch.ended {
             break;
         }
+    }
+    if printing == Printing::Text && imported.refused > REPORTED {
+        let others = counted(imported.refused - REPORTED, "other line", "other lines");
+        remark(&format!(
+            "{others} refused likewise; `--json` lists all of them with their reasons"
+        ));
     }
     let summary = Summary {
         r#type: "imported",

@@ -17,7 +17,7 @@ use tokio::{
 use super::{
     Chosen, HASTE, Pace, PlayError, PlayerFeed, Session, Tasks, Unwritten, VisitEnd, Visited,
     addressee, memory_notices::MemoryNotices, operator::Flow, piped, ready, server,
-    session::is_set, slow, terminal,
+    session::is_set, slow, terminal, visited,
 };
 use crate::{
     args::Play,
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Guest {
     }
 }
 
-/// Lets the guest visit the configured assistant, which is awake meanwhile.
+/// Lets the guest visit an assistant, which is awake meanwhile.
 pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result<Exit, PlayError> {
     let Guest {
         play,
@@ -74,7 +74,9 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     } = guest;
     let (data, config) = (host.folder(), host.config());
     let failed = |error| PlayError::composing(data, error);
-    let resident = host.wake(&config.assistant.key()).await.map_err(failed)?;
+    let key = visited::key_of(host, play.assistant.as_ref());
+    let key = key.await.map_err(failed)?;
+    let resident = host.wake(&key).await.map_err(failed)?;
     let visited = Visited::of(host, places, &resident, &play.player)
         .await
         .map_err(failed)?;
@@ -112,7 +114,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         tasks.follow_status(handle.clone(), name, screen.clone());
     }
     let player = visited.player.id.clone();
-    let session = Session::new(&visited, &screen, shown, unwritten);
+    let session = Session::new(host, &visited, &screen, (shown, unwritten));
     let mut session = session
         .with_pumped(resident.pumped())
         .with_ending(ending.clone());
@@ -149,6 +151,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         error = feed.run() => Err(error.into()),
         () = report => Err(EndedError::Asked.into()),
     };
+    let is_misread = session.is_misread();
     let hasty = ended.as_ref().map_or(true, VisitEnd::is_hasty);
     let close = async {
         if let Some(stuck) = session.stuck() {
@@ -194,7 +197,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     }
     let ended = ended?;
     closed?;
-    ended.exit()
+    ended.exit_of(is_misread)
 }
 
 /// Carries out typed lines, each followed by the next prompt.

@@ -2,12 +2,17 @@
 
 use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Senses, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
-use dormouse_host::{Pumped, SystemClock, pause};
+use dormouse_host::{Host, Pumped, SystemClock, pause};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, Sandbox};
-use tokio::{select, sync::watch, time::sleep};
+use tokio::{
+    select,
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 use super::{
     operator::{Flow, Operator},
+    others::{Others, PATIENCE_WITH_OTHERS},
     visited::Visited,
     waiting::Waiting,
 };
@@ -51,6 +56,9 @@ pub(super) struct Session {
     operator: Operator,
     screen: Screen,
     resident: Character,
+    others: Others,
+    /// The name of whom plain lines are said to.
+    addressee: String,
     player: Character,
     pumped: watch::Receiver<Pumped>,
     /// The number of the last delivery to the player that was handed to the screen.
@@ -60,6 +68,8 @@ pub(super) struct Session {
     unwritten: Unwritten,
     /// The line that waits for the world, and why.
     stuck: Option<StuckLine>,
+    /// Whether a line was meant as a command that does not exist, or names somebody who does not.
+    misread: bool,
     last_line: watch::Sender<u64>,
     /// Whether the visit has to end after the line under way.
     ending: watch::Receiver<bool>,
@@ -99,10 +109,10 @@ pub(super) async fn is_set(mut flag: watch::Receiver<bool>) {
 
 impl Session {
     pub(super) fn new(
+        host: &Host,
         visited: &Visited,
         screen: &Screen,
-        shown: watch::Receiver<u64>,
-        unwritten: Unwritten,
+        (shown, unwritten): (watch::Receiver<u64>, Unwritten),
     ) -> Self {
         Self {
             sandbox: visited.sandbox.clone(),
@@ -110,6 +120,8 @@ impl Session {
             operator: Operator::new(visited, screen),
             screen: screen.clone(),
             resident: visited.resident.clone(),
+            others: Others::new(host, visited),
+            addressee: visited.resident.name.clone(),
             player: visited.player.clone(),
             // Nothing is handed over before the assistant runs.
             pumped: watch::Sender::default().subscribe(),
@@ -117,6 +129,7 @@ impl Session {
             sent: 0,
             unwritten,
             stuck: None,
+            misread: false,
             last_line: watch::Sender::new(0),
             // Without a sender it is never set.
             ending: watch::Sender::default().subscribe(),
@@ -180,6 +193,11 @@ impl Session {
         Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
     }
 
+    /// Whether a line from a pipe was no line of a visit. At a terminal somebody has seen what was refused.
+    pub(super) fn is_misread(&self) -> bool {
+        self.misread && self.unwritten == Unwritten::Waits
+    }
+
     /// The last line that was carried out.
     pub(super) fn last_line(&self) -> watch::Receiver<u64> {
         self.last_line.subscribe()
@@ -197,11 +215,12 @@ impl Session {
             Ok(text) => text,
             Err(error) => return self.reject(number, error.to_string()).await,
         };
-        match input::parse(&text, &self.resident.name) {
+        match input::parse(&text, &self.addressee) {
             Ok(Input::Command(command)) => self.operator.carry_out(command).await,
+            Ok(Input::SpeakTo(name)) => self.speak_to(number, &name).await,
             Ok(input) => {
                 let (world, id) = (&self.sandbox, &self.player.id);
-                match meaning(world, id, &self.resident.name, input).await {
+                match meaning(world, id, &self.addressee, input).await {
                     Ok(Meaning::Act(act)) => self.act(number, act).await,
                     Ok(Meaning::Sight(name, seen)) => {
                         let by = &self.player.name;
@@ -212,8 +231,32 @@ impl Session {
                     Err(reason) => self.reject(number, reason).await,
                 }
             }
-            Err(error) => self.reject(number, error.to_string()).await,
+            Err(error) => {
+                self.misread |= error.is_of_a_command();
+                self.reject(number, error.to_string()).await
+            }
         }
+    }
+
+    /// From now on plain lines are said to this assistant.
+    async fn speak_to(&mut self, number: u64, name: &str) -> Flow {
+        match self.others.named(name).await {
+            Ok(known) => {
+                self.others.wake(&known.key).await;
+                self.show_notice(format!("Plain lines are said to {} now.", known.name))
+                    .await;
+                self.addressee = known.name;
+                Flow::Go
+            }
+            Err(reason) => {
+                self.misread = true;
+                self.reject(number, reason).await
+            }
+        }
+    }
+
+    async fn show_notice(&self, text: String) {
+        self.screen.show(Item::Notice { text }).await;
     }
 
     async fn reject(&self, line: u64, reason: String) -> Flow {
@@ -223,10 +266,11 @@ impl Session {
 
     async fn act(&mut self, number: u64, act: Act) -> Flow {
         let name = act_name(&act);
-        let to_resident = self.is_to_resident(&act);
+        let to_addressee = self.is_to_addressee(&act);
+        self.others.wake_for(&act).await;
         let acted = match self.carried_out(number, act).await {
             Ok(acted) => acted,
-            Err(ActError::Refused(ActRefusal::NobodyHere { here, .. })) if to_resident => {
+            Err(ActError::Refused(ActRefusal::NobodyHere { here, .. })) if to_addressee => {
                 return self.reject(number, self.absent(&here)).await;
             }
             Err(error) => return self.reject(number, refusal(&error)).await,
@@ -240,6 +284,7 @@ impl Session {
         for (_, delivery) in heard {
             self.sent = self.sent.max(*delivery);
         }
+        self.others.note(&acted);
         Flow::Go
     }
 
@@ -291,17 +336,17 @@ impl Session {
         self.screen.show(Item::World(World::Own(own))).await;
     }
 
-    fn is_to_resident(&self, act: &Act) -> bool {
+    fn is_to_addressee(&self, act: &Act) -> bool {
         match act {
             Act::SayTo { to, .. } | Act::Whisper { to, .. } => {
-                to.to_lowercase() == self.resident.name.to_lowercase()
+                to.to_lowercase() == self.addressee.to_lowercase()
             }
             _ => false,
         }
     }
 
     fn absent(&self, here: &[String]) -> String {
-        let name = &self.resident.name;
+        let name = &self.addressee;
         let others = if here.is_empty() {
             "nobody is".to_owned()
         } else {
@@ -335,7 +380,28 @@ impl Session {
         drop(self.pumped.wait_for(taken_in).await);
     }
 
+    /// Waits until the assistant has come to rest, and those whom the player spoke to, or who were given a task.
     async fn rest(&mut self) -> Rest {
+        let late = Instant::now() + PATIENCE_WITH_OTHERS;
+        loop {
+            let rest = self.rest_of_resident().await;
+            match self.others.rest(&self.handle, late).await {
+                // Meanwhile the assistant may have been told something.
+                Ok(true) if rest != Rest::Gone => {}
+                Ok(_) => return rest,
+                Err(who) => {
+                    let seconds = PATIENCE_WITH_OTHERS.as_secs();
+                    let text = format!(
+                        "{who} has not answered within {seconds} s. The answer is kept for the next visit."
+                    );
+                    self.show_notice(text).await;
+                    return rest;
+                }
+            }
+        }
+    }
+
+    async fn rest_of_resident(&mut self) -> Rest {
         loop {
             let sent = self.sent;
             let reached = self

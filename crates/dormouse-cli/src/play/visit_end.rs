@@ -67,8 +67,15 @@ impl VisitEnd {
         }
     }
 
-    /// The exit code, or the error that ended the visit.
-    pub(super) fn exit(&self) -> Result<Exit, PlayError> {
+    /// The exit code of a visit in which a line was no line of a visit, or was not, or the error that ended it.
+    pub(super) fn exit_of(&self, is_misread: bool) -> Result<Exit, PlayError> {
+        Ok(match self.exit()? {
+            Exit::Success if is_misread => Exit::Usage,
+            exit => exit,
+        })
+    }
+
+    fn exit(&self) -> Result<Exit, PlayError> {
         match self {
             Self::Rest(Rest::Stopped(_)) => Ok(Exit::Stopped),
             Self::Rest(Rest::Gone) => Err(EndedError::Asked.into()),

@@ -37,10 +37,10 @@ impl Visited {
         data: &DataFolder,
         places: Places,
         settings: HostSettings,
-        player: &str,
+        (player, key): (&str, Option<&AssistantId>),
     ) -> Result<(Self, Woken, Host), HostError> {
-        let key = settings.config.assistant.key();
         let host = Host::open(settings, data).await?;
+        let key = key_of(&host, key).await?;
         let woken = host.prepare(&key).await?;
         let visited = Self {
             host: host.clone(),
@@ -82,6 +82,18 @@ impl Visited {
             embedder: host.embedder().clone(),
             slow_after: resident.slow_after(),
         })
+    }
+}
+
+/// The assistant to visit: the one that is named, which must exist, or the configured one, which may be new.
+pub(super) async fn key_of(
+    host: &Host,
+    named: Option<&AssistantId>,
+) -> Result<AssistantId, HostError> {
+    let configured = host.config().assistant.key();
+    match named {
+        Some(key) if *key != configured => Ok(host.look_up(key).await?.key),
+        Some(_) | None => Ok(configured),
     }
 }
 

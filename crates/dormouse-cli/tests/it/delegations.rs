@@ -86,6 +86,11 @@ async fn tasks_of_assistants_are_listed_from_both_sides() {
         "{open}"
     );
     assert_eq!(open.lines().count(), 1, "{open}");
+    // Another start of a program that reads the file gives them away.
+    home.write("dormouse.toml", "[execution]\nsub_agents_enabled = true\n");
+    let status = command(&["status"]);
+    assert!(status.contains("gave 0 of 3 tasks away"), "{status}");
+    home.write("dormouse.toml", "");
     let all = command(&["list", "--all", "--json"]);
     let codes: Vec<Value> = all
         .lines()

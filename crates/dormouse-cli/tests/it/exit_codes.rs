@@ -91,7 +91,47 @@ const WRONG: &[&[&str]] = &[
     &["entity", "set", "#12"],
     &["entity", "delete", "Zoltan"],
     &["entity", "restore", "#12"],
+    &["play", "--assistant", "nobody"],
+    &["approve", "99"],
+    &["deny", "99"],
+    &["goal", "show", "99"],
+    &["goal", "done", "99"],
+    &["goal", "add", " "],
+    &["journal", "show", "99"],
+    &["journal", "restore", "99"],
+    &["journal", "search", " "],
+    &["memory", "search", " "],
+    &["note", "drop", "99"],
+    &["project", "swap", "99"],
 ];
+
+#[test]
+fn what_is_so_already_ends_with_0_and_a_line_that_says_so() {
+    let home = lived();
+    let log = || home.run(&["log", "show"], "").out;
+    let swap = &["project", "swap", "1"][..];
+    for (before, again) in [
+        (&["sleep"][..], &["sleep"][..]),
+        (&["wake"], &["wake"]),
+        (&["emergency", "stop"], &["emergency", "stop"]),
+        (&["emergency", "clear"], &["emergency", "clear"]),
+        (
+            &["note", "add", "fact", "tea"],
+            &["note", "add", "fact", "tea"],
+        ),
+        (&["journal", "add", "tea"], &["journal", "restore", "1"]),
+        (&["project", "create", "tea"], swap),
+    ] {
+        assert_eq!(home.run(before, "").code, Some(0), "{before:?}");
+        let written = log();
+        let run = home.run(again, "");
+        let said = format!("{}{}", run.out, run.err);
+        assert_eq!(run.code, Some(0), "{again:?}: {said}");
+        let says = ["already", "nothing to clear"];
+        assert!(says.iter().any(|it| said.contains(it)), "{again:?}: {said}");
+        assert_eq!(log(), written, "{again:?}");
+    }
+}
 
 #[test]
 fn what_a_command_names_and_does_not_fit_ends_with_2_and_changes_nothing() {

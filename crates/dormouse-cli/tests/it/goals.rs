@@ -50,10 +50,13 @@ fn goals_are_set_listed_changed_and_closed_by_commands_that_say_who() {
             "cannot be a part of goal 2",
         ),
         (vec!["set", "7", "--priority", "2"], "there is no goal 7"),
-        (vec!["set", "1", "--priority", "11"], "expected 1 to 10"),
+        (vec!["set", "1", "--priority", "11"], "from 1 to 10"),
         (vec!["set", "1"], "nothing of the goal would change"),
         (vec!["set", "3", "--wait", "1999-01-01"], "has passed"),
-        (vec!["add", " "], "blank or longer than 200"),
+        (
+            vec!["add", " "],
+            "blank or too long; expected 1 to 200 characters",
+        ),
         (vec!["add", "x", "--every", "evening"], "daily 20:00"),
     ] {
         let refused = goal(&args);

@@ -5,6 +5,7 @@ mod answers;
 mod assistants;
 mod bad_input;
 mod compaction;
+mod company;
 mod config;
 #[cfg(unix)]
 mod control;

@@ -421,6 +421,33 @@ fn malformed_lines_are_reported_and_the_rest_is_imported() {
 }
 
 #[test]
+fn a_broken_file_is_reported_by_its_first_lines_and_the_number_of_the_others() {
+    let home = Home::new();
+    let lines = "nonsense\n".repeat(2_000);
+    let run = home.run(&["memory", "import", "-"], &lines);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert_eq!(run.err.matches("not a record").count(), 10, "{}", run.err);
+    assert!(run.err.contains("1990 other lines refused"), "{}", run.err);
+    let all = home.run(&["memory", "import", "-", "--json"], &lines);
+    assert_eq!(all.of_type("refused").len(), 2_000);
+}
+
+#[test]
+fn a_search_without_words_is_refused_by_memory_and_journal_alike() {
+    let home = Home::new();
+    home.play("hello\n");
+    for of in ["memory", "journal"] {
+        let run = home.run(&[of, "search", " "], "");
+        assert_eq!(run.code, Some(2), "{}", run.out);
+        assert!(
+            run.err.contains("expected at least one word"),
+            "{}",
+            run.err
+        );
+    }
+}
+
+#[test]
 fn an_export_can_be_imported_and_replaces_no_file() {
     let home = filled();
     let file = home.file("all.jsonl");

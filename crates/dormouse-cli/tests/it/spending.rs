@@ -48,7 +48,7 @@ fn only_what_waits_can_be_confirmed() {
     assert!(list.err.contains("waits to be confirmed"), "{}", list.err);
     for command in ["approve", "deny"] {
         let run = home.run(&[command, "3", "--by", "Carol"], "");
-        assert_eq!(run.code, Some(1), "{}", run.out);
+        assert_eq!(run.code, Some(2), "{}", run.out);
         assert!(
             run.err.contains("no act 3 waits to be confirmed"),
             "{}",

@@ -117,13 +117,17 @@ impl Redactor<'_> {
         if *self.selection == Selection::Secrets {
             return without_secrets(stored);
         }
-        if is_without_words(kind) {
+        let has_words = !is_without_words(kind);
+        if !has_words && self.selection.person().is_none() {
             return Ok(None);
         }
         let before: Value = serde_json::from_slice(&stored.payload)?;
         let mut after = before.clone();
-        let is_whole = self.whole(stored.seq, kind, &mut after);
-        self.rest(stored.seq, kind, &mut after);
+        self.operators(kind, "", &mut after);
+        let is_whole = has_words && self.whole(stored.seq, kind, &mut after);
+        if has_words {
+            self.rest(stored.seq, kind, &mut after);
+        }
         if after == before {
             return Ok(None);
         }
@@ -372,6 +376,24 @@ impl Redactor<'_> {
         }
     }
 
+    /// Takes the person's name out of what they did as an operator. There is no id beside it, so another of that name goes, too.
+    fn operators(&self, kind: &str, field: &str, value: &mut Value) {
+        match value {
+            Value::String(name) if names_operator(kind, field) && self.names.means(name, true) => {
+                FORGOTTEN.clone_into(name);
+            }
+            Value::Array(values) => {
+                let values = values.iter_mut();
+                values.for_each(|value| self.operators(kind, field, value));
+            }
+            Value::Object(fields) => {
+                let fields = fields.iter_mut();
+                fields.for_each(|(field, value)| self.operators(kind, field, value));
+            }
+            _ => {}
+        }
+    }
+
     /// Whether a result is what the memory knows of the person.
     fn shows_profile(&self, content: &str) -> bool {
         let Some(Person { ids, .. }) = self.selection.person() else {
@@ -562,6 +584,15 @@ fn marked(event: Value) -> Result<Vec<u8>, serde_json::Error> {
     }
     payload.extend_from_slice(rest.get(1..).unwrap_or_default());
     Ok(payload)
+}
+
+/// Whether this field of such an event names a person who acted as an operator.
+fn names_operator(kind: &str, field: &str) -> bool {
+    match field {
+        "operator" | "cleared_by" | "reset_by" | "requested_by" => true,
+        "by" => matches!(kind, "approval_answered" | "setting_changed" | "forgotten"),
+        _ => false,
+    }
 }
 
 /// Events that hold no words of anybody.

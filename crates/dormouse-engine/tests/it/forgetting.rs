@@ -14,8 +14,9 @@ use dormouse_contracts::{
     StoredEvent, Timestamp,
 };
 use dormouse_engine::{
-    DecidedAgain, EntityChanged, Event, ForgetPlan, KnownPeople, LogRewrite, Perceived, Person,
-    Selection, State, WhoError, catch_up, decide_again, lost_words, replay, unreferred,
+    DecidedAgain, EmergencyStopCleared, EmergencyStopTriggered, EntityChanged, Event, ForgetPlan,
+    KnownPeople, LogRewrite, Perceived, Person, Selection, SettingChanged, State, StopCause,
+    WhoError, catch_up, decide_again, lost_words, replay, unreferred,
 };
 use dormouse_entities::EntityChange;
 use dormouse_memory::{Record, RecordStatus};
@@ -702,6 +703,44 @@ async fn somebody_is_forgotten_under_every_name_and_every_id_that_was_merged() {
         }
         assert!(!left.contains("lady") && !left.contains("masked"), "{left}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_name_of_somebody_who_acted_as_an_operator_goes_and_what_they_did_stays() {
+    let home = silent();
+    for (number, (id, name)) in (1..).zip([("player:1", "Alice"), ("player:2", "Bob")]) {
+        let heard = says(id, name, &line(number), &[]).number(number);
+        home.hear(heard.build()).await;
+    }
+    for by in ["Alice", "Bob"].map(str::to_owned) {
+        let stopped = EmergencyStopTriggered {
+            cause: StopCause::Operator(by.clone()),
+            reason: None,
+        };
+        let cleared_by = by.clone();
+        let set = SettingChanged {
+            setting: "limits.tick_rate".to_owned(),
+            old: None,
+            new: Some(json!(10)),
+            by,
+        };
+        decide(&home, &Event::EmergencyStopTriggered(stopped)).await;
+        let cleared = EmergencyStopCleared { cleared_by };
+        decide(&home, &Event::EmergencyStopCleared(cleared)).await;
+        decide(&home, &Event::SettingChanged(set)).await;
+    }
+    let of = person(&home.log, "Alice").await.unwrap();
+    let (log, plan) = without(&home.log, Selection::Person(of)).await;
+    let left = bytes(&log);
+    assert!(!left.contains("alice"), "{left}");
+    assert!(left.matches(r#""bob""#).count() >= 4, "{left}");
+    let kinds = |log: &MemoryLog| -> Vec<_> {
+        let events = log.events(&key()).into_iter();
+        events.map(|event| event.kind).collect()
+    };
+    assert_eq!(kinds(&log)[..kinds(&home.log).len()], kinds(&home.log));
+    assert!(plan.counts()["copies"] >= 3, "{:?}", plan.counts());
+    again(&log).await;
 }
 
 #[tokio::test(start_paused = true)]

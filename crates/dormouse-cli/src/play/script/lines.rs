@@ -183,7 +183,9 @@ impl Reading {
         check_name(&by).map_err(|refusal| format!("{expected}; {refusal}"))?;
         let input = match input::parse(text, assistant).map_err(|error| error.to_string())? {
             Input::Command(Command::Quit) => None,
-            Input::Command(_) => return Err("a script knows one command, /quit".to_owned()),
+            Input::Command(_) | Input::SpeakTo(_) => {
+                return Err("a script knows one command, /quit".to_owned());
+            }
             input => Some(input),
         };
         let is_here = match &input {

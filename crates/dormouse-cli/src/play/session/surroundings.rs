@@ -48,7 +48,9 @@ pub(crate) async fn meaning(
                 None => input::speak_to(assistant, speech),
             }
         }
-        Input::Command(_) => return Err("that is a command to the program".to_owned()),
+        Input::Command(_) | Input::SpeakTo(_) => {
+            return Err("that is a command to the program".to_owned());
+        }
     };
     Ok(Meaning::Act(act))
 }

@@ -7,7 +7,7 @@ use dormouse_contracts::{IdError, ModelName};
 use dormouse_providers::{ModelRef, ModelRefError, ServedBy};
 
 use crate::{
-    command::{JsonFlag, Whose},
+    command::{JsonFlag, Whose, whole},
     provider::flags::ProviderFlags,
 };
 
@@ -49,7 +49,7 @@ pub(crate) enum Provider {
         #[command(flatten)]
         of: Which,
         /// How long each request may take, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=600))]
+        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = whole::<u64>(1..=600))]
         timeout: u64,
         #[command(flatten)]
         json: JsonFlag,

@@ -1,0 +1,196 @@
+//! The other assistants of the folder that a visitor speaks to. They wake for it, and the visit waits for their answers.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use dormouse_classify::{Mention, find_mention};
+use dormouse_contracts::{AssistantId, Words};
+use dormouse_engine::{Handle, Rest};
+use dormouse_host::{Host, HostError, Resident};
+use dormouse_sandbox::{Act, Acted};
+use tokio::time::{Instant, timeout_at};
+
+use super::visited::Visited;
+use crate::grammar::listed;
+
+/// How long a visit waits for answers of others than the assistant that is visited.
+pub(super) const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(120);
+
+/// The assistants of a host besides the one that is visited.
+#[derive(Debug)]
+pub(super) struct Others {
+    host: Host,
+    visited: AssistantId,
+    /// In lower case.
+    visited_name: String,
+    /// All assistants of the folder by key and by name, in lower case, once one was looked for.
+    known: Option<BTreeMap<String, Known>>,
+    /// Those who were spoken to. They stay awake until the visit ends.
+    awake: BTreeMap<AssistantId, Other>,
+}
+
+/// An assistant of the folder.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) key: AssistantId,
+    pub(super) name: String,
+}
+
+#[derive(Debug)]
+struct Other {
+    resident: Resident,
+    /// The last delivery that it has to hear before it can be at rest.
+    sent: u64,
+}
+
+impl Others {
+    pub(super) fn new(host: &Host, visited: &Visited) -> Self {
+        Self {
+            host: host.clone(),
+            visited: visited.key.clone(),
+            visited_name: visited.resident.name.to_lowercase(),
+            known: None,
+            awake: BTreeMap::new(),
+        }
+    }
+
+    /// Wakes those whom an act is directed to.
+    pub(super) async fn wake_for(&mut self, act: &Act) {
+        let called = match act {
+            // Most lines are for the assistant that is visited, and need no look at the others.
+            Act::SayTo { to, .. } if to.to_lowercase() == self.visited_name => return,
+            Act::SayTo { to, .. } | Act::Whisper { to, .. } | Act::Page { to, .. } => {
+                let named = self.named(to).await;
+                named.map(|known| known.key).into_iter().collect()
+            }
+            Act::Say(words) | Act::Channel { words, .. } => self.mentioned(words),
+            _ => Vec::new(),
+        };
+        for key in called {
+            self.wake(&key).await;
+        }
+    }
+
+    /// Wakes an assistant for the rest of the visit. One that is new enters the world by that.
+    pub(super) async fn wake(&mut self, key: &AssistantId) {
+        if *key == self.visited || self.awake.contains_key(key) {
+            return;
+        }
+        match self.host.wake(key).await {
+            Ok(resident) => {
+                let other = Other { resident, sent: 0 };
+                self.awake.insert(key.clone(), other);
+            }
+            // It hears nothing until it is restored.
+            Err(HostError::Archived { .. }) => {}
+            Err(error) => tracing::warn!(%error, assistant = %key, "it cannot be woken"),
+        }
+    }
+
+    /// Notes what they hear of an act.
+    pub(super) fn note(&mut self, acted: &Acted) {
+        for other in self.awake.values_mut() {
+            let heard = acted.deliveries.iter();
+            let heard = heard.filter(|(who, _)| who == other.resident.character());
+            other.sent = heard.map(|(_, number)| *number).fold(other.sent, u64::max);
+        }
+    }
+
+    /// Waits until they have dealt with everything, and until no task that one of them or the visited assistant gave to another
+    /// is open. Returns whether there was anything to wait for, or, if it takes longer than until `late`, who is not at rest.
+    pub(super) async fn rest(&mut self, visited: &Handle, late: Instant) -> Result<bool, String> {
+        let mut waited = false;
+        for other in self.awake.values_mut() {
+            let resting = timeout_at(late, other.rest()).await;
+            waited |= resting.map_err(|_late| other.resident.name().to_owned())?;
+        }
+        let handles = self.awake.values().map(|other| other.resident.handle());
+        for handle in handles.chain([visited]) {
+            let ending = timeout_at(late, Box::pin(tasks_end(handle.clone()))).await;
+            waited |= ending.map_err(|_late| "Somebody who was given a task".to_owned())?;
+        }
+        Ok(waited)
+    }
+
+    /// The assistant with this key or name, or why there is none.
+    pub(super) async fn named(&mut self, name: &str) -> Result<Known, String> {
+        let known = match self.known.take() {
+            Some(known) => known,
+            None => self.all_known().await,
+        };
+        let known = self.known.insert(known);
+        known.get(&name.to_lowercase()).cloned().ok_or_else(|| {
+            let names: BTreeSet<_> = known.values().map(|known| known.name.clone()).collect();
+            let names: Vec<_> = names.into_iter().collect();
+            format!(
+                "no assistant of this folder is called {name:?}; there is {}",
+                listed(&names)
+            )
+        })
+    }
+
+    /// A name that one has and that is the key of another means the key.
+    async fn all_known(&self) -> BTreeMap<String, Known> {
+        let (mut by_key, mut by_name) = (BTreeMap::new(), BTreeMap::new());
+        for (key, _) in self.host.known().unwrap_or_default() {
+            // One whose life cannot be read is reported when it is woken.
+            let found = Box::pin(self.host.look_up(&key)).await;
+            let name = found.map_or_else(|_| key.to_string(), |found| found.name);
+            let known = Known { key, name };
+            by_name.insert(known.name.to_lowercase(), known.clone());
+            by_key.insert(known.key.as_str().to_lowercase(), known);
+        }
+        by_name.extend(by_key);
+        by_name
+    }
+
+    fn mentioned(&self, words: &Words) -> Vec<AssistantId> {
+        if !words.as_claimed().contains('@') {
+            return Vec::new();
+        }
+        let known = self.host.known().unwrap_or_default().into_iter();
+        let known = known.map(|(key, _)| key);
+        known
+            .filter(|key| find_mention(words, key) == Mention::Addressed)
+            .collect()
+    }
+}
+
+impl Other {
+    /// Waits until it is at rest. Returns whether it was not, and has dealt with everything since.
+    async fn rest(&mut self) -> bool {
+        let was_busy = self.sent > 0 || self.resident.handle().status().waiting > 0;
+        if !was_busy {
+            return false;
+        }
+        let sent = self.sent;
+        let mut pumped = self.resident.pumped();
+        // If it has ended, it is at rest.
+        drop(
+            pumped
+                .wait_for(|pumped| pumped.done >= sent || pumped.held)
+                .await,
+        );
+        let rest = self.resident.handle().at_rest().await;
+        // Only now: a caller that gave up before waits for the same again.
+        self.sent = 0;
+        rest == Rest::Settled
+    }
+}
+
+/// Waits until every task that this assistant gave to another has ended. Returns whether one had not.
+async fn tasks_end(mut handle: Handle) -> bool {
+    let mut waited = false;
+    loop {
+        let state = handle.inspect().await;
+        if state.is_none_or(|state| state.delegations.open().next().is_none()) {
+            return waited;
+        }
+        waited = true;
+        if handle.status_changed().await.is_none() {
+            return waited;
+        }
+    }
+}
