@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use dormouse_contracts::AssistantId;
@@ -29,6 +29,7 @@ use crate::{
     self_note::NoteCommand,
     settings::Settings,
     sleep::{NightCommand, SleepCommand, WakeCommand},
+    token::TokenCommand,
     tools::Tools,
 };
 
@@ -51,6 +52,12 @@ pub(crate) enum Command {
     /// Let the assistants live without anybody at the keyboard, until a signal puts them away
     #[command(after_help = exit::HELP)]
     Run(Run),
+    /// The same, and a REST API over HTTP (docs/rest-api.md); `dormouse token` says who may use it
+    #[command(after_help = exit::HELP)]
+    Serve(Serve),
+    /// Create, list and revoke the tokens of the REST API
+    #[command(subcommand, after_help = exit::HELP)]
+    Token(TokenCommand),
     /// Visit the assistant and record what its models are asked and reply, for a bug report, a test or --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
@@ -165,6 +172,19 @@ pub(crate) struct Play {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
+}
+
+/// Living without a visitor, with a REST API.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Serve {
+    /// Where it listens; without a token only addresses of this machine are possible
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8420")]
+    pub(crate) listen: SocketAddr,
+    /// A further name under which clients may call it; may be given several times
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
+    #[command(flatten)]
+    pub(crate) run: Run,
 }
 
 /// Visiting, and recording what is said to models.

@@ -55,6 +55,7 @@ mod self_note;
 mod settings;
 mod signals;
 mod sleep;
+mod token;
 mod tools;
 
 use std::{
@@ -110,8 +111,10 @@ fn begin(line: CommandLine, diagnostics: &Diagnostics) -> Result<Exit, Failure> 
             play::run(&places, &play, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
         }
         Command::Run(run) => {
-            run::run(&places, &run, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
+            run::run(&places, &run, None, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
         }
+        Command::Serve(serve) => run::run(&places, &serve.run, Some(&serve), diagnostics)
+            .map_err(|e| Failure::of(e.exit(), &e)),
         Command::Record(record) => {
             play::record(&places, &record, diagnostics).map_err(|e| Failure::of(e.exit(), &e))
         }
@@ -152,11 +155,14 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Project(command) => project::run(places, *command),
         Command::Note(command) => self_note::run(places, command),
         Command::Journal(command) => journal::run(places, *command),
-        Command::Play(_) | Command::Run(_) | Command::Record(_) => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "this command needs a terminal of its own",
-        )
-        .into()),
+        Command::Token(command) => token::run(places, command),
+        Command::Play(_) | Command::Run(_) | Command::Serve(_) | Command::Record(_) => {
+            Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "this command needs a terminal of its own",
+            )
+            .into())
+        }
     };
     ended.map_err(|e| Failure::of(e.exit(), &e))
 }

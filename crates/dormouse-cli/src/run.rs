@@ -1,19 +1,35 @@
-//! `dormouse run`: the assistants of the folder live without anybody at the keyboard.
+//! `dormouse run` and `dormouse serve`: the assistants of the folder live without anybody at the keyboard.
 
-use dormouse_host::{Host, HostError, HostSettings, provider::ModelSelection};
-use tokio::{runtime, sync::mpsc};
+use std::{pin::pin, sync::Arc};
+
+use dormouse_host::{Host, HostError, HostSettings, SystemClock, provider::ModelSelection};
+use dormouse_server::{Server, ServerSettings};
+use tokio::{
+    runtime,
+    sync::{mpsc, oneshot},
+};
 
 #[cfg(unix)]
 use crate::control;
 use crate::{
-    args::Run, command::Places, data, describe, diagnostics::Diagnostics, dialects, exit::Exit,
-    grammar::counted, lines::Lines, play::PlayError, provider, recall, signals::Signals,
+    args::{Run, Serve},
+    command::Places,
+    data, describe,
+    diagnostics::Diagnostics,
+    dialects,
+    exit::Exit,
+    grammar::counted,
+    lines::Lines,
+    play::PlayError,
+    provider, recall,
+    signals::Signals,
 };
 
-/// Lets every assistant of the log live, and the configured one, until a signal ends the program.
+/// Lets every assistant of the log live, and the configured one, until a signal ends the program. `serve` adds the REST API.
 pub(crate) fn run(
     places: &Places,
     run: &Run,
+    serve: Option<&Serve>,
     diagnostics: &Diagnostics,
 ) -> Result<Exit, PlayError> {
     let data = data::locate(places.data.as_deref())?;
@@ -50,6 +66,10 @@ pub(crate) fn run(
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
         let host = Host::open(settings, &data).await.map_err(failed)?;
+        let http = match serve {
+            Some(serve) => Some(open(&host, serve).await?),
+            None => None,
+        };
         let count = settle(&host, &configured).await.map_err(failed)?;
         let (provider, model) = chosen.name();
         let embedder = recall::by_provider(host.config(), host.embedder());
@@ -74,10 +94,20 @@ pub(crate) fn run(
         if let Some(embedder) = embedder {
             say(diagnostics, embedder);
         }
+        if let Some(http) = &http {
+            let address = http.address();
+            say(
+                diagnostics,
+                format!("the REST API is at http://{address}/api/; `dormouse token create` lets somebody in"),
+            );
+        }
+        let (end, ends) = oneshot::channel::<()>();
+        let mut http = pin!(answer(http, ends));
         let exit = loop {
             tokio::select! {
                 exit = signals.next() => break exit,
                 Some(notice) = notices.recv() => say(diagnostics, notice),
+                () = &mut http => {}
                 () = async {
                     #[cfg(unix)]
                     server.run().await;
@@ -86,11 +116,36 @@ pub(crate) fn run(
                 } => {}
             }
         };
+        drop(end);
+        http.await;
         #[cfg(unix)]
         server.close().await;
         host.close().await;
         Ok(exit)
     }))
+}
+
+/// Listens where the command says.
+async fn open(host: &Host, serve: &Serve) -> Result<Server, PlayError> {
+    let settings = ServerSettings {
+        address: serve.listen,
+        hosts: serve.hosts.iter().cloned().collect(),
+        section: host.config().server.clone(),
+        clock: Arc::new(SystemClock),
+    };
+    Ok(Server::open(host, settings).await?)
+}
+
+/// Answers requests until the sender of `ends` is dropped.
+async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
+    let ended = async {
+        // Nothing is ever sent.
+        drop(ends.await);
+    };
+    match http {
+        Some(http) => http.run(ended).await,
+        None => ended.await,
+    }
 }
 
 /// Takes in all assistants, and returns their number. The configured assistant is woken, which creates it if it is new.

@@ -31,6 +31,7 @@ mod prompting;
 mod provider;
 mod section;
 mod sections;
+mod server;
 mod sleep;
 mod table;
 mod tools;
@@ -53,6 +54,7 @@ pub(crate) use sections::character_name;
 pub use sections::{
     AssistantSection, ClassifySection, DEFAULT_KEY, ExecutionSection, LimitsSection, TrustSection,
 };
+pub use server::ServerSection;
 pub use sleep::SleepSection;
 pub use table::{
     Applies, MayHoldAKey, Missing, Setting, UnknownSetting, example, find, missing, schema,
@@ -108,6 +110,8 @@ pub struct Config {
     pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,
+    /// Bounds of requests to the service; see rest-api.md.
+    pub server: ServerSection,
     /// Prices of models that the program does not know.
     #[serde(deserialize_with = "prices::prices")]
     #[schemars(with = "Vec<prices::PriceSection>")]

@@ -21,3 +21,4 @@ mod providers_ollama;
 mod providers_openai;
 mod recording;
 mod replay;
+mod service;

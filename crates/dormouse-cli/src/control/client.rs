@@ -62,7 +62,9 @@ pub(super) fn way(command: &Command) -> Way {
         Command::Play(play) if !play.provider.is_default() => {
             Way::Alone("the running assistants have their models already")
         }
-        Command::Run(_) => Way::Alone("the assistants of the folder run already"),
+        Command::Run(_) | Command::Serve(_) => {
+            Way::Alone("the assistants of the folder run already")
+        }
         Command::Record(_) => Way::Alone("a recording needs models of its own"),
         Command::Forget(forget) if forget.dry_run || forget.requests => Way::Here,
         Command::Forget(_) => Way::Alone("forgetting writes every file again"),
@@ -82,7 +84,7 @@ pub(super) fn way(command: &Command) -> Way {
             | Settings::Set { .. }
             | Settings::Unset { .. },
         ) => Way::There,
-        Command::Config(_) | Command::Init | Command::Tools(_) => Way::Here,
+        Command::Config(_) | Command::Init | Command::Token(_) | Command::Tools(_) => Way::Here,
         Command::Play(_)
         | Command::Exec(_)
         | Command::Prompt(_)

@@ -6,6 +6,7 @@ use dormouse_contracts::BoxError;
 
 use super::feed::WatchError;
 use dormouse_host::{DataFolder, EndedError, HostError};
+use dormouse_server::ServerError;
 
 use crate::{
     command::{self, host_exit},
@@ -38,6 +39,8 @@ pub(crate) enum PlayError {
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] crate::control::SocketError),
+    #[error(transparent)]
+    Serve(#[from] ServerError),
     #[error("the world could not be watched")]
     Watch(#[from] WatchError),
     #[error("input could not be read")]
@@ -69,6 +72,7 @@ impl PlayError {
             #[cfg(unix)]
             Self::Socket(error) => error.exit(),
             Self::Tape(error) => error.exit(),
+            Self::Serve(ServerError::NoToken(_) | ServerError::Rate(_)) => Exit::Usage,
             Self::Compose(error) => host_exit(error),
             Self::Mismatch(_) => Exit::Damaged,
             _ => Exit::Failure,

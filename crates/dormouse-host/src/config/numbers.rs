@@ -157,6 +157,23 @@ pub(super) type TaskCount = Whole<1, 1_000>;
 /// How long a turn waits for its recollections.
 pub(super) type RecallTimeout = Seconds<60>;
 
+/// How many requests a minute a token may make.
+pub(super) type RequestsPerMinute = Whole<1, 1_000_000>;
+/// How many requests a token may make at the same moment.
+pub(super) type RequestBurst = Whole<1, 100_000>;
+/// The size of a body in KiB.
+pub(super) type BodyKib = Whole<1, 10_240>;
+/// How long a request may take to come.
+pub(super) type RequestPatience = Seconds<600>;
+/// How long a client may read nothing.
+pub(super) type ReaderPatience = Seconds<3_600>;
+/// How long a request waits for an answer.
+pub(super) type AnswerWait = Seconds<600>;
+/// How many connections there are at the same time.
+pub(super) type Connections = Whole<1, 65_536>;
+/// How many streams of events there are at the same time.
+pub(super) type EventStreams = Whole<1, 10_000>;
+
 /// A whole number within bounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Whole<const LEAST: u32, const MOST: u32>(pub u32);

@@ -182,7 +182,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections in the order of the documented file, with the names of their settings in theirs.
-pub(super) const SECTIONS: [(&str, &[&str]); 16] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -199,6 +199,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 16] = [
     ("sleep", super::SleepSection::NAMES),
     ("tools", super::ToolsSection::NAMES),
     ("budgets", super::BudgetsSection::NAMES),
+    ("server", super::ServerSection::NAMES),
 ];
 
 /// The schema of a field.

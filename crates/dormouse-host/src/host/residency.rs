@@ -213,6 +213,17 @@ impl<W> Host<W> {
             .ok_or(HostError::Closed)
     }
 
+    /// Puts an awake assistant away and wakes it again, so that settings that were changed apply now. Work under way goes on
+    /// then. One that is put away already is woken.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if it cannot be woken.
+    pub async fn wake_again(&self, key: &AssistantId) -> Result<Resident, HostError> {
+        self.put_away(key).await?;
+        self.wake(key).await
+    }
+
     /// Everybody who lives here, by key.
     pub async fn residents(&self) -> Vec<Summary> {
         self.ask(Order::List).await.unwrap_or_default()

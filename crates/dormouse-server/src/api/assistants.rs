@@ -1,0 +1,402 @@
+//! The assistants themselves: who they are, and whether they live.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use dormouse_contracts::AssistantId;
+use dormouse_engine::{RosterChange, Tag};
+use dormouse_host::{
+    Summary,
+    roster::{LookedUp, Newcomer, Wrong},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Changed, config::set};
+use crate::{
+    extract::{Asked, JsonBody, Key},
+    guard::Caller,
+    problem::{Problem, ProblemCode},
+    service::Shared,
+    tokens::Right,
+};
+
+/// How many assistants a page has, at most and unless the request says.
+const PAGE: (u32, u32) = (200, 50);
+
+/// An assistant.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AssistantView {
+    /// Its key.
+    key: String,
+    /// The name of its character.
+    name: String,
+    /// Its tags.
+    tags: Vec<String>,
+    /// Whether it is awake now.
+    is_awake: bool,
+    /// When it wakes by itself, if it is put away and something is due.
+    wakes_at: Option<String>,
+    /// Since when, by whom and why it is archived, if it is.
+    archived: Option<ArchivedView>,
+    /// What is wrong with it, as words of a fixed set.
+    wrong: Vec<&'static str>,
+    /// The last event of its log.
+    events: u64,
+}
+
+/// Who archived an assistant.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ArchivedView {
+    /// When.
+    at: String,
+    /// Who.
+    by: String,
+    /// Why.
+    reason: String,
+}
+
+/// A page of assistants.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AssistantPage {
+    assistants: Vec<AssistantView>,
+    /// What to send as `after` for the next page; absent at the end.
+    next: Option<String>,
+}
+
+/// Which assistants.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListAssistants {
+    /// Only those with this tag.
+    tag: Option<String>,
+    /// Those who are archived, too.
+    #[serde(default)]
+    archived: bool,
+    /// Those behind this key.
+    after: Option<String>,
+    /// How many at most: 1 to 200.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+}
+
+/// An assistant that is to be created.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewAssistant {
+    /// Its key: letters, digits, `_`, `-` and `.`.
+    key: String,
+    /// The name of its character; made from the key if absent.
+    name: Option<String>,
+    /// Who it is; a clone has the persona of the original if absent.
+    persona: Option<String>,
+    /// Tags by which it is found; a clone has those of the original.
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+/// A change of an assistant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AssistantPatch {
+    /// Who it is, from its next waking on.
+    persona: Option<String>,
+    /// All of its tags.
+    tags: Option<Vec<String>>,
+    /// Whether it is archived.
+    archived: Option<bool>,
+    /// Why, for the log.
+    reason: Option<String>,
+}
+
+/// Why something is done.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Because {
+    /// Why, for the log.
+    reason: Option<String>,
+}
+
+/// List assistants, by key.
+#[utoipa::path(get, path = "/api/ai/assistants/", tag = "assistants", params(ListAssistants),
+    responses((status = OK, body = AssistantPage)))]
+pub(crate) async fn list(
+    State(service): State<Shared>,
+    caller: Caller,
+    Asked(asked): Asked<ListAssistants>,
+) -> Result<Json<AssistantPage>, Problem> {
+    let tag = asked.tag.as_deref().map(tag).transpose()?;
+    let limit = limit(asked.limit, PAGE)?;
+    let residents = residents(&service).await;
+    let mut known = service.host.known()?;
+    known.sort();
+    let mut assistants: Vec<AssistantView> = Vec::new();
+    let mut next = None;
+    for (key, _) in known {
+        let is_behind = asked
+            .after
+            .as_deref()
+            .is_none_or(|after| key.as_str() > after);
+        if !is_behind || !caller.token.allows(Right::Read, &key) {
+            continue;
+        }
+        if assistants.len() == limit {
+            next = assistants.last().map(|last| last.key.clone());
+            break;
+        }
+        let it = service.host.look_up(&key).await?;
+        let roster = &it.state.roster;
+        let has_tag = tag.as_ref().is_none_or(|tag| roster.tags.contains(tag));
+        if has_tag && (asked.archived || roster.archived.is_none()) {
+            assistants.push(view(&it, residents.get(&key)));
+        }
+    }
+    Ok(Json(AssistantPage { assistants, next }))
+}
+
+/// Create an assistant, which lives from then on.
+#[utoipa::path(post, path = "/api/ai/assistants/", tag = "assistants", request_body = NewAssistant,
+    responses((status = CREATED, body = AssistantView)))]
+pub(crate) async fn create(
+    State(service): State<Shared>,
+    caller: Caller,
+    JsonBody(new): JsonBody<NewAssistant>,
+) -> Result<Response, Problem> {
+    let (newcomer, tags) = newcomer(new)?;
+    let key = newcomer.key.clone();
+    caller.may(Right::Admin, &key)?;
+    service
+        .host
+        .create(newcomer, caller.decision(None, "created"))
+        .await?;
+    begin(&service, &caller, &key, tags).await
+}
+
+/// Create an assistant that is who another one is. What the other one remembers stays with that one.
+#[utoipa::path(post, path = "/api/ai/assistants/{key}/clone/", tag = "assistants", request_body = NewAssistant,
+    params(("key" = String, Path, description = "The original")),
+    responses((status = CREATED, body = AssistantView)))]
+pub(crate) async fn clone(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(from): Key,
+    JsonBody(new): JsonBody<NewAssistant>,
+) -> Result<Response, Problem> {
+    let (newcomer, tags) = newcomer(new)?;
+    let key = newcomer.key.clone();
+    // A clone shows who the original is.
+    caller.may(Right::Read, &from)?;
+    caller.may(Right::Admin, &key)?;
+    let decision = caller.decision(None, "cloned");
+    service.host.clone_of(&from, newcomer, decision).await?;
+    begin(&service, &caller, &key, tags).await
+}
+
+async fn begin(
+    service: &Shared,
+    caller: &Caller,
+    key: &AssistantId,
+    tags: BTreeSet<Tag>,
+) -> Result<Response, Problem> {
+    if !tags.is_empty() {
+        let change = RosterChange::Tagged(tags);
+        let decision = caller.decision(None, "tagged");
+        service.host.change_roster(key, change, decision).await?;
+    }
+    let view = look_up(service, key).await?;
+    let location = [(header::LOCATION, format!("/api/ai/assistants/{key}/"))];
+    Ok((StatusCode::CREATED, location, Json(view)).into_response())
+}
+
+/// Show an assistant.
+#[utoipa::path(get, path = "/api/ai/assistants/{key}/", tag = "assistants",
+    params(("key" = String, Path, description = "Its key")),
+    responses((status = OK, body = AssistantView)))]
+pub(crate) async fn show(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+) -> Result<Json<AssistantView>, Problem> {
+    caller.may(Right::Read, &key)?;
+    look_up(&service, &key).await.map(Json)
+}
+
+/// Change who an assistant is, its tags, or whether it is archived. Each kind of change is an event of its own.
+#[utoipa::path(patch, path = "/api/ai/assistants/{key}/", tag = "assistants", request_body = AssistantPatch,
+    params(("key" = String, Path, description = "Its key")),
+    responses((status = OK, body = AssistantView)))]
+pub(crate) async fn update(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    JsonBody(patch): JsonBody<AssistantPatch>,
+) -> Result<Json<AssistantView>, Problem> {
+    caller.may(Right::Admin, &key)?;
+    service.exists(&key)?;
+    let tags = patch.tags.map(tags).transpose()?;
+    let host = &service.host;
+    let decision = |what| caller.decision(patch.reason.clone(), what);
+    if patch.archived == Some(false) {
+        host.change_roster(&key, RosterChange::Restored, decision("restored"))
+            .await?;
+    }
+    if let Some(persona) = patch.persona {
+        let persona = BTreeMap::from([("assistant.persona".to_owned(), Value::from(persona))]);
+        set(&service, &caller, &key, &persona, None).await?;
+    }
+    if let Some(tags) = tags {
+        host.change_roster(&key, RosterChange::Tagged(tags), decision("tagged"))
+            .await?;
+    }
+    if patch.archived == Some(true) {
+        host.change_roster(&key, RosterChange::Archived, decision("archived"))
+            .await?;
+    }
+    look_up(&service, &key).await.map(Json)
+}
+
+/// Archive an assistant: it is put away until it is restored. Its log, its memory and its character stay.
+#[utoipa::path(delete, path = "/api/ai/assistants/{key}/", tag = "assistants",
+    params(("key" = String, Path, description = "Its key"), Because),
+    responses((status = OK, body = Changed)))]
+pub(crate) async fn archive(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Asked(because): Asked<Because>,
+) -> Result<Json<Changed>, Problem> {
+    caller.may(Right::Admin, &key)?;
+    service.exists(&key)?;
+    let decision = caller.decision(because.reason, "archived");
+    let event = service
+        .host
+        .change_roster(&key, RosterChange::Archived, decision)
+        .await?;
+    Ok(Json(Changed {
+        event: event.map(|event| event.0),
+    }))
+}
+
+/// Switch an assistant on: it takes ticks. This does not clear an emergency stop.
+#[utoipa::path(post, path = "/api/ai/assistants/{key}/start/", tag = "assistants",
+    params(("key" = String, Path, description = "Its key")),
+    responses((status = OK, body = Changed)))]
+pub(crate) async fn start(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+) -> Result<Json<Changed>, Problem> {
+    switch(&service, &caller, &key, true).await
+}
+
+/// Switch an assistant off: it takes no ticks, and messages wait in its log.
+#[utoipa::path(post, path = "/api/ai/assistants/{key}/stop/", tag = "assistants",
+    params(("key" = String, Path, description = "Its key")),
+    responses((status = OK, body = Changed)))]
+pub(crate) async fn stop(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+) -> Result<Json<Changed>, Problem> {
+    switch(&service, &caller, &key, false).await
+}
+
+async fn switch(
+    service: &Shared,
+    caller: &Caller,
+    key: &AssistantId,
+    on: bool,
+) -> Result<Json<Changed>, Problem> {
+    caller.may(Right::Operate, key)?;
+    let enabled = BTreeMap::from([("assistant.enabled".to_owned(), Value::from(on))]);
+    let event = set(service, caller, key, &enabled, None).await?;
+    if event.is_some() {
+        // A setting applies when the assistant wakes next, and this one is to apply now.
+        service.host.wake_again(key).await?;
+    }
+    Ok(Json(Changed {
+        event: event.map(|event| event.0),
+    }))
+}
+
+async fn look_up(service: &Shared, key: &AssistantId) -> Result<AssistantView, Problem> {
+    let it = service.host.look_up(key).await?;
+    Ok(view(&it, residents(service).await.get(key)))
+}
+
+async fn residents(service: &Shared) -> BTreeMap<AssistantId, Summary> {
+    let residents = service.host.residents().await.into_iter();
+    residents.map(|it| (it.key.clone(), it)).collect()
+}
+
+fn view(it: &LookedUp, summary: Option<&Summary>) -> AssistantView {
+    let roster = &it.state.roster;
+    let archived = roster.archived.as_ref().map(|archived| ArchivedView {
+        at: archived.at.to_string(),
+        by: archived.by.to_string(),
+        reason: archived.reason.clone(),
+    });
+    AssistantView {
+        key: it.key.to_string(),
+        name: it.name.clone(),
+        tags: roster.tags.iter().map(ToString::to_string).collect(),
+        is_awake: summary.is_some_and(|it| it.is_awake),
+        wakes_at: summary.and_then(|it| it.due).map(|due| due.to_string()),
+        archived,
+        wrong: it.wrong.iter().map(wrong).collect(),
+        events: it.state.seq.0,
+    }
+}
+
+/// What is wrong, without the words of errors, which may name files.
+pub(super) fn wrong(wrong: &Wrong) -> &'static str {
+    match wrong {
+        Wrong::Archived(_) => "archived",
+        Wrong::Stopped(_) => "emergency_stop",
+        Wrong::SwitchedOff => "switched_off",
+        Wrong::NeverWoke => "never_woke",
+        Wrong::NotInWorld => "not_in_world",
+        Wrong::World(_) => "world_and_log_differ",
+        _ => "other",
+    }
+}
+
+fn newcomer(new: NewAssistant) -> Result<(Newcomer, BTreeSet<Tag>), Problem> {
+    let NewAssistant {
+        key,
+        name,
+        persona,
+        tags: asked,
+    } = new;
+    let key = AssistantId::try_new(key);
+    let key = key.map_err(|error| ProblemCode::InvalidKey.because(error.to_string()))?;
+    let tags = tags(asked)?;
+    Ok((Newcomer { key, name, persona }, tags))
+}
+
+fn tags(asked: Vec<String>) -> Result<BTreeSet<Tag>, Problem> {
+    asked.iter().map(|text| tag(text)).collect()
+}
+
+fn tag(text: &str) -> Result<Tag, Problem> {
+    Tag::try_new(text).map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))
+}
+
+/// The size of a page that is asked for, within its bound.
+pub(super) fn limit(asked: Option<u32>, (most, usual): (u32, u32)) -> Result<usize, Problem> {
+    match asked.unwrap_or(usual) {
+        limit if (1..=most).contains(&limit) => Ok(limit as usize),
+        limit => {
+            Err(ProblemCode::InvalidRequest
+                .because(format!("limit is {limit}; expected 1 to {most}")))
+        }
+    }
+}

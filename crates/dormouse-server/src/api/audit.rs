@@ -1,0 +1,93 @@
+//! The log of an assistant.
+
+use axum::{Json, extract::State};
+use dormouse_contracts::{ReadEvents, Seq, StoredEvent};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::assistants::limit;
+use crate::{
+    extract::{Asked, Key},
+    guard::Caller,
+    problem::Problem,
+    service::Shared,
+    tokens::Right,
+};
+
+/// How many events a page has, at most and unless the request says.
+const PAGE: (u32, u32) = (1_000, 100);
+
+/// An event.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventView {
+    /// Its place in the log.
+    event: u64,
+    at: String,
+    /// The name of its kind.
+    kind: String,
+    /// What it says, as it is in the log.
+    #[schema(value_type = Value)]
+    data: Value,
+}
+
+/// A page of events.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventPage {
+    events: Vec<EventView>,
+    /// What to send as `after` for what comes next; the same as before if there is nothing yet.
+    next: u64,
+    /// The last event of the log.
+    last: u64,
+}
+
+/// Which events.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListEvents {
+    /// Those behind this place.
+    #[serde(default)]
+    after: u64,
+    /// How many at most: 1 to 1000.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+}
+
+/// Read the log of an assistant, oldest first.
+#[utoipa::path(get, path = "/api/ai/assistants/{key}/audit/", tag = "audit",
+    params(("key" = String, Path, description = "Its key"), ListEvents),
+    responses((status = OK, body = EventPage)))]
+pub(crate) async fn events(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Asked(asked): Asked<ListEvents>,
+) -> Result<Json<EventPage>, Problem> {
+    caller.may(Right::Read, &key)?;
+    let limit = limit(asked.limit, PAGE)?;
+    let last = service.exists(&key)?;
+    let read = service
+        .host
+        .log()
+        .read(&key, Seq(asked.after), limit)
+        .await?;
+    let next = read.last().map_or(asked.after, |event| event.seq.0);
+    Ok(Json(EventPage {
+        events: read.iter().map(view).collect(),
+        next,
+        last: last.0.max(next),
+    }))
+}
+
+/// An event as it is stored. One that is not JSON becomes a text.
+pub(super) fn view(event: &StoredEvent) -> EventView {
+    let data = serde_json::from_slice(&event.payload)
+        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&event.payload).into_owned()));
+    EventView {
+        event: event.seq.0,
+        at: event.at.to_string(),
+        kind: event.kind.clone(),
+        data,
+    }
+}

@@ -1,0 +1,178 @@
+//! Events as they come, as server-sent events. The id of each is its place in the log, where a reader resumes.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderName, HeaderValue},
+    response::{
+        IntoResponse, Response,
+        sse::{self, KeepAlive, Sse},
+    },
+};
+use dormouse_contracts::Seq;
+use dormouse_engine::Recorded;
+use dormouse_host::{Resident, Tail};
+use futures_util::stream;
+use prometheus_client::metrics::gauge::Gauge;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{
+    select,
+    sync::{OwnedSemaphorePermit, watch},
+};
+use utoipa::IntoParams;
+
+use crate::{
+    extract::{Asked, Key},
+    guard::Caller,
+    problem::{Problem, ProblemCode},
+    service::{Shared, over},
+    tokens::Right,
+};
+
+/// A comment is sent when there was nothing for so long, so that nobody on the way takes the stream for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Where a stream begins.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StreamFrom {
+    /// Events behind this place; those from now on if neither this nor `last-event-id` is sent.
+    after: Option<u64>,
+}
+
+/// Read events as they come. The assistant is kept awake meanwhile.
+#[utoipa::path(get, path = "/api/ai/assistants/{key}/events/", tag = "live",
+    params(
+        ("key" = String, Path, description = "Its key"),
+        StreamFrom,
+        ("last-event-id" = Option<u64>, Header, description = "The last event that was read; comes before `after`"),
+    ),
+    responses((status = OK, content_type = "text/event-stream", body = String)))]
+pub(crate) async fn stream(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Asked(asked): Asked<StreamFrom>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    caller.may(Right::Read, &key)?;
+    let resumes = headers.get("last-event-id").map(|id| {
+        let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
+        let why = "last-event-id is not the number of an event";
+        id.ok_or_else(|| ProblemCode::InvalidRequest.because(why))
+    });
+    let after = resumes.transpose()?.or(asked.after);
+    let place = service.streams.clone().try_acquire_owned();
+    let why = "all places for readers of events are taken";
+    let place = place.map_err(|_full| ProblemCode::TooManyStreams.because(why).retry_after(5))?;
+    let last = service.exists(&key)?;
+    if after.is_some_and(|after| after > last.0) {
+        let why = format!(
+            "the log ends at event {last}: nothing follows event {}",
+            after.unwrap_or_default()
+        );
+        return Err(ProblemCode::InvalidRequest.because(why));
+    }
+    let resident = service.awake(&key).await?;
+    let handle = resident.handle();
+    let after = after.map_or(handle.status().seq, Seq);
+    let follow = Follow {
+        events: Tail::new(service.host.log(), &key, handle, after),
+        ending: service.ending.clone(),
+        caller,
+        _open: Counted::new(&service.metrics.streams),
+        _place: place,
+        _resident: resident,
+        service,
+    };
+    let events = stream::unfold(Some(follow), |follow| async move { follow?.next().await });
+    let mut response = Sse::new(events)
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+        .into_response();
+    // Some proxies would collect a stream until it ends.
+    let name = HeaderName::from_static("x-accel-buffering");
+    response
+        .headers_mut()
+        .insert(name, HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+/// Somebody who reads events. The next one is read from the log when there is room for it, so nothing collects for a slow reader.
+struct Follow {
+    events: Tail,
+    ending: watch::Receiver<bool>,
+    caller: Caller,
+    service: Shared,
+    _open: Counted,
+    _place: OwnedSemaphorePermit,
+    /// Keeps the assistant awake.
+    _resident: Resident,
+}
+
+type Sent = (Result<sse::Event, Infallible>, Option<Follow>);
+
+impl Follow {
+    /// The next event; nothing if the stream is over.
+    async fn next(mut self) -> Option<Sent> {
+        let next = select! {
+            biased;
+            () = over(&mut self.ending) => return None,
+            next = self.events.next() => next,
+        };
+        // The token may have been revoked, or have ended, since the stream was opened.
+        let (id, now) = (&self.caller.token.id, self.service.now());
+        if !self.service.tokens.is_valid(id, now).unwrap_or(false) {
+            return Some((Ok(last("token_ended")), None));
+        }
+        match next {
+            Ok(Some(recorded)) => Some((Ok(event(&recorded)), Some(self))),
+            // It was put away or archived. A client that connects again wakes it, if it may be woken.
+            Ok(None) => Some((Ok(last("put_away")), None)),
+            Err(error) => {
+                drop(Problem::internal(&error));
+                Some((Ok(last("failed")), None))
+            }
+        }
+    }
+}
+
+fn event(recorded: &Recorded) -> sse::Event {
+    let Recorded { seq, at, event } = recorded;
+    let encoded = event.encode(*at).ok();
+    let data = encoded
+        .as_ref()
+        .and_then(|it| serde_json::from_slice(&it.payload).ok());
+    let kind = encoded.map_or("", |it| it.kind);
+    let data: Value = data.unwrap_or_default();
+    let line = json!({ "event": seq.0, "at": at.to_string(), "kind": kind, "data": data });
+    sse::Event::default()
+        .id(seq.0.to_string())
+        .event("log")
+        .data(line.to_string())
+}
+
+/// Says why the stream ends.
+fn last(why: &str) -> sse::Event {
+    sse::Event::default()
+        .event("end")
+        .data(json!({ "why": why }).to_string())
+}
+
+/// Counts itself as long as it lives.
+struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,462 @@
+//! Talking to an assistant: a message into the world, and what becomes of it in the log.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use dormouse_contracts::{
+    AssistantId, EffectKey, EntityId, Outcome, ReadEvents, Senses, Seq, SpeechKind, Words,
+};
+use dormouse_engine::{ActSpeech, EffectIntended, Event, Rest};
+use dormouse_host::{Resident, Tail};
+use dormouse_sandbox::{Act, ActError, Acted, Character, CharacterKind, JoinError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::{
+    select,
+    time::{Instant, sleep_until, timeout_at},
+};
+use utoipa::ToSchema;
+
+use super::json;
+use crate::{
+    extract::{ItemId, JsonBody, Key},
+    guard::Caller,
+    problem::{Problem, ProblemCode},
+    service::{Service, Shared, over},
+    tokens::{Right, StoredToken},
+};
+
+/// How many events are read at a time.
+const PAGE: usize = 256;
+
+/// What somebody says to an assistant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Message {
+    /// The words, at most 65,536 bytes.
+    words: String,
+    /// How long to wait for the answer, in seconds; 0 not at all.
+    #[schema(maximum = 600)]
+    wait_seconds: Option<u32>,
+}
+
+/// What became of a message.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MessageOutcome {
+    /// The message's place in the log, under which its outcome can be asked for; absent if the assistant has not taken it in yet.
+    message: Option<u64>,
+    /// `waiting`, `answered`, `silent`, `unanswered` or `ignored`. A message that waits is kept, and dealt with once.
+    outcome: &'static str,
+    /// What it said in answer, as far as the one who asked was party to it.
+    answer: Vec<Spoken>,
+    /// Why there is no answer.
+    #[schema(value_type = Option<Value>)]
+    cause: Option<Value>,
+}
+
+/// Something that an assistant said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Spoken {
+    words: String,
+    /// `aloud`, `whisper`, `page` or `channel`.
+    #[schema(value_type = String)]
+    how: Value,
+}
+
+/// Say something to an assistant in the name of the token's holder, as a page, and wait for the answer.
+///
+/// 2xx says that the message is on disk and will be dealt with once, also after a crash. 200 has the outcome; 202 says where to ask
+/// for it later.
+#[utoipa::path(post, path = "/api/ai/assistants/{key}/interact/", tag = "interact",
+    params(("key" = String, Path, description = "Its key")), request_body = Message,
+    responses((status = OK, body = MessageOutcome), (status = ACCEPTED, body = MessageOutcome)))]
+pub(crate) async fn speak(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    JsonBody(message): JsonBody<Message>,
+) -> Result<Response, Problem> {
+    caller.may(Right::Talk, &key)?;
+    let words = Words::try_new(message.words)
+        .map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))?;
+    let wait = service.limits.answer_wait;
+    let asked = message
+        .wait_seconds
+        .map(|seconds| Duration::from_secs(seconds.into()));
+    let deadline = Instant::now() + asked.unwrap_or(wait).min(wait);
+    let resident = service.awake(&key).await?;
+    let before = resident.handle().status().seq;
+    let player = admit(&service, &caller.token).await?;
+    let to = resident.name().to_owned();
+    let acted = service
+        .host
+        .world()
+        .act(&player, Act::Page { to, words })
+        .await?;
+    // From here on the message is on disk in the world, and is kept whatever happens.
+    let taken_in = timeout_at(deadline, resident.heard(&acted)).await;
+    let place = match taken_in {
+        Ok(Ok(())) => place_of(&service, &resident, before, &acted).await?,
+        // It is taken in later: too much waits, or the assistant was put away.
+        Ok(Err(_)) | Err(_) => return Ok(respond(&key, MessageOutcome::waiting(None))),
+    };
+    let Some(place) = place else {
+        // It was taken in, and nothing of it is in the log.
+        return Ok(respond(&key, MessageOutcome::ignored()));
+    };
+    let outcome = await_outcome(
+        &service,
+        &resident,
+        (place, player.clone()),
+        &caller.token,
+        deadline,
+    )
+    .await?;
+    if outcome.outcome != "waiting" {
+        forget_delivered(&service, &player).await;
+    }
+    Ok(respond(&key, outcome))
+}
+
+/// Show what became of a message that the holder of the token said.
+#[utoipa::path(get, path = "/api/ai/assistants/{key}/interact/{id}/", tag = "interact",
+    params(("key" = String, Path, description = "Its key"), ("id" = u64, Path, description = "The message's place in the log")),
+    responses((status = OK, body = MessageOutcome)))]
+pub(crate) async fn outcome(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    ItemId(place): ItemId<u64>,
+) -> Result<Json<MessageOutcome>, Problem> {
+    caller.may(Right::Talk, &key)?;
+    service.exists(&key)?;
+    let player = player_id(&caller.token)?;
+    let unknown = || {
+        let why = format!("event {place} is not a message of the token's holder");
+        ProblemCode::UnknownItem.because(why)
+    };
+    let before = Seq(place.checked_sub(1).ok_or_else(unknown)?);
+    let log = service.host.log();
+    let first = log.read(&key, before, 1).await?;
+    let first = first.first().filter(|it| it.seq == Seq(place));
+    let said =
+        Event::decode(first.ok_or_else(unknown)?).map_err(|error| Problem::internal(&error))?;
+    match said {
+        Event::Perceived(it) if it.perception.attested.sender.id() == Some(&player) => {}
+        _ => return Err(unknown()),
+    }
+    let mut course = Course::of(Seq(place), player, &caller.token);
+    let mut after = Seq(place);
+    while !course.is_over {
+        let page = log.read(&key, after, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for stored in &page {
+            let event = Event::decode(stored).map_err(|error| Problem::internal(&error))?;
+            course.apply(&event);
+        }
+    }
+    Ok(Json(course.outcome()))
+}
+
+/// The token's holder as a character of the world. One that is there already stays where it is.
+async fn admit(service: &Service, token: &StoredToken) -> Result<EntityId, Problem> {
+    let id = player_id(token)?;
+    let player = Character {
+        id: id.clone(),
+        name: token.name.clone(),
+        kind: CharacterKind::Player,
+    };
+    service.host.world().join(player).await?;
+    Ok(id)
+}
+
+fn player_id(token: &StoredToken) -> Result<EntityId, Problem> {
+    let id = EntityId::try_new(format!("player:{}", token.name.to_lowercase()));
+    id.map_err(|error| Problem::internal(&error))
+}
+
+/// The place of the message in the log. Everything that was taken in is on disk.
+async fn place_of(
+    service: &Service,
+    resident: &Resident,
+    before: Seq,
+    acted: &Acted,
+) -> Result<Option<Seq>, Problem> {
+    let to_it = acted.deliveries.iter();
+    let mut to_it = to_it.filter(|(to, _)| to == resident.character());
+    let Some((_, number)) = to_it.next() else {
+        return Ok(None);
+    };
+    let (log, world) = (service.host.log(), service.host.world().id());
+    let mut after = before;
+    loop {
+        let page = log.read(resident.key(), after, PAGE).await?;
+        let Some(last) = page.last() else {
+            return Ok(None);
+        };
+        after = last.seq;
+        for stored in &page {
+            let event = Event::decode(stored).map_err(|error| Problem::internal(&error))?;
+            if let Event::Perceived(it) = event {
+                let delivery = it.perception.attested.delivery;
+                if delivery.number == *number && delivery.world == *world {
+                    return Ok(Some(stored.seq));
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the message has been dealt with, cannot be dealt with for now, or the time is over.
+async fn await_outcome(
+    service: &Service,
+    resident: &Resident,
+    (place, player): (Seq, EntityId),
+    token: &StoredToken,
+    deadline: Instant,
+) -> Result<MessageOutcome, Problem> {
+    let mut course = Course::of(place, player, token);
+    let mut ending = service.ending.clone();
+    let mut events = Tail::new(service.host.log(), resident.key(), resident.handle(), place);
+    let mut ends = std::pin::pin!(async {
+        let rest = async {
+            // What it is settled with is in the log soon; anything else may last.
+            if resident.handle().at_rest().await == Rest::Settled {
+                std::future::pending::<()>().await;
+            }
+        };
+        select! {
+            () = rest => {}
+            () = sleep_until(deadline) => {}
+            () = over(&mut ending) => {}
+        }
+    });
+    while !course.is_over {
+        let next = select! {
+            biased;
+            next = events.next() => next,
+            () = &mut ends => break,
+        };
+        match next? {
+            Some(recorded) => course.apply(&recorded.event),
+            None => break,
+        }
+    }
+    Ok(course.outcome())
+}
+
+/// The world need not keep what the token's holder perceived: the log of the assistant has what it said.
+async fn forget_delivered(service: &Service, player: &EntityId) {
+    let world = service.host.world();
+    let forgotten = async {
+        let last = world.last_delivery(player).await?;
+        world.acknowledge(player, last).await
+    };
+    if let Err(error) = forgotten.await {
+        tracing::debug!(%error, "the world keeps what a caller perceived a little longer");
+    }
+}
+
+/// What becomes of a message, from the events behind it.
+struct Course {
+    place: Seq,
+    asker: EntityId,
+    name: String,
+    /// Whether the tick under way works on the message.
+    is_current: bool,
+    /// Acts under way that say something to the asker.
+    speaking: BTreeMap<EffectKey, Spoken>,
+    said: Vec<Spoken>,
+    cause: Option<Value>,
+    is_over: bool,
+}
+
+impl Course {
+    fn of(place: Seq, asker: EntityId, token: &StoredToken) -> Self {
+        Self {
+            place,
+            asker,
+            name: token.name.clone(),
+            is_current: false,
+            speaking: BTreeMap::new(),
+            said: Vec::new(),
+            cause: None,
+            is_over: false,
+        }
+    }
+
+    fn apply(&mut self, event: &Event) {
+        match event {
+            Event::TickStarted(it) => self.is_current = it.trigger == self.place,
+            Event::EffectIntended(it) if self.is_current => {
+                if let Some(spoken) = self.spoken(it) {
+                    self.speaking.insert(it.key.clone(), spoken);
+                }
+            }
+            Event::EffectSettled(it) => {
+                if let Some(spoken) = self.speaking.remove(&it.key)
+                    && matches!(it.outcome, Outcome::Done(_))
+                {
+                    self.said.push(spoken);
+                }
+            }
+            Event::Unanswered(it) if it.trigger == self.place => self.cause = Some(json(&it.cause)),
+            Event::TickEnded(it) if self.is_current && it.resume_at.is_none() => {
+                self.is_over = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// What an act says, if the one who asked is party to it.
+    fn spoken(&self, act: &EffectIntended) -> Option<Spoken> {
+        let ActSpeech::Speaks(speech) = &act.speech else {
+            return None;
+        };
+        let text = |name: &str| act.arguments.get(name).and_then(Value::as_str);
+        let is_private = matches!(speech.kind, SpeechKind::Page | SpeechKind::Whisper);
+        let to = speech.to.as_deref().and_then(text);
+        let is_to_asker = to.is_some_and(|to| to.eq_ignore_ascii_case(&self.name));
+        let is_party = match is_private {
+            true => is_to_asker,
+            false => {
+                (act.audience.as_ref()).is_some_and(|them| them.includes(&self.asker) == Some(true))
+            }
+        };
+        let words = text(&speech.words)?;
+        is_party.then(|| Spoken {
+            words: words.to_owned(),
+            how: json(&speech.kind),
+        })
+    }
+
+    fn outcome(self) -> MessageOutcome {
+        let outcome = match (self.is_over, &self.cause, self.said.is_empty()) {
+            (false, _, _) => "waiting",
+            (true, Some(_), _) => "unanswered",
+            (true, None, true) => "silent",
+            (true, None, false) => "answered",
+        };
+        MessageOutcome {
+            message: Some(self.place.0),
+            outcome,
+            answer: self.said,
+            cause: self.cause,
+        }
+    }
+}
+
+impl MessageOutcome {
+    fn waiting(message: Option<u64>) -> Self {
+        Self {
+            message,
+            outcome: "waiting",
+            answer: Vec::new(),
+            cause: None,
+        }
+    }
+
+    fn ignored() -> Self {
+        Self {
+            outcome: "ignored",
+            ..Self::waiting(None)
+        }
+    }
+}
+
+fn respond(key: &AssistantId, outcome: MessageOutcome) -> Response {
+    let waits = outcome.outcome == "waiting";
+    let status = match waits {
+        true => StatusCode::ACCEPTED,
+        false => StatusCode::OK,
+    };
+    let place = outcome.message;
+    let location = place.map(|place| format!("/api/ai/assistants/{key}/interact/{place}/"));
+    let mut response = (status, Json(outcome)).into_response();
+    if waits && let Some(location) = location.and_then(|location| location.parse().ok()) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+impl From<JoinError> for Problem {
+    fn from(error: JoinError) -> Self {
+        match error {
+            JoinError::Refused(refused) => ProblemCode::Conflict.because(format!(
+                "the holder of the token cannot enter the world: {refused}"
+            )),
+            error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<ActError> for Problem {
+    fn from(error: ActError) -> Self {
+        match error {
+            ActError::Refused(refused) => ProblemCode::InvalidValue.because(refused.to_string()),
+            error => {
+                tracing::warn!(cause = %dormouse_text::error_chain(&error), "a message may not have reached the world");
+                ProblemCode::Unavailable
+                    .because("the world did not answer: whether it has the message is unknown")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dormouse_contracts::Timestamp;
+    use dormouse_engine::{ContextType, StopReason, TickEnded, TickStarted};
+
+    use super::*;
+
+    fn course() -> Course {
+        Course {
+            place: Seq(7),
+            asker: EntityId::try_new("player:ann").unwrap(),
+            name: "Ann".to_owned(),
+            is_current: false,
+            speaking: BTreeMap::new(),
+            said: Vec::new(),
+            cause: None,
+            is_over: false,
+        }
+    }
+
+    fn tick(trigger: u64) -> Event {
+        Event::TickStarted(TickStarted {
+            tick: 1,
+            context: ContextType::default(),
+            trigger: Seq(trigger),
+        })
+    }
+
+    #[test]
+    fn only_the_end_of_its_own_turn_ends_a_message() {
+        let mut course = course();
+        let end = |at: Option<u64>| {
+            let at = at.map(Timestamp::from_micros);
+            Event::TickEnded(TickEnded::new(StopReason::Noop, at))
+        };
+        for event in [
+            tick(5),
+            end(None),
+            tick(7),
+            end(Some(1)),
+            tick(9),
+            end(None),
+        ] {
+            course.apply(&event);
+            assert!(!course.is_over, "{event:?}");
+        }
+        course.apply(&tick(7));
+        course.apply(&end(None));
+        assert_eq!(course.outcome().outcome, "silent");
+    }
+}

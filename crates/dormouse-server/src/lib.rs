@@ -1,0 +1,30 @@
+//! The service over HTTP: every assistant of a host as a REST API, and its events as a stream.
+//!
+//! Layer 6. It has no logic of its own. What it shows is a query of a state, a log or a memory; what it changes is a command of
+//! the host, or an event that says who wanted it. It reads no environment and no command line.
+//!
+//! Read in this order: [`TokenStore`] (who may do what), [`Server`] (what listens), `guard` (what every request passes), `api`
+//! (one module for each domain), `problem` (every way in which a request is refused).
+//!
+//! Stability: paths, fields and codes of problems are kept once released; [`openapi`] describes them. The Rust interface may
+//! still change.
+
+mod api;
+mod connection;
+mod extract;
+mod guard;
+mod idempotency;
+mod metrics;
+mod openapi;
+mod problem;
+mod server;
+mod service;
+mod tokens;
+
+pub use openapi::openapi;
+pub use server::{Server, ServerError, ServerSettings};
+pub use tokens::{NewToken, Right, StoredToken, TokenSecret, TokenStore, TokenStoreError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
