@@ -138,7 +138,7 @@ impl Service {
         decide: impl Fn(&State) -> Result<Vec<Event>, Problem>,
     ) -> Result<Option<Seq>, Problem> {
         let resident = self.awake(key).await?;
-        let log = OpenLog::new(self.host.log().clone(), Some(resident.clone()));
+        let log = OpenLog::new(self.host.log().clone(), Some(resident.clone().into()));
         let mut attempts = 1;
         loop {
             let state = resident.handle().inspect().await;

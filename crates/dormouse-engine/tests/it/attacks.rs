@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    Append, AppendRequest, AssistantId, Audience, Author, EffectKey, EntityId, NewEvent,
-    Perception, Seq, Timestamp, Trust,
+    Append, AppendErrorKind, AppendRequest, AssistantId, Audience, Author, EffectKey, EntityId,
+    NewEvent, Perception, Seq, Timestamp, Trust,
 };
 use dormouse_engine::{
     AssistantConfig, DelegatedTask, DelegatedWords, Event, Insulation, MemoryChanged,
@@ -631,12 +631,19 @@ fn outcomes_of_tasks(privacy: Privacy, mut attack: Attack) -> [f32; 2] {
         let now = Timestamp::from_micros(home.now());
         let task = task(now, &home);
         let received = Event::TaskReceived(TaskReceived { task });
-        let request = AppendRequest {
-            assistant: key(),
-            expected: life.handle.inspect().await.unwrap().seq,
-            events: vec![received.encode(now).unwrap()],
-        };
-        life.handle.append(request).await.unwrap();
+        let received = received.encode(now).unwrap();
+        // It may write of its own accord in between.
+        loop {
+            let request = AppendRequest {
+                assistant: key(),
+                expected: life.handle.inspect().await.unwrap().seq,
+                events: vec![received.clone()],
+            };
+            match life.handle.append(request).await {
+                Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {}
+                appended => break drop(appended.unwrap()),
+            }
+        }
         life.handle.at_rest().await;
         life.end().await.unwrap();
     });

@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn only_the_end_of_its_own_turn_ends_a_message() {
         let mut course = course();
-        let end = |at: Option<u64>| {
+        let end = |at: Option<i64>| {
             let at = at.map(Timestamp::from_micros);
             Event::TickEnded(TickEnded::new(StopReason::Noop, at))
         };
