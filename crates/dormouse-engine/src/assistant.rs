@@ -258,7 +258,7 @@ impl Assistant {
                 asked = None;
             }
             if self.is_called_awake() {
-                // Whoever calls must not wait for a thought in its sleep.
+                // The one who calls must not wait for a thought in its sleep.
                 work = None;
                 asked = None;
             }

@@ -189,7 +189,7 @@ const BEFORE_OBJECT: [&str; 24] = [
 /// behave. Takes time proportional to the length of the text.
 ///
 /// If such a text were remembered, a passing intention would become a trait of the character, and anybody's words could rewrite
-/// it. What others say, do or want is not about the assistant, also if it was told to the assistant.
+/// it. What others say, do or want is not about the assistant, also if they tell it to the assistant.
 ///
 /// ```
 /// use dormouse_redact::is_about_itself;
@@ -241,7 +241,7 @@ fn begins_with_trait(rest: Option<&[&str]>) -> bool {
     next.any(|word| TRAITS.contains(word))
 }
 
-/// Whether it says something of whoever has this name.
+/// Whether it says something of somebody with this name.
 fn is_named(said: &[&str], name: &[String], is_quoted: bool) -> bool {
     if name.is_empty() {
         return false;
