@@ -3,7 +3,7 @@
 mod decide_again;
 
 use dormouse_contracts::{
-    AssistantId, BoxFuture, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, each_event,
+    AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, each_event,
 };
 
 use crate::{
@@ -55,14 +55,6 @@ pub async fn restore<L: ReadEvents + LoadSnapshot + ?Sized>(
     key: &AssistantId,
 ) -> Result<State, ReplayError> {
     Ok(restore_counted(log, key).await?.state)
-}
-
-/// Like [`restore`], on the heap: a state takes several kilobytes, and so would each future that has one.
-pub(crate) fn restore_boxed<'a, L: ReadEvents + LoadSnapshot + ?Sized>(
-    log: &'a L,
-    key: &'a AssistantId,
-) -> BoxFuture<'a, Result<Box<State>, ReplayError>> {
-    Box::pin(async move { restore(log, key).await.map(Box::new) })
 }
 
 /// A state folded from a log.

@@ -113,7 +113,7 @@ pub struct State {
     /// The last event that is folded in.
     pub seq: Seq,
     /// What it lives under.
-    pub configuration: Configuration,
+    pub configuration: Box<Configuration>,
     /// What operators changed in addition to the configuration.
     #[serde(default)]
     pub changed_settings: ChangedSettings,

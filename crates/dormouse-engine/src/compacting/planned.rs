@@ -13,7 +13,7 @@ use crate::{
     },
     prompt::{Preamble, measure_all},
     remembering::LoggedMemory,
-    replay::{ReplayError, restore_boxed},
+    replay::{ReplayError, restore},
     secrets::masked_reply,
     state::{State, Turns},
     work::Reply,
@@ -84,7 +84,7 @@ impl Compactor {
         log: &L,
         key: &AssistantId,
     ) -> Result<Compacting, CompactError> {
-        let state = restore_boxed(log, key).await?;
+        let state = restore(log, key).await?;
         let prepared = self.prepared(key, &state)?;
         Ok(report(&state, prepared.preamble()).0)
     }
@@ -100,7 +100,7 @@ impl Compactor {
         memory: &mut LoggedMemory<L>,
     ) -> Result<Compacting, CompactError> {
         let key = memory.memory().assistant().clone();
-        let state = restore_boxed(memory.log(), &key).await?;
+        let state = restore(memory.log(), &key).await?;
         let prepared = self.prepared(&key, &state)?;
         let (_, is_due) = report(&state, prepared.preamble());
         let facts = match is_due.is_some() && state.configuration.settings.compaction.extracts_facts
@@ -108,7 +108,7 @@ impl Compactor {
             true => Some(self.facts(memory).await?),
             false => None,
         };
-        self.shorten(memory, facts).await
+        Box::pin(self.shorten(memory, facts)).await
     }
 
     /// The same without a look for facts, of which `facts` says what came.
@@ -122,7 +122,7 @@ impl Compactor {
         facts: Option<FactsBefore>,
     ) -> Result<Compacting, CompactError> {
         let key = memory.memory().assistant().clone();
-        let state = restore_boxed(memory.log(), &key).await?;
+        let state = restore(memory.log(), &key).await?;
         let prepared = self.prepared(&key, &state)?;
         let (mut came_of_it, _) = report(&state, prepared.preamble());
         came_of_it.facts = facts;
@@ -173,7 +173,7 @@ impl Compactor {
     ) -> Result<(), CompactError> {
         let mut tried: Vec<Seq> = Vec::new();
         loop {
-            let state = restore_boxed(memory.log(), key).await?;
+            let state = restore(memory.log(), key).await?;
             let mut open = state.compactions.open();
             let Some(open) = open.find(|open| !tried.contains(&open.span.from)) else {
                 return Ok(());

@@ -13,7 +13,7 @@ use crate::{
     },
     prompt,
     remembering::LoggedMemory,
-    replay::{self, restore_boxed},
+    replay::{self, restore},
     secrets::masked_reply,
     work::{Bounds, Caller},
 };
@@ -49,7 +49,7 @@ impl Consolidator {
         memory: &LoggedMemory<L>,
         request: &ChatRequest,
     ) -> Result<Result<Option<CallReserved>, ConsolidationEnd>, ConsolidateError> {
-        let state = restore_boxed(memory.log(), memory.memory().assistant()).await?;
+        let state = restore(memory.log(), memory.memory().assistant()).await?;
         if state.stop.is_on() {
             return Ok(Err(ConsolidationEnd::Stopped));
         }

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     event::{Consultation, Consulted, Event},
     remembering::LoggedMemory,
-    replay::restore_boxed,
+    replay::restore,
     state::State,
 };
 
@@ -195,7 +195,7 @@ impl Consolidator {
     ) -> Result<(Box<State>, JournalSettings), ConsolidateError> {
         let key = memory.memory().assistant();
         // Kept on the heap: the futures that hold it would be large.
-        let state = restore_boxed(memory.log(), key).await?;
+        let state = Box::new(Box::pin(restore(memory.log(), key)).await?);
         let settings = state.configuration.settings.journal_settings(key);
         Ok((state, settings))
     }

@@ -17,7 +17,7 @@ use crate::{
         ConsultationFailed, ConsultationFailure, Event,
     },
     remembering::LoggedMemory,
-    replay::restore_boxed,
+    replay::restore,
     state::Consultations,
 };
 
@@ -146,7 +146,7 @@ type Answer = Option<(Seq, String)>;
 impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     async fn all(&mut self, scope: Scope) -> Flow {
         let key = self.memory.memory().assistant().clone();
-        let open = restore_boxed(self.memory.log(), &key).await?.consultations;
+        let open = restore(self.memory.log(), &key).await?.consultations;
         if open.under_way.as_ref() == Some(&self.by.settings.rules()) {
             // It was killed, and goes on as if it had not been.
             self.is_begun = true;

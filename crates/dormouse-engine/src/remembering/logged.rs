@@ -12,7 +12,7 @@ use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
     event::{EntityChanged, Event, MemoryChanged, WokeUp},
-    replay::{ReplayError, restore_boxed},
+    replay::{ReplayError, restore},
     secrets::masked_observation,
     state::State,
 };
@@ -241,7 +241,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let book = restore_boxed(&self.log, &self.key).await?.journal;
+        let book = restore(&self.log, &self.key).await?.journal;
         let ids = book.journal().entries().map(|entry| entry.id);
         let records: Vec<Origin> = ids.filter_map(|id| book.record(id)).collect();
         let read_by = self.memory.read_by(&records).await?.into_iter();
@@ -327,7 +327,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     {
         let mut attempts = 1;
         loop {
-            let state = restore_boxed(&self.log, &self.key).await?;
+            let state = restore(&self.log, &self.key).await?;
             let Some(event) = decide(&state) else {
                 return Ok(None);
             };

@@ -17,7 +17,7 @@ use crate::{
     consolidating::{ConsolidateError, ConsolidationEnd, Consolidator, ReflectionCall, Tonight},
     event::{Event, NightProbed, NightStepped, ProbeAnswer, ProbeStage, StepFailure, StepOutcome},
     remembering::{LoggedChangeError, LoggedMemory},
-    replay::{ReplayError, restore_boxed},
+    replay::{ReplayError, restore},
     state::{ProbedPiece, State},
 };
 
@@ -152,7 +152,7 @@ impl NightWorker {
         memory: &LoggedMemory<L>,
         step: SleepStep,
     ) -> Result<Option<ProbedPiece>, ConsolidateError> {
-        let state = restore_boxed(memory.log(), memory.memory().assistant()).await?;
+        let state = Box::pin(restore(memory.log(), memory.memory().assistant())).await?;
         Ok(state.sleep.probed_piece(step).cloned())
     }
 
@@ -252,7 +252,7 @@ impl NightWorker {
         step: SleepStep,
     ) -> Result<bool, ConsolidateError> {
         let known = memory.memory();
-        let state = restore_boxed(memory.log(), known.assistant()).await?;
+        let state = Box::pin(restore(memory.log(), known.assistant())).await?;
         Ok(match step {
             SleepStep::ConsolidateMemory => {
                 let given_up = &state.consultations.given_up;
@@ -439,7 +439,7 @@ impl NightWorker {
         memory: &mut LoggedMemory<L>,
     ) -> Result<Ticked, ConsolidateError> {
         let key = memory.memory().assistant().clone();
-        let state = restore_boxed(memory.log(), &key).await?;
+        let state = restore(memory.log(), &key).await?;
         let from = state.sleep.linked_through();
         let page = memory.memory().records(from, LINKED_AT_ONCE).await?;
         let policy = LinkPolicy::default();

@@ -32,7 +32,7 @@ pub(crate) struct NightTask {
 /// Does a piece of work. Returns whether what came of it is in the log.
 pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask) -> bool {
     let panics = Arc::clone(&task.panics);
-    match caught(work(ports, handle, task), &panics).await {
+    match caught(Box::pin(work(ports, handle, task)), &panics).await {
         Some(Ok(())) => true,
         Some(Err(error)) => {
             tracing::warn!(error, "work of a night is not done; trying again later");
@@ -67,7 +67,7 @@ async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), Strin
     let opened = LoggedMemory::open(log, ports.memory, ports.clock).await;
     let mut memory = opened.map_err(|error| error.to_string())?;
     let worker = NightWorker::new(by, task.night);
-    let worked = match caught(worker.work(&mut memory, task.step), &task.panics).await {
+    let worked = match caught(Box::pin(worker.work(&mut memory, task.step)), &task.panics).await {
         Some(worked) => worked,
         None => worker.panicked(&mut memory, task.step).await,
     };

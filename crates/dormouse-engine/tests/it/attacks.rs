@@ -641,7 +641,10 @@ fn outcomes_of_tasks(privacy: Privacy, mut attack: Attack) -> [f32; 2] {
             };
             match life.handle.append(request).await {
                 Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {}
-                appended => break drop(appended.unwrap()),
+                appended => {
+                    appended.unwrap();
+                    break;
+                }
             }
         }
         life.handle.at_rest().await;

@@ -489,13 +489,13 @@ async fn a_night_makes_facts_of_entries_marks_them_and_an_undo_takes_the_mark_aw
         entries.map(|entry| entry.upkeep.consolidated).collect()
     };
     assert_eq!(marks().await, [true, false]);
-    let read = home.log.events(&key()).into_iter().filter(|stored| {
+    let mut read = home.log.events(&key()).into_iter().filter(|stored| {
         matches!(
             Event::decode(stored).unwrap(),
             Event::MemoryChanged(it) if matches!(&it.change, MemoryChange::Extracted { facts, .. } if !facts.is_empty())
         )
     });
-    let read = read.last().unwrap().seq;
+    let read = read.next_back().unwrap().seq;
     // A second run has nothing to read, and nothing to mark.
     let before = state(&home).await.seq;
     night.run(&mut memory).await.unwrap();
@@ -503,13 +503,13 @@ async fn a_night_makes_facts_of_entries_marks_them_and_an_undo_takes_the_mark_aw
     memory.undo(read, by().0, "a mistake").await.unwrap();
     assert_eq!(marks().await, [false, false]);
     // The undo itself is taken back.
-    let undone = home.log.events(&key()).into_iter().filter(|stored| {
+    let mut undone = home.log.events(&key()).into_iter().filter(|stored| {
         matches!(
             Event::decode(stored).unwrap(),
             Event::MemoryChanged(it) if matches!(it.change, MemoryChange::Undone { .. })
         )
     });
-    let undone = undone.last().unwrap().seq;
+    let undone = undone.next_back().unwrap().seq;
     memory.undo(undone, by().0, "it was none").await.unwrap();
     assert_eq!(marks().await, [true, false]);
     every_decision_is_the_same_again(&home.log).await;

@@ -241,7 +241,7 @@ pub(crate) async fn update(
 ) -> Result<Json<AssistantView>, Problem> {
     caller.may(Right::Admin, &key)?;
     service.exists(&key)?;
-    let tags = patch.tags.map(tags).transpose()?;
+    let tags = patch.tags.as_deref().map(tags).transpose()?;
     let host = &service.host;
     let decision = |what| caller.decision(patch.reason.clone(), what);
     if patch.archived == Some(false) {
@@ -378,11 +378,14 @@ fn newcomer(new: NewAssistant) -> Result<(Newcomer, BTreeSet<Tag>), Problem> {
     } = new;
     let key = AssistantId::try_new(key);
     let key = key.map_err(|error| ProblemCode::InvalidKey.because(error.to_string()))?;
-    let tags = tags(asked)?;
+    let tags = asked
+        .iter()
+        .map(|text| tag(text))
+        .collect::<Result<_, _>>()?;
     Ok((Newcomer { key, name, persona }, tags))
 }
 
-fn tags(asked: Vec<String>) -> Result<BTreeSet<Tag>, Problem> {
+fn tags(asked: &[String]) -> Result<BTreeSet<Tag>, Problem> {
     asked.iter().map(|text| tag(text)).collect()
 }
 

@@ -1,4 +1,11 @@
 //! The service over real sockets on this machine.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that goes wrong ends in a panic"
+)]
 
 mod bad_input;
 mod client;
