@@ -143,7 +143,7 @@ impl TokenSecret {
     /// An I/O error if the system has none.
     pub fn generate() -> io::Result<Self> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self(bytes))
     }
 
