@@ -77,13 +77,16 @@ impl CommandFailure for SleepError {
 /// Lets the assistant fall asleep, by an event that says who wanted it.
 pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
-    let log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let mut log = AssistantLog::open(places, &data, command.of.assistant)?;
     let wish = SleepWish {
         author: author(),
         until: command.until,
         reason: command.reason.as_deref().map(GoalNote::by_operator),
     };
-    let asleep = match log.state.fall_asleep(SystemClock.now(), wish) {
+    let asleep = log.append_decided(Event::FellAsleep, |state| {
+        state.fall_asleep(SystemClock.now(), wish.clone())
+    })?;
+    let asleep = match asleep {
         Err(SleepError::AlreadyAsleep(until)) => {
             say(&asleep_already(&data, &log.key, until))?;
             return Ok(Exit::Success);
@@ -91,7 +94,6 @@ pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, Comm
         asleep => asleep?,
     };
     let until = second(asleep.until);
-    log.append(&Event::FellAsleep(asleep))?;
     say(&format!(
         "{} sleeps until {until}, or until a message calls for an answer",
         log.key
@@ -112,8 +114,11 @@ fn asleep_already(data: &DataFolder, key: &AssistantId, until: Timestamp) -> Str
 pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let by = operator(command.by)?;
-    let log = AssistantLog::open(places, &data, command.of.assistant)?;
-    let woken = match log.state.wake_up(WakeCause::Operator(by)) {
+    let mut log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let woken = log.append_decided(Event::WokeUp, |state| {
+        state.wake_up(WakeCause::Operator(by.clone()))
+    })?;
+    match woken {
         Err(SleepError::Awake) => {
             say(&format!(
                 "{} is awake already; nothing was changed",
@@ -121,9 +126,8 @@ pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, Comman
             ))?;
             return Ok(Exit::Success);
         }
-        woken => woken?,
-    };
-    log.append(&Event::WokeUp(woken))?;
+        woken => drop(woken?),
+    }
     say(&format!("{} is awake", log.key))?;
     Ok(Exit::Success)
 }
@@ -160,7 +164,7 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
 fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
     let whose = configured_only(&file, command.of.assistant)?;
-    let log = AssistantLog::open(places, data, Some(whose))?;
+    let mut log = AssistantLog::open(places, data, Some(whose))?;
     let wish = SleepWish {
         author: author(),
         until: None,
@@ -168,10 +172,13 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
     };
     let (key, is_running) = (log.key.clone(), log.resident().is_some());
     if is_running {
-        match log.state.fall_asleep(SystemClock.now(), wish) {
+        let asleep = log.append_decided(Event::FellAsleep, |state| {
+            state.fall_asleep(SystemClock.now(), wish.clone())
+        })?;
+        match asleep {
             Err(SleepError::AlreadyAsleep(until)) => say(&asleep_already(data, &key, until))?,
             asleep => {
-                log.append(&Event::FellAsleep(asleep?))?;
+                drop(asleep?);
                 let command = |command| invocation(command, data, &key);
                 let (night, wake) = (command("night"), command("wake"));
                 say(&format!(

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use dormouse_contracts::{Append, AppendRequest, AssistantId, Clock, Seq};
+use dormouse_contracts::{
+    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Clock, Seq,
+};
 use dormouse_engine::{Event, State, restore};
 use dormouse_host::{Awake, DataFolder, OpenLog, SystemClock, check_format};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
@@ -52,6 +54,13 @@ fn list(known: &[AssistantId]) -> String {
     keys.join(", ")
 }
 
+/// How often a change is decided in all while the assistant keeps writing.
+const ATTEMPTS: u32 = 8;
+
+fn is_conflict(error: &AppendError) -> bool {
+    matches!(error.kind(), AppendErrorKind::Conflict { .. })
+}
+
 /// The log of one assistant, open for writing, and the state it folds to.
 pub(crate) struct AssistantLog {
     log: OpenLog,
@@ -89,6 +98,29 @@ impl AssistantLog {
     /// The log, for reading.
     pub(crate) fn events(&self) -> &OpenLog {
         &self.log
+    }
+
+    /// Decides what to append by the state, and decides again if the assistant wrote something of its own accord meanwhile.
+    /// Returns what was appended, or why nothing was.
+    pub(crate) fn append_decided<T: Clone, E>(
+        &mut self,
+        event: fn(T) -> Event,
+        decide: impl Fn(&State) -> Result<T, E>,
+    ) -> Result<Result<T, E>, CommandError> {
+        let mut attempts = 1;
+        loop {
+            let decided = match decide(&self.state) {
+                Ok(decided) => decided,
+                refused => return Ok(refused),
+            };
+            match self.append(&event(decided.clone())) {
+                Err(CommandError::Append(error)) if is_conflict(&error) && attempts < ATTEMPTS => {
+                    attempts += 1;
+                    self.state = block_on(restore(&self.log, &self.key))??;
+                }
+                appended => return appended.map(|()| Ok(decided)),
+            }
+        }
     }
 
     /// Appends one event, unless another process has appended one since the log was opened.

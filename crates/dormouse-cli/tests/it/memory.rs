@@ -709,7 +709,7 @@ fn writer() -> Server {
         let facts = shown.lines().map(|line| {
             let (id, rest) = line.trim_start_matches('[').split_once(']').unwrap();
             let (_, said) = rest.split_once(": ").unwrap();
-            json!({"text": format!("Somebody said to {said}"), "from": [id], "about": ["Alice"]})
+            json!({"text": format!("Somebody said: \"{said}\""), "from": [id], "about": ["Alice"]})
         });
         says(&json!(facts.collect::<Vec<_>>()).to_string())
     })

@@ -33,7 +33,7 @@ fn tools_are_listed_by_category_with_counts_and_sources() {
     let run = home.run(&["tools", "list"], "");
     assert!(
         run.out
-            .contains("TERMINAL: 6 tools (ends the turn: the others answer now)"),
+            .contains("TERMINAL: 7 tools (ends the turn: the others answer now)"),
         "{}",
         run.out
     );
