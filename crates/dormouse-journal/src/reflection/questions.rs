@@ -82,9 +82,26 @@ pub fn read_questions(reply: &str, most: usize, names: &[&str]) -> Option<Vec<St
     (!questions.is_empty()).then_some(questions)
 }
 
+/// What one does to learn about the world: "What patterns do I observe in what visitors do?" asks about the visitors.
+const LEARNS: [&str; 8] = [
+    "find", "hear", "know", "learn", "notice", "observe", "remember", "see",
+];
+
 /// "What should I do?" says "should I" where a statement says "I should".
 fn asks_about_itself(question: &str, names: &[&str]) -> bool {
-    let words = dormouse_retrieval::words(question);
+    let mut words = dormouse_retrieval::words(question);
+    let learns = |three: &[String]| match three {
+        [verb, person, next] => {
+            ["do", "did"].contains(&verb.as_str())
+                && person == "i"
+                && LEARNS.contains(&next.as_str())
+        }
+        _ => false,
+    };
+    if let Some(at) = words.windows(3).position(learns) {
+        words.drain(at..at + 3);
+        return asks_about_itself(&words.join(" "), names);
+    }
     let is_first_person = words.windows(2).any(|pair| match pair {
         [verb, person] => {
             person == "i"

@@ -349,6 +349,25 @@ fn an_insight_is_believed_and_known_no_further_than_what_was_shown() {
 }
 
 #[test]
+fn a_question_about_what_it_sees_is_asked_and_one_about_itself_is_not() {
+    for asked in [
+        "What patterns do I observe in player behavior?",
+        "What do I know of the miller's quarrel with the smith?",
+        "Which of the guests did I see near the vault?",
+    ] {
+        let reply = format!(r#"["{asked}"]"#);
+        assert_eq!(
+            read_questions(&reply, 3, &["Dormouse"]),
+            Some(vec![asked.to_owned()])
+        );
+    }
+    for refused in ["What should I become?", "What did I do wrong?", "Who am I?"] {
+        let reply = format!(r#"["{refused}"]"#);
+        assert_eq!(read_questions(&reply, 3, &["Dormouse"]), None, "{refused}");
+    }
+}
+
+#[test]
 fn questions_and_insights_are_not_asked_about_conclusions_of_conclusions() {
     let policy = ReflectionPolicy::default();
     let settings = JournalSettings::default();
