@@ -22,7 +22,7 @@ fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
         "sleeps until",
         "by Alice: so late",
         "is awake",
-        "it is awake already",
+        "dormouse is awake already",
         "entry 1 is written, importance 8",
         "the journal has no entry 7",
         "unrecognized subcommand 'serch'",
