@@ -23,6 +23,8 @@ pub use dormouse_entities as entities;
 pub use dormouse_host as host;
 #[cfg(feature = "host")]
 pub use dormouse_host::{DataFolder, Host, HostSettings, Resident};
+#[cfg(feature = "journal")]
+pub use dormouse_journal as journal;
 #[cfg(feature = "memory")]
 pub use dormouse_memory as memory;
 #[cfg(feature = "offline")]
