@@ -39,7 +39,8 @@ pub(crate) fn run(sh: &Shell) -> Result {
     )
     .read()?;
     for example in executables(&account) {
-        cmd!(sh, "{example}").run()?;
+        // One that waits for a line ends at once.
+        cmd!(sh, "{example}").stdin("").run()?;
     }
     Ok(())
 }
