@@ -164,7 +164,7 @@ pub(crate) enum InputError {
 }
 
 impl InputError {
-    /// Whether the line begins like a command and is none that there is. A visit from a pipe ends with a code that says so.
+    /// Whether the line begins like a command but is not a known one. A visit from a pipe ends with a code that says so.
     pub(crate) fn is_of_a_command(&self) -> bool {
         match self {
             Self::NoSuchCommand { .. }

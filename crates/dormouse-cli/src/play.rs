@@ -252,7 +252,7 @@ async fn visit(
     let (log, sandbox) = (visited.log.clone(), visited.sandbox.clone());
     let (handle, resident) = (visited.handle.clone(), visited.resident.clone());
     let accounts = host.accounts().clone();
-    let session = Session::new(&host, &visited, &screen, (shown, unwritten));
+    let session = Session::new(&visited, &screen, (shown, unwritten));
     let events = woken.events.again();
     drop((visited.memory, visited.host));
     let mut running = woken.start(printing_accepted(&screen));

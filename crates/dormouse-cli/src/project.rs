@@ -93,9 +93,8 @@ impl CommandFailure for ProjectError {
 pub(crate) fn run(places: &Places, command: ProjectCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let change = |of: Whose, change: &dyn Fn(&State) -> Result<Event, ProjectError>| {
-        let log = AssistantLog::open(places, &data, of.assistant)?;
-        let event = change(&log.state)?;
-        log.append(&event)?;
+        let mut log = AssistantLog::open(places, &data, of.assistant)?;
+        let event = log.append_decided(std::convert::identity, change)??;
         Ok::<_, CommandError>(event)
     };
     let note = |text: &Option<String>| text.as_deref().map(GoalNote::by_operator);

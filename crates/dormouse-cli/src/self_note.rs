@@ -97,22 +97,23 @@ pub(crate) fn run(places: &Places, command: NoteCommand) -> Result<Exit, Command
             }
         }
         NoteCommand::Add { of, kind, text } => {
-            let log = AssistantLog::open(places, &data, of.assistant)?;
-            let settings = &log.state.configuration.settings;
-            let names = settings.name.as_deref().into_iter();
-            let names: Vec<_> = names.chain([log.key.as_str()]).collect();
-            let note = (kind.into(), GoalNote::by_operator(&text));
-            let notes = &log.state.self_notes;
-            let noted = notes.keep(note, &names, &settings.own, author())?;
-            let id = noted.id;
-            log.append(&Event::SelfNoted(noted))?;
-            say(&format!("note {id} is kept"))?;
+            let mut log = AssistantLog::open(places, &data, of.assistant)?;
+            let (key, kind) = (log.key.clone(), SelfNoteKind::from(kind));
+            let noted = log.append_decided(Event::SelfNoted, |state| {
+                let settings = &state.configuration.settings;
+                let names = settings.name.as_deref().into_iter();
+                let names: Vec<_> = names.chain([key.as_str()]).collect();
+                let note = (kind, GoalNote::by_operator(&text));
+                state.self_notes.keep(note, &names, &settings.own, author())
+            })??;
+            say(&format!("note {} is kept", noted.id))?;
         }
         NoteCommand::Drop { of, note } => {
-            let log = AssistantLog::open(places, &data, of.assistant)?;
+            let mut log = AssistantLog::open(places, &data, of.assistant)?;
             let id = SelfNoteId(note);
-            let dropped = log.state.self_notes.drop_note(id, author())?;
-            log.append(&Event::SelfNoteDropped(dropped))?;
+            log.append_decided(Event::SelfNoteDropped, |state| {
+                state.self_notes.drop_note(id, author())
+            })??;
             say(&format!("note {id} is dropped"))?;
         }
     }

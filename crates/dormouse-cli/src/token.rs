@@ -121,7 +121,7 @@ pub(crate) fn run(places: &Places, command: TokenCommand) -> Result<Exit, Comman
                 printing.print(&line(token), || text(token))?;
             }
             if all.is_empty() {
-                remark("there is no token; `dormouse token create NAME --allow read` makes one");
+                remark("no token exists yet; `dormouse token create NAME --allow read` makes one");
             }
         }
         TokenCommand::Revoke { which } => {

@@ -31,9 +31,9 @@ const DEEPEST: usize = 4;
 pub(crate) struct Known<'a> {
     conversation: &'a Conversation,
     memory: Memory,
-    /// Of each record, the turns that it stands for.
+    /// For each record, the turns whose words it has.
     stands_for: HashMap<RecordId, BTreeSet<usize>>,
-    /// The turns that some record in use stands for.
+    /// The turns whose words some record in use has.
     stored: BTreeSet<usize>,
     /// The records in use that a model made.
     derived: Vec<Record>,
@@ -67,7 +67,7 @@ impl<'a> Known<'a> {
                 made_from.insert(record.id, BTreeSet::from([*place]));
             }
         }
-        // An entry has no sources if a command wrote it. It stands for the turn whose words it has.
+        // An entry that a command wrote has no sources. It counts for the turn whose words it has.
         let said = said_at.values().filter_map(|place| {
             let turn = conversation.turns.get(*place)?;
             Some((turn.text.as_str(), *place))
@@ -191,7 +191,7 @@ impl<'a> Known<'a> {
         self.memory.close().await;
     }
 
-    /// The turns that what is shown within this many tokens stands for.
+    /// The turns whose words are shown within this many tokens.
     async fn shown(&self, question: &Question, budget: u32) -> Result<Vec<usize>, MemoryError> {
         let packed = request(question).tokens(budget);
         let items = self.memory.recall(packed).await?.items;

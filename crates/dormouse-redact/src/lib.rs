@@ -39,7 +39,7 @@ pub use error::clean_error;
 pub use kind::SensitiveKind;
 pub use known::KnownSecrets;
 pub use matches::{Match, merged};
-pub use persona::{ABOUT_ITSELF, is_about_itself};
+pub use persona::{ABOUT_ITSELF, asks_about_itself, is_about_itself};
 pub use profile::RedactionProfile;
 pub use scan::{mask, scan};
 

@@ -241,6 +241,34 @@ fn begins_with_trait(rest: Option<&[&str]>) -> bool {
     next.any(|word| TRAITS.contains(word))
 }
 
+/// What one does to learn about the world: "What patterns do I observe in what visitors do?" asks about the visitors.
+const LEARNS: [&str; 8] = [
+    "find", "hear", "know", "learn", "notice", "observe", "remember", "see",
+];
+
+/// The same for a question: "What do I know of Bob?" asks about Bob, and "What should I do?" about the character.
+#[must_use]
+pub fn asks_about_itself(question: &str, names: &[&str]) -> bool {
+    let names: Vec<_> = names.iter().map(|name| words(name)).collect();
+    let mut clauses = clauses(question);
+    clauses.iter_mut().for_each(without_learning);
+    clauses.iter().any(|clause| is_about(clause, &names))
+}
+
+fn without_learning(clause: &mut Clause) {
+    let learns = |three: &[String]| match three {
+        [verb, person, next] => {
+            ["do", "did"].contains(&verb.as_str())
+                && person == "i"
+                && LEARNS.contains(&next.as_str())
+        }
+        _ => false,
+    };
+    while let Some(at) = clause.words.windows(3).position(learns) {
+        clause.words.drain(at..at + 3);
+    }
+}
+
 /// Whether it says something of somebody with this name.
 fn is_named(said: &[&str], name: &[String], is_quoted: bool) -> bool {
     if name.is_empty() {

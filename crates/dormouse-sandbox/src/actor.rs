@@ -55,7 +55,7 @@ impl Access {
     /// The world for reading. Fails only if the disk cannot be read.
     fn readable(&mut self) -> Result<(&DatabaseHandle, &mut World), StoreError> {
         if let Err(unwritable) = self.recover() {
-            // The database can only read a snapshot now. If there is none, the caller gets the error of opening for
+            // The database can only read a snapshot now. Without a snapshot, the caller gets the error of opening for
             // writing, which is more useful.
             return self.load().map_err(|_unreadable| unwritable);
         }

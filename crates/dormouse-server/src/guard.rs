@@ -113,9 +113,13 @@ fn admit(service: &Shared, request: &mut Request) -> Result<(), Problem> {
         return Err(ProblemCode::TokenInvalid.because(why));
     };
     limit(service, &token.id)?;
-    if let Err(error) = service.tokens.note_use(&token, service.now()) {
-        tracing::warn!(cause = %dormouse_text::error_chain(&error), "the last use of a token was not noted");
-    }
+    let (noting, used, now) = (std::sync::Arc::clone(service), token.clone(), service.now());
+    // It waits for a lock and for the disk, and no request waits for that.
+    drop(tokio::task::spawn_blocking(move || {
+        if let Err(error) = noting.tokens.note_use(&used, now) {
+            tracing::warn!(cause = %dormouse_text::error_chain(&error), "the last use of a token was not noted");
+        }
+    }));
     request.extensions_mut().insert(Caller { token });
     Ok(())
 }

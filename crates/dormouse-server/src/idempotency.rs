@@ -166,9 +166,11 @@ pub(crate) async fn once(
     answered.await.map_err(ended)
 }
 
-/// What is kept of an answer, and the answer. One that refuses the request is not kept: nothing was changed.
+/// What is kept of an answer, and the answer. One that refuses the request is not kept: nothing was changed. After a failure
+/// nobody knows what was changed, so that is kept: nothing is carried out a second time.
 async fn keep(response: Response) -> (Option<Reply>, Response) {
-    if !response.status().is_success() {
+    let status = response.status();
+    if !status.is_success() && status != StatusCode::INTERNAL_SERVER_ERROR {
         return (None, response);
     }
     let (parts, body) = response.into_parts();

@@ -63,7 +63,7 @@ pub enum ServerError {
     /// The tokens cannot be read.
     #[error(transparent)]
     Tokens(#[from] TokenStoreError),
-    /// The address is in use, or is none of this machine.
+    /// The address is in use, or does not belong to this machine.
     #[error("the service cannot listen on {address}")]
     Listen {
         /// The address.

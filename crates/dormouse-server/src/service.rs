@@ -8,10 +8,10 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Append, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, Seq, Timestamp,
+    AppendErrorKind, AppendRequest, AssistantId, Author, Clock, Seq, Timestamp,
 };
 use dormouse_engine::{Event, State, restore};
-use dormouse_host::{Host, OpenLog, Resident, roster::RosterDecision};
+use dormouse_host::{Host, Resident, roster::RosterDecision};
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
     sync::{Semaphore, watch},
@@ -125,20 +125,20 @@ impl Service {
 
     /// Waking somebody whom the log does not know would create it.
     pub(crate) fn exists(&self, key: &AssistantId) -> Result<Seq, Problem> {
-        let known = self.host.known()?;
-        let its = known.into_iter().find(|(its, _)| its == key);
-        its.map(|(_, last)| last).ok_or_else(|| unknown(key))
+        match self.host.log().end_of(key)? {
+            Seq::ZERO => Err(unknown(key)),
+            last => Ok(last),
+        }
     }
 
     /// Appends the events that `decide` makes of the state, in order with the assistant's own. They are decided again if it wrote
-    /// meanwhile. Returns the last event; nothing is written if there are none.
+    /// meanwhile. Returns the last event; without events nothing is written.
     pub(crate) async fn change(
         &self,
         key: &AssistantId,
         decide: impl Fn(&State) -> Result<Vec<Event>, Problem>,
     ) -> Result<Option<Seq>, Problem> {
         let resident = self.awake(key).await?;
-        let log = OpenLog::new(self.host.log().clone(), Some(resident.clone().into()));
         let mut attempts = 1;
         loop {
             let state = resident.handle().inspect().await;
@@ -155,7 +155,7 @@ impl Service {
                 expected: state.seq,
                 events: events.map_err(|error| Problem::internal(&error))?,
             };
-            match log.append(request).await {
+            match resident.handle().append(request).await {
                 Ok(seq) => return Ok(Some(seq)),
                 Err(error)
                     if matches!(error.kind(), AppendErrorKind::Conflict { .. })

@@ -156,6 +156,16 @@ impl RedbLog {
             .map_err(Fault::into_read_error)
     }
 
+    /// The last event of one assistant; [`Seq::ZERO`] if the log does not know it. Reads one row.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if the row is damaged, the storage failed or the log is closed.
+    pub fn end_of(&self, assistant: &AssistantId) -> Result<Seq, ReadError> {
+        contained(|| events::end(&self.core.database.begin_read()?, assistant, Seq::ZERO))
+            .map_err(Fault::into_read_error)
+    }
+
     /// What has been written since the log was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {

@@ -114,7 +114,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         tasks.follow_status(handle.clone(), name, screen.clone());
     }
     let player = visited.player.id.clone();
-    let session = Session::new(host, &visited, &screen, (shown, unwritten));
+    let session = Session::new(&visited, &screen, (shown, unwritten));
     let mut session = session
         .with_pumped(resident.pumped())
         .with_ending(ending.clone());

@@ -46,9 +46,9 @@ struct Other {
 }
 
 impl Others {
-    pub(super) fn new(host: &Host, visited: &Visited) -> Self {
+    pub(super) fn new(visited: &Visited) -> Self {
         Self {
-            host: host.clone(),
+            host: visited.host.clone(),
             visited: visited.key.clone(),
             visited_name: visited.resident.name.to_lowercase(),
             known: None,
@@ -60,7 +60,11 @@ impl Others {
     pub(super) async fn wake_for(&mut self, act: &Act) {
         let called = match act {
             // Most lines are for the assistant that is visited, and need no look at the others.
-            Act::SayTo { to, .. } if to.to_lowercase() == self.visited_name => return,
+            Act::SayTo { to, .. } | Act::Whisper { to, .. } | Act::Page { to, .. }
+                if to.to_lowercase() == self.visited_name =>
+            {
+                return;
+            }
             Act::SayTo { to, .. } | Act::Whisper { to, .. } | Act::Page { to, .. } => {
                 let named = self.named(to).await;
                 named.map(|known| known.key).into_iter().collect()
@@ -69,24 +73,23 @@ impl Others {
             _ => Vec::new(),
         };
         for key in called {
-            self.wake(&key).await;
+            match self.wake(&key).await {
+                // It hears nothing until it is restored.
+                Ok(()) | Err(HostError::Archived { .. }) => {}
+                Err(error) => tracing::warn!(%error, assistant = %key, "it cannot be woken"),
+            }
         }
     }
 
     /// Wakes an assistant for the rest of the visit. One that is new enters the world by that.
-    pub(super) async fn wake(&mut self, key: &AssistantId) {
+    pub(super) async fn wake(&mut self, key: &AssistantId) -> Result<(), HostError> {
         if *key == self.visited || self.awake.contains_key(key) {
-            return;
+            return Ok(());
         }
-        match self.host.wake(key).await {
-            Ok(resident) => {
-                let other = Other { resident, sent: 0 };
-                self.awake.insert(key.clone(), other);
-            }
-            // It hears nothing until it is restored.
-            Err(HostError::Archived { .. }) => {}
-            Err(error) => tracing::warn!(%error, assistant = %key, "it cannot be woken"),
-        }
+        let resident = self.host.wake(key).await?;
+        let other = Other { resident, sent: 0 };
+        self.awake.insert(key.clone(), other);
+        Ok(())
     }
 
     /// Notes what they hear of an act.
@@ -114,7 +117,7 @@ impl Others {
         Ok(waited)
     }
 
-    /// The assistant with this key or name, or why there is none.
+    /// The assistant with this key or name, or why it was not found.
     pub(super) async fn named(&mut self, name: &str) -> Result<Known, String> {
         let known = match self.known.take() {
             Some(known) => known,
@@ -185,7 +188,9 @@ async fn tasks_end(mut handle: Handle) -> bool {
     let mut waited = false;
     loop {
         let state = handle.inspect().await;
-        if state.is_none_or(|state| state.delegations.open().next().is_none()) {
+        // One that is stopped does not hear how they end.
+        if state.is_none_or(|state| state.stop.is_on() || state.delegations.open().next().is_none())
+        {
             return waited;
         }
         waited = true;

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Senses, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
-use dormouse_host::{Host, Pumped, SystemClock, pause};
+use dormouse_host::{Pumped, SystemClock, pause};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, Sandbox};
 use tokio::{
     select,
@@ -109,7 +109,6 @@ pub(super) async fn is_set(mut flag: watch::Receiver<bool>) {
 
 impl Session {
     pub(super) fn new(
-        host: &Host,
         visited: &Visited,
         screen: &Screen,
         (shown, unwritten): (watch::Receiver<u64>, Unwritten),
@@ -120,7 +119,7 @@ impl Session {
             operator: Operator::new(visited, screen),
             screen: screen.clone(),
             resident: visited.resident.clone(),
-            others: Others::new(host, visited),
+            others: Others::new(visited),
             addressee: visited.resident.name.clone(),
             player: visited.player.clone(),
             // Nothing is handed over before the assistant runs.
@@ -242,7 +241,10 @@ impl Session {
     async fn speak_to(&mut self, number: u64, name: &str) -> Flow {
         match self.others.named(name).await {
             Ok(known) => {
-                self.others.wake(&known.key).await;
+                if let Err(error) = self.others.wake(&known.key).await {
+                    self.misread = true;
+                    return self.reject(number, error.to_string()).await;
+                }
                 self.show_notice(format!("Plain lines are said to {} now.", known.name))
                     .await;
                 self.addressee = known.name;

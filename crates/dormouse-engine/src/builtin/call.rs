@@ -1,7 +1,7 @@
 //! A call of one of the engine's own tools.
 
 use dormouse_contracts::{
-    Arguments, AssistantId, Audience, Author, EffectKey, Origin, Timestamp, Trust,
+    Arguments, AssistantId, Audience, Author, CallId, EffectKey, Origin, Timestamp, Trust,
 };
 use dormouse_text::one_line;
 use serde::de::DeserializeOwned;
@@ -163,11 +163,15 @@ impl Call<'_> {
         (!self.text(key).is_empty()).then(|| self.goal_note(key, provenance))
     }
 
+    /// The id of this call.
+    pub(super) fn id(&self) -> Result<CallId, String> {
+        let open = self.turn.open_call().map(|call| call.id().clone());
+        open.ok_or_else(|| "no call is open".to_owned())
+    }
+
     /// The assistant, by this call.
     pub(super) fn author(&self) -> Result<Author, String> {
-        let open = self.turn.open_call();
-        let author = open.map(|call| Author::Tool(call.id().clone()));
-        author.ok_or_else(|| "no call is open".to_owned())
+        Ok(Author::Tool(self.id()?))
     }
 
     /// Changes what is known of somebody, if there is anything in the draft. `belief` is what the result says of how far it

@@ -184,7 +184,7 @@ impl Draft {
 pub(crate) enum MemoryAnswer {
     /// This was found, and this is the lowest trust of it.
     Found { result: Value, trust: Option<Trust> },
-    /// The encoder finds these records similar, best first. None, if there is no encoder.
+    /// The records that the encoder finds similar, best first; `None` without an encoder.
     Similar(Vec<(Origin, f32)>),
     /// This line may be kept.
     Stored {

@@ -27,9 +27,7 @@ pub(super) const TOOL: Builtin = Builtin {
 };
 
 fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, String> {
-    let open = call.turn.open_call();
-    let open = open.ok_or_else(|| "no call is open".to_owned())?;
-    let cause = WakeCause::Tool(open.id().clone());
+    let cause = WakeCause::Tool(call.id()?);
     let reason = call.goal_note("reason", provenance);
     let woken = call.state.wake_up_because(cause, reason);
     let woken = woken.map_err(|error| error.to_string())?;

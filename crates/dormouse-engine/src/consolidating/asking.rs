@@ -97,7 +97,7 @@ impl Consolidator {
         }
     }
 
-    /// Asks the model, and writes its reply, or that there is none, into the log.
+    /// Asks the model, and writes its reply or the failed call into the log.
     pub(super) async fn ask<L: Append + ReadEvents>(
         &self,
         memory: &mut LoggedMemory<L>,

@@ -26,12 +26,14 @@ const LOW_LINE: u32 = 64;
 /// After this time a budget is looked at again that does not become free by itself.
 const LOOK_AGAIN: Duration = Duration::from_secs(24 * 3_600);
 
-/// What comes before the model is asked with this prompt, if it may not be asked at once.
-pub(super) fn before(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Option<Action> {
+/// Whether something has to be reserved before the model is asked.
+pub(super) fn is_to_be_reserved(view: View<'_>) -> bool {
+    view.config().budgets.is_limited() && view.state.ledger.of_turn().is_none()
+}
+
+/// Reserves what a request with a prompt of this size may take, or says that a budget does not allow it.
+pub(super) fn reserve(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Action {
     let (settings, ledger) = (view.config(), &view.state.ledger);
-    if !settings.budgets.is_limited() || ledger.of_turn().is_some() {
-        return None;
-    }
     let window = settings.limits.max_context_tokens();
     let room = window.saturating_sub(prompt.tokens);
     let wish = CallWish {
@@ -41,7 +43,7 @@ pub(super) fn before(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Option<
     };
     // What is reserved ahead is for this call, too.
     let free = ledger.without_ahead();
-    Some(match wish.reserved(settings, &free, view.now) {
+    match wish.reserved(settings, &free, view.now) {
         Ok(mut reserved) => {
             let amount = Reservation::amount_of(&reserved);
             reserved.from_ahead = ledger.covers_ahead(amount, view.now);
@@ -52,7 +54,7 @@ pub(super) fn before(view: View<'_>, turn: &Turn, prompt: PromptSize) -> Option<
             Event::CallReserved(reserved).into()
         }
         Err(until) => refused(view, turn, until),
-    })
+    }
 }
 
 /// How many calls of the model the tick may make after the next one.

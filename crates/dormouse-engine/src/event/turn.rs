@@ -50,7 +50,7 @@ pub struct TickStarted {
     pub tick: u64,
     /// Which kind of prompt it builds.
     pub context: ContextType,
-    /// The place in the log of what it works on: a message, or whatever else made something due.
+    /// The place in the log of what it works on: a message, or another event that made something due.
     pub trigger: Seq,
 }
 

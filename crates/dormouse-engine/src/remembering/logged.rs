@@ -217,12 +217,13 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let undone = self.undo_first(event, &author, reason).await?;
+        let undone = self.undo_unmarked(event, &author, reason).await?;
         self.mark_consolidated(author, reason).await?;
         Ok(undone)
     }
 
-    async fn undo_first(
+    /// The same without the marks on entries of the journal, which the caller sets once after several.
+    pub(crate) async fn undo_unmarked(
         &mut self,
         event: Seq,
         author: &Author,
@@ -241,7 +242,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let book = restore(&self.log, &self.key).await?.journal;
+        let state = Box::new(Box::pin(restore(&self.log, &self.key)).await?);
+        let book = &state.journal;
         let ids = book.journal().entries().map(|entry| entry.id);
         let records: Vec<Origin> = ids.filter_map(|id| book.record(id)).collect();
         let read_by = self.memory.read_by(&records).await?.into_iter();
@@ -256,7 +258,10 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
                 .mark_consolidated(&read, (author.clone(), reason));
             marked.map(Event::JournalChanged)
         };
-        self.append_decided(marked).await?;
+        // Nearly always every mark is right already.
+        if marked(&state).is_some() {
+            self.append_decided(marked).await?;
+        }
         Ok(())
     }
 

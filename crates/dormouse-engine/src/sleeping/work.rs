@@ -1,5 +1,7 @@
 //! One piece of the work of a night, on the memory and the log.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{Append, Author, LoadSnapshot, Origin, ReadEvents, Seq, each_event};
 use dormouse_entities::{ConsolidationPolicy, EntityChange, StaleAfter};
 use dormouse_memory::{
@@ -133,6 +135,10 @@ impl NightWorker {
         memory: &mut LoggedMemory<L>,
         step: SleepStep,
     ) -> Result<Option<Ticked>, CompactError> {
+        // Other work adds nothing that could take the place of something in recall.
+        if !matches!(step, SleepStep::ConsolidateMemory | SleepStep::LinkMemories) {
+            return self.unprobed(memory, step, FACT_REQUESTS).await;
+        }
         let piece = match self.piece(memory, step).await? {
             Some(done) if done.after.is_some() => Some(done),
             known => match self.begun(memory, step, known).await? {
@@ -255,7 +261,7 @@ impl NightWorker {
         let state = Box::pin(restore(memory.log(), known.assistant())).await?;
         Ok(match step {
             SleepStep::ConsolidateMemory => {
-                let given_up = &state.consultations.given_up;
+                let given_up: BTreeSet<_> = state.consultations.given_up.iter().collect();
                 let settings = &self.by.settings.extraction;
                 let unread = known.unread_sources(settings, given_up.len() + 1).await?;
                 let is_new = |source: &Source| !given_up.contains(&source.id().to_string());
@@ -328,8 +334,9 @@ impl NightWorker {
         })
         .await?;
         let mut kept = 0;
+        let author = self.author();
         for event in made.into_iter().rev() {
-            match memory.undo(event, self.author(), TAKEN_BACK).await {
+            match memory.undo_unmarked(event, &author, TAKEN_BACK).await {
                 Ok(_)
                 | Err(LoggedChangeError::Memory(MemoryError::Change(
                     ChangeError::AlreadyReverted { .. } | ChangeError::NothingToUndo(_),
@@ -340,6 +347,10 @@ impl NightWorker {
                 }
                 Err(error) => return Err(error.into()),
             }
+        }
+        // Only facts are made of entries.
+        if piece.step == SleepStep::ConsolidateMemory {
+            memory.mark_consolidated(author, TAKEN_BACK).await?;
         }
         Ok(kept)
     }

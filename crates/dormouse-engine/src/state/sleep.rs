@@ -228,11 +228,12 @@ impl Sleep {
             Event::EffectSettled(_) => {
                 self.activity_since_wake = self.activity_since_wake.saturating_add(1);
             }
-            other if self.is_asleep() => {
+            other => {
                 self.count_in_piece(other);
-                self.count(seq, other);
+                if self.is_asleep() {
+                    self.count(seq, other);
+                }
             }
-            _ => {}
         }
     }
 
@@ -349,12 +350,15 @@ impl Sleep {
         }
     }
 
-    /// Counts what belongs to the piece of work that is compared with what was before it.
+    /// Counts what belongs to the piece of work that is compared with what was before it. A change may be written after it woke.
     fn count_in_piece(&mut self, event: &Event) {
+        let is_asleep = self.is_asleep();
         for piece in &mut self.probed {
             match event {
-                Event::Consulted(it) if is_about_facts(&it.about) => piece.requests += 1,
-                Event::ConsultationFailed(it) if is_about_facts(&it.about) => {
+                Event::Consulted(it) if is_asleep && is_about_facts(&it.about) => {
+                    piece.requests += 1;
+                }
+                Event::ConsultationFailed(it) if is_asleep && is_about_facts(&it.about) => {
                     piece.requests += u64::from(it.cause.is_refusal());
                 }
                 Event::MemoryChanged(it) if matches!(it.author, Author::Sleep(_)) => {

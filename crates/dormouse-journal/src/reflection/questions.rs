@@ -1,7 +1,7 @@
 //! The first step: questions.
 
 use dormouse_contracts::{ChatRequest, Purpose, Task};
-use dormouse_redact::is_about_itself;
+use dormouse_redact::asks_about_itself;
 use dormouse_text::{one_line, shortened};
 
 use super::{ReflectionPolicy, ReflectionStep};
@@ -80,36 +80,6 @@ pub fn read_questions(reply: &str, most: usize, names: &[&str]) -> Option<Vec<St
         }
     }
     (!questions.is_empty()).then_some(questions)
-}
-
-/// What one does to learn about the world: "What patterns do I observe in what visitors do?" asks about the visitors.
-const LEARNS: [&str; 8] = [
-    "find", "hear", "know", "learn", "notice", "observe", "remember", "see",
-];
-
-/// "What should I do?" says "should I" where a statement says "I should".
-fn asks_about_itself(question: &str, names: &[&str]) -> bool {
-    let mut words = dormouse_retrieval::words(question);
-    let learns = |three: &[String]| match three {
-        [verb, person, next] => {
-            ["do", "did"].contains(&verb.as_str())
-                && person == "i"
-                && LEARNS.contains(&next.as_str())
-        }
-        _ => false,
-    };
-    if let Some(at) = words.windows(3).position(learns) {
-        words.drain(at..at + 3);
-        return asks_about_itself(&words.join(" "), names);
-    }
-    let is_first_person = words.windows(2).any(|pair| match pair {
-        [verb, person] => {
-            person == "i"
-                && ["should", "will", "must", "can", "do", "am", "did"].contains(&verb.as_str())
-        }
-        _ => false,
-    });
-    is_first_person || is_about_itself(question, names)
 }
 
 fn without_number(line: &str) -> &str {

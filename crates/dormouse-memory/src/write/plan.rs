@@ -135,7 +135,7 @@ impl Memory {
 }
 
 impl ExtractedFacts {
-    /// The facts as notes, as the change of [`ExtractionPlan::into_change`] contains them, whatever is decided about
+    /// The facts as notes, as the change of [`ExtractionPlan::into_change`] contains them, before it is decided about
     /// each.
     #[must_use]
     pub fn into_notes(self) -> Vec<Note> {

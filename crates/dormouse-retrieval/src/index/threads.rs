@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
 use super::{column::Column, names::NameTable, number_hash::NumberHash};
 
-/// The number used where there is no slot, session, thread or speaker.
+/// The number of a missing slot, session, thread or speaker.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The position of a unit in its thread.

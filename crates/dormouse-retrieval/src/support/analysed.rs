@@ -46,14 +46,18 @@ impl AnalysedText<'_> {
     /// The same text with words of its own.
     #[must_use]
     pub fn into_owned(self) -> AnalysedText<'static> {
-        AnalysedText::from(ShownText {
-            words: Cow::Owned(self.shown.words.into_owned()),
-            trust: self.shown.trust,
-            speaker: self.shown.speaker,
-            channel: self.shown.channel,
-            around: self.shown.around,
-            is_name: self.shown.is_name,
-        })
+        AnalysedText {
+            shown: ShownText {
+                words: Cow::Owned(self.shown.words.into_owned()),
+                trust: self.shown.trust,
+                speaker: self.shown.speaker,
+                channel: self.shown.channel,
+                around: self.shown.around,
+                is_name: self.shown.is_name,
+            },
+            supplied: self.supplied,
+            asserted: self.asserted,
+        }
     }
 
     /// What it supplies to this note.

@@ -378,10 +378,7 @@ fn newcomer(new: NewAssistant) -> Result<(Newcomer, BTreeSet<Tag>), Problem> {
     } = new;
     let key = AssistantId::try_new(key);
     let key = key.map_err(|error| ProblemCode::InvalidKey.because(error.to_string()))?;
-    let tags = asked
-        .iter()
-        .map(|text| tag(text))
-        .collect::<Result<_, _>>()?;
+    let tags = self::tags(&asked)?;
     Ok((Newcomer { key, name, persona }, tags))
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct MessageOutcome {
     outcome: &'static str,
     /// What it said in answer, as far as the one who asked was party to it.
     answer: Vec<Spoken>,
-    /// Why there is no answer.
+    /// Why the message got no answer.
     #[schema(value_type = Option<Value>)]
     cause: Option<Value>,
 }
@@ -98,7 +98,7 @@ pub(crate) async fn speak(
         .world()
         .act(&player, Act::Page { to, words })
         .await?;
-    // From here on the message is on disk in the world, and is kept whatever happens.
+    // From here on the message is on disk in the world, and no failure loses it.
     let taken_in = timeout_at(deadline, resident.heard(&acted)).await;
     let place = match taken_in {
         Ok(Ok(())) => place_of(&service, &resident, before, &acted).await?,
@@ -402,7 +402,7 @@ impl From<ActError> for Problem {
             ActError::Refused(refused) => ProblemCode::InvalidValue.because(refused.to_string()),
             error => {
                 tracing::warn!(cause = %dormouse_text::error_chain(&error), "a message may not have reached the world");
-                ProblemCode::Unavailable
+                ProblemCode::Internal
                     .because("the world did not answer: whether it has the message is unknown")
             }
         }

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use dormouse_engine::{Event, named_source};
-use dormouse_journal::{EntryLabel, Importance, JournalIndex, JournalQuery, NewEntry, SourceType};
+use dormouse_journal::{EntryLabel, Importance, JournalQuery, NewEntry, SourceType};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -126,7 +126,7 @@ pub(crate) async fn list(
     };
     let entries = match asked.q {
         Some(_) => {
-            let found = JournalIndex::of(journal).search(journal, &query, now);
+            let found = book.search(&query, now);
             let found = found
                 .iter()
                 .map(|it| view(it.entry, Some(it.why.to_string())));

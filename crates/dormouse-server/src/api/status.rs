@@ -162,8 +162,9 @@ pub(crate) struct HealthView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ServiceView {
     is_well: bool,
-    /// Its name and state, for people.
-    text: String,
+    /// Its name and state, for people. A cause may name an address or a file, so only who may operate the assistant sees it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 /// Show how an assistant is. Nobody is woken.
@@ -253,10 +254,11 @@ pub(crate) async fn health(
     let it = service.host.look_up(&key).await?;
     let reports = service.host.service_health().await.into_iter();
     let its = reports.filter(|it| it.assistant.as_ref().is_none_or(|whose| *whose == key));
+    let may_operate = caller.may(Right::Operate, &key).is_ok();
     let services: Vec<_> = its
         .map(|it| ServiceView {
             is_well: it.is_well,
-            text: it.text,
+            text: may_operate.then_some(it.text),
         })
         .collect();
     let wrong: Vec<_> = it.wrong.iter().map(wrong).collect();
