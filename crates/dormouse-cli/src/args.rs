@@ -8,6 +8,7 @@ use dormouse_contracts::AssistantId;
 use crate::{
     approvals::{AnswerApproval, ListApprovals},
     assistant::Assistant,
+    backup::Backup,
     budget::Budget,
     command::Places,
     commitment::Commitment,
@@ -28,6 +29,7 @@ use crate::{
     provider::{ProviderFlags, command::Provider},
     self_note::NoteCommand,
     settings::Settings,
+    shell::{Completions, Manual},
     sleep::{NightCommand, SleepCommand, WakeCommand},
     token::TokenCommand,
     tools::Tools,
@@ -115,6 +117,9 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
+    /// Copy the data folder to another place, also while assistants live in it
+    #[command(after_help = exit::HELP)]
+    Backup(Backup),
     /// List what the assistant means to do for people, and what became of it
     #[command(subcommand)]
     Commitment(Commitment),
@@ -139,6 +144,10 @@ pub(crate) enum Command {
     /// Print what the assistant did in its last night, or have one now
     #[command(after_help = exit::HELP)]
     Night(Box<NightCommand>),
+    /// Print completions for a shell, such as `dormouse completions bash`
+    Completions(Completions),
+    /// Write the pages of the manual, for an installation
+    Manual(Manual),
 }
 
 /// Visiting.

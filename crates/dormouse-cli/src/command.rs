@@ -24,7 +24,8 @@ pub(crate) use error::{
 pub(crate) use host_exit::{continuity_exit, host_exit, roster_exit, world_exit};
 pub(crate) use invocation::{clear_command, invocation, rebuild_command, retry_command};
 pub(crate) use log_file::{
-    AssistantLog, chosen, open_log_view, open_view, view_log, view_state, view_states,
+    AssistantLog, chosen, open_log_to_write, open_log_view, open_view, view_log, view_state,
+    view_states,
 };
 pub(crate) use memory_file::{MemoryFile, Mismatch, Missing, check_follows, show_progress};
 pub(crate) use operator::{author, importer, operator, reason, user_name};

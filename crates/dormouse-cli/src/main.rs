@@ -12,6 +12,7 @@
 mod approvals;
 mod args;
 mod assistant;
+mod backup;
 mod budget;
 mod command;
 mod commitment;
@@ -53,6 +54,7 @@ mod run;
 mod screen;
 mod self_note;
 mod settings;
+mod shell;
 mod signals;
 mod sleep;
 mod token;
@@ -156,6 +158,9 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Note(command) => self_note::run(places, command),
         Command::Journal(command) => journal::run(places, *command),
         Command::Token(command) => token::run(places, command),
+        Command::Backup(command) => backup::run(places, &command),
+        Command::Completions(command) => shell::complete(&command),
+        Command::Manual(command) => shell::write_manual(&command),
         Command::Play(_) | Command::Run(_) | Command::Serve(_) | Command::Record(_) => {
             Err(io::Error::new(
                 io::ErrorKind::Unsupported,

@@ -9,6 +9,7 @@
 //!
 //! Stability: the Rust interface may still change. The files in the data folder are formats of other crates.
 
+mod backup;
 pub mod config;
 mod continuity;
 pub mod dialects;
@@ -26,6 +27,7 @@ mod system;
 mod tail;
 mod vectors;
 
+pub use backup::{BackupError, BackupReport, back_up};
 pub use continuity::{ContinuityError, WorldContinuity, check_world};
 pub use encoder::OPENER;
 pub use folder::{DataError, DataFolder, remove_memory};

@@ -41,7 +41,7 @@ pub use character::{Character, CharacterKind, JoinError, JoinRefusal, check_name
 pub use file::SandboxOpenError;
 pub use place::{Exit, NonPlayerCharacter, Room, Thing};
 pub use ports::{EFFECTS_PAGE, PerformedEffect, landmarks};
-pub use rewrite::{RewriteWorld, WorldRewriteError, count_changed, rewrite_world};
+pub use rewrite::{RewriteWorld, WorldMoment, WorldRewriteError, count_changed, rewrite_world};
 pub use room_view::{Detail, ExitView, OtherView, RoomView, ThingView};
 pub use sandbox::Sandbox;
 pub use tea_house::{CHANNELS, NON_PLAYER_CHARACTERS, ROOMS};

@@ -1,6 +1,6 @@
 //! Copies a world into a new file with some words replaced, so that no byte of the new file contains the removed words.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use dormouse_contracts::{BoxError, Timestamp};
 use dormouse_database::{DatabaseFault, DatabaseHandle};
@@ -54,10 +54,43 @@ pub fn rewrite_world(
     change: &mut dyn RewriteWorld,
 ) -> Result<u64, WorldRewriteError> {
     let old = DatabaseHandle::open_existing(from, &KIND).map_err(SandboxOpenError::from)?;
-    let new = file::open(into, Timestamp::EPOCH)?;
-    let copied = copy(&old, &new, change);
-    new.close();
-    copied
+    let reading = old.begin_read()?;
+    copy(&reading, into, change)
+}
+
+/// A world as it was at one moment. While this exists, the world's file keeps what it had then.
+pub struct WorldMoment(pub(crate) ReadTransaction);
+
+impl fmt::Debug for WorldMoment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorldMoment").finish_non_exhaustive()
+    }
+}
+
+impl WorldMoment {
+    /// Copies the world into a new file at `into`. It keeps its id, so it belongs to the same logs.
+    ///
+    /// Blocks until the new file is complete, on disk and closed.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldRewriteError`]. What was written of the new file stays; remove it.
+    pub fn write(&self, into: &Path) -> Result<(), WorldRewriteError> {
+        copy(&self.0, into, &mut AsItWas).map(drop)
+    }
+}
+
+/// Changes nothing.
+struct AsItWas;
+
+impl RewriteWorld for AsItWas {
+    fn perception(&mut self, _record: &str) -> Result<Option<String>, BoxError> {
+        Ok(None)
+    }
+
+    fn effect(&mut self, _record: &str) -> Result<Option<String>, BoxError> {
+        Ok(None)
+    }
 }
 
 /// Counts the records of a world that `change` would change, as they were at its last commit. Writes and locks nothing, so
@@ -77,13 +110,13 @@ pub fn count_changed(from: &Path, change: &mut dyn RewriteWorld) -> Result<u64, 
 }
 
 fn copy(
-    old: &DatabaseHandle,
-    new: &DatabaseHandle,
+    reading: &ReadTransaction,
+    into: &Path,
     change: &mut dyn RewriteWorld,
 ) -> Result<u64, WorldRewriteError> {
-    let reading = old.begin_read()?;
-    new.write(|writing| {
-        copy_as_is(&reading, &writing)?;
+    let new = file::open(into, Timestamp::EPOCH)?;
+    let copied = new.write(|writing| {
+        copy_as_is(reading, &writing)?;
         let perceptions = {
             let old = reading.open_table(FEEDS).map_err(broken)?;
             let mut new = writing.open_table(FEEDS).map_err(broken)?;
@@ -104,7 +137,9 @@ fn copy(
         };
         writing.commit().map_err(broken)?;
         Ok(perceptions + acts)
-    })
+    });
+    new.close();
+    copied
 }
 
 /// Copies every record as `change` returns it. Returns how many were changed.

@@ -18,6 +18,7 @@ use crate::{
     file::{self, SandboxOpenError},
     records::StoreError,
     request::{self, ActorRequest},
+    rewrite::WorldMoment,
     roster::Roster,
     tools,
     transaction::WorldTransaction,
@@ -154,6 +155,26 @@ impl Sandbox {
         let acted =
             self.change(move |transaction, clock| transaction.act(&actor, &act, clock.now()));
         Ok(acted.await.map_err(ActError::World)??)
+    }
+
+    /// The world as it is now: with every change that was confirmed before this call, and none that begins after it.
+    /// Also calls `meanwhile`, and nothing happens in the world until that returns. So what `meanwhile` looks at, such as a
+    /// log, fits the world of this moment.
+    ///
+    /// If the future is dropped, `meanwhile` may have been called or not.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the world could not be reached.
+    pub async fn moment<T: Send + 'static>(
+        &self,
+        meanwhile: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<(WorldMoment, T), WorldError> {
+        self.ask(move |view| {
+            let world = WorldMoment(view.database.begin_read()?);
+            Ok((world, meanwhile()))
+        })
+        .await
     }
 
     pub(crate) async fn change<T: Send + 'static>(

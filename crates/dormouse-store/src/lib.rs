@@ -19,6 +19,7 @@ mod fault;
 mod flaky;
 mod frame;
 mod log;
+mod moment;
 mod open;
 mod rewrite;
 mod rows;
@@ -31,6 +32,7 @@ mod verify;
 mod view;
 
 pub use log::RedbLog;
+pub use moment::LogMoment;
 pub use open::LogOpenError;
 pub use rewrite::{RewriteError, RewriteEvents, RewriteReport};
 pub use rows::{MAX_KIND_BYTES, MAX_PAYLOAD_BYTES, MAX_SNAPSHOT_BYTES};

@@ -23,7 +23,7 @@ use crate::{
 /// How many events are read at a time.
 const PAGE: usize = 1024;
 /// Events are written in transactions of about this many bytes.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Decides the new payload of each event while a log is rewritten.
 pub trait RewriteEvents {

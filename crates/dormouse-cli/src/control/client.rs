@@ -84,11 +84,17 @@ pub(super) fn way(command: &Command) -> Way {
             | Settings::Set { .. }
             | Settings::Unset { .. },
         ) => Way::There,
-        Command::Config(_) | Command::Init | Command::Token(_) | Command::Tools(_) => Way::Here,
+        Command::Config(_)
+        | Command::Init
+        | Command::Token(_)
+        | Command::Tools(_)
+        | Command::Completions(_)
+        | Command::Manual(_) => Way::Here,
         Command::Play(_)
         | Command::Exec(_)
         | Command::Prompt(_)
         | Command::Assistant(_)
+        | Command::Backup(_)
         | Command::Log(_)
         | Command::Memory(_)
         | Command::Doctor(_)

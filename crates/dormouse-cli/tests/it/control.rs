@@ -50,10 +50,10 @@ fn ok(run: Run) -> Run {
     run
 }
 
-/// How often the assistant heard each text that begins like this.
-fn heard(home: &Home, beginning: &str) -> BTreeMap<String, u32> {
+/// How often the assistant heard each text that begins like this, by what `log show --json` prints.
+pub(crate) fn heard(shown: &Run, beginning: &str) -> BTreeMap<String, u32> {
     let mut heard = BTreeMap::new();
-    for event in home.run(&["log", "show", "--json"], "").of_type("event") {
+    for event in shown.of_type("event") {
         let words = event.pointer("/data/perception/words");
         let text = words.and_then(Value::as_str).unwrap_or_default();
         if event.get("kind").is_some_and(|kind| kind == "perceived") && text.starts_with(beginning)
@@ -221,7 +221,7 @@ fn visitors_talk_at_once_while_somebody_searches_and_each_word_is_heard_once() {
     }
     assert_eq!(running.end(Signal::SIGTERM), Some(143));
 
-    let once = heard(&home, "remember that");
+    let once = heard(&home.run(&["log", "show", "--json"], ""), "remember that");
     assert_eq!(once.len(), 12);
     assert!(once.values().all(|times| *times == 1), "{once:?}");
     let said = said(&home);
@@ -235,7 +235,10 @@ fn visitors_talk_at_once_while_somebody_searches_and_each_word_is_heard_once() {
         );
     }
     running.end(Signal::SIGTERM);
-    assert_eq!(heard(&home, "remember that"), once);
+    assert_eq!(
+        heard(&home.run(&["log", "show", "--json"], ""), "remember that"),
+        once
+    );
     assert_eq!(self::said(&home), said, "the next start says nothing again");
 }
 
@@ -269,7 +272,10 @@ fn a_program_that_is_killed_loses_nothing_that_it_confirmed_and_the_next_one_tak
     let asked = ok(home.play("what does Alice prefer?"));
     assert!(asked.answers().last().unwrap().contains("tea"));
     running.end(Signal::SIGTERM);
-    let heard = heard(&home, "remember that Alice");
+    let heard = heard(
+        &home.run(&["log", "show", "--json"], ""),
+        "remember that Alice",
+    );
     assert_eq!(heard.into_values().collect::<Vec<_>>(), [1]);
 }
 
@@ -404,7 +410,7 @@ fn visitors_who_are_interrupted_send_the_rest_again_and_each_line_is_heard_and_a
         assert_eq!(ok(visit.join().unwrap()).end(), ("settled".to_owned(), 0));
     }
     running.end(Signal::SIGTERM);
-    let heard = heard(&home, "remember that");
+    let heard = heard(&home.run(&["log", "show", "--json"], ""), "remember that");
     assert_eq!(heard.len(), NAMES.len() * LINES);
     assert!(heard.values().all(|times| *times == 1), "{heard:?}");
     assert_eq!(said(&home), heard.len());
@@ -417,7 +423,7 @@ fn a_program_that_is_killed_with_its_visitors_answers_each_line_that_it_confirme
     let running = Running::start(&home);
     ok(home.play(""));
     running.end(Signal::SIGTERM);
-    let heard = heard(&home, "remember that");
+    let heard = heard(&home.run(&["log", "show", "--json"], ""), "remember that");
     assert!(heard.values().all(|times| *times == 1), "{heard:?}");
     assert_eq!(said(&home), heard.len());
     for (name, ended) in NAMES.into_iter().zip(ended) {

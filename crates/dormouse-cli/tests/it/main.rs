@@ -3,6 +3,7 @@
 
 mod answers;
 mod assistants;
+mod backup;
 mod bad_input;
 mod compaction;
 mod company;

@@ -1,0 +1,182 @@
+//! A copy of the data folder as it is at one moment, made while assistants live in it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use dormouse_contracts::{ReadError, WorldError};
+use dormouse_sandbox::{Sandbox, WorldRewriteError};
+use dormouse_store::{LogOpenError, LogView, RedbLog, RewriteError};
+
+use crate::folder::{DataError, DataFolder};
+
+/// What a backup holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BackupReport {
+    /// How many assistants its log has.
+    pub assistants: usize,
+    /// How many events they have together.
+    pub events: u64,
+    /// The size of its files, in bytes.
+    pub bytes: u64,
+}
+
+/// There is no backup. What was written of it was removed, and the data folder is unchanged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// Something is where the backup should be.
+    #[error("{} exists already; a backup needs a new folder", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The folder cannot be created.
+    #[error(transparent)]
+    Folder(#[from] DataError),
+    /// The log cannot be read.
+    #[error("the log could not be read")]
+    Read(#[from] ReadError),
+    /// The world could not be reached.
+    #[error("the world could not be read")]
+    World(#[from] WorldError),
+    /// The log was not copied.
+    #[error(transparent)]
+    Log(#[from] RewriteError),
+    /// The world was not copied.
+    #[error("the world could not be copied")]
+    WorldCopy(#[from] WorldRewriteError),
+    /// The new log cannot be opened.
+    #[error("the copy of the log cannot be read")]
+    Copy(#[from] LogOpenError),
+    /// The log is damaged, so its copy is.
+    #[error(
+        "the log is damaged, and its copy with it: see `dormouse log verify`, and save what is left with `dormouse log salvage`"
+    )]
+    Damaged,
+    /// A file could not be written.
+    #[error("{} could not be written", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
+
+/// Files of the folder that are not derived from others, apart from the log and the world: the configuration, what was learnt
+/// about models, and the digests of tokens.
+const SMALL_FILES: [&str; 3] = ["dormouse.toml", "dialects.json", "tokens.json"];
+
+/// Copies a data folder into the new folder `into`, which is then a data folder, too. `world` is the folder's world, if it has
+/// one.
+///
+/// Log and world are taken at one moment: the copy is what a crash at that moment would have left, so an assistant that lives in
+/// it loses no message and repeats no effect. Memories are not copied, because they are made again from the log.
+///
+/// Blocks its thread while files are copied; assistants go on meanwhile. If the future is dropped, nothing of the backup stays or
+/// all of it.
+///
+/// # Errors
+///
+/// [`BackupError`].
+pub async fn back_up(
+    folder: &DataFolder,
+    log: &RedbLog,
+    world: Option<&Sandbox>,
+    into: &Path,
+) -> Result<BackupReport, BackupError> {
+    if fs::symlink_metadata(into).is_ok() {
+        let path = into.to_owned();
+        return Err(BackupError::Exists { path });
+    }
+    // Nobody takes an incomplete copy for a backup: it has another name until it is complete.
+    let mut name = into.as_os_str().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = DataFolder::at(PathBuf::from(name))?;
+    new.create()?;
+    let copied = match copy(folder, log, world, &new).await {
+        Ok(report) => put_in_place(new.path(), into).map(|()| report),
+        failed => failed,
+    };
+    if copied.is_err()
+        && let Err(error) = fs::remove_dir_all(new.path())
+    {
+        tracing::warn!(%error, folder = %new.path().display(), "what was written of a backup could not be removed");
+    }
+    copied
+}
+
+async fn copy(
+    folder: &DataFolder,
+    log: &RedbLog,
+    world: Option<&Sandbox>,
+    new: &DataFolder,
+) -> Result<BackupReport, BackupError> {
+    let log = match world {
+        None => log.moment()?,
+        Some(world) => {
+            let log = log.clone();
+            let (world, log) = world.moment(move || log.moment()).await?;
+            world.write(&new.world())?;
+            log?
+        }
+    };
+    log.write(&new.log())?;
+    for name in SMALL_FILES {
+        let file = new.path().join(name);
+        let copied = fs::copy(folder.path().join(name), &file).and_then(|_| sync(&file));
+        match copied {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            copied => copied.map_err(|source| BackupError::File { file, source })?,
+        }
+    }
+    report(new)
+}
+
+/// Reads the whole copy of the log, because a backup that cannot be read is worse than none.
+fn report(new: &DataFolder) -> Result<BackupReport, BackupError> {
+    let log = LogView::open(&new.log())?;
+    if !log.verify()?.is_intact() {
+        return Err(BackupError::Damaged);
+    }
+    let ends = log.assistants()?;
+    Ok(BackupReport {
+        assistants: ends.len(),
+        events: ends.iter().map(|(_, end)| end.0).sum(),
+        bytes: size(new.path()).map_err(|source| BackupError::File {
+            file: new.path().to_owned(),
+            source,
+        })?,
+    })
+}
+
+fn size(folder: &Path) -> io::Result<u64> {
+    fs::read_dir(folder)?.try_fold(0, |bytes, entry| Ok(bytes + entry?.metadata()?.len()))
+}
+
+fn put_in_place(new: &Path, into: &Path) -> Result<(), BackupError> {
+    let parent = match into.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let placed = sync(new)
+        .and_then(|()| fs::rename(new, into))
+        .and_then(|()| sync(parent));
+    placed.map_err(|source| BackupError::File {
+        file: into.to_owned(),
+        source,
+    })
+}
+
+/// A file, or the names in a folder, are on disk afterwards.
+fn sync(path: &Path) -> io::Result<()> {
+    match fs::File::open(path) {
+        Ok(file) if cfg!(unix) || path.is_file() => file.sync_all(),
+        Err(error) if cfg!(unix) => Err(error),
+        // Other systems cannot open folders.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
