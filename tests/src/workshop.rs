@@ -123,20 +123,20 @@ impl Inquire for Workshop {
 
 impl ToolSource for Workshop {
     fn specs(&self) -> Vec<ToolSpec> {
-        let spec = |name: &str, what: &str, category, reach, cache| ToolSpec {
-            name: ToolName::try_new(name).expect("the folder of the receipts can be used"),
-            description: what.to_owned(),
-            parameters: json!({
-                "type": "object",
-                "properties": {"thing": {"type": "string"}},
-                "required": ["thing"],
-            }),
-            category,
-            reach,
-            timeout: ToolSpec::DEFAULT_TIMEOUT,
-            speech: None,
-            required_trust: None,
-            cache,
+        let parameters = json!({
+            "type": "object",
+            "properties": {"thing": {"type": "string"}},
+            "required": ["thing"],
+        });
+        let spec = |name: &str, what: &str, category, reach, cache| {
+            let name = ToolName::try_new(name).expect("each name is a valid one");
+            let spec = ToolSpec::effect(name, what, parameters.clone());
+            ToolSpec {
+                category,
+                reach,
+                cache,
+                ..spec
+            }
         };
         let session = Some(CachePolicy {
             scope: CacheScope::Session,

@@ -4,8 +4,7 @@ use std::{collections::BTreeSet, future::ready};
 
 use dormouse_contracts::{
     Audience, Effect, EffectInquiry, EffectKey, EntityId, IdError, Landmarks, Outcome, Presence,
-    Query, Receipt, Rejection, Speech, SpeechKind, ToolCategory, ToolName, ToolReach, ToolSpec,
-    WorldError,
+    Query, Receipt, Rejection, Speech, SpeechKind, ToolCategory, ToolName, ToolSpec, WorldError,
 };
 use serde_json::{Value, json};
 
@@ -138,24 +137,20 @@ pub trait Game: Send + Sync + 'static {
 ///
 /// None in practice: its name is a valid one.
 pub fn say_tool() -> Result<ToolSpec, IdError> {
+    let parameters = json!({
+        "type": "object",
+        "properties": { "message": { "type": "string", "minLength": 1, "maxLength": 4_000 } },
+        "required": ["message"],
+        "additionalProperties": false,
+    });
+    let name = ToolName::try_new("say")?;
     Ok(ToolSpec {
-        name: ToolName::try_new("say")?,
-        description: "Say something aloud to everyone here.".to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": { "message": { "type": "string", "minLength": 1, "maxLength": 4_000 } },
-            "required": ["message"],
-            "additionalProperties": false,
-        }),
         category: ToolCategory::Terminal,
-        reach: ToolReach::Effect,
-        timeout: ToolSpec::DEFAULT_TIMEOUT,
         speech: Some(Speech {
             kind: SpeechKind::Aloud,
             words: "message".to_owned(),
             to: None,
         }),
-        required_trust: None,
-        cache: None,
+        ..ToolSpec::effect(name, "Say something aloud to everyone here.", parameters)
     })
 }

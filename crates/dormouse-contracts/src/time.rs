@@ -1,6 +1,10 @@
 //! Points in time, and the port that reads them.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{
+    fmt,
+    str::FromStr,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +54,13 @@ impl Timestamp {
     pub fn to_rfc3339(self) -> Option<String> {
         let at = jiff::Timestamp::from_microsecond(self.0).ok()?;
         Some(at.to_string())
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    /// A time before 1970, which only a wrong clock shows, becomes [`Timestamp::EPOCH`], so that a log can record it.
+    fn from(time: SystemTime) -> Self {
+        Self::EPOCH.plus(time.duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 }
 

@@ -86,7 +86,7 @@ pub struct CachePolicy {
     pub ttl: Option<Duration>,
 }
 
-/// A tool as it is offered to a model.
+/// A tool as it is offered to a model. Start with [`ToolSpec::effect`] or [`ToolSpec::query`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// Its name.
@@ -116,6 +116,31 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// The default timeout of a call.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// A tool that changes something outside of the assistant. Another call may follow in the same tick.
+    #[must_use]
+    pub fn effect(name: ToolName, description: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            name,
+            description: description.into(),
+            parameters,
+            category: ToolCategory::SafeChain,
+            reach: ToolReach::Effect,
+            timeout: Self::DEFAULT_TIMEOUT,
+            speech: None,
+            required_trust: None,
+            cache: None,
+        }
+    }
+
+    /// A tool that only reads. Another call may follow in the same tick.
+    #[must_use]
+    pub fn query(name: ToolName, description: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            reach: ToolReach::Query,
+            ..Self::effect(name, description, parameters)
+        }
+    }
 
     /// The most characters of words that one call says, if the tool speaks. Without a bound in its schema, it is the
     /// number of characters that always fit into [`Words`], however many bytes each takes.

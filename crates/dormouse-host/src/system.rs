@@ -3,7 +3,7 @@
 use std::{
     hash::{BuildHasher, RandomState},
     sync::atomic::{AtomicU64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
+    time::SystemTime,
 };
 
 use dormouse_contracts::{Clock, Random, Timestamp};
@@ -18,9 +18,8 @@ impl Clock for SystemClock {
             clippy::disallowed_methods,
             reason = "the adapter behind the clock port"
         )]
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        // A clock before 1970 is wrong; it reads as 1970, so that the log can record it.
-        Timestamp::EPOCH.plus(since.unwrap_or_default())
+        let now = SystemTime::now();
+        now.into()
     }
 }
 

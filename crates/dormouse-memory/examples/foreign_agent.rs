@@ -1,9 +1,6 @@
 //! Memory for any other agent, without a key and without a network.
 
-use std::{
-    error::Error,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{error::Error, time::SystemTime};
 
 use dormouse_contracts::{AssistantId, Timestamp};
 use dormouse_memory::{Memory, Note, RecallRequest, RecordKind};
@@ -13,11 +10,7 @@ use dormouse_memory::{Memory, Note, RecallRequest, RecordKind};
     reason = "the program is where time comes from"
 )]
 fn now() -> Timestamp {
-    Timestamp::EPOCH.plus(
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default(),
-    )
+    SystemTime::now().into()
 }
 
 #[expect(clippy::print_stdout, reason = "an example shows what it does")]

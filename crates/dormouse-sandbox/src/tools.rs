@@ -248,15 +248,10 @@ pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
     listed
         .map(|(name, description, parameters, (category, reach))| {
             Ok(ToolSpec {
-                name: ToolName::try_new(name)?,
-                description: description.to_owned(),
-                parameters,
                 category,
                 reach,
-                timeout: ToolSpec::DEFAULT_TIMEOUT,
                 speech: speech(name),
-                required_trust: None,
-                cache: None,
+                ..ToolSpec::effect(ToolName::try_new(name)?, description, parameters)
             })
         })
         .collect()

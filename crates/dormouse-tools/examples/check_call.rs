@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use dormouse_contracts::{CallId, ToolCall, ToolCategory, ToolName, ToolReach, ToolSpec};
+use dormouse_contracts::{CallId, ToolCall, ToolCategory, ToolName, ToolSpec};
 use dormouse_tools::{Registry, after};
 use serde_json::{Value, json};
 
@@ -45,15 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn tool(name: &str, category: ToolCategory, parameters: Value) -> Result<ToolSpec, Box<dyn Error>> {
-    Ok(ToolSpec {
-        name: ToolName::try_new(name)?,
-        description: format!("Makes the assistant {name}."),
-        parameters,
-        category,
-        reach: ToolReach::Effect,
-        timeout: ToolSpec::DEFAULT_TIMEOUT,
-        speech: None,
-        required_trust: None,
-        cache: None,
-    })
+    let description = format!("Makes the assistant {name}.");
+    let spec = ToolSpec::effect(ToolName::try_new(name)?, description, parameters);
+    Ok(ToolSpec { category, ..spec })
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use dormouse_contracts::{BoxError, ToolCall, ToolDefinition, ToolName, ToolSpec};
+use dormouse_contracts::{BoxError, ToolCall, ToolDefinition, ToolName, ToolReach, ToolSpec};
 use serde_json::Value;
 
 use crate::{
@@ -53,6 +53,14 @@ pub enum RegistryError {
     /// With a timeout of zero every call would time out.
     #[error("the tool \"{name}\" has a timeout of zero")]
     NoTimeout {
+        /// Which tool.
+        name: ToolName,
+    },
+    /// Results may be used again only if the tool is a query: an effect is carried out each time.
+    #[error(
+        "the tool \"{name}\" changes something, so its results cannot be cached; remove `cache`, or make it a query"
+    )]
+    CachedEffect {
         /// Which tool.
         name: ToolName,
     },
@@ -129,6 +137,9 @@ impl Registry {
         }
         if spec.timeout.is_zero() {
             return Err(RegistryError::NoTimeout { name: name.clone() });
+        }
+        if spec.cache.is_some() && spec.reach == ToolReach::Effect {
+            return Err(RegistryError::CachedEffect { name: name.clone() });
         }
         let schema = compile(&spec)?;
         self.places.insert(name.as_str().into(), self.tools.len());

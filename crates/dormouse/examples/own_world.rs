@@ -4,7 +4,7 @@ use std::{error::Error, fs::create_dir_all, io, path::Path};
 
 use dormouse::bridge::{Bridge, BridgeFile, Game, Performed, Report, say_tool};
 use dormouse::contracts::*;
-use dormouse::host::{DataFolder, Host, HostSettings, SystemClock, config::Config};
+use dormouse::{DataFolder, Host, HostSettings, SystemClock, host::config::Config};
 
 /// A room with one player. Its acts change nothing but what she perceives.
 struct Room(EntityId);

@@ -22,7 +22,7 @@ pub use dormouse_entities as entities;
 #[cfg(feature = "host")]
 pub use dormouse_host as host;
 #[cfg(feature = "host")]
-pub use dormouse_host::{DataFolder, Host, HostSettings, Resident};
+pub use dormouse_host::{DataFolder, Host, HostSettings, Resident, SystemClock, Tail};
 #[cfg(feature = "journal")]
 pub use dormouse_journal as journal;
 #[cfg(feature = "memory")]

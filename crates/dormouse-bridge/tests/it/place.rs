@@ -10,7 +10,7 @@ use std::{
 use dormouse_bridge::{Bridge, BridgeFile, Game, Performed, Report, say_tool};
 use dormouse_contracts::{
     AssistantId, Effect, EffectInquiry, EffectKey, EntityId, Query, Rejection, Sender, SourceKind,
-    Timestamp, ToolCategory, ToolName, ToolReach, ToolSpec, Words, WorldError, WorldErrorKind,
+    Timestamp, ToolName, ToolSpec, Words, WorldError, WorldErrorKind,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -151,15 +151,8 @@ impl Place {
 }
 
 fn look_tool() -> ToolSpec {
-    ToolSpec {
-        name: ToolName::try_new("look").unwrap(),
-        description: "Look around.".to_owned(),
-        parameters: json!({ "type": "object" }),
-        category: ToolCategory::SafeChain,
-        reach: ToolReach::Query,
-        speech: None,
-        ..say_tool().unwrap()
-    }
+    let name = ToolName::try_new("look").unwrap();
+    ToolSpec::query(name, "Look around.", json!({ "type": "object" }))
 }
 
 pub(crate) async fn open(path: &Path, room: Room) -> Bridge<Room> {

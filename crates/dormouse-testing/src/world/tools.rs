@@ -46,21 +46,17 @@ fn spec(
         .iter()
         .map(|name| ((*name).to_owned(), schema(name)))
         .collect();
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "required": parameters,
+        "additionalProperties": false,
+    });
     ToolSpec {
-        name: ToolName::try_new(name).unwrap(),
-        description: description.to_owned(),
-        parameters: json!({
-            "type": "object",
-            "properties": properties,
-            "required": parameters,
-            "additionalProperties": false,
-        }),
         category,
         reach,
-        timeout: ToolSpec::DEFAULT_TIMEOUT,
         speech: speech(name),
-        required_trust: None,
-        cache: None,
+        ..ToolSpec::effect(ToolName::try_new(name).unwrap(), description, schema)
     }
 }
 

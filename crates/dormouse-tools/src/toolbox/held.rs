@@ -51,15 +51,13 @@ impl<T: Tool> HeldTool<T> {
             Err(source) => return Err(ToolboxError::Name { name, source }),
         };
         let spec = ToolSpec {
-            name,
-            description,
-            parameters: schema::<T::Arguments>(),
             category,
             reach,
             timeout,
             speech,
             required_trust,
             cache,
+            ..ToolSpec::effect(name, description, schema::<T::Arguments>())
         };
         match spec.reach {
             ToolReach::Effect => {}

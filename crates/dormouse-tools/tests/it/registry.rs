@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use dormouse_contracts::{ToolDefinition, ToolSpec};
+use dormouse_contracts::{CachePolicy, CacheScope, ToolDefinition, ToolReach, ToolSpec};
 use dormouse_tools::{Registry, RegistryError};
 use serde_json::{Value, json};
 
@@ -70,6 +70,29 @@ fn a_tool_without_description_or_time_is_refused() {
         refused(hasty),
         RegistryError::NoTimeout { name } if name.as_str() == "second"
     ));
+}
+
+#[test]
+fn only_a_query_can_have_its_results_cached() {
+    let cache = Some(CachePolicy {
+        scope: CacheScope::Session,
+        ttl: None,
+    });
+    let launch = ToolSpec {
+        cache,
+        reach: ToolReach::Effect,
+        ..tool("launch", object())
+    };
+    let error = refused(launch.clone());
+    assert!(
+        matches!(error, RegistryError::CachedEffect { .. }),
+        "{error}"
+    );
+    let weather = ToolSpec {
+        reach: ToolReach::Query,
+        ..launch
+    };
+    assert!(Registry::try_new([weather]).is_ok());
 }
 
 #[test]
