@@ -1,6 +1,6 @@
 //! `dormouse export`: everything that is kept of one person, from log and memory, as one JSON document.
 //!
-//! It holds nothing that the person was not party to: what others said in private stays with them.
+//! It holds nothing that the person did not perceive: what others said in private stays with them.
 
 mod tasks;
 
@@ -522,7 +522,7 @@ fn of_profile(mut profile: Profile, ids: &BTreeSet<EntityId>) -> (Profile, u64) 
     (profile, withheld)
 }
 
-/// Keeps the items that the person was party to. Returns how many it removed.
+/// Keeps the items that the person perceived. Returns how many it removed.
 fn keep_known<T>(
     items: &mut Vec<T>,
     ids: &BTreeSet<EntityId>,

@@ -67,7 +67,7 @@ impl ApprovalRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Privacy {
-    /// Only those who were party to it: nothing else is in the prompt of an answer to them.
+    /// Only those who perceived it: nothing else is in the prompt of an answer to them.
     #[default]
     Kept,
     /// Everybody.

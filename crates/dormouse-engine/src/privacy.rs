@@ -29,7 +29,7 @@ pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
 }
 
 /// What the prompts of a turn may show in addition to the turn itself and to what was recalled for it, which the memory
-/// filters in the same way. Everybody who hears the answer was party to it. Pure; takes time in proportion to the turns
+/// filters in the same way. Everybody who hears the answer perceived it. Pure; takes time in proportion to the turns
 /// and lines that a state keeps.
 #[derive(Debug)]
 pub(crate) struct Shareable<'a> {
@@ -51,19 +51,19 @@ pub(crate) struct Shareable<'a> {
     pub(crate) replaced: Vec<&'a GoalNote>,
 }
 
-/// A goal that everybody who listens was party to.
+/// A goal that everybody who listens perceived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownGoal<'a> {
     pub(crate) goal: &'a Goal,
-    /// What was noted about it, if they were party to that as well.
+    /// What was noted about it, if they perceived that as well.
     pub(crate) note: Option<&'a GoalNote>,
 }
 
-/// A project that everybody who listens was party to.
+/// A project that everybody who listens perceived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownProject<'a> {
     pub(crate) project: &'a Project,
-    /// Where it stands, if they were party to that as well.
+    /// Where it stands, if they perceived that as well.
     pub(crate) context: Option<&'a GoalNote>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Shareable<'a> {
     }
 }
 
-/// The journal as far as everybody who listens was party to it, and how many entries that leaves out. Pure.
+/// The journal as far as everybody who listens perceived it, and how many entries that leaves out. Pure.
 pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journal>, usize) {
     let all = state.journal.journal();
     let Some(listeners) = listeners(state, turn) else {
@@ -170,11 +170,12 @@ pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journ
     (Cow::Owned(known), withheld)
 }
 
-/// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who was party to each part of it that is not of
+/// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who perceived each part of it that is not of
 /// the turn itself, absent for parts of which that is not known: those were left to the listeners.
 ///
-/// The words may repeat everything that was shown, so it is those who were party to all of it: to a message that was said to the
-/// assistant alone, to `shown`, to the steps before, and to what these looked up in the memory. A message that others heard as well
+/// The words may repeat everything that was shown, so it is those who perceived all of it: a message that was said to
+/// the assistant alone, `shown`, the steps before, and what these looked up in the memory. A message that others heard
+/// as well
 /// is answered where it was said, no matter who has come there, so it does not count. Pure.
 pub(crate) fn may_hear<'a>(
     state: &State,
@@ -216,7 +217,7 @@ pub(crate) fn may_hear<'a>(
 }
 
 /// Who may hear the words of an act; `None` if anybody may. An act that does not answer where the message was said may repeat
-/// the message to others, so these must have been party to it. Pure.
+/// the message to others, so these must have perceived it. Pure.
 pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audience> {
     let step = turn.steps.last()?;
     if state.configuration.settings.privacy == Privacy::Shared || step.is_of_the_engine() {
@@ -231,7 +232,7 @@ pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audi
     Some(state.identities.all_of(&all))
 }
 
-/// Who was party to all of these turns, other than the assistant. Pure.
+/// Who perceived all of these turns, other than the assistant. Pure.
 pub(crate) fn known_to_all<'a>(
     state: &State,
     turns: impl IntoIterator<Item = &'a Turn>,

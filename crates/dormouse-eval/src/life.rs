@@ -179,7 +179,7 @@ impl<'a> Life<'a> {
         Ok(life)
     }
 
-    /// Lets it overhear the turns of a day. The first of each session is said to it; it is party to all of them.
+    /// Lets it overhear the turns of a day. The first of each session is said to it; it perceives all of them.
     pub(crate) async fn hear(&mut self, day: &[usize]) -> Result<(), LifeError> {
         let mut session = None;
         for place in day {

@@ -73,10 +73,10 @@ pub enum JournalChange {
         entries: Vec<EntryId>,
         /// The last entry that it takes into account. Later ones count for the next reflection.
         through: EntryId,
-        /// Who was party to all of them. Absent in older logs.
+        /// Who perceived all of them. Absent in older logs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known_to: Option<Audience>,
-        /// Earlier entries that count for another reflection, because others were party to them.
+        /// Earlier entries that count for another reflection, because others perceived them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left: Vec<EntryId>,
     },

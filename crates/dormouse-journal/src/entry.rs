@@ -44,7 +44,7 @@ pub struct JournalEntry {
     /// The projects it belongs to.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub related_projects: BTreeSet<EntryLabel>,
-    /// What it was made from, and who was party to that.
+    /// What it was made from, and who perceived that.
     pub provenance: EntryProvenance,
     /// What became of it in the journal.
     #[serde(default, skip_serializing_if = "EntryUpkeep::is_new")]
@@ -54,7 +54,7 @@ pub struct JournalEntry {
 /// What an entry was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryProvenance {
-    /// Who was party to it, other than the assistant. Nobody, if that is not known.
+    /// Who perceived it, other than the assistant. Nobody, if that is not known.
     pub audience: Audience,
     /// What it rests on; empty if that is not known.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
@@ -150,7 +150,7 @@ pub struct NewEntry {
     pub related_projects: BTreeSet<EntryLabel>,
     /// How far what it was made from is believed.
     pub believed: Trust,
-    /// What it was made from, and who was party to that.
+    /// What it was made from, and who perceived that.
     pub provenance: EntryProvenance,
 }
 

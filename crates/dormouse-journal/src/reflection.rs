@@ -90,8 +90,8 @@ impl Journal {
     /// The change that begins a reflection on the latest entries since the last one, whether or not it is due. `None` if there are
     /// none, or one is under way. Conclusions from conclusions are left out.
     ///
-    /// A conclusion is known to those who were party to everything that it is made from. So that it is known to somebody, the entries are
-    /// one group of those that the same people were party to, the one with the most importance; the others are left for another
+    /// A conclusion is known to those who perceived everything that it is made from. So that it is known to somebody, the entries are
+    /// one group of those that the same people perceived, the one with the most importance; the others are left for another
     /// reflection.
     #[must_use]
     pub fn plan_reflection(&self, policy: &ReflectionPolicy) -> Option<JournalChange> {
@@ -157,7 +157,7 @@ fn as_shown(entry: &JournalEntry) -> AnalysedText<'_> {
     })
 }
 
-/// Entries that the same people were party to.
+/// Entries that the same people perceived.
 struct Group<'a> {
     known_to: &'a Audience,
 }
@@ -178,7 +178,7 @@ impl Group<'_> {
     }
 }
 
-/// The group with the most importance, and of several the one with the oldest entry; one that somebody was party to goes first.
+/// The group with the most importance, and of several the one with the oldest entry; one that somebody perceived goes first.
 fn largest_group<'a>(newest_first: &[&'a JournalEntry]) -> Option<Group<'a>> {
     let groups = newest_first.iter().map(|entry| Group {
         known_to: &entry.provenance.audience,

@@ -61,7 +61,7 @@ pub(crate) fn answer(question: &str, result: &Value, voice: &Voice<'_>) -> Strin
     }
     match basis(question, result) {
         Some(basis) => basis,
-        // The memory has something that not everybody who hears the answer was party to.
+        // The memory left something out, because not everybody who hears the answer perceived it.
         None if result.get("left_out").is_some() => voice.say(Topic::Withheld, ""),
         None => voice.say(Topic::Unknown, ""),
     }

@@ -107,7 +107,7 @@ impl Call<'_> {
         priority.and_then(|priority| u8::try_from(priority).ok())
     }
 
-    /// The goal with the number in an argument, if there is one. A goal that not everybody who listens was party to is not known
+    /// The goal with the number in an argument, if there is one. A goal that not everybody who listens perceived is not known
     /// here.
     pub(super) fn goal(&self, key: &str) -> Result<Option<&Goal>, String> {
         let Some(number) = self.arguments.get(key).and_then(Value::as_u64) else {

@@ -86,7 +86,7 @@ impl Call<'_> {
         Ok(Event::JournalChanged(changed))
     }
 
-    /// The earlier entry that a new one repeats, if everybody who listens was party to that.
+    /// The earlier entry that a new one repeats, if everybody who listens perceived that.
     pub(super) fn repeated(&self, changes: &[JournalChange]) -> Option<EntryId> {
         let linked = changes.iter().find_map(|change| match change {
             JournalChange::Linked { to, .. } => Some(*to),
@@ -158,7 +158,7 @@ pub(super) fn least_trust<'a>(entries: impl IntoIterator<Item = &'a JournalEntry
     trusts.fold(Trust::FULL, Trust::lowest)
 }
 
-/// The result with how many entries are not shown, because not everybody who listens was party to them.
+/// The result with how many entries are not shown, because not everybody who listens perceived them.
 pub(super) fn with_withheld(mut result: Value, withheld: usize) -> Value {
     if let (Value::Object(fields), 1..) = (&mut result, withheld) {
         fields.insert("withheld".to_owned(), withheld.into());

@@ -60,7 +60,7 @@ pub(crate) enum MemoryQuery {
         draft: Box<Draft>,
         sources: Vec<Origin>,
         belief: Option<Value>,
-        /// Who hears the answer: of what they were not party to, nothing is done and nothing is said.
+        /// Who hears the answer: of what they did not perceive, nothing is done and nothing is said.
         listeners: Option<Audience>,
     },
 }

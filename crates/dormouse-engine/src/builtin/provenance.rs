@@ -36,7 +36,7 @@ pub(crate) struct Provenance {
     /// All that it rests on: what it names, or what is being answered, and all that supply what these lack or lower its
     /// trust. If they are too many, the least trusted are listed; the trust counts all.
     pub(crate) sources: Sources,
-    /// Who may learn it: those who were party to everything that was shown, and so to all of its sources.
+    /// Who may learn it: those who perceived everything that was shown, and so all of its sources.
     pub(crate) audience: Option<Audience>,
     /// Whether nothing that was shown supplies a part of it.
     pub(crate) is_inferred: bool,

@@ -167,7 +167,7 @@ impl Consolidator {
                 ReflectionStep::Conclude(questions, ids) => {
                     let ids: Vec<_> = ids.iter().flatten().copied().collect();
                     let pieces = pieces(memory, &state, &ids).await?;
-                    // A reply to evidence that is not all there any more is not used: who was party to it is not known.
+                    // A reply to evidence that is not all there any more is not used: who perceived it is not known.
                     let shown = pieces.iter().map(|piece| piece.id).collect();
                     let about = Consultation::Insights { evidence: shown };
                     let reply = match insights_request(questions, &pieces, &policy) {
@@ -338,8 +338,8 @@ fn pending(state: &State) -> Vec<dormouse_journal::EntryId> {
     under_way.map(|it| it.entries.clone()).unwrap_or_default()
 }
 
-/// For each question, the memories that speak to it, of those that everybody was party to who was party to the entries: so a conclusion
-/// is known to somebody.
+/// For each question, the memories that help to answer it, among those whose audience includes everybody who perceived
+/// the entries. So a conclusion is known to somebody.
 async fn evidence<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,
@@ -361,7 +361,7 @@ async fn evidence<L: Append + ReadEvents>(
     Ok(all)
 }
 
-/// Who was party to all entries of the reflection under way: its questions may repeat what they say.
+/// Who perceived all entries of the reflection under way: its questions may repeat what they say.
 fn known_to_entries(state: &State) -> Audience {
     let journal = state.journal.journal();
     let under_way = journal.reflection().under_way.as_ref();

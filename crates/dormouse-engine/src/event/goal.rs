@@ -31,7 +31,7 @@ pub struct GoalNote {
     pub text: String,
     /// How far they are believed.
     pub trust: Trust,
-    /// Who was party to what they were made from, other than the assistant.
+    /// Who perceived what they were made from, other than the assistant.
     pub audience: Audience,
     /// What they rest on.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]

@@ -28,7 +28,7 @@ pub struct Remembered {
     /// Whom or what it is about, if that was said: an entity if the name means one only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Attribution>,
-    /// Who was party to everything that it may have been made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived everything that it may have been made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }

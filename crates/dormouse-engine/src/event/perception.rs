@@ -41,7 +41,7 @@ pub struct MovedTrust {
 }
 
 impl Perceived {
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     #[must_use]
     pub fn known_to(&self) -> Audience {
         match self.is_public {

@@ -19,10 +19,10 @@ pub struct Recollected<Item = RecalledItem> {
     /// Standing orders: what people asked for once and for all.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub orders: RecalledBlock,
-    /// Who was party to all of it, other than the assistant; absent if that was not looked at.
+    /// Who perceived all of it, other than the assistant; absent if that was not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
-    /// Relevant lines that were left out because not everybody who hears the answer was party to them. The prompt says that
+    /// Relevant lines that were left out because not everybody who hears the answer perceived them. The prompt says that
     /// there are some, and nothing about them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Withheld>,

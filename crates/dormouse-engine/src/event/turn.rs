@@ -82,7 +82,7 @@ pub struct Replied {
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
-    /// Who may hear what was made of it, other than the assistant: those who were party to everything that the prompt
+    /// Who may hear what was made of it, other than the assistant: those who perceived everything that the prompt
     /// showed. A message that was not for the assistant alone does not count: it is answered where it was said. Absent if
     /// anybody may.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,11 +8,11 @@ use super::MESSAGE;
 pub(super) struct ListedPart {
     pub(super) text: String,
     pub(super) tokens: u32,
-    /// Who was party to each text in it.
+    /// Who perceived each text in it.
     pub(super) audiences: Vec<Option<Audience>>,
 }
 
-/// A line, and who was party to the texts in it.
+/// A line, and who perceived the texts in it.
 pub(super) type ListedLine = (String, Vec<Audience>);
 
 impl ListedPart {

@@ -106,7 +106,7 @@ impl CachedResults {
             Event::EffectIntended(_) | Event::EffectSettled(_) => {
                 self.0.retain(|known| known.tool == SEARCH_JOURNAL);
             }
-            // Two people may turn out to be one, who was party to more.
+            // Two people may turn out to be one, who perceived more.
             Event::EntityChanged(changed) if !changed.is_by_call() => {
                 self.0.retain(|known| known.tool != SEARCH_JOURNAL);
             }

@@ -54,7 +54,7 @@ pub struct HistorySummary {
     pub tokens: u32,
     /// How far it is believed.
     pub trust: Trust,
-    /// Who was party to all of it, other than the assistant.
+    /// Who perceived all of it, other than the assistant.
     pub audience: Audience,
     /// What it was made of.
     pub sources: Sources,

@@ -107,7 +107,7 @@ impl FinishedTurn {
         }
     }
 
-    /// Who was party to all of it, other than the assistant.
+    /// Who perceived all of it, other than the assistant.
     pub(crate) fn known_to(&self) -> &Audience {
         self.kept.known_to.get_or_init(|| self.turn.known_to())
     }

@@ -39,7 +39,7 @@ impl Heard {
         }
     }
 
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     pub(crate) fn known_to(&self) -> Audience {
         match self.is_public {
             true => Audience::Public,

@@ -25,7 +25,7 @@ pub struct Promise {
     pub description: String,
     /// How far that is believed.
     pub trust: Trust,
-    /// Who was party to what it was made from, other than the assistant.
+    /// Who perceived what it was made from, other than the assistant.
     pub audience: Audience,
     /// What it waits for: any of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -26,7 +26,7 @@ pub struct Step {
     pub trust: Trust,
     /// The lowest trust of everything that the prompt showed before it.
     pub least_shown: Trust,
-    /// Who was party to everything that the prompt showed, other than the assistant. Nobody, if that is not known.
+    /// Who perceived everything that the prompt showed, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Who may hear its words, other than the assistant; anybody, if absent.

@@ -46,7 +46,7 @@ pub struct Occasion {
     /// The name of whom it is for; empty if it is for nobody.
     #[serde(default)]
     pub name: String,
-    /// Who was party to what it is about, other than the assistant. Absent if that is not recorded, and anybody may learn what
+    /// Who perceived what it is about, other than the assistant. Absent if that is not recorded, and anybody may learn what
     /// is done about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
@@ -218,7 +218,7 @@ impl Trigger {
         }
     }
 
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     pub(crate) fn known_to(&self) -> Audience {
         match (self.message(), self.promise()) {
             (Some(heard), _) => heard.known_to(),
@@ -237,7 +237,7 @@ impl Trigger {
         }
     }
 
-    /// Who was party to what became due, if that is recorded of it itself.
+    /// Who perceived what became due, if that is recorded of it itself.
     fn audience(&self) -> Option<&Audience> {
         match self {
             Self::Message(_) => None,
@@ -248,7 +248,7 @@ impl Trigger {
         }
     }
 
-    /// Whether what is said about it is only for those who were party to it: for one other alone, or for those who know the goal.
+    /// Whether what is said about it is only for those who perceived it: for one other alone, or for those who know the goal.
     pub(crate) fn is_for_one(&self) -> bool {
         let is_private = |heard: &Heard| {
             let source = &heard.perception.attested.source;

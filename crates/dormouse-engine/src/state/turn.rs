@@ -643,8 +643,8 @@ impl Turn {
         self.trigger.message()
     }
 
-    /// Who was party to all of it, other than the assistant: to what called for it, to what the model was shown, and to
-    /// what was said.
+    /// Who perceived all of it, other than the assistant: what called for it, what the model was shown, and what was
+    /// said.
     pub(crate) fn known_to(&self) -> Audience {
         let steps = self.steps.iter().filter(|step| !step.is_of_the_engine());
         let audiences = steps.flat_map(|step| {

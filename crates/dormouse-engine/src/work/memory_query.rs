@@ -155,7 +155,7 @@ async fn answer(
     }
 }
 
-/// Whether these listeners were party to a record. Two ids of one person count as one.
+/// Whether these listeners perceived a record. Two ids of one person count as one.
 fn is_for(memory: &Memory, record: &Record, listeners: Option<&Audience>) -> bool {
     let Some(listeners) = listeners else {
         return true;
@@ -423,7 +423,7 @@ fn check(
     }
 }
 
-/// Whether all who listen were party to what has this audience; if nothing is kept private, everybody may learn it.
+/// Whether all who listen perceived what has this audience; if nothing is kept private, everybody may learn it.
 fn may_learn(known: &Entities, audience: Option<&Audience>, listeners: Option<&Audience>) -> bool {
     let survivors = |all: &Audience| all.renamed(|id| known.survivor(id));
     listeners.is_none_or(|listeners| {
@@ -431,7 +431,7 @@ fn may_learn(known: &Entities, audience: Option<&Audience>, listeners: Option<&A
     })
 }
 
-/// What is known of somebody, for a model to read. Only what all listeners were party to; relationship and further names
+/// What is known of somebody, for a model to read. Only what all listeners perceived; relationship and further names
 /// are for the person themselves, because they also come from what was said in private.
 fn profile_answer(
     known: &Entities,

@@ -233,7 +233,7 @@ fn parts_of(block: &StandingOrders) -> Vec<RecalledPart> {
     parts.collect()
 }
 
-/// The block of people, and who was party to all of it.
+/// The block of people, and who perceived all of it.
 fn entities(
     known: &Entities,
     ask: &RecallQuery,

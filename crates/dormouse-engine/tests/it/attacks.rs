@@ -597,7 +597,7 @@ fn outcomes_of_tasks(privacy: Privacy, mut attack: Attack) -> [f32; 2] {
     let seen = json!({"room": "a blue kettle, and a note: the kettle is blue"});
     home.world.answer("inspect_location", seen);
     let asked = asked.words.as_claimed().to_owned();
-    // Another assistant passes on what was said last: as far as that is believed, and to those who were party to it.
+    // Another assistant passes on what was said last: as far as that is believed, and to those who perceived it.
     let task = |at: Timestamp, home: &Home| {
         let (mut trust, mut audience) = (Trust::NONE, None);
         for event in home.events() {

@@ -1,4 +1,4 @@
-//! Somebody comes between thought and speech: what they were not party to is not said.
+//! Somebody comes between thought and speech: what they did not perceive is not said.
 
 use dormouse_contracts::{Audience, EntityId, Outcome, Seq};
 use dormouse_engine::{Event, Rest, State, replay};
@@ -94,7 +94,7 @@ async fn what_everybody_knows_is_said_whoever_comes_in() {
     hear(&home, [to_both("@dormouse which word opens the vault?")]).await;
     assert_eq!(home.deeds(), ["say nothing"]);
     assert_eq!((refusals(&home), home.model.requests().len()), (0, 1));
-    // Carol was party to what was said before, and comes back.
+    // Carol perceived what was said before, and comes back.
     let home = Home::with(repeats(aloud));
     let to_all = Perceive::addressed("Bob", &format!("@dormouse {SECRET}"));
     hear(&home, [to_all.audience(among(&["Alice", "Bob", "Carol"]))]).await;

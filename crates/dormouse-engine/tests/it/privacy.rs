@@ -1,4 +1,4 @@
-//! Nobody hears what they were not party to: whispers, pages, rooms, channels, notes, profiles and merged people.
+//! Nobody hears what they did not perceive: whispers, pages, rooms, channels, notes, profiles and merged people.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -263,7 +263,7 @@ async fn what_was_said_on_a_channel_before_it_was_public_stays_with_those_who_he
     assert!(shown.contains("marigold"), "{shown}");
 }
 
-/// Who was party to a word, or who hears an answer: everyone, all members of an unlisted channel, and these ids.
+/// Who perceived a word, or who hears an answer: everyone, all members of an unlisted channel, and these ids.
 #[derive(Clone, Debug, Default)]
 struct Party {
     everyone: bool,
@@ -293,7 +293,7 @@ impl Party {
 struct Scene {
     heard: BTreeMap<String, Party>,
     are_merged: bool,
-    /// Who hears the answer to the present message, and who was party to the message.
+    /// Who hears the answer to the present message, and who perceived the message.
     listeners: Party,
     speaker: &'static str,
     /// Whether the present message is known to everyone.
@@ -304,7 +304,7 @@ struct Scene {
     /// Who comes in before the answer.
     comer: Option<&'static str>,
     is_guild_public: bool,
-    /// The words that begin what was said to somebody who was not party to all of it: the world must be asked to refuse it.
+    /// The words that begin what was said to somebody who did not perceive all of it: the world must be asked to refuse it.
     unsayable: Vec<(String, &'static str)>,
     /// Who was judged well, and the word of the message that was answered then.
     judged: Vec<(&'static str, String)>,
@@ -589,7 +589,7 @@ enum Command {
     Consolidate,
     /// Duplicates become one.
     Fold,
-    /// A line is imported, with those who were party to it or without.
+    /// A line is imported, with those who perceived it or without.
     Import(usize),
     /// A record is made public.
     Publish,
@@ -814,7 +814,7 @@ fn audible(scene: &Scene) -> Audience {
     }
 }
 
-/// What the world was not asked to refuse, although somebody who would hear it was not party to it.
+/// What the world was not asked to refuse, although somebody who would hear it did not perceive it.
 fn said_to_others(home: &Home, scene: &Scene) -> Vec<String> {
     let intended = home.events().into_iter().filter_map(|event| match event {
         Event::EffectIntended(intended) => Some(intended),
@@ -836,7 +836,7 @@ fn said_to_others(home: &Home, scene: &Scene) -> Vec<String> {
     said
 }
 
-/// Plays a scene, and returns what was shown to somebody who was not party to it.
+/// Plays a scene, and returns what was shown to somebody who did not perceive it.
 async fn leaks_of(
     happenings: &[Happening],
     privacy: Privacy,

@@ -651,7 +651,7 @@ fn home(history: usize) -> (Home, Arc<Mutex<BTreeSet<Origin>>>) {
     (home, ids)
 }
 
-/// How far the facts and projects that it keeps for itself are believed, and who was party to them.
+/// How far the facts and projects that it keeps for itself are believed, and who perceived them.
 fn kept_for_itself(home: &Home) -> BTreeMap<Origin, (Trust, Audience)> {
     let stored = home.log.events(&crate::home::key());
     let kept = stored.iter().filter_map(|stored| {

@@ -23,7 +23,7 @@ pub struct ReflectionEvidence {
     pub from: Attribution,
     /// How far it is believed.
     pub trust: Trust,
-    /// Who was party to it.
+    /// Who perceived it.
     pub audience: Audience,
     /// How many conclusions lie between it and what happened; see [`EntryProvenance::depth`].
     pub depth: u8,

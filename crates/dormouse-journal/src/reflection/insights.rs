@@ -130,7 +130,7 @@ impl ReadInsights {
     /// Reads the reply to a request about this evidence; `None` if it is not a list.
     ///
     /// An insight is believed at most as far as [an inference](SourceType::Inference), as the evidence that it names, and as all
-    /// other evidence and all questions that supply its words ([`support`]). It is known to those who were party to all evidence that was shown.
+    /// other evidence and all questions that supply its words ([`support`]). It is known to those who perceived all evidence that was shown.
     #[must_use]
     pub fn of(
         reply: &str,

@@ -36,7 +36,7 @@ pub struct ReflectionUnderWay {
     pub entries: Vec<EntryId>,
     /// The last entry that it takes into account.
     pub through: EntryId,
-    /// Who was party to all of these entries, if the log says so.
+    /// Who perceived all of these entries, if the log says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_to: Option<Audience>,
     /// Earlier entries that count for another reflection.

@@ -28,7 +28,7 @@ pub struct JournalQuery {
     pub min_importance: Importance,
     /// Only entries that are believed at least this far.
     pub min_trust: Trust,
-    /// Only entries that all of these were party to.
+    /// Only entries that all of these people perceived.
     pub listeners: Option<Audience>,
     /// The most matches.
     pub limit: usize,

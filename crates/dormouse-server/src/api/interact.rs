@@ -52,7 +52,7 @@ pub(crate) struct MessageOutcome {
     message: Option<u64>,
     /// `waiting`, `answered`, `silent`, `unanswered` or `ignored`. A message that waits is kept, and dealt with once.
     outcome: &'static str,
-    /// What it said in answer, as far as the one who asked was party to it.
+    /// What it said in answer, as far as the one who asked perceived it.
     answer: Vec<Spoken>,
     /// Why the message got no answer.
     #[schema(value_type = Option<Value>)]
@@ -314,7 +314,7 @@ impl Course {
         }
     }
 
-    /// What an act says, if the one who asked is party to it.
+    /// What an act says, if the one who asked perceives it.
     fn spoken(&self, act: &EffectIntended) -> Option<Spoken> {
         let ActSpeech::Speaks(speech) = &act.speech else {
             return None;

@@ -36,7 +36,7 @@ pub(crate) struct RecordView {
     from: Value,
     /// How far it is believed, 0 to 1.
     trust: f64,
-    /// Who was party to it.
+    /// Who perceived what it says.
     #[schema(value_type = Value)]
     audience: Value,
     tags: Vec<String>,

@@ -18,7 +18,7 @@ fn shown(text: &str) -> String {
     one_line(&escape_template_tokens(text))
 }
 
-/// Who may learn the words of another assistant here: where everything may be told to everybody, nobody knows who was party to them.
+/// Who may learn the words of another assistant here: where everything may be told to everybody, nobody knows who perceived them.
 fn audience(words: &DelegatedWords, privacy: Privacy) -> Option<Audience> {
     let none = (privacy == Privacy::Kept).then(Audience::nobody);
     words.audience.clone().or(none)
