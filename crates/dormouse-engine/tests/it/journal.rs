@@ -224,7 +224,10 @@ async fn what_does_not_fit_is_refused_with_a_reason_and_a_name_is_only_a_name() 
         .collect();
     assert!(errors[0].contains("blank"), "{errors:?}");
     assert!(errors[1].contains("importance"), "{errors:?}");
-    assert!(errors[2].contains("give each one by itself"), "{errors:?}");
+    assert!(
+        errors[2].contains("give each label separately"),
+        "{errors:?}"
+    );
     assert!(errors[3].contains("source_type"), "{errors:?}");
     let review = &results(&home, "review_journal")[0]["error"];
     assert!(
