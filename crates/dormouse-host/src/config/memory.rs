@@ -72,7 +72,7 @@ impl MemorySection {
     }
 }
 
-/// The requested encoder, written as for `--embedder`.
+/// The configured encoder, written as for `--embedder`.
 #[derive(Clone, Debug)]
 pub struct ConfiguredEmbedder(pub EmbedderRef);
 
