@@ -19,7 +19,7 @@ pub(super) struct WithheldTurn {
     at: String,
     /// The message that was answered.
     message: Seq,
-    /// Who perceived the message, and so hears the answer.
+    /// Who perceived the message, and therefore hears the answer.
     listeners: Audience,
     /// The audience of the record at that time.
     audience: Audience,
