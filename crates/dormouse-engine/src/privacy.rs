@@ -17,13 +17,13 @@ use crate::{
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
 pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
-    // Nobody hears what is thought when it looks back or sleeps, and nobody learns what comes of it.
+    // A turn of looking back or of sleep has no listeners, and its results are private.
     if state.configuration.settings.privacy == Privacy::Shared || turn.trigger.is_unheard() {
         return None;
     }
     let reached = turn.answer_reaches();
     let others = state.identities.own().fold(reached, Audience::without);
-    // An answer that reaches nobody who is known may still be heard.
+    // If no listener is known, somebody unknown may still hear the answer.
     let is_unknown = others == Audience::nobody();
     Some(if is_unknown { Audience::Public } else { others })
 }
@@ -47,7 +47,7 @@ pub(crate) struct Shareable<'a> {
     pub(crate) projects: Vec<KnownProject<'a>>,
     /// What it keeps for itself, by number.
     pub(crate) notes: Vec<&'a SelfNote>,
-    /// What was noted and replaced or dropped since the last reply, whose prompt may have shown it.
+    /// Notes that were replaced or dropped since the last reply. The prompt of that reply may have shown them.
     pub(crate) replaced: Vec<&'a GoalNote>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct KnownProject<'a> {
 }
 
 impl KnownProject<'_> {
-    /// How far what is known of it is believed.
+    /// The lowest trust of its texts.
     pub(crate) fn least_trust(&self) -> Trust {
         let summary = self.project.summary.trust;
         self.context
@@ -154,7 +154,7 @@ pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journ
         return (Cow::Borrowed(all), 0);
     }
     let (mut known, withheld) = (all.clone(), hidden.len());
-    // That something was said again in private is not told either.
+    // A private repetition of an entry is hidden, too.
     let unlinked = hidden
         .iter()
         .map(|entry| JournalChange::Unlinked { entry: *entry });
@@ -164,14 +164,14 @@ pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journ
         reason: PruneReason::Faded,
     });
     for change in &changes {
-        // None of these is refused: the entries are there.
+        // This cannot fail, because the entries exist.
         let _done = known.apply(change, Timestamp::EPOCH);
     }
     (Cow::Owned(known), withheld)
 }
 
 /// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who perceived each part of it that is not of
-/// the turn itself, absent for parts of which that is not known: those were left to the listeners.
+/// the turn itself, absent for parts with an unknown audience, which were chosen for the listeners.
 ///
 /// The words may repeat everything that was shown, so it is those who perceived all of it: a message that was said to
 /// the assistant alone, `shown`, the steps before, and what these looked up in the memory. A message that others heard
@@ -195,7 +195,7 @@ pub(crate) fn may_hear<'a>(
         within.into_iter().chain(results)
     });
     let message = match turn.trigger.goal() {
-        // Nobody may be known to listen, and it is still not for anybody else.
+        // Even if no listener is known, nobody else may hear it.
         Some(goal) => Some(Cow::Borrowed(&goal.description.audience)),
         None => of_listeners(turn.trigger.is_for_one()),
     };
@@ -207,7 +207,7 @@ pub(crate) fn may_hear<'a>(
             true => Cow::Owned(renamed(&part, state)),
             false => part,
         };
-        // Nearly all parts are known to the same people.
+        // Nearly all parts have the same audience, so this is the fast path.
         match part.covers(&all) {
             true => all,
             false => all.intersection(&part),
@@ -277,7 +277,7 @@ pub(crate) fn audience_of_act(
     Some(known_to.intersection(&listener))
 }
 
-/// Whether a name is that of the sender, or of whom something was promised.
+/// Whether a name is that of the sender, or of the person to whom something was promised.
 fn is_addressed(trigger: &Trigger, name: &str) -> bool {
     let sender = trigger
         .message()

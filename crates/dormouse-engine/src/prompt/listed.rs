@@ -36,7 +36,7 @@ impl ListedPart {
             let line = format!("\n{line}");
             let more = counter.count(&line).tokens.saturating_add(1);
             if part.tokens.saturating_add(more) > cap {
-                // The room for the note was not counted, so it takes that of a line.
+                // The note was not counted, so it takes the room of a line.
                 part.text += &format!("\n(and {} more)", all - place);
                 part.tokens = part.tokens.saturating_add(MESSAGE);
                 break;
