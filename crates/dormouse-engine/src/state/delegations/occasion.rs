@@ -1,4 +1,4 @@
-//! What a task, or its result, calls for.
+//! The turns that a task and its result call for.
 
 use dormouse_contracts::{AssistantId, AssistantTask, Audience, Seq, TaskReport, Timestamp, Trust};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
@@ -11,7 +11,7 @@ use crate::{
     state::trigger::{Occasion, OccasionKind},
 };
 
-/// The most characters of a task that its result repeats.
+/// The maximum number of characters of a task that are repeated with its result.
 const TASK_SHOWN: usize = 500;
 
 fn shown(text: &str) -> String {
@@ -24,7 +24,7 @@ fn audience(words: &DelegatedWords, privacy: Privacy) -> Option<Audience> {
     words.audience.clone().or(none)
 }
 
-/// The same for a model that reads no prompt.
+/// The task as data, for a program that reads no prompt.
 fn data(other: Option<&AssistantId>, task: &str, report: Option<TaskReport>) -> AssistantTask {
     AssistantTask {
         other: other.cloned(),
@@ -33,7 +33,7 @@ fn data(other: Option<&AssistantId>, task: &str, report: Option<TaskReport>) -> 
     }
 }
 
-/// Who may learn something that is made of both.
+/// Who may learn something that is made from both.
 fn of_both(one: Option<Audience>, other: Option<Audience>) -> Option<Audience> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(&other)),
