@@ -1,4 +1,4 @@
-//! What waits for a turn, and the turns that are open.
+//! The triggers that wait for a turn, and the open turns.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::{
     event::{Event, Perceived, TickEnded},
 };
 
-/// What waits for a turn, and the turns that are open.
+/// The triggers that wait for a turn, and the open turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
     waiting: VecDeque<Trigger>,

@@ -137,7 +137,7 @@ async fn lines(
     let mut audience = Audience::Public;
     for found in recall.items {
         let mut line = line(&found.record);
-        // The memory may also return neighbours of a match, which the prompt may show anyway.
+        // The memory may also return neighbours of a match, which the prompt may already show.
         if ask.without.contains(&line.record) || waits(&line, ask.through) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Somebody comes between thought and speech: what they did not perceive is not said.
+//! Somebody arrives between the model's reply and the act: words that they did not perceive are not said.
 
 use dormouse_contracts::{Audience, EntityId, Outcome, Seq};
 use dormouse_engine::{Event, Rest, State, replay};
@@ -20,7 +20,7 @@ fn to_both(text: &str) -> Perceive {
     Perceive::addressed("Bob", text).audience(among(&["Alice", "Bob"]))
 }
 
-/// Says everything that it is shown about the vault, in the way in which it was asked.
+/// A model that says everything it is shown about the vault, in the way in which it was asked.
 fn repeats(way: fn(&str) -> ScriptedTurn) -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         let knows = shown(request).contains("plumbago");
@@ -60,7 +60,7 @@ async fn state(home: &Home) -> State {
 
 #[tokio::test(start_paused = true)]
 async fn who_comes_in_between_hears_nothing_that_was_made_for_fewer() {
-    // From earlier turns, and from the memory alone.
+    // The words come from earlier turns, or from the memory alone.
     for history in [20, 0] {
         hears_nothing_that_was_made_for_fewer(history).await;
     }

@@ -1,11 +1,11 @@
-//! How far a turn has come.
+//! The phase of a turn.
 
 use dormouse_contracts::{ServiceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{StopReason, UnansweredCause};
 
-/// How far a turn has come.
+/// The phase of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
