@@ -57,7 +57,7 @@ struct ApprovalLine<'a> {
     allowed_by: Option<&'a str>,
 }
 
-/// Shows what waits to be confirmed, and what is confirmed and not done yet.
+/// Shows the acts that wait for confirmation, and those that are confirmed but not done yet.
 pub(crate) fn list(places: &Places, command: ListApprovals) -> Result<Exit, CommandError> {
     let printing = command.json.printing();
     let data = crate::data::locate(places.data.as_deref())?;

@@ -51,16 +51,17 @@ pub(crate) enum Command {
     /// Visit the assistant and talk to it, from a terminal or a pipe
     #[command(after_help = exit::HELP)]
     Play(Play),
-    /// Let the assistants live without anybody at the keyboard, until a signal puts them away
+    /// Run the assistants without a visitor, until a signal ends the program
     #[command(after_help = exit::HELP)]
     Run(Run),
-    /// The same, and a REST API over HTTP (docs/rest-api.md); `dormouse token` says who may use it
+    /// Run the assistants and a REST API over HTTP (docs/rest-api.md); `dormouse token` controls who may use it
     #[command(after_help = exit::HELP)]
     Serve(Serve),
     /// Create, list and revoke the tokens of the REST API
     #[command(subcommand, after_help = exit::HELP)]
     Token(TokenCommand),
-    /// Visit the assistant and record what its models are asked and reply, for a bug report, a test or --replay
+    /// Visit the assistant and record the requests to its models and their replies, for a bug report, a test or
+    /// --replay
     #[command(after_help = exit::HELP)]
     Record(Record),
     /// List, look up, create, clone, tag, archive and restore the assistants of the folder
@@ -80,7 +81,7 @@ pub(crate) enum Command {
     /// Show how far the ticks of an assistant may go and why, and what its tools did
     #[command(subcommand, after_help = exit::HELP)]
     Exec(Exec),
-    /// Show what its model is shown, part by part, and see to templates
+    /// Show the prompt of its model, part by part, and manage templates
     #[command(after_help = exit::HELP)]
     Prompt(Prompt),
     /// List the tools of assistants, and show one
@@ -102,16 +103,16 @@ pub(crate) enum Command {
     Deny(AnswerApproval),
     /// Show what the assistant may spend on its model, and what is left of that
     Budget(Budget),
-    /// Reset what prompts show of earlier turns
+    /// Clear the history that prompts show
     #[command(subcommand)]
     History(History),
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
-    /// Write everything that is kept of a person as JSON (docs/json-output.md)
+    /// Write everything that is stored about a person as JSON (docs/json-output.md)
     #[command(after_help = exit::HELP)]
     Export(Export),
-    /// Take what a person said, a record, a span of time or a text out of the log and everything that follows from it
+    /// Remove what a person said, a record, a span of time or a text from the log and from everything derived from it
     #[command(after_help = exit::HELP)]
     Forget(Box<Forget>),
     /// Inspect and change what the assistant knows about people and things
@@ -120,10 +121,10 @@ pub(crate) enum Command {
     /// Copy the data folder to another place, also while assistants live in it
     #[command(after_help = exit::HELP)]
     Backup(Backup),
-    /// List what the assistant means to do for people, and what became of it
+    /// List what the assistant means to do for people, and how it ended
     #[command(subcommand)]
     Commitment(Commitment),
-    /// List the tasks that assistants give to each other, and what became of them
+    /// List the tasks that assistants give to each other, and how they ended
     #[command(subcommand)]
     Delegation(Delegation),
     /// Begin, change, swap and inspect what the assistant works on
@@ -135,7 +136,7 @@ pub(crate) enum Command {
     /// Read, search and write what the assistant wrote down
     #[command(subcommand, after_help = exit::HELP)]
     Journal(Box<JournalCommand>),
-    /// Let the assistant sleep: it has no turns until it wakes, and puts in order what it knows
+    /// Let the assistant sleep: it answers nobody until it wakes, and puts its knowledge in order
     #[command(after_help = exit::HELP)]
     Sleep(Box<SleepCommand>),
     /// Wake the assistant
@@ -176,27 +177,27 @@ pub(crate) struct Play {
     pub(crate) script: Option<PathBuf>,
 }
 
-/// Living without a visitor.
+/// Running without a visitor.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
 }
 
-/// Living without a visitor, with a REST API.
+/// Running without a visitor, with a REST API.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Serve {
-    /// Where it listens; without a token only addresses of this machine are possible
+    /// Where it listens; until a token exists, only addresses of this machine are allowed
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8420")]
     pub(crate) listen: SocketAddr,
-    /// A further name under which clients may call it; may be given several times
+    /// A further host name that clients may use; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
     #[command(flatten)]
     pub(crate) run: Run,
 }
 
-/// Visiting, and recording what is said to models.
+/// Visiting, and recording the exchanges with models.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Record {
     /// The new file; an existing file is never overwritten. Keys and personal data are removed (docs/recording.md)
@@ -233,7 +234,7 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
-    /// Each argument of each command with a value that nothing has.
+    /// Each argument of each command, with a value that does not exist.
     fn refusals(command: &clap::Command, path: &[String]) -> Vec<String> {
         let mut all = Vec::new();
         for below in command.get_subcommands() {

@@ -27,18 +27,18 @@ use crate::{
 /// The assistants of the folder.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Assistant {
-    /// List them, without those who are archived
+    /// List them, without archived ones
     List {
         /// Only those with this tag
         #[arg(long, value_name = "TAG")]
         tag: Option<Tag>,
-        /// Those who are archived, too
+        /// Also list archived ones
         #[arg(long)]
         archived: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Show one with its character and what is wrong with it, or everybody with a tag
+    /// Show one with its character and what is wrong with it, or all with a tag
     Show {
         /// Its key, or a tag
         #[arg(value_name = "KEY|TAG")]
@@ -57,9 +57,9 @@ pub(crate) enum Assistant {
         #[arg(long = "tag", value_name = "TAG")]
         tags: Vec<Tag>,
     },
-    /// Create one that is who another one is: persona, notices and tags. What the other one remembers stays with that one
+    /// Create one with the persona, notices and tags of another one, but without its memories
     Clone {
-        /// The key of the other one, which is not disturbed
+        /// The key of the original, which is not changed
         #[arg(value_name = "FROM")]
         from: AssistantId,
         /// The key of the clone
@@ -80,7 +80,7 @@ pub(crate) enum Assistant {
         #[arg(long, value_name = "TAG")]
         remove: Vec<Tag>,
     },
-    /// Put one away until it is restored. Its log, its memory and its character stay
+    /// Put one away until it is restored. Its log, its memory and its character are kept
     Archive {
         /// Its key
         #[arg(value_name = "KEY")]
@@ -93,7 +93,7 @@ pub(crate) enum Assistant {
         )]
         reason: String,
     },
-    /// Let one live again that is archived
+    /// Restore an archived one
     Restore {
         /// Its key
         #[arg(value_name = "KEY")]
@@ -125,7 +125,7 @@ impl CommandFailure for RosterError {
     }
 }
 
-/// Nobody has this key or tag.
+/// No assistant has this key or tag.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{who:?} is neither the key nor a tag of an assistant; `dormouse assistant list --archived` shows all"
@@ -208,7 +208,7 @@ impl Folder {
         }
     }
 
-    /// The log, while nobody runs the assistants.
+    /// The log, if no program runs the assistants.
     async fn open_to_write(&self) -> Result<RedbLog, CommandError> {
         check_format(&self.data).await?;
         Ok(RedbLog::open_existing(&self.data.log())?)
@@ -284,7 +284,7 @@ impl Folder {
         Ok(event.is_some())
     }
 
-    /// Everybody, by key.
+    /// All assistants, by key.
     async fn look_up_all(
         &self,
         log: &LogView,
@@ -302,7 +302,7 @@ impl Folder {
         let habitat = world.as_ref().map(|world| world as &dyn Habitat);
         let log = view_log(&self.data.log(), printing)?;
         let mut found = Vec::new();
-        // A key comes before a tag of the same name, and then the lives of others are not read.
+        // A key takes precedence over a tag of the same name. Then the logs of the others are not read.
         let known = log.assistants()?;
         if let Some((key, _)) = known.iter().find(|(key, _)| key.as_str() == who) {
             found.push(roster::look_up(&log, habitat, &self.config, key).await?);
@@ -317,7 +317,7 @@ impl Folder {
         self.print(found.iter(), printing).await
     }
 
-    /// The world; `None` if its file is missing or somebody else has it open.
+    /// The world; `None` if its file is missing or another process has it open.
     fn world(&self) -> Option<Sandbox> {
         if let Some(host) = callers_host() {
             return Some(host.world().clone());
@@ -389,14 +389,14 @@ struct AssistantLine<'a> {
     r#type: &'static str,
     assistant: &'a str,
     name: &'a str,
-    /// `null` if its character is not in the world, or the world was not asked.
+    /// `null` if its character is not in the world, or the world could not be read.
     character: Option<&'a str>,
     /// The last event.
     seq: u64,
     tags: &'a BTreeSet<Tag>,
     clone_of: Option<&'a str>,
     archived: bool,
-    /// `null` if nobody runs the assistants.
+    /// `null` if no program runs the assistants.
     awake: Option<bool>,
     wrong: Vec<String>,
 }

@@ -33,7 +33,7 @@ struct BudgetLine<'a> {
     left: f64,
 }
 
-/// Shows each budget under which the assistant lived last.
+/// Shows the budgets that were in force when the assistant last ran.
 pub(crate) fn run(places: &Places, command: Budget) -> Result<Exit, CommandError> {
     let printing = command.json.printing();
     let data = crate::data::locate(places.data.as_deref())?;
@@ -58,7 +58,10 @@ fn line<'a>(assistant: &'a AssistantId, budget: &BudgetStatus) -> BudgetLine<'a>
         BudgetKind::Tokens => ("tokens", 1.0),
         BudgetKind::Money => ("dollars", 1e12),
     };
-    #[expect(clippy::cast_precision_loss, reason = "nobody reads 15 digits")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "15 digits are more than people read"
+    )]
     let amount = |amount: u64| amount as f64 / unit;
     BudgetLine {
         r#type: "budget",

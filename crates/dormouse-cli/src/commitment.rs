@@ -1,4 +1,4 @@
-//! `dormouse commitment`: what the assistant means to do for people once something has come, and what became of it.
+//! `dormouse commitment`: what the assistant means to do for people once something has happened, and how it ended.
 
 use clap::Subcommand;
 use dormouse_contracts::{EntityId, Seq};
@@ -20,7 +20,7 @@ pub(crate) enum Commitment {
     List {
         #[command(flatten)]
         of: Whose,
-        /// Also list what is over: kept, or broken and why
+        /// Also list those that ended: kept, or broken and why
         #[arg(long)]
         all: bool,
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `dormouse delegation`: tasks that assistants give to each other, and what became of them.
+//! `dormouse delegation`: tasks that assistants give to each other, and how they ended.
 
 use clap::Subcommand;
 use dormouse_contracts::{AssistantId, EffectKey, Seq};
@@ -20,7 +20,7 @@ pub(crate) enum Delegation {
     List {
         #[command(flatten)]
         of: Whose,
-        /// Also list what is over: done, or not and why
+        /// Also list those that ended: done, or failed and why
         #[arg(long)]
         all: bool,
         #[command(flatten)]
@@ -93,7 +93,7 @@ pub(crate) fn run(places: &Places, command: Delegation) -> Result<Exit, CommandE
         Delegation::Status { of, json } => {
             let printing = json.printing();
             let (_, config, mut state) = effective(places, &data, &of, printing)?;
-            // What is configured holds from the next start on, and then it is in the log.
+            // The present configuration is not in the log before the next start, so it is applied here.
             state.configuration.settings.execution = config.execution.config();
             let status = delegation_status(&state);
             let mut line = json!({"type": "delegation_status"});

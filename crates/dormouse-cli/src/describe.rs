@@ -22,7 +22,7 @@ use crate::{
     grammar::{attributed, counted},
 };
 
-/// A sentence that says that another model answers than before.
+/// A sentence for a switch to another model.
 pub(crate) fn switch(switch: &ModelSwitch) -> String {
     let of = |(provider, model): &(ProviderId, ModelName)| match provider.as_str() == model.as_str()
     {
@@ -50,7 +50,7 @@ mod tests;
 /// How much of a text is printed.
 const EXCERPT: usize = 160;
 
-/// An event in words. An event that this program cannot read is printed as it is.
+/// An event in words. If this program cannot read an event, it prints the event unchanged.
 pub(crate) fn event(stored: &StoredEvent) -> String {
     let what = match Event::decode(stored) {
         Ok(event) => decoded(&event),
@@ -73,7 +73,7 @@ fn reason(rule: Rule) -> &'static str {
     }
 }
 
-/// The trust of a message, and why it is not that of its source.
+/// The trust of a message, and why it differs from that of its source.
 fn trust(perceived: &Perceived) -> String {
     let Some(MovedTrust { source, by }) = perceived.moved else {
         return perceived.trust.to_string();
@@ -86,7 +86,7 @@ fn trust(perceived: &Perceived) -> String {
     )
 }
 
-/// What was selected to be forgotten, without its words.
+/// The selection of what was forgotten, without its words.
 fn selected(selected: &Selected) -> String {
     match selected {
         Selected::Person { ids } if ids.is_empty() => {
@@ -393,7 +393,7 @@ fn decoded(event: &Event) -> String {
     }
 }
 
-/// What is changed of a goal.
+/// The changes of a goal.
 fn goal_change(it: &GoalUpdated) -> String {
     let status = it.status.as_ref().map(|status| status.to_text());
     let priority = it.priority.map(|priority| format!("priority {priority}"));
@@ -409,7 +409,7 @@ fn goal_change(it: &GoalUpdated) -> String {
     changes.map(|change| format!(", {change}")).collect()
 }
 
-/// What is changed of a project.
+/// The changes of a project.
 fn project_change(it: &ProjectUpdated) -> String {
     let status = it.status.map(|status| status.to_string());
     let words = |note: &Option<GoalNote>| note.as_ref().map(|note| excerpt(&note.text));
@@ -435,7 +435,7 @@ fn roster(change: &RosterChange) -> String {
     }
 }
 
-/// What the assistant lives under from now on.
+/// The assessment of a task.
 fn task_assessed(it: &TaskAssessed) -> String {
     let assessment = &it.assessment;
     let by = match it.asked.as_ref().map(|call| &call.outcome) {
@@ -521,7 +521,7 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
     }
 }
 
-/// What was left out of a prompt, and why, for the operator.
+/// A record that was left out of a prompt, and why, for the operator.
 pub(crate) fn withheld_record(record: RecordId, audience: &Audience) -> String {
     format!("#{record} left out, because it is known to {audience}")
 }
@@ -576,7 +576,7 @@ fn rounded(milliseconds: f64) -> String {
     format!("{minutes:.0} min {:.0} s", seconds - 60.0 * minutes)
 }
 
-/// What became of an act.
+/// The outcome of an act.
 fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done(_) => "done".to_owned(),
@@ -609,7 +609,7 @@ pub(crate) fn stop_cause(cause: &StopCause) -> String {
     }
 }
 
-/// How much of the history is left out of prompts from here on.
+/// How much of the history prompts no longer show.
 fn compacted(it: &Compacted) -> String {
     let dropped: usize = it.dropped.iter().map(|span| span.turns.len()).sum();
     let facts = match it.extraction {
@@ -724,7 +724,7 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     }
     text += &safety(&status.safety);
     for tool in &status.tools_not_attempted {
-        text += &format!("; {tool} gave no answers and is left alone for now");
+        text += &format!("; {tool} did not answer and is not called for now");
     }
     text += &sleep::status(status);
     text += &ticks(status);
@@ -741,7 +741,7 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     text
 }
 
-/// How many ticks there were since the program began, and why those that did nothing did so.
+/// How many ticks there were since the program began, and why some of them did nothing.
 fn ticks(status: &Status) -> String {
     let Skipped {
         emergency_stop,
@@ -791,7 +791,7 @@ pub(crate) fn span_of(budget: &BudgetStatus) -> &'static str {
     }
 }
 
-/// How often it was stopped and what may stop it, behind something else; nothing if all is well.
+/// How often it was stopped and what may stop it, as a suffix; empty if all is well.
 pub(crate) fn safety(counters: &SafetyCounters) -> String {
     let mut text = String::new();
     if counters.stops > 0 {
@@ -831,7 +831,7 @@ pub(crate) fn source_name(source: &SourceKind) -> &'static str {
     }
 }
 
-/// Why a tick ended, which one it was, how long it lasted and what it did.
+/// Why a tick ended, its number, how long it lasted and what it did.
 fn tick_ended(ended: &TickEnded) -> String {
     let later = ended.resume_at.map(|at| format!("; goes on at {at}"));
     let tick = ended.tick.map(|tick| format!("; tick {tick}"));

@@ -89,8 +89,8 @@ impl Diagnostics {
         }
     }
 
-    /// From now on, writing waits only shortly for a reader of standard error that has stopped reading. A program that
-    /// handles termination signals needs this; otherwise nothing could end it while it waits.
+    /// From now on, writing waits only briefly for a reader of standard error that has stopped reading. A program that
+    /// handles termination signals needs this: otherwise a signal could not end it while it waits.
     pub(crate) fn limit_waiting(&self) -> io::Result<()> {
         if self.stderr.get().is_none() {
             drop(self.stderr.set(StderrActor::start()?));
@@ -151,7 +151,7 @@ impl MakeWriter<'_> for Diagnostics {
     }
 
     fn make_writer_for(&self, metadata: &Metadata<'_>) -> LogLine {
-        // A user who asks for more than warnings wants to see every line of them.
+        // If the user has asked for more than warnings, no line is held back.
         let is_warning = *metadata.level() <= Level::WARN;
         let mut line = self.make_writer();
         line.place = is_warning.then(|| metadata.callsite());
@@ -159,7 +159,7 @@ impl MakeWriter<'_> for Diagnostics {
     }
 }
 
-/// One line of the log; it is written when it is complete.
+/// One line of the program's log. It is written when it is complete.
 #[derive(Debug)]
 pub(crate) struct LogLine {
     diagnostics: Diagnostics,

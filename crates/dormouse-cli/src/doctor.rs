@@ -52,7 +52,8 @@ impl DoctorError {
     }
 }
 
-/// Checks everything and prints a line for each check. The exit code is that of the first error; doubts leave it at 0.
+/// Checks everything and prints a line for each check. The exit code is that of the first error; warnings do not change
+/// it.
 pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let (configuration, config) = configuration(places, &data);
@@ -86,7 +87,7 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     Ok(finding::exit(&findings))
 }
 
-/// Whether the program found one of its own assumptions broken during the checks.
+/// Reports if one of the program's own invariants failed during the checks.
 fn defects() -> Option<Finding> {
     let broken = broken_invariants();
     let text = format!(
@@ -116,8 +117,8 @@ fn folder(data: &DataFolder) -> Finding {
     }
 }
 
-/// Writes and removes a file as large as a short visit needs. Permissions, or a few bytes, do not show whether a disk
-/// has room.
+/// Writes and removes a file as large as a short visit needs. Checking permissions, or writing a few bytes, would not
+/// show whether the disk has room.
 fn try_writing(data: &DataFolder) -> io::Result<()> {
     let path = data.path().join(format!(".doctor.{}", std::process::id()));
     let mut file = fs::OpenOptions::new()

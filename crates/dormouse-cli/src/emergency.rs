@@ -19,7 +19,7 @@ use crate::{
     grammar::counted,
 };
 
-/// Seeing to the emergency stop.
+/// Managing the emergency stop.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Emergency {
     /// Trigger the stop: messages are kept, and none is answered until the stop is cleared
@@ -29,7 +29,7 @@ pub(crate) enum Emergency {
         /// Who stops the assistant, for the log [default: your user name]
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
-        /// Why, for the log and for those who look at the assistant
+        /// Why, for the log and for people who inspect the assistant
         #[arg(
             long,
             value_name = "TEXT",

@@ -20,14 +20,14 @@ use crate::{
     settings::{SettingLine, effective},
 };
 
-/// Seeing to how far ticks may go.
+/// Inspecting how far ticks may go.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Exec {
-    /// Print what the operator allows, what each kind of tick leaves of it, and which layer decides each value
+    /// Print what the operator allows, what each kind of tick restricts, and which layer decides each value
     Show {
         #[command(flatten)]
         of: Whose,
-        /// One kind of tick alone, such as tick_event
+        /// Only this kind of tick, such as tick_event
         #[arg(long, value_name = "TYPE", value_parser = context)]
         context: Option<ContextType>,
         #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) enum Exec {
     Metrics(calls::CallMetrics),
 }
 
-/// A name that no kind of tick has.
+/// A name that is not a kind of tick.
 #[derive(Debug, thiserror::Error)]
 #[error("expected {}", names())]
 pub(crate) struct NoContext;
@@ -80,13 +80,13 @@ struct PatternLine<'a> {
     assistant: &'a str,
     context: &'static str,
     entry: &'static str,
-    /// Whether something in the program enters it already.
+    /// Whether the program already uses this kind of tick.
     is_entered: bool,
     #[serde(flatten)]
     composed: &'a ComposedPattern,
 }
 
-/// How the assistant is now, as JSON.
+/// The current state of the assistant, as JSON.
 #[derive(Serialize)]
 struct NowLine<'a> {
     r#type: &'static str,
@@ -142,7 +142,7 @@ fn show(
     Ok(Exit::Success)
 }
 
-/// What decisions read of the configuration, as far as patterns depend on it.
+/// The settings on which execution patterns depend.
 fn settings(config: &Config, assistant: AssistantConfig) -> Result<Settings, OutOfRange> {
     let assistant = AssistantConfig {
         pattern: config.execution.pattern(),
@@ -198,7 +198,7 @@ fn in_full(row: &ContextRow, composed: &ComposedPattern, state: &State) -> Vec<S
     [entered].into_iter().chain(values).collect()
 }
 
-/// The name of a value as JSON has it.
+/// The name of a value in JSON.
 fn invariant_name(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
@@ -206,7 +206,7 @@ fn invariant_name(value: &impl Serialize) -> String {
     }
 }
 
-/// The tools that are offered, of those that the assistant last had.
+/// The tools that this filter offers, of those that the assistant last had.
 fn tools(filter: &ToolFilter, state: &State) -> String {
     let all = &state.configuration.tools;
     let names: Vec<_> = all
@@ -216,7 +216,7 @@ fn tools(filter: &ToolFilter, state: &State) -> String {
         .collect();
     match (all.is_empty(), names.len() == all.len()) {
         (true, _) if *filter == ToolFilter::default() => "all".to_owned(),
-        (true, _) => "known when the assistant has woken".to_owned(),
+        (true, _) => "known once the assistant has woken".to_owned(),
         (false, true) => format!("all {}", all.len()),
         (false, false) => names.join(", "),
     }

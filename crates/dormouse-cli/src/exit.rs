@@ -71,8 +71,8 @@ impl Exit {
     }
 }
 
-/// The exit code for a file that the command line names and that cannot be opened: it does not fit if it is missing, exists
-/// already, or is something else.
+/// The exit code if a file on the command line cannot be opened: a wrong command line if the file is missing, exists
+/// already, or is of another kind.
 pub(crate) fn file_exit(error: &io::Error) -> Exit {
     match error.kind() {
         io::ErrorKind::NotFound

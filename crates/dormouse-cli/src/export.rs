@@ -1,6 +1,6 @@
-//! `dormouse export`: everything that is kept of one person, from log and memory, as one JSON document.
+//! `dormouse export`: everything that is stored about one person, from log and memory, as one JSON document.
 //!
-//! It holds nothing that the person was not party to: what others said in private stays with them.
+//! It contains nothing that the person did not perceive: what others said in private is left out.
 
 mod tasks;
 
@@ -49,13 +49,13 @@ pub(crate) struct Export {
     /// Whose data: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID")]
     pub(crate) person: Option<String>,
-    /// Also lines that have a name of the person and no id, even if others have this name
+    /// Include lines with a name of the person and no id, even if others have this name
     #[arg(long)]
     pub(crate) named: bool,
     /// The new file; an existing file is never overwritten [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Only what this assistant keeps [default: every assistant of the folder]
+    /// Only what this assistant has stored [default: every assistant of the folder]
     #[command(flatten)]
     pub(crate) of: Whose,
 }
@@ -85,7 +85,7 @@ impl CommandFailure for ExportError {
     }
 }
 
-/// Everything that is kept of one person.
+/// Everything that is stored about one person.
 #[derive(Serialize)]
 struct Document {
     r#type: &'static str,
@@ -101,11 +101,11 @@ struct Whom {
     names: BTreeSet<String>,
     /// How many lines have only this name and no id. They count as the person's, because nobody else has the name.
     named_only: BTreeMap<String, u64>,
-    /// The same for names that others have, too. These lines are not in the document.
+    /// The same for names that other people also have. These lines are not in the document.
     unclear: BTreeMap<String, u64>,
 }
 
-/// What one assistant keeps.
+/// What one assistant has stored.
 #[derive(Default, Serialize)]
 struct Kept {
     assistant: String,
@@ -120,7 +120,8 @@ struct Kept {
     goals: Vec<Value>,
     /// The same for projects, and for what the assistant keeps for itself.
     own: Vec<Value>,
-    /// Tasks that were given to other assistants or came from them, and their results, of what the person said or with a name of theirs.
+    /// Tasks to or from other assistants, and their results, if they were made from what the person said or contain a
+    /// name of theirs.
     tasks: Vec<Value>,
     /// Entries of the journal that come from the person, or were made of what they said.
     journal: Vec<Value>,
@@ -128,7 +129,7 @@ struct Kept {
     withheld: u64,
 }
 
-/// Writes everything that is kept of one person.
+/// Writes everything that is stored about one person.
 pub(crate) fn run(places: &Places, export: &Export) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
     block_on(check_format(file.data()))??;
@@ -213,7 +214,7 @@ async fn document(
         if whose.contains(&key) {
             continue;
         }
-        // A task of the person may have come from there.
+        // This log may have given a task that was made from what the person said.
         let (mut talk, mut kept) = (Talk::default(), Kept::default());
         let read = |stored: &StoredEvent| talk.take_in(stored, ids, &mut kept);
         each_event(log, &key, .., read).await?;
@@ -256,7 +257,7 @@ fn is_party(ids: &BTreeSet<EntityId>, audience: &Audience) -> bool {
     ids.iter().any(|id| audience.includes(id) == Some(true))
 }
 
-/// What the person said, and what was answered, as far as the log is read.
+/// What the person said, and what was answered, in the part of the log that was read so far.
 #[derive(Default)]
 struct Talk {
     /// The events of the messages.
@@ -364,7 +365,7 @@ impl Talk {
         }
     }
 
-    /// Keeps what is noted about a goal or a project, or kept for itself, if it was made of what the person said.
+    /// Keeps a note about a goal, a project or the assistant itself, if it was made from what the person said.
     fn noted(
         &self,
         stored: &StoredEvent,
@@ -386,7 +387,7 @@ impl Talk {
             Event::SelfNoted(it) => ("note", json!(it.id)),
             _ => return,
         };
-        // What is said of where a project stands is about the one that is left.
+        // The update describes the project that is left, not the new one.
         let left = match event {
             Event::ProjectSwapped(it) => it.update.as_ref().zip(it.from.as_ref()),
             _ => None,
@@ -434,7 +435,7 @@ async fn from_memory(
             }
             let running = entities.conversation(id).into_iter();
             let ended = entities.archived(id).into_iter().map(|it| &it.conversation);
-            // If ids were merged, only the remaining one has conversations of its own.
+            // If ids were merged, only the remaining id has conversations.
             let is_own = entities.survivor(id) == id;
             for conversation in running.chain(ended).filter(|_| is_own) {
                 let mut conversation = conversation.clone();
@@ -455,7 +456,7 @@ async fn from_memory(
             if record.text.is_empty() || !is_about(record, person, said) {
                 continue;
             }
-            // Somebody knows what they said themselves.
+            // The person knows what they said themselves.
             match person.is(&record.speaker) || is_party(ids, &record.known_to()) {
                 true => kept.records.push(of_record(record)?),
                 false => kept.withheld += 1,
@@ -522,7 +523,7 @@ fn of_profile(mut profile: Profile, ids: &BTreeSet<EntityId>) -> (Profile, u64) 
     (profile, withheld)
 }
 
-/// Keeps the items that the person was party to. Returns how many it removed.
+/// Keeps the items that the person perceived. Returns how many it removed.
 fn keep_known<T>(
     items: &mut Vec<T>,
     ids: &BTreeSet<EntityId>,

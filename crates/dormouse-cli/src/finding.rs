@@ -40,7 +40,7 @@ pub(crate) fn print(findings: &[Finding]) -> io::Result<()> {
     out.flush()
 }
 
-/// The exit code of the first error; doubts leave it at 0.
+/// The exit code of the first error; 0 if there are only warnings.
 pub(crate) fn exit(findings: &[Finding]) -> Exit {
     let wrong = findings.iter().find_map(|finding| match finding {
         Finding::Wrong(_, exit) => Some(*exit),

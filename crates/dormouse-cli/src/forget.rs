@@ -1,8 +1,8 @@
-//! `dormouse forget`: what a person said, a record, a span of time or a text is taken out of every file of the data folder.
+//! `dormouse forget` removes what a person said, a record, a span of time or a text from every file of the data folder.
 //!
-//! [`prepare`] writes new files next to the old ones. One small file, the journal, is the moment from which it is done:
-//! before it is there, everything is as before; from then on [`journal`] puts the new files in place, and the next start of
-//! any command goes on with that.
+//! [`prepare`] writes new files next to the old ones. Writing one small file, the journal, is the commit point. Before
+//! that, nothing has changed. From then on, [`journal`] puts the new files in place, and after an interruption the next
+//! command continues with that.
 
 mod args;
 mod journal;
@@ -34,10 +34,10 @@ use crate::{
     exit::Exit,
 };
 
-/// What an operator types if everything would be forgotten.
+/// What an operator must type to forget everything.
 const EVERYTHING: &str = "forget everything";
 
-/// What is taken out of the log of each assistant.
+/// What is removed from the log of each assistant.
 type Plans = BTreeMap<AssistantId, ForgetPlan>;
 
 /// Nothing was forgotten.
@@ -95,7 +95,7 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
     let by = operator(command.by.clone())?;
     let printing = command.json.printing();
     if command.dry_run {
-        // A visit may be on, and nothing is written.
+        // Nothing is written here, so this also works during a visit.
         let log = view_log(&data.log(), printing)?;
         let assistants = log.assistants()?;
         let found = Found::of(places, &file, command, &log, assistants)?;
@@ -115,7 +115,7 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
         return found.nothing(command);
     }
     let summary = found.summary(command);
-    // Nobody is asked about what is due, so this is the only place where it is seen.
+    // Forgetting what is due asks nobody, so this is the only place where it is shown.
     if !command.yes && printing == Printing::Text {
         summary.print(printing, show::Moment::Before)?;
     }
@@ -137,7 +137,7 @@ pub(crate) fn run(places: &Places, command: &Forget) -> Result<Exit, CommandErro
     Ok(Exit::Success)
 }
 
-/// What is taken out of the folder.
+/// What is removed from the folder.
 struct Found {
     plans: Plans,
     files: prepare::FoundFiles,
@@ -147,7 +147,7 @@ struct Found {
 }
 
 impl Found {
-    /// Looks into the log and the folder. Changes nothing.
+    /// Searches the log and the folder. Changes nothing.
     fn of<L: ReadEvents + LoadSnapshot>(
         places: &Places,
         file: &MemoryFile,
@@ -189,7 +189,7 @@ impl Found {
         self.plans.values().all(|plan| plan.events() == 0) && self.files.is_nothing()
     }
 
-    /// Says that there is nothing to take out, which is what somebody hopes who looks regularly.
+    /// Reports that there is nothing to remove. For regular runs that is a success.
     fn nothing(&self, command: &Forget) -> Result<Exit, CommandError> {
         if !command.is_regular() {
             let selection = show::asked(&self.plans);
@@ -224,7 +224,7 @@ async fn plans<L: ReadEvents + LoadSnapshot>(
     }
     let mut people = KnownPeople::default();
     if command.person.is_some() {
-        // One person may be heard by several assistants, under several names.
+        // Several assistants may have heard the same person, under several names.
         for key in whose {
             people.read(log, key).await?;
         }
@@ -233,7 +233,7 @@ async fn plans<L: ReadEvents + LoadSnapshot>(
     Ok(ForgetPlan::of_each(log, whose, others, selection, &people).await?)
 }
 
-/// What is due to go because of its age.
+/// What must be removed because of its age.
 async fn due<L: ReadEvents + LoadSnapshot>(
     log: &L,
     whose: &[AssistantId],
@@ -286,7 +286,7 @@ fn selection(
     Ok(Selection::Span { from, until })
 }
 
-/// Asks at a terminal, unless the command line says yes. What takes everything is asked with more words.
+/// Asks at a terminal, unless `--yes` is given. Removing everything needs a longer confirmation.
 fn confirm(command: &Forget, plans: &Plans) -> Result<(), ForgetError> {
     let everything = plans.iter().find(|(_, plan)| plan.takes_everything());
     if command.yes {

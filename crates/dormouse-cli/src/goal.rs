@@ -24,7 +24,7 @@ pub(crate) enum GoalCommand {
     List {
         #[command(flatten)]
         of: Whose,
-        /// Those that were closed lately, too
+        /// Also list those that were closed lately
         #[arg(long)]
         closed: bool,
         #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) enum GoalCommand {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Say that a goal is reached
+    /// Mark a goal as reached
     Done {
         #[command(flatten)]
         which: Which,
@@ -109,7 +109,7 @@ pub(crate) struct When {
     /// The assistant pursues it at this time, without a message
     #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "every")]
     due: Option<Timestamp>,
-    /// It comes back: "daily 20:00", "weekly mon 08:00" or "every 2 hours", in UTC
+    /// It recurs: "daily 20:00", "weekly mon 08:00" or "every 2 hours", in UTC
     #[arg(long, value_name = "WHEN")]
     every: Option<Recurrence>,
 }
@@ -235,7 +235,7 @@ impl When {
     }
 }
 
-/// The goals, each behind what it is a part of.
+/// The goals, each after the goal that it is a part of.
 fn list(goals: &Goals, closed: bool, json: JsonFlag) -> Result<Exit, CommandError> {
     let printing = json.printing();
     let mut waiting: Vec<&Goal> = goals

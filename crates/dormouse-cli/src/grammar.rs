@@ -11,7 +11,7 @@ pub(crate) fn counted(count: impl Into<u128>, one: &str, many: &str) -> String {
     }
 }
 
-/// A name with the id of its bearer, so that it cannot be mistaken for another person's: `Alice (player:alice)`.
+/// A name with an id, so that it cannot be mistaken for another person's: `Alice (player:alice)`.
 pub(crate) fn identified(name: &str, id: Option<&EntityId>) -> String {
     match id {
         Some(id) => format!("{name} ({})", escape_id(id.as_str())),

@@ -9,11 +9,11 @@ use crate::{
     grammar::counted,
 };
 
-/// Seeing to the history.
+/// Managing the history.
 #[derive(Debug, Subcommand)]
 pub(crate) enum History {
-    /// Show no earlier turn in prompts, forgive earlier errors, and clear the emergency stop if it is on. Log and memory keep
-    /// everything
+    /// Leave earlier turns out of prompts, reset the error counts, and clear the emergency stop if it is on. Log and
+    /// memory keep everything
     Reset {
         #[command(flatten)]
         of: Whose,

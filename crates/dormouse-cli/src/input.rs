@@ -203,7 +203,7 @@ pub(crate) fn parse(line: &str, assistant: &str) -> Result<Input, InputError> {
     }
 }
 
-/// Speech to the assistant, directed by the server.
+/// Speech that the server directs to the assistant.
 pub(crate) fn speak_to(assistant: &str, words: Words) -> Act {
     Act::SayTo {
         to: assistant.to_owned(),
@@ -219,7 +219,7 @@ fn answer(answer: ApprovalAnswer, text: &str) -> Result<Command, InputError> {
     }
 }
 
-/// The arguments in a text: words, and several words in quotation marks as one.
+/// Splits a text into arguments. Words in quotation marks are one argument.
 fn arguments_of(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut rest = text.trim_start();

@@ -1,4 +1,4 @@
-//! What `play` prints, one item at a time. As JSON, these are the lines of `docs/json-output.md`.
+//! The items that `play` prints. As JSON, these are the lines of `docs/json-output.md`.
 
 use dormouse_classify::Classification;
 use dormouse_contracts::{Perception, Sender, SourceKind, Timestamp, Trust, invariant};
@@ -24,7 +24,7 @@ pub(crate) enum Item {
     Message(Message),
     /// Something happened to the assistant; it is on disk.
     Event(EventLine),
-    /// A line of input was not carried out, or not as it was written.
+    /// A line of input was not carried out, or only in part.
     Rejected {
         /// Which line, counted from 1.
         line: u64,
@@ -70,7 +70,7 @@ pub(crate) struct OpenMessage {
     pub(crate) from: String,
     /// Its beginning.
     pub(crate) text: String,
-    /// The tool that is about to answer it: the act is decided, and was not confirmed.
+    /// The tool that is about to answer it: the act is decided, but its outcome is not known yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) act: Option<String>,
 }
@@ -292,7 +292,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// The message and what became of it; nothing for a duplicate.
+    /// The message and its classification; `None` for a duplicate.
     pub(crate) fn new(perception: &Perception, accepted: &Accepted) -> Option<Self> {
         let (seq, Classification { verdict, rule }, trust) = match accepted {
             Accepted::Logged {

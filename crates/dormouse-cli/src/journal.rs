@@ -49,7 +49,7 @@ pub(crate) enum JournalCommand {
     },
     /// Write an entry. Everybody may learn of it
     Add(WriteEntry),
-    /// Put an entry back that left the journal. It is never taken out again by itself
+    /// Put an entry back that left the journal. After that it is never pruned
     Restore {
         #[command(flatten)]
         of: Whose,
@@ -137,7 +137,7 @@ pub(crate) struct Within {
     /// Only entries with this tag; may be given several times, and all must be there
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only entries of the last so many days
+    /// Only entries of the last N days
     #[arg(long, value_name = "DAYS", value_parser = whole::<u32>(0..=u32::MAX.into()))]
     days_back: Option<u32>,
     /// Only entries of this project
@@ -167,7 +167,7 @@ enum JournalCommandError {
 impl CommandFailure for JournalCommandError {
     fn exit(&self) -> Exit {
         match self {
-            // It is so already.
+            // The entry is already there, so nothing has to be done.
             Self::Change(JournalChangeError::AlreadyThere { .. }) => Exit::Success,
             _ => Exit::Usage,
         }
@@ -309,11 +309,11 @@ fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, Co
     Ok(Exit::Success)
 }
 
-/// Writes a change, and lets the memory take it in: an entry is a record of it at once.
+/// Writes a change, and lets the memory read it, so that the entry is a record at once.
 fn keep(places: &Places, log: AssistantLog, changed: JournalChanged) -> Result<(), CommandError> {
     let key = log.key.clone();
     log.append(&Event::JournalChanged(changed))?;
-    // The memory is brought up to date only while nobody has the log.
+    // The memory is brought up to date only while no process has the log open.
     drop(log);
     block_on(MemoryFile::locate(places)?.view_of(&key))??;
     Ok(())
@@ -355,7 +355,7 @@ fn unknown(journal: &Journal, id: EntryId) -> JournalCommandError {
     JournalCommandError::Unknown { id, known }
 }
 
-/// What came of an entry that was written.
+/// The result of writing an entry.
 fn written(changed: &JournalChanged) -> String {
     let mut said = String::new();
     for change in &changed.changes {

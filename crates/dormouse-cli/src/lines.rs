@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::neutralise::neutralise;
 
-/// What a line break in a text from outside is shown as.
+/// Replaces a line break in a text from outside.
 const LINE_BREAK: &str = " ⏎ ";
 
 /// Some lines that belong together. The first begins at the margin, and the others are indented.
 ///
-/// Only the program begins a line: a line break inside of one comes from somebody else's text, and is shown as `⏎`. So
-/// no text can pass for a line of the program, neither at the margin nor indented.
+/// Only the program begins a line. A line break inside one comes from outside, and is shown as `⏎`. So no text from
+/// outside can imitate a line of the program, neither at the margin nor indented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines(Vec<String>);
 

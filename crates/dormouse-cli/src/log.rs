@@ -47,7 +47,7 @@ pub(crate) enum Log {
         /// The last event to replay; 0 for the state before the first [default: the last in the log]
         #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
         at: Option<u64>,
-        /// Make every decision of the life again, and name the first that differs from the log; prints no state
+        /// Make every decision again, and name the first that differs from the log; prints no state
         #[arg(long)]
         decide: bool,
         /// Print the state as well, which may take thousands of lines; --json prints it always
@@ -56,7 +56,7 @@ pub(crate) enum Log {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Copy what is readable of a damaged log into a new file
+    /// Copy the readable events of a damaged log into a new file
     Salvage {
         /// The new file; an existing file is never overwritten
         #[arg(long, value_name = "FILE")]
@@ -64,8 +64,8 @@ pub(crate) enum Log {
         /// The damaged file [default: log.redb in the data folder]
         #[arg(value_name = "LOG")]
         from: Option<PathBuf>,
-        /// Put the new file in place of the log of the data folder, keep the damaged one, and make a memory that is newer
-        /// than the new log again
+        /// Replace the log of the data folder by the new file, keep the damaged one, and rebuild memories that are
+        /// newer than the new log
         #[arg(long, conflicts_with = "from")]
         replace: bool,
     },

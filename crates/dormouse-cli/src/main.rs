@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Carries out the command, here or in the program that has the data open.
+/// Carries out the command, in this process or in the program that has the data open.
 fn begin(line: CommandLine, diagnostics: &Diagnostics) -> Result<Exit, Failure> {
     if let Ok(data) = data::locate(line.places.data.as_deref()) {
         // Finish a forgetting that was interrupted before anything else reads the data.
@@ -190,8 +190,8 @@ fn survive_the_limit_on_file_sizes() {
 #[cfg(not(unix))]
 fn survive_the_limit_on_file_sizes() {}
 
-/// A damaged file can make the database panic. The code that opened it turns the panic into an error, which is reported;
-/// the message of the panic itself is not needed.
+/// A damaged file can make the database panic. The code that opened it turns the panic into an error, which is
+/// reported. So the message of the panic is suppressed.
 fn keep_the_database_quiet() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

@@ -21,8 +21,8 @@ pub(crate) fn neutralise(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Text of several lines as one paragraph: lines after the first are indented, so that no text can pass for
-/// lines of the program's own.
+/// Text of several lines as one paragraph: lines after the first are indented, so that no text can imitate lines of the
+/// program.
 pub(crate) fn indented(text: &str) -> String {
     text.replace('\n', "\n    ")
 }

@@ -59,7 +59,7 @@ pub(crate) fn render(item: &Item, style: Style) -> Option<String> {
     Some(decorated(&text, kind, by_assistant, style))
 }
 
-/// The player who makes a pose sees it as everybody else does.
+/// The player's own pose has the same kind of line as the poses of others.
 fn kind_of_act(act: &str) -> LineKind {
     match act {
         "pose" => LineKind::Deed,
@@ -143,7 +143,7 @@ fn perceived(sight: &Sight) -> String {
         text = format!("({observer}) {text}");
     }
     match sight.earlier {
-        // No other text precedes the name, so nobody can fake this.
+        // No text from outside precedes the name, so nobody can imitate this mark.
         true => format!("(earlier, {}) {text}", sight.at),
         false => text,
     }
@@ -225,7 +225,7 @@ fn still_open(end: &EndLine) -> String {
             Some(act) => format!("the answer by `{act}` is decided and not confirmed"),
             None => "not answered yet".to_owned(),
         };
-        // A line break in a text of somebody else must not begin a line of this list.
+        // A line break in a text from outside must not begin a line of this list.
         let (from, words) = (one_line(from), one_line(words));
         text += &format!("\n{from} ({place}): {words} – {next}");
     }

@@ -65,14 +65,14 @@ use tasks::Tasks;
 use visit_end::VisitEnd;
 use visited::Visited;
 
-/// How long the end of a visit may take after a signal.
+/// How long ending a visit may take after a signal.
 const HASTE: Duration = Duration::from_secs(2);
 
 /// How long the reader of the output may read nothing after a signal. After that the program no longer waits for the
 /// reader. Together with the rest of the work this takes well under a second.
 const STALLED: Duration = Duration::from_millis(300);
 
-/// Visits the assistant until the input ends or somebody leaves.
+/// Visits the assistant until the input ends or the player leaves.
 pub(crate) fn run(
     places: &Places,
     play: &Play,
@@ -106,7 +106,7 @@ pub(crate) fn run(
     attend((&data, places), &config, &chosen, &play, &tape, diagnostics)
 }
 
-/// The same, and records the exchanges with models.
+/// Visits in the same way, and records the exchanges with models.
 pub(crate) fn record(
     places: &Places,
     record: &Record,
@@ -177,7 +177,7 @@ fn attend(
     let (sender, learnt) = mpsc::unbounded_channel();
     let mut settings = HostSettings::with_models(config.clone(), provider::environment(), models);
     settings.tool_calling = play.provider.tool_calling;
-    // A recording holds only requests to models, and a replay asks no server, so neither uses an encoder.
+    // A recording contains only requests to models, and a replay sends no request, so neither uses an encoder.
     if matches!(tape, Tape::None) {
         settings.embedder = chosen.embedder();
     }
@@ -206,7 +206,7 @@ fn attend(
     result
 }
 
-/// What is reported while the visit goes on.
+/// The reports during a visit.
 struct Reports {
     switches: mpsc::UnboundedReceiver<ModelSwitch>,
     learnt: mpsc::UnboundedReceiver<LearningNotice>,
@@ -301,7 +301,7 @@ async fn visit(
         tasks.end().await;
         let drained = feed.drain().await;
         drop(feed);
-        // The calls of a replay were paid for when the recording was made.
+        // A replay costs nothing: its calls were paid for when the recording was made.
         let spent = play.replay.is_none().then(|| spent(&accounts)).flatten();
         for text in [spent, tape.left()].into_iter().flatten() {
             screen.show(Item::Notice { text }).await;
@@ -444,7 +444,7 @@ fn ready(
         model,
         why: chosen.why.clone(),
         data: data.path().display().to_string(),
-        // The new configuration is already in its state, but not yet in its log.
+        // The state may already include the new configuration, which is not in the log yet.
         seq: visited.handle.status().seq.0,
         waiting: describe::waiting(state),
         privacy: privacy(&config.read_for(&visited.key, state).0.memory, &landmarks()),

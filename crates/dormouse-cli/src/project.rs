@@ -82,7 +82,7 @@ pub(crate) struct Which {
 impl CommandFailure for ProjectError {
     fn exit(&self) -> Exit {
         match self {
-            // It is so already.
+            // The project is already active, so nothing has to be done.
             Self::Active(_) => Exit::Success,
             _ => Exit::Usage,
         }

@@ -1,4 +1,4 @@
-//! `dormouse prompt`: what a model is shown, part by part; and the templates of who the assistant is.
+//! `dormouse prompt`: the prompt of a model, part by part, and templates of the persona.
 
 use clap::{Args, Subcommand};
 use dormouse_contracts::Seq;
@@ -29,10 +29,10 @@ pub(crate) struct Prompt {
     command: Option<PromptCommand>,
     #[command(flatten)]
     of: Whose,
-    /// As a tick of this kind, such as tick_event
+    /// For a tick of this kind, such as tick_event
     #[arg(long, value_name = "TYPE", value_parser = context)]
     context: Option<ContextType>,
-    /// After this event; or, if it is a reply, the prompt that was replied to [default: the end of the log]
+    /// The prompt after this event, or if the event is a reply, the prompt of that reply [default: the end of the log]
     #[arg(long, value_name = "SEQ", value_parser = whole::<u64>(1..=u64::MAX))]
     at: Option<u64>,
     #[command(flatten)]
@@ -41,12 +41,12 @@ pub(crate) struct Prompt {
 
 #[derive(Debug, Subcommand)]
 enum PromptCommand {
-    /// Texts that can take the place of assistant.persona
+    /// Manage texts that can replace assistant.persona
     #[command(subcommand)]
     Template(Template),
 }
 
-/// Seeing to templates. Each change is one of a setting, from the next waking on.
+/// Managing templates. Each change changes a setting, and applies when the assistant wakes next.
 #[derive(Debug, Subcommand)]
 enum Template {
     /// Print all templates, and which one is applied
@@ -54,7 +54,7 @@ enum Template {
         #[command(flatten)]
         of: Whose,
     },
-    /// Keep a text under a name; it may hold {name}, {key} and {tick_rate}
+    /// Store a text under a name; it may contain {name}, {key} and {tick_rate}
     Create {
         /// Its name
         name: String,
@@ -63,14 +63,14 @@ enum Template {
         #[command(flatten)]
         change: TemplateChange,
     },
-    /// Let a template say who the assistant is; default: assistant.persona does
+    /// Use a template as the persona; default: assistant.persona
     Apply {
         /// Its name
         name: String,
         #[command(flatten)]
         change: TemplateChange,
     },
-    /// Keep a copy under another name
+    /// Store a copy under another name
     Clone {
         /// The template to copy; default: the persona
         from: String,
@@ -93,7 +93,7 @@ struct TemplateChange {
     json: JsonFlag,
 }
 
-/// A template cannot be changed so.
+/// A template cannot be changed in this way.
 #[derive(Debug, thiserror::Error)]
 enum TemplateError {
     #[error("there is no template {0:?}; `dormouse prompt template list` prints all of them")]
@@ -127,7 +127,7 @@ struct PromptLine<'a> {
     preview: &'a PromptPreview,
 }
 
-/// Prints a prompt, or sees to templates.
+/// Prints a prompt, or manages templates.
 pub(crate) fn run(places: &Places, prompt: Prompt) -> Result<Exit, CommandError> {
     match prompt.command {
         Some(PromptCommand::Template(template)) => template_command(places, template),
@@ -170,7 +170,7 @@ fn heading(key: &str, preview: &PromptPreview) -> String {
     let of = match preview.of {
         PreviewOf::Call => "the prompt of a call",
         PreviewOf::NextTick => "the first prompt of the next tick, before the memory is searched",
-        PreviewOf::Imagined => "a prompt for something imagined, since nothing waits",
+        PreviewOf::Imagined => "a prompt for an imagined message, because nothing waits",
     };
     let PromptPreview {
         seq,
@@ -237,7 +237,7 @@ fn template_command(places: &Places, command: Template) -> Result<Exit, CommandE
     }
 }
 
-/// Keeps a text under a new name.
+/// Stores a text under a new name.
 fn keep(
     places: &Places,
     config: &dormouse_host::config::Config,

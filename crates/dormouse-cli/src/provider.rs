@@ -1,4 +1,4 @@
-//! The models that an assistant can use: as flags ask for them, and asking them.
+//! The models that an assistant can use: selecting them by flags, and sending requests to them.
 //!
 //! [`command`] is `dormouse provider`; everything else here is used by other commands, too.
 

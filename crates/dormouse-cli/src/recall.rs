@@ -1,4 +1,4 @@
-//! What the memory recalls with, in the environment of this process.
+//! The encoder and the vector index of the memory, with the environment of this process.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(crate) fn memory_builder(config: &Config) -> Result<MemoryBuilder, RecallErr
     recall::memory_builder(config, &environment())
 }
 
-/// What memories are compared with, in addition to words.
+/// The encoder of memories.
 pub(crate) fn embedder(config: &Config) -> Result<EmbedderChoice, RequestedEmbedderError> {
     recall::embedder(config, &environment())
 }

@@ -27,7 +27,7 @@ const NOWHERE: &str = "http://127.0.0.1:9";
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TapeError {
     /// A file already exists at the path of the new one.
-    #[error("{} is there already; nothing is ever written over. Name a new file", file.display())]
+    #[error("{} already exists and is not overwritten. Name a new file", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
@@ -62,8 +62,8 @@ pub(crate) enum TapeError {
     },
     /// The recording holds something that may be a secret or personal data.
     #[error(
-        "nothing was written to {}: {} in it may be secrets or personal data ({first}{}). Look at what was asked and \
-         answered; --accept writes it all the same",
+        "nothing was written to {}: {} in it may be secrets or personal data ({first}{}). Check the requests and \
+        replies; --accept writes the file anyway",
         file.display(), findings.len(), if findings.len() > 1 { ", and more" } else { "" }
     )]
     Suspicious {
@@ -175,8 +175,8 @@ pub(crate) struct Written {
     pub(crate) random: usize,
 }
 
-/// Writes the recording. Unscrubbed text that has the form of a secret or of personal data prevents that; text that
-/// only looks random is counted.
+/// Writes the recording. Refuses if unscrubbed text looks like a secret or personal data. Text that only looks random
+/// is counted.
 pub(crate) fn save(recorder: &Recorder, record: &Record) -> Result<Written, TapeError> {
     let cassette = recorder.cassette();
     let accepted = if record.accept {
@@ -231,8 +231,8 @@ pub(crate) fn replay(
     Ok((Tape::Replaying(Player::new(cassette, config)), flags))
 }
 
-/// The flags for a visit with the offline model. It makes no requests and always answers alike, so its recording only
-/// says that it was used.
+/// The flags for a visit with the offline model. It makes no requests and is deterministic, so its recording only says
+/// that it was used.
 fn offline(cassette: &Cassette, flags: &ProviderFlags) -> Option<ProviderFlags> {
     let offline = ServedBy::Offline;
     (cassette.about.service == offline.as_str()).then(|| ProviderFlags {

@@ -1,4 +1,4 @@
-//! `dormouse run` and `dormouse serve`: the assistants of the folder live without anybody at the keyboard.
+//! `dormouse run` and `dormouse serve`: run the assistants of the folder without a visitor.
 
 use std::{pin::pin, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
     signals::Signals,
 };
 
-/// Lets every assistant of the log live, and the configured one, until a signal ends the program. `serve` adds the REST API.
+/// Runs every assistant of the log, and the configured one, until a signal ends the program. `serve` adds the REST API.
 pub(crate) fn run(
     places: &Places,
     run: &Run,
@@ -98,7 +98,7 @@ pub(crate) fn run(
             let address = http.address();
             say(
                 diagnostics,
-                format!("the REST API is at http://{address}/api/; `dormouse token create` lets somebody in"),
+                format!("the REST API is at http://{address}/api/; `dormouse token create` creates a token for it"),
             );
         }
         let (end, ends) = oneshot::channel::<()>();
@@ -148,7 +148,8 @@ async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
     }
 }
 
-/// Takes in all assistants, and returns their number. The configured assistant is woken, which creates it if it is new.
+/// Makes all assistants residents of the host, and returns their number. The configured assistant is woken, which
+/// creates it if it is new.
 async fn settle(
     host: &Host,
     configured: &dormouse_contracts::AssistantId,
@@ -160,7 +161,7 @@ async fn settle(
     Ok(host.residents().await.len() as u64)
 }
 
-/// Archived assistants are not taken in.
+/// Whether the assistant became a resident. Archived ones do not.
 fn lives<T>(settled: Result<T, HostError>) -> Result<(), HostError> {
     match settled {
         Err(HostError::Archived { .. }) => Ok(()),

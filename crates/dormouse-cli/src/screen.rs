@@ -1,7 +1,7 @@
 //! The one writer of standard output.
 //!
-//! It is a thread of its own, so that a slow reader delays only the tasks that print. Signals and the acceptance of
-//! messages go on.
+//! It is a thread of its own, so that a slow reader delays only the tasks that print. Signals and new messages are
+//! still handled.
 
 use std::{
     io::{self, ErrorKind, Write},
@@ -71,7 +71,7 @@ impl Condition {
     }
 }
 
-/// An item that waits to be printed, and what to note once it is printed.
+/// An item that waits to be printed, and the number to report once it is printed.
 #[derive(Debug)]
 struct Queued {
     item: Item,
@@ -149,7 +149,7 @@ impl Screen {
         drop(self.queue.try_send(item.into()));
     }
 
-    /// Reserves room for one more item, so that the caller need not await anything between printing it and noting that.
+    /// Reserves room for one more item, so that the caller need not await between printing an item and recording that.
     /// Returns `None` once the reader is gone.
     pub(crate) async fn place(&self) -> Option<Place<'_>> {
         select! {
@@ -213,7 +213,7 @@ impl Reader {
         loop {
             let now = *condition.borrow_and_update();
             if !matches!(now, Condition::Printing(_)) {
-                // This has the sender, so only a change ends the wait.
+                // `self` holds the sender, so only a change ends the wait.
                 drop(condition.changed().await);
             } else if timeout(patience, condition.changed()).await.is_err() {
                 break;

@@ -37,7 +37,7 @@ pub(crate) enum NoteCommand {
         #[arg(value_name = "TEXT")]
         text: String,
     },
-    /// Drop a note, also one that the assistant set itself
+    /// Drop a note, even one that the assistant set itself
     Drop {
         #[command(flatten)]
         of: Whose,
@@ -52,7 +52,7 @@ pub(crate) enum NoteCommand {
 pub(crate) enum Kind {
     /// Something to know in every turn
     Fact,
-    /// Something that comes back
+    /// Something that recurs
     Pattern,
     /// How the assistant is to behave
     Guideline,
@@ -71,7 +71,7 @@ impl From<Kind> for SelfNoteKind {
 impl CommandFailure for SelfNoteError {
     fn exit(&self) -> Exit {
         match self {
-            // It is so already.
+            // The note already exists, so nothing has to be done.
             Self::Known(_) => Exit::Success,
             _ => Exit::Usage,
         }

@@ -29,7 +29,7 @@ use crate::{
 };
 pub(crate) use line::SettingLine;
 
-/// Seeing to settings.
+/// Managing settings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Settings {
     /// Print every setting with its value and where that comes from
@@ -41,7 +41,7 @@ pub(crate) enum Settings {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Print one setting with what can be said of it
+    /// Print everything about one setting
     Show {
         /// Its name, as in limits.tick_rate, or its documented name, as in llm_temperature
         name: String,
@@ -52,14 +52,14 @@ pub(crate) enum Settings {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Check a configuration file, the environment and what was changed
+    /// Check a configuration file, the environment and the changes of operators
     Check {
         /// The file [default: the one that the other commands read]
         file: Option<PathBuf>,
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Change a setting of one assistant, from its next waking on; the log says who did it
+    /// Change a setting of one assistant; this applies when it wakes next, and the log says who did it
     Set {
         /// Its name
         name: String,
@@ -73,7 +73,7 @@ pub(crate) enum Settings {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Take a change back: the configuration decides again
+    /// Take a change back, so that the value of the configuration applies again
     Unset {
         /// Its name
         name: String,
@@ -148,7 +148,7 @@ pub(crate) fn run(places: &Places, command: Settings) -> Result<Exit, CommandErr
     Ok(Exit::Success)
 }
 
-/// The settings of one assistant as they are.
+/// The present settings of one assistant.
 struct View {
     key: AssistantId,
     config: Config,
@@ -168,7 +168,7 @@ pub(crate) fn effective(
     Ok((key, config, state))
 }
 
-/// The selected assistant and its state; without a log the configured one that has not lived.
+/// The selected assistant and its state. Without a log, the configured assistant with an empty state.
 fn state_of(
     places: &Places,
     data: &DataFolder,
@@ -185,8 +185,8 @@ fn state_of(
 }
 
 impl View {
-    /// The configuration with what the log of the selected assistant and the flags say. Without a log it is that of the
-    /// configured assistant.
+    /// The configuration, with the values of the selected assistant's log and of the flags. Without a log it is that of
+    /// the configured assistant.
     fn open(
         places: &Places,
         data: &DataFolder,
@@ -303,7 +303,7 @@ pub(crate) fn init(places: &Places) -> Result<Exit, CommandError> {
 }
 
 impl Places {
-    /// The configuration: what the file says, and what the environment says where the file is silent.
+    /// The configuration: the file, and the environment for settings that are not in the file.
     pub(crate) fn configuration(
         &self,
         data: &DataFolder,

@@ -1,4 +1,4 @@
-//! `dormouse sleep`, `wake` and `night`: letting an assistant sleep, waking it, and what it did in its nights.
+//! `dormouse sleep`, `wake` and `night`: let an assistant sleep, wake it, and show what it did in its nights.
 
 use std::fmt::Write;
 
@@ -52,10 +52,10 @@ pub(crate) struct WakeCommand {
 pub(crate) struct NightCommand {
     #[command(flatten)]
     of: Whose,
-    /// One line for each night that is kept, the newest last
+    /// Print one line for each stored night, the newest last
     #[arg(long, conflicts_with = "now")]
     list: bool,
-    /// Have a night now: fall asleep, do all its work, and wake
+    /// Run a night now: fall asleep, do all its work, and wake
     #[arg(long)]
     now: bool,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// That an assistant sleeps, and how it is woken.
+/// The message that an assistant already sleeps, and how to wake it.
 fn asleep_already(data: &DataFolder, key: &AssistantId, until: Timestamp) -> String {
     let wake = invocation("wake", data, key);
     format!(
@@ -132,7 +132,7 @@ pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, Comman
     Ok(Exit::Success)
 }
 
-/// Prints the last night, all that are kept, or has one.
+/// Prints the last night or all stored ones, or runs one.
 pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let printing = command.json.printing();
@@ -160,7 +160,7 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
     Ok(Exit::Success)
 }
 
-/// Has a night without waiting between its pieces of work.
+/// Runs a night without pauses between its pieces of work.
 fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
     let whose = configured_only(&file, command.of.assistant)?;
@@ -232,7 +232,7 @@ async fn all_work(
             return Err(SleepError::Awake.into());
         };
         if let Some(model) = &state.configuration.model {
-            // Prompts are measured as the assistant measures them, also if another model sums them up.
+            // Prompts are measured with the assistant's own token counter, even if another model sums them up.
             by.counter = token_counter_for(&model.provider, &model.name);
         }
         let Some(step) = night.next_step() else {

@@ -24,7 +24,7 @@ pub(crate) enum TokenCommand {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Remove a token. A service that runs refuses it at once
+    /// Remove a token. A running service refuses it at once
     Revoke {
         /// Its id or its name
         #[arg(value_name = "ID|NAME")]
@@ -35,7 +35,7 @@ pub(crate) enum TokenCommand {
 /// Creating a token.
 #[derive(Debug, Args)]
 pub(crate) struct CreateToken {
-    /// Whose it is: the log says that this person did it, and assistants hear this name
+    /// The holder: the log names this person as the author of changes, and assistants hear this name
     #[arg(value_name = "NAME")]
     name: String,
     /// What it allows: read, talk, operate or admin; may be given several times
@@ -44,7 +44,7 @@ pub(crate) struct CreateToken {
     /// Only for this assistant; may be given several times [default: all]
     #[arg(long = "assistant", value_name = "KEY")]
     assistants: Vec<AssistantId>,
-    /// When it ends, with its zone, such as 2027-01-01T00:00:00Z [default: never]
+    /// When it expires, with its zone, such as 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     expires: Option<Timestamp>,
     #[command(flatten)]
@@ -85,7 +85,7 @@ struct TokenLine<'a> {
     created_by: &'a str,
     expires_at: Option<String>,
     last_used_at: Option<String>,
-    /// Only when it is created.
+    /// Present only when the token is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
@@ -127,7 +127,7 @@ pub(crate) fn run(places: &Places, command: TokenCommand) -> Result<Exit, Comman
         TokenCommand::Revoke { which } => {
             let token = tokens.revoke(&which)?;
             say(&format!(
-                "the token {} of {} is removed",
+                "the token {} of {} was removed",
                 token.id, token.name
             ))?;
         }
@@ -160,7 +160,7 @@ fn text(token: &StoredToken) -> String {
     let end = match (&it.expires_at, token.is_expired(SystemClock.now())) {
         (None, _) => String::new(),
         (Some(at), false) => format!(", until {at}"),
-        (Some(at), true) => format!(", ended at {at}"),
+        (Some(at), true) => format!(", expired at {at}"),
     };
     let used = it.last_used_at.as_deref().unwrap_or("never");
     format!(

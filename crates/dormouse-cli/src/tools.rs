@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
 };
 
-/// Seeing to tools.
+/// Inspecting tools.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// Print the tools by category, with their sources
@@ -20,7 +20,7 @@ pub(crate) enum Tools {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Print one tool with all that a model and the engine know of it
+    /// Print everything that a model and the engine know about one tool
     Show {
         /// Its name
         name: String,
@@ -60,7 +60,7 @@ fn or(closest: &[String]) -> String {
 struct ToolLine {
     r#type: &'static str,
     source: &'static str,
-    /// The trust that all that the model was shown needs; `null` if any will do.
+    /// The least trust that all text shown to the model must have; `null` if any trust is enough.
     trust: Option<Trust>,
     #[serde(flatten)]
     spec: ToolSpec,
@@ -171,7 +171,7 @@ fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Everything that can be said of a tool, over several lines.
+/// Everything about a tool, in several lines.
 fn in_full(tool: &ToolLine) -> Vec<String> {
     let ToolLine {
         source,

@@ -9,13 +9,13 @@ use crate::{
     state::{OccasionKind, State, Trigger},
 };
 
-/// What kind of task words ask for.
+/// The kind of task that a text asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskClass {
     /// Something is to be made or taken down.
     Building,
-    /// A goal or a task is spoken of.
+    /// The text is about a goal or a task.
     GoalAction,
     /// Something is asked.
     Query,
@@ -33,11 +33,13 @@ pub enum TaskClass {
 /// What is known of the situation of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextSignals {
-    /// How much of the context window the prompt takes, in percent. From 60 on two steps at most are taken, from 80 on one.
+    /// How much of the context window the prompt takes, in percent. From 60 % on, a tick takes at most two steps, from
+    /// 80 % on, one.
     pub token_pressure: u32,
-    /// How many errors occurred in a row. From two on half of the steps are taken, and dangerous calls are decided twice.
+    /// How many errors occurred in a row. From two on, a tick takes half of the steps, and dangerous calls are decided
+    /// twice.
     pub recent_errors: u32,
-    /// Whether a goal or a promise is due. Then the task is taken for one of several steps.
+    /// Whether a goal or a promise is due. Then the task counts as one that needs several steps.
     pub goal_urgency: bool,
 }
 
@@ -69,12 +71,12 @@ pub struct Assessment {
     pub iterations: Option<u32>,
     /// Whether dangerous calls are decided twice.
     pub confirm_dangerous: bool,
-    /// What it was assessed by, besides the words.
+    /// The situation that was assessed in addition to the words.
     pub signals: ContextSignals,
 }
 
-/// The words that show a class, as documented. The first class with a word wins, and those that need more steps come first: a
-/// task that asks for two things must not be cut short.
+/// The documented words of each class. The first class with a matching word wins. Classes that need more steps come
+/// first, so that a task that asks for two things is not cut short.
 const WORDS: [(TaskClass, &[&str]); 6] = [
     (
         TaskClass::Building,
@@ -92,7 +94,7 @@ const WORDS: [(TaskClass, &[&str]); 6] = [
 
 /// A message of more words counts as a harder task.
 const MANY_WORDS: usize = 60;
-/// The errors in a row, and the shares of the context window in percent, from which on less is done.
+/// The number of errors in a row, and the percentages of the context window, from which a tick takes fewer steps.
 const ERRORS: u32 = 2;
 const FILLED: u32 = 60;
 const FULL: u32 = 80;
@@ -111,7 +113,7 @@ impl TaskClass {
         found.map_or(Self::Unknown, |(class, _)| *class)
     }
 
-    /// How hard such a task is, if nothing else is known.
+    /// The complexity of a class, if nothing else is known.
     fn complexity(self) -> Option<u8> {
         match self {
             Self::Communication | Self::Observation | Self::Movement => Some(1),
@@ -137,7 +139,8 @@ pub(crate) fn signals(state: &State, trigger: &Trigger, pressure: u64) -> Contex
     }
 }
 
-/// Assesses a task by its words and its situation. `told` is the complexity that a model gave, if one was asked. Pure.
+/// Assesses a task by its words and its situation. `told` is the complexity that a model reported, if one was asked.
+/// Pure.
 pub(crate) fn assess(text: &str, signals: ContextSignals, told: Option<u8>) -> Assessment {
     let class = TaskClass::of(text);
     let is_long = text.split_whitespace().count() > MANY_WORDS;

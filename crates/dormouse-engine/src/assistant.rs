@@ -1,8 +1,8 @@
 //! The running assistant: one sequential actor.
 //!
-//! Only it holds the state. Every change takes the same way: [decided](crate::decide), folded into the state, and
-//! written into the log before anything outside depends on it. A message is written before it is acknowledged, an act
-//! before it is done, and everything before the assistant rests. At most one call to the outside is under way at a
+//! Only it holds the state. Every change is first [decided](crate::decide), then folded into the state, and written
+//! into the log before anything outside depends on it. A message is written before it is acknowledged, an act before it
+//! is carried out, and everything before the assistant comes to rest. At most one call to the outside is under way at a
 //! time; messages are accepted meanwhile.
 
 mod asleep;
@@ -62,7 +62,7 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// A running assistant. [`Assistant::run`] is its life; the [`Handle`] is how to talk to it.
+/// A running assistant. [`Assistant::run`] runs it until it ends; other tasks talk to it through its [`Handle`].
 #[derive(Debug)]
 pub struct Assistant {
     config: AssistantConfig,
@@ -81,7 +81,7 @@ pub struct Assistant {
 /// What only this process knows.
 #[derive(Debug, Default)]
 struct Progress {
-    /// When it woke, if the log does not have that yet and a decision may depend on it.
+    /// When it woke, if that is not in the log yet and a decision may depend on it.
     woke: Option<Timestamp>,
     fresh: Option<EffectKey>,
     unwritten: Unwritten,
@@ -91,14 +91,14 @@ struct Progress {
     activity: Activity,
     /// The time since which people who wait have seen no sign of the assistant.
     silent_since: Option<Timestamp>,
-    /// What it is busy with, or was last.
+    /// What it is busy with, or was busy with last.
     busy: Busy,
     indexing: Indexing,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
-    /// When work of a night that could not be written is done again.
+    /// When work of a night is repeated whose result could not be written.
     night_after: Option<Timestamp>,
-    /// The last delivery of each world that was taken in; what acts with output wait for.
+    /// The last delivery of each world that was received. Acts with output wait for it.
     taken_in: TakenIn,
 }
 
@@ -112,7 +112,7 @@ enum Busy {
     /// Its world.
     #[default]
     Acting,
-    /// Its world, to which it says that it is stopped.
+    /// Its world, to announce that it is stopped.
     Announcing,
 }
 
@@ -125,8 +125,8 @@ enum Saved {
 }
 
 impl Assistant {
-    /// Wakes the assistant: folds its log into its state, lets its memory catch up with the log, and makes ready to go on
-    /// where it was.
+    /// Wakes the assistant: folds its log into its state, lets its memory catch up with the log, and prepares to
+    /// continue where it stopped.
     ///
     /// Reads what is new in the log, or the whole log if the memory is new; calls neither model nor world.
     /// `world_tools` are what its world offers.
@@ -144,11 +144,11 @@ impl Assistant {
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
         let key = config.key.clone();
-        // The state and the configuration are large, and so would be each future around this one.
+        // The state and the configuration are large. Without the box, each future around this one would be large, too.
         Box::pin(Self::wake_as(&key, |_| Ok(config), world_tools, ports)).await
     }
 
-    /// Wakes an assistant whose configuration depends on its own life, such as on settings that operators changed.
+    /// Wakes an assistant whose configuration depends on its log, for example on settings that operators changed.
     /// `configure` is called once with the state that its log folds to.
     ///
     /// # Errors
@@ -237,17 +237,17 @@ impl Assistant {
         &self.state
     }
 
-    /// Lives until every handle is dropped or one asks it to shut down. Saves a snapshot at the end, unless the log has
+    /// Runs until every handle is dropped or one asks it to shut down. Saves a snapshot at the end, unless the log has
     /// not grown since the last one.
     ///
-    /// Dropping the future is a crash: nothing accepted is lost, and the next start goes on from the log.
+    /// Dropping the future is like a crash: nothing accepted is lost, and the next start continues from the log.
     ///
     /// # Errors
     ///
-    /// [`RunError`] if its log does not take events any more.
+    /// [`RunError`] if its log no longer accepts events.
     pub async fn run(mut self) -> Result<(), RunError> {
         let mut work: Option<BoxFuture<'static, Done>> = None;
-        // A model call that is under way, but is not polled while the engine asks its sender to wait.
+        // A model call under way. It is not polled while the engine asks the sender to wait.
         let mut asked: Option<BoxFuture<'static, Done>> = None;
         let mut indexing: Option<BoxFuture<'static, Indexing>> = None;
         let mut night: Option<BoxFuture<'static, bool>> = None;
@@ -258,7 +258,7 @@ impl Assistant {
                 asked = None;
             }
             if self.is_called_awake() {
-                // The one who calls must not wait for a thought in its sleep.
+                // Whoever calls it must not wait for a turn in its sleep.
                 work = None;
                 asked = None;
             }
@@ -268,7 +268,7 @@ impl Assistant {
             if work.is_none() {
                 work = self.advance(&mut asked).await?;
             }
-            // A person who waits for an answer goes first: indexing that is dropped here starts again later.
+            // A person who waits for an answer has priority. Indexing that is dropped here starts again later.
             indexing = match work {
                 Some(_) => None,
                 None => indexing.or_else(|| self.index_pending()),
@@ -284,7 +284,8 @@ impl Assistant {
                 command = self.commands.recv() => match command {
                     None => break,
                     Some(command) => {
-                        // What was decided before the log failed begins before anything else is heard, as always.
+                        // As always, a call that was decided before the log failed begins before another message is
+                        // accepted.
                         if work.is_none() && self.progress.unwritten.is_stuck() {
                             work = self.advance(&mut asked).await?;
                         }
@@ -315,7 +316,7 @@ impl Assistant {
         if self.flush().await? == Saved::Yes {
             self.save_snapshot().await;
         }
-        // Others who read the memory then find all of it. The next start would catch up too.
+        // So other readers of the memory find everything. Otherwise the next start would catch up.
         let limit = self.config.recall_timeout;
         let caught_up = catch_up(&*self.ports.log, &self.config.key, &self.ports.memory);
         if let Ok(Err(error)) = deadline(limit, caught_up).await {
@@ -333,7 +334,7 @@ impl Assistant {
     }
 
     /// Does everything that needs no call to the outside, and returns the next such call if one is due. If that is a
-    /// model call and one is already under way, the one under way goes on.
+    /// model call and one is already under way, the one under way continues.
     async fn advance(
         &mut self,
         asked: &mut Option<BoxFuture<'static, Done>>,
@@ -352,7 +353,7 @@ impl Assistant {
                     }
                     return Ok(None);
                 }
-                // The log has the time of waking before the first decision that may depend on it.
+                // The time of waking is logged before the first decision that may depend on it.
                 Next::Act(_) if self.note_waking() => {}
                 Next::Act(Action::Decide(decided)) => self.note(now, decided.into_events()),
                 Next::Act(Action::Call(OutsideCall::Ask(_))) if asked.is_some() => {
@@ -418,7 +419,7 @@ impl Assistant {
             }
             OutsideCall::Perform(effect) => {
                 let patience = self.patience(effect.tool.as_str());
-                // From here on the act may have happened: if it comes up again, the world is asked what became of it.
+                // From here on the act may have happened. If it comes up again, the world is asked for its outcome.
                 self.progress.fresh = None;
                 let taken_in = self.progress.taken_in.clone();
                 let perform = work::perform(ports, effect, taken_in, patience);
@@ -454,10 +455,10 @@ impl Assistant {
         work::caught(called, work, Arc::clone(&self.progress.panics))
     }
 
-    /// Looks for facts in what was heard. What follows is appended like what an operator decides.
+    /// Extracts facts from what was heard. The resulting events are appended like those of an operator.
     fn extract_facts(&self, ports: Ports) -> BoxFuture<'static, Done> {
         let Some(handle) = self.own_handle() else {
-            // Nobody is there any more whom it could answer.
+            // There is no handle left, so nobody waits for an answer.
             return Box::pin(async { Done::FactsExtracted(FactsBefore::Failed) });
         };
         let names = self.own_names();
@@ -475,7 +476,7 @@ impl Assistant {
         })
     }
 
-    /// What it is called.
+    /// Its names.
     fn own_names(&self) -> Vec<String> {
         let names = self.config.name.iter().cloned();
         names.chain([self.config.key.to_string()]).collect()
@@ -491,7 +492,7 @@ impl Assistant {
         };
     }
 
-    /// Decides whether the sender of the message is asked to wait for the model, and notes that.
+    /// Decides whether to ask the sender of the message to wait for the model, and notes the decision.
     fn asks_to_wait(&mut self) -> bool {
         let is_asking =
             self.progress.activity == Activity::Thinking && self.progress.busy == Busy::Asking;
@@ -520,7 +521,7 @@ impl Assistant {
             .view(&self.config.key, &self.state, now, fresh)
     }
 
-    /// Notes what it lives under from `now` on, if that is not what the log has.
+    /// Logs the configuration that applies from `now` on, if it differs from the one in the log.
     fn configure(&mut self, now: Timestamp) {
         let (provider, name) = self.ports.model.identity();
         let tools = self.prepared.tools().specs();
@@ -539,11 +540,11 @@ impl Assistant {
         };
         match self.state.configuration.change_to(&configuration) {
             Some(change) => self.note(now, vec![Event::Configured(change)]),
-            // The sender of the next message has not waited before it.
+            // The time before a message does not count as waiting for its sender.
             None => {
                 let expired = self.state.promises.expired(now);
                 let is_due = self.state.due(now).is_some() || expired.is_some();
-                // Results of the session before must not be used again.
+                // Cached results of an earlier process must not be used again.
                 let is_cached = !self.state.cached.is_empty();
                 let is_needed = !self.state.turns.is_empty() || is_due || is_cached;
                 self.progress.woke = is_needed.then_some(now);
@@ -551,7 +552,7 @@ impl Assistant {
         }
     }
 
-    /// Takes in how a call to the outside ended.
+    /// Handles the result of a call to the outside.
     fn take_in(&mut self, done: Done) {
         let now = self.ports.clock.now();
         let view = self.view(now);
@@ -641,7 +642,7 @@ fn offered(
     Ok(room.map(|()| prepared))
 }
 
-/// Lets the memory catch up with the log before a life begins. If it cannot, each message tries again.
+/// Lets the memory catch up with the log before the assistant runs. If that fails, each message tries again.
 async fn remember(ports: &Ports, key: &AssistantId) -> Result<(), WakeError> {
     match catch_up(&*ports.log, key, &ports.memory).await {
         Ok(caught_up) => tracing::debug!(?caught_up, "the memory has caught up with the log"),

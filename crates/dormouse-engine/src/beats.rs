@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::{gate::Skip, status::Skipped};
 
-/// Counts the ticks that come while an assistant does nothing for a reason. They come at the tick rate, and nobody has to wake
-/// for one: how many came follows from the time that has passed.
+/// Counts the ticks that come while an assistant does nothing for a reason. They come at the tick rate. No timer is
+/// needed: their number follows from the time that has passed.
 #[derive(Debug)]
 pub(crate) struct Beats(Mutex<Counted>);
 
@@ -18,7 +18,7 @@ pub(crate) struct Beats(Mutex<Counted>);
 struct Counted {
     start: Instant,
     rate: Duration,
-    /// How many ticks came since the start, as far as they are counted.
+    /// How many ticks since the start were counted so far.
     ticks: u128,
     skipped: Skipped,
     /// Why those that come now do nothing.

@@ -58,7 +58,7 @@ pub(crate) use shown::{TurnWords, least_trusted, spoken};
 pub use table::builtin_tools;
 pub(crate) use table::{barest_tools, fewer_tools, is_look_up, is_note, is_own};
 
-/// The tools whose results are changed when what they show is withdrawn or forgotten.
+/// Tools whose results change when a record that they show is withdrawn or forgotten.
 pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
 pub(crate) const RECALL_HISTORY: &str = "recall_history";
 pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
@@ -66,7 +66,7 @@ pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
 /// The tool that searches the journal.
 pub(crate) const SEARCH_JOURNAL: &str = "search_journal";
 
-/// The tools that note what is to be done for somebody.
+/// The tools that note pending actions for people.
 pub(crate) const ADD_PENDING_ACTION: &str = "add_pending_action";
 pub(crate) const COMPLETE_PENDING_ACTION: &str = "complete_pending_action";
 
@@ -83,10 +83,10 @@ pub(crate) fn lists_lines(tool: &str) -> bool {
     matches!(tool, RECALL_MEMORIES | RECALL_HISTORY)
 }
 
-/// How much of an id that is not known is repeated, in characters.
+/// How many characters of an unknown id an error repeats.
 const SOURCE_SHOWN: usize = 40;
 
-/// What a call of a built-in tool leads to.
+/// The result of a call of a built-in tool.
 pub(crate) enum BuiltinOutcome {
     /// These events and the result.
     Decided { events: Vec<Event>, result: Value },
@@ -98,7 +98,7 @@ pub(crate) enum BuiltinOutcome {
     },
     /// A look into the memory.
     AskMemory(MemoryQuery),
-    /// Nothing, which is no error of the model's: something is used up, or is not wanted any more.
+    /// Nothing, but the model made no error: something is used up, or is not wanted any more.
     NotDone { code: &'static str, why: String },
     /// Nothing: an argument is invalid, for this reason.
     Refused(String),
@@ -151,8 +151,8 @@ pub(crate) fn search_journal(
     search_journal::with_similar(&call, similar).unwrap_or_else(BuiltinOutcome::Refused)
 }
 
-/// The message that is worked on and those that wait: they are dealt with, and not recalled. Those
-/// that were given up are not either, or what made them fail would make others fail.
+/// The message under way, waiting messages and messages that were given up. They are not recalled: the first two will
+/// be answered, and what made the last ones fail could make others fail.
 pub(crate) fn pending(state: &State, turn: &Turn) -> Vec<Origin> {
     let waiting = state.turns.waiting().map(Trigger::seq);
     let aside = state.turns.aside().map(Turn::trigger_seq);

@@ -1,8 +1,9 @@
 //! Showing earlier turns shorter, when the context window fills up.
 //!
 //! Words first: old results of tools become one line each, then the oldest turns are left out, which can be recalled, and then
-//! one summary is made of what is left out. A summary is made of the turns themselves, never of a summary, and stays as it is.
-//! Standing orders and what is to be done for somebody are in no summary: prompts show them word for word.
+//! one summary is made of what is left out. A summary is made from the turns themselves, never from another summary,
+//! and is not changed later. Standing orders and pending actions are in no summary, because prompts show them word for
+//! word.
 //!
 //! All of it is a view. The log and the memory keep everything, and what a prompt shows follows from the state alone.
 
@@ -25,12 +26,12 @@ pub use planned::{CompactError, Compacting, Compactor};
 pub use settings::CompactionSettings;
 pub(crate) use summary::{SummaryAsk, failed, is_summed_up, summarized};
 
-/// How far the history is made to shrink, in percent of the limit that it reached: there has to be room for what comes next, or
-/// every tick would break the beginning of the prompt that a provider has cached.
+/// To what percentage of the limit the history shrinks. It leaves room for the next turns: otherwise every tick would
+/// change the beginning of the prompt, which the provider has cached.
 const SHRINKS_TO: u32 = 75;
 /// Turns that take fewer tokens than this are left out without a summary, which would hardly be shorter.
 const WORTH_A_SUMMARY: u32 = 150;
-/// If fewer turns are left out because a prompt may show no more, nothing is asked or decided for them.
+/// If fewer turns than this exceed the number that a prompt may show, nothing is decided for them.
 const WORTH_A_STEP: usize = 10;
 
 /// Decides what of the history is shown shorter, if there is too much of it. Pure.
@@ -71,12 +72,12 @@ pub(crate) fn plan(
     })
 }
 
-/// Whether so much is left out that facts are looked for before. Pure.
+/// Whether so much is left out that facts are extracted first. Pure.
 pub(crate) fn is_worth_a_request(compacted: &Compacted) -> bool {
     compacted.before.saturating_sub(compacted.after) >= WORTH_A_SUMMARY
 }
 
-/// The same decision after a look for facts. There may be nothing left to do, and then it says that.
+/// The same decision after facts were extracted. If nothing is left to do, the event says so.
 pub(crate) fn plan_after(
     state: &State,
     found: &HistoryMeasure<'_>,
@@ -106,7 +107,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// The limits; `None` if there is not too much.
+    /// The limits; `None` if nothing has to be shortened.
     fn of(state: &State, found: &HistoryMeasure<'_>, mode: CompactionMode) -> Option<Self> {
         let settings = &state.configuration.settings;
         let percent = match mode {
@@ -136,7 +137,7 @@ fn kept(state: &State, found: &HistoryMeasure<'_>, limits: Limits, mode: Compact
         let is_new = messages < preserve;
         messages += 1 + turn.turn.own_steps().count();
         tokens = u32::saturating_add(tokens, turn.tokens);
-        // A sender that waits for an answer cannot wait for the room that many long messages need.
+        // In an emergency a sender waits, so keeping long messages must not use up the room for the answer.
         is_new && (mode == CompactionMode::Planned || is_last || tokens <= limits.tokens)
     });
     kept.count()
@@ -167,7 +168,7 @@ fn span(state: &State, group: &[&MeasuredTurn<'_>]) -> Option<HistorySpan> {
     let turns: Vec<&Turn> = group.iter().map(|measured| measured.turn).collect();
     let tokens = group.iter().map(|measured| measured.tokens);
     let is_private = state.configuration.settings.privacy == Privacy::Kept;
-    // Nobody could be shown a summary of what no two know.
+    // If nobody perceived all turns of a span, nobody could be shown its summary.
     let is_for_nobody =
         is_private && known_to_all(state, turns.iter().copied()) == Audience::nobody();
     let is_long = tokens.fold(0, u32::saturating_add) >= WORTH_A_SUMMARY;

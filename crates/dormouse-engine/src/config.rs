@@ -67,7 +67,7 @@ impl ApprovalRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Privacy {
-    /// Only those who were party to it: nothing else is in the prompt of an answer to them.
+    /// Only those who perceived it: nothing else is in the prompt of an answer to them.
     #[default]
     Kept,
     /// Everybody.
@@ -75,7 +75,7 @@ pub enum Privacy {
 }
 
 impl Privacy {
-    /// Logs from before there was this setting were lived without it.
+    /// In logs from before this setting existed, everything was shared.
     fn of_older_logs() -> Self {
         Self::Shared
     }
@@ -119,7 +119,7 @@ pub struct Limits {
     max_history: usize,
     max_consecutive_errors: u32,
     max_parts: usize,
-    /// 0 if a message is kept until it is answered.
+    /// 0: a message is kept until it is answered.
     give_up_after_seconds: u32,
     /// A log without it was decided without such a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +132,7 @@ pub struct Limits {
     beats_apart: bool,
 }
 
-/// How long a message may fail alone, and how long an outage may last before its notice, if the operator does not say.
+/// Default for how long a message may fail alone, and how long an outage may last before its notice.
 const GIVE_UP_AFTER_SECONDS: u32 = 3_600;
 
 impl Default for Limits {
@@ -252,8 +252,8 @@ impl Limits {
 
     /// Sets how many messages of other assistants are answered until a person says something, 0 to 1,000. Default 8.
     ///
-    /// Further ones are overheard and not answered ([`Rule::ExchangeLimit`](dormouse_classify::Rule::ExchangeLimit)). Words of
-    /// a person that the assistant takes in, said to it or not, let it answer as many again.
+    /// Further ones are overheard and not answered ([`Rule::ExchangeLimit`](dormouse_classify::Rule::ExchangeLimit)).
+    /// After a person has said something that the assistant perceives, the count starts again.
     ///
     /// # Errors
     ///
@@ -281,7 +281,8 @@ impl Limits {
         Duration::from_secs(self.tick_rate_seconds.into())
     }
 
-    /// Whether turns that nobody asked for begin one tick rate apart. Those of a life that is older than this limit did not.
+    /// Whether turns that nobody asked for begin one tick rate apart. In logs that are older than this limit they did
+    /// not.
     pub(crate) fn are_beats_apart(&self) -> bool {
         self.beats_apart
     }
@@ -317,8 +318,8 @@ impl Limits {
         self.max_exchanges
     }
 
-    /// How often one message may lead to the same call with the same result before its loop ends. A life that is older than
-    /// this limit was lived without it.
+    /// How often one message may lead to the same call with the same result before its loop ends. Logs that are older
+    /// than this limit were decided without it.
     #[must_use]
     pub fn max_repeated_calls(&self) -> Option<u32> {
         self.max_repeated_calls
@@ -380,10 +381,10 @@ pub enum ConfigError {
     /// The time limit of a memory search is zero.
     #[error("the time for a look into the memory is zero")]
     NoRecallTime,
-    /// A kind of tick is configured as none can be.
+    /// The configuration of a kind of tick is not valid.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// The parts of prompts are configured as they cannot be.
+    /// The configuration of the parts of prompts is not valid.
     #[error(transparent)]
     Prompt(#[from] PromptConfigError),
     /// A share of the context window at which earlier turns are shown shorter is not within 10 to 80 percent.
@@ -399,7 +400,7 @@ pub enum ConfigError {
     /// The number of independent accounts is neither 0 nor within 2 to 100.
     #[error("independent_accounts is {0}; it must be 0 or between 2 and 100")]
     IndependentAccounts(u32),
-    /// Tools are left alone as they cannot be.
+    /// The breaker of tools is not valid.
     #[error("a tool that gives no answers is left alone")]
     ToolBreaker(#[from] BreakerPolicyError),
 }
@@ -416,7 +417,7 @@ pub struct AssistantConfig {
     pub persona: String,
     /// Whether its ticks are on.
     pub switch: Switch,
-    /// What messages are to it.
+    /// How messages to it are classified.
     pub classify: ClassifyConfig,
     /// How many actions one tick may take.
     pub pattern: ExecutionPattern,
@@ -441,8 +442,8 @@ pub struct AssistantConfig {
     pub extra_params: Map<String, Value>,
     /// What the sender hears if a message ends without an answer. If blank, the sender hears nothing.
     pub apology: String,
-    /// What the sender hears if the world took only the beginning of the answer, and the model did not say the rest in
-    /// another way. If blank, the sender hears nothing.
+    /// What the sender hears if the world accepted only the beginning of the answer, and the model did not say the rest
+    /// differently. If blank, the sender hears nothing.
     pub broken_off: String,
     /// What the sender hears, once, if the answer takes longer than `slow_after`. Blank, the default, says nothing.
     pub wait_notice: String,
@@ -482,14 +483,14 @@ pub struct AssistantConfig {
     pub quote_trust: Trust,
     /// Whether what a server attested about a sender before moves the trust of their messages. Default: true.
     pub sender_history: bool,
-    /// How many independent accounts raise the trust of a claim to 0.5, 2 to 100; 0 for never, which is the default.
+    /// How many independent accounts raise the trust of a claim to 0.5, 2 to 100. Default 0: never.
     pub independent_accounts: u32,
     /// How long one look into the memory may take, catching up with the log included. A message is answered without
     /// remembered lines if it takes longer. Default 2 seconds.
     pub recall_timeout: Duration,
     /// Whom it may tell what it heard.
     pub privacy: Privacy,
-    /// Whether the log keeps the secrets that somebody says. What is in the log already stays as it is.
+    /// Whether the log keeps secrets that somebody says. Existing events are not changed.
     pub secrets_in_log: SecretsInLog,
     /// What is said on these channels from now on is public knowledge.
     pub public_channels: BTreeSet<ChannelId>,
@@ -505,9 +506,9 @@ pub struct AssistantConfig {
     pub journal: JournalConfig,
     /// When it sleeps.
     pub sleep: SleepSettings,
-    /// When a tool that gives no answers is left alone.
+    /// When a tool that does not answer is not called for a while.
     pub tool_breaker: ToolBreaker,
-    /// How often calls of tools are tried.
+    /// How often a call of a tool is tried.
     pub tool_retries: ToolRetries,
 }
 
@@ -547,7 +548,7 @@ impl AssistantConfig {
         }
     }
 
-    /// What decisions read of it.
+    /// The part of it that decisions read.
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings {
@@ -653,8 +654,8 @@ impl AssistantConfig {
     }
 }
 
-/// What decisions and prompts read of an [`AssistantConfig`], besides its key and its persona. The log has it, so that a
-/// life can be decided again. Its fields are described there.
+/// The part of an [`AssistantConfig`] that decisions and prompts read, in addition to its key and its persona. It is in
+/// the log, so that decisions can be made again. The fields are described in [`AssistantConfig`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(
     missing_docs,

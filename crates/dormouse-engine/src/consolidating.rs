@@ -1,8 +1,8 @@
-//! Making facts of what was heard, and attributes of what was noticed about people, with a model.
+//! Extracts facts from what was heard, and attributes from observations about people, with a model.
 //!
-//! Three parts that share nothing but data: the requests are planned from the memory (`dormouse_memory::write`,
-//! `dormouse_entities::Consolidation`), each reply is an event, and what follows from it is one more event. So a crash
-//! between two of them loses nothing: the next run begins with the replies that nothing has followed from yet.
+//! There are three parts that share only data: requests are planned from the memory (`dormouse_memory::write`,
+//! `dormouse_entities::Consolidation`), each reply is an event, and its result is one more event. So a crash in between
+//! loses nothing: the next run begins with the replies that have no result yet.
 
 mod again;
 mod asking;
@@ -37,7 +37,7 @@ const ROUND: usize = 10_000;
 pub struct ConsolidationSettings {
     /// How facts are made.
     pub extraction: ExtractionSettings,
-    /// Which observations are consolidated. All entities that are due are, however many.
+    /// Which observations are consolidated. All due entities are consolidated, without a limit.
     pub people: ConsolidationPolicy,
     /// The most requests in one run.
     pub max_requests: u64,
@@ -45,14 +45,14 @@ pub struct ConsolidationSettings {
     pub author: Author,
     /// How long one attempt of a request may take.
     pub timeout: Duration,
-    /// From the beginning of the first attempt to the beginning of the last.
+    /// The longest time from the start of the first attempt to the start of the last.
     pub retry_for: Duration,
-    /// The retries that are left for all callers together.
+    /// Limits the retries of all callers together.
     pub retry_budget: RetryBudget,
 }
 
 impl ConsolidationSettings {
-    /// What decisions follow from.
+    /// The rules on which decisions depend.
     fn rules(&self) -> ConsolidationRules {
         ConsolidationRules {
             extraction: self.extraction.clone(),
@@ -85,7 +85,8 @@ impl fmt::Debug for Consolidator {
     }
 }
 
-/// A memory could not be consolidated to the end. What was done before is an event, and stays. A failure of the model is not
+/// A consolidation could not be completed. What was done before is in events, and is kept. A failure of the model is
+/// not
 /// an error: it is reported as [`ConsolidationEnd::ModelFailed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -102,7 +103,7 @@ pub enum ConsolidateError {
 }
 
 impl Consolidator {
-    /// What a run would ask at first. Asks nobody and changes nothing.
+    /// The first requests of a run. Sends none of them and changes nothing.
     ///
     /// # Errors
     ///

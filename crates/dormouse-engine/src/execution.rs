@@ -13,16 +13,16 @@ use crate::{
     prompt::Component,
 };
 
-/// Whom a delegate knows about.
+/// What a delegate is shown of the assistant that gives the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Insulation {
-    /// The goals and the recent conversation of who delegates.
+    /// Its goals and recent conversation.
     #[default]
     None,
     /// The task alone.
     Orchestrator,
-    /// The task, and the most important goals.
+    /// The task, and its most important goals.
     Delegate,
 }
 
@@ -38,16 +38,16 @@ pub struct ExecutionConfig {
     pub sub_agents_enabled: bool,
     /// How many tasks may be delegated at the same time.
     pub sub_agent_budget: u32,
-    /// Whom a delegate knows about.
+    /// What a delegate is shown of the assistant that gives the task.
     pub personality_insulation: Insulation,
     /// The tag of assistants that tasks are delegated to; any, if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delegate_assistant_tag: Option<String>,
     /// Whether results of delegates are summed up.
     pub result_summarization: bool,
-    /// Whether an assessment may not ask for a second decision about dangerous calls.
+    /// Whether dangerous calls are never decided twice because of an assessment.
     pub trusted_api: bool,
-    /// What differs from the table of contexts.
+    /// Deviations from the table of contexts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub contexts: BTreeMap<ContextType, ContextConfig>,
 }
@@ -103,7 +103,7 @@ impl ExecutionConfig {
     }
 }
 
-/// A kind of tick is configured as none can be.
+/// The configuration of a kind of tick is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContextError {
     /// The bound of its steps is out of range.
@@ -114,7 +114,7 @@ pub enum ContextError {
         /// The number.
         iterations: u32,
     },
-    /// Its prompt does not say how it is read.
+    /// Its prompt lacks the instructions, so no model can read it.
     #[error("components of {context} lack system_prompt, without which no prompt can be read")]
     NoSystemPrompt {
         /// Which kind.
@@ -163,7 +163,8 @@ impl TickBounds {
     }
 }
 
-/// How far a tick may go. Bounds are the lowest, permissions are given by all layers, and what one layer wants confirmed is.
+/// How far a tick may go. Of each bound the lowest applies, a permission needs all layers, and one layer is enough to
+/// require a second decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TickPattern {
     /// How many steps, and how carefully.
@@ -232,7 +233,7 @@ impl TickPattern {
         }
     }
 
-    /// What is left of it for a task that is assessed so.
+    /// Restricts it for a task with this assessment.
     fn assessed(self, assessment: &Assessment, settings: &Settings) -> Self {
         let assessed = TickBounds::of_assessment(assessment, settings);
         Self {
@@ -264,7 +265,7 @@ pub struct ComposedPattern {
     pub from: BTreeMap<&'static str, PatternLayer>,
 }
 
-/// How far a tick of this kind may go under these settings, for a task that is assessed so.
+/// How far a tick of this kind may go with these settings, for a task with this assessment.
 #[must_use]
 pub fn compose(
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! What tools were called, how long that took, and how it ended, read out of a log.
+//! The calls of tools in a log: which tool, how long it took, and how it ended.
 
 mod metrics;
 
@@ -28,9 +28,9 @@ const REASONING_LIMIT: usize = 400;
 pub struct Execution {
     /// The event that has the result.
     pub seq: Seq,
-    /// The number of the tick in which it came.
+    /// The number of the tick in which the result came.
     pub tick: u64,
-    /// When it came.
+    /// When the result came.
     pub at: Timestamp,
     /// The tool, as the model named it.
     pub tool: String,
@@ -52,7 +52,7 @@ pub struct Execution {
     pub cached: bool,
     /// Whether the tool gave no answer.
     pub unanswered: bool,
-    /// The provider of the model that decided it, if it says who it is.
+    /// The provider of the model that decided it, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderId>,
     /// The model that decided it; absent for what the program says itself.
@@ -117,7 +117,7 @@ struct Calls {
     since: Option<Timestamp>,
 }
 
-/// What is known of a reply beside its calls.
+/// What is known of a reply, in addition to its calls.
 #[derive(Debug, Default)]
 struct ReplyOrigin {
     reasoning: Option<String>,
@@ -198,7 +198,7 @@ impl Calls {
         call: Option<Call>,
         since: Timestamp,
     ) -> Execution {
-        // What the program says itself is no call of a reply, and no model thought about it.
+        // A notice of the program is not part of a reply, so it has no model and no thoughts.
         let reply = call.as_ref().map(|_| &self.reply);
         Execution {
             seq,
@@ -219,7 +219,7 @@ impl Calls {
     }
 }
 
-/// What a result says that was wrong.
+/// The error in a result.
 fn error_in(content: &str) -> Option<String> {
     let result: Value = serde_json::from_str(content).ok()?;
     Some(result.get("error")?.as_str()?.to_owned())

@@ -1,10 +1,13 @@
-//! Forgetting: what a selection takes out of a log, and the same log without it. Pure: it reads a log and writes nothing.
+//! Forgetting: finds what a selection removes from a log, and computes the log without it. It reads a log and writes
+//! nothing.
 //!
-//! [`KnownPeople`] finds whom a name means. [`ForgetPlan::of_each`] reads the logs and finds everything that a [`Selection`]
-//! takes: the words themselves, the turns that answered them, what was made of them as far as that is recorded, and copies of
-//! them anywhere in the log. [`ForgetPlan::redact`] gives the payload of an event without it.
+//! [`KnownPeople`] finds the person that a name means. [`ForgetPlan::of_each`] reads the logs and finds everything that
+//! a [`Selection`] removes: the words themselves, the turns that answered them, recorded things that were made from
+//! them, and copies of them anywhere in the log. [`ForgetPlan::redact`] returns the payload of an event without all
+//! that.
 //!
-//! An event that lost words keeps its number, time, kind, ids and counts, so folding and replaying go on. Its payload begins
+//! An event that lost words keeps its number, time, kind, ids and counts, so it can still be folded and replayed. Its
+//! payload begins
 //! with the field `forgotten`.
 
 mod collect;

@@ -13,11 +13,11 @@ use crate::{
     state::{State, Trigger, Turn, Wait},
 };
 
-/// Longer than anything the engine ever waits for.
+/// Longer than any wait of the engine.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
-/// Longer than it ever waits until a budget allows a call.
+/// Longer than any wait for a budget.
 const LONGEST_BUDGET_WAIT: Duration = Duration::from_secs(25 * 3_600);
-/// A message that failed and is due again lets untried ones go first, but no longer than this.
+/// For this time at most, a failed message that is due again gives priority to new messages.
 const LONGEST_YIELD: Duration = Duration::from_secs(5 * 60);
 
 /// Why a tick does nothing, in the order in which the reasons are checked.
@@ -28,7 +28,7 @@ pub enum Skip {
     EmergencyStop,
     /// The assistant is switched off.
     Disabled,
-    /// The tick before is still under way.
+    /// The previous tick is still under way.
     Collision,
     /// Every service of the model asked for a pause, at least until then.
     Paused(Timestamp),
@@ -48,7 +48,7 @@ pub enum Reason {
     Waiting(Seq),
     /// A turn is open, and it is time to continue.
     OpenTurn(Seq),
-    /// It is too late for what this event noted. That is noted, and no model is asked.
+    /// The deadline of what this event noted has passed. That is recorded without calling a model.
     Expired(Seq),
 }
 
@@ -62,7 +62,7 @@ impl Reason {
     }
 }
 
-/// What a tick at some moment finds.
+/// The result of checking for a reason.
 #[derive(Debug)]
 pub(crate) enum Survey<'a> {
     /// Nothing to do, and why.
@@ -77,7 +77,7 @@ pub(crate) enum Survey<'a> {
 ///
 /// # Errors
 ///
-/// The first [`Skip`] that applies. It costs no model call.
+/// The first [`Skip`] that applies.
 pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
     match survey(state, now) {
         Survey::Rest(skip) => Err(skip),
@@ -86,7 +86,7 @@ pub fn gate(state: &State, now: Timestamp) -> Result<Reason, Skip> {
     }
 }
 
-/// When there is a reason to think again after a tick that did nothing for this reason, if nothing else happens until then.
+/// After a tick was skipped for this reason: when there will be a reason to think, if nothing else happens until then.
 #[must_use]
 pub fn next_reason(state: &State, skip: Skip, now: Timestamp) -> Option<Timestamp> {
     let due = state.next_due_after(now);
@@ -102,7 +102,7 @@ pub fn next_reason(state: &State, skip: Skip, now: Timestamp) -> Option<Timestam
     }
 }
 
-/// What a tick at `now` finds.
+/// Checks whether a tick at `now` has a reason to think.
 pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     let services = &state.configuration.services;
     if state.stop.is_on() {
@@ -129,7 +129,7 @@ pub(crate) fn survey(state: &State, now: Timestamp) -> Survey<'_> {
     begun.map_or_else(Survey::Rest, Survey::Begin)
 }
 
-/// Which of all messages comes next, if none has to come first.
+/// Which message comes next, if none has a fixed priority.
 fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {
     if let Some(at) = state.services.recent.held_until(services)
         && !is_past(at, now)
@@ -140,7 +140,7 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     let resume_at = |turn: &Turn| turn.wait().map(|wait| wait.until);
     let next = open.min_by_key(|turn| (resume_at(turn), turn.trigger_seq()));
     let open = next.map_or(Err(Skip::Idle), |turn| open_turn(turn, services, now));
-    // It may be the cause of the failures. Each further try could close the circuit to those who wait behind it.
+    // It may be the cause of the failures. Each further try could open the circuit, so that all others must wait, too.
     let yields = next.is_some_and(|turn| {
         turn.failures.calls > 0 && resume_at(turn).is_none_or(|at| now.since(at) < LONGEST_YIELD)
     });
@@ -157,8 +157,8 @@ fn among_all(state: &State, services: &[ServiceName], now: Timestamp) -> Result<
     }
 }
 
-/// What was not tried yet and comes next. People whose messages have just failed come last, so that nobody waits for
-/// all earlier messages of one person.
+/// The next message that was not tried yet. People whose messages have just failed come last, so that others need not
+/// wait for all messages of one person.
 fn next_fresh(state: &State) -> Option<&Trigger> {
     let suspects = state.turns.open().filter(|turn| turn.failures.is_suspect);
     let suspects: Vec<_> = suspects.filter_map(|turn| turn.trigger.person()).collect();

@@ -13,14 +13,14 @@ use crate::{
 
 /// The longest text of a goal, in characters.
 pub const GOAL_TEXT_LIMIT: usize = 200;
-/// How important a goal is if nobody says.
+/// The default priority of a goal.
 pub const USUAL_PRIORITY: u8 = 5;
 
 /// A goal cannot be set or changed like this.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GoalError {
-    /// Nobody knows such a goal.
+    /// There is no such goal.
     #[error("there is no goal {0}")]
     Unknown(GoalId),
     /// It is done or dropped.
@@ -94,7 +94,7 @@ impl GoalMoment {
 }
 
 impl GoalUpdated {
-    /// A change of nothing yet.
+    /// An empty change.
     #[must_use]
     pub fn of(id: GoalId, author: Author) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Goals {
         })
     }
 
-    /// The event, if it is possible.
+    /// The event, if the change is allowed.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl Goals {
         Ok(updated)
     }
 
-    /// The events by which a goal is completed: with it, those above of which it was the last part.
+    /// The events that complete a goal, and also the goals above it of which it was the last open part.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl Goals {
         self.check_depth(parent, below + 1)
     }
 
-    /// Whether there is room for so many levels below this goal.
+    /// Checks that the tree has room for this many levels below this goal.
     fn check_depth(&self, parent: GoalId, levels: usize) -> Result<(), GoalError> {
         let level = self.above(parent).count() + 1;
         match level + levels <= Self::DEEPEST {

@@ -15,21 +15,21 @@ use crate::{
     status::{Activity, Status},
 };
 
-/// What became of a message.
+/// The result of handing over a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Accepted {
-    /// It is on disk, at this place, and will be dealt with by its classification.
+    /// It is on disk and will be handled according to its classification.
     Logged {
         /// Its place in the log.
         seq: Seq,
-        /// What it is to the assistant.
+        /// How it is classified.
         classification: Classification,
         /// How far it is believed.
         trust: Trust,
     },
     /// The assistant does not react to it, and nothing was written.
     Ignored {
-        /// What it is to the assistant, and by which rule.
+        /// How it is classified, and by which rule.
         classification: Classification,
     },
     /// It was accepted before, and nothing was written.
@@ -68,7 +68,7 @@ pub enum PerceiveError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClearError {
-    /// Nobody is named as the one who clears it.
+    /// The name of the person who clears it is blank.
     #[error("say who clears the emergency stop")]
     Unnamed,
     /// There is nothing to clear.
@@ -86,7 +86,7 @@ pub enum ClearError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryError {
-    /// Nobody is named as the one who wants it.
+    /// The name of the person who requests it is blank.
     #[error("say who wants the model to be asked again")]
     Unnamed,
     /// Nothing waits for the model: it may be asked already.
@@ -104,7 +104,7 @@ pub enum RetryError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError {
-    /// Nobody is named as the one who stops it.
+    /// The name of the person who stops it is blank.
     #[error("say who triggers the emergency stop")]
     Unnamed,
     /// It is stopped already.
@@ -122,7 +122,7 @@ pub enum StopError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApprovalError {
-    /// Nobody is named as the one who answers.
+    /// The name of the person who answers is blank.
     #[error("say who confirms or refuses it")]
     Unnamed,
     /// No act with this number waits for an answer: it never did, was answered, or is too old.
@@ -142,7 +142,7 @@ pub enum ApprovalError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResetError {
-    /// Nobody is named as the one who resets it.
+    /// The name of the person who resets it is blank.
     #[error("say who resets the history")]
     Unnamed,
     /// The log cannot be written at the moment.
@@ -157,7 +157,7 @@ pub enum ResetError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rest {
-    /// Every accepted message has been dealt with.
+    /// Every accepted message has been handled.
     Settled,
     /// The emergency stop is on; accepted messages wait in the log.
     Stopped(StopCause),
@@ -234,7 +234,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`StopError`]; the assistant goes on as before.
+    /// [`StopError`]; the assistant continues as before.
     pub async fn stop(
         &self,
         stopped_by: impl Into<String>,
@@ -250,7 +250,7 @@ impl Handle {
         answer.unwrap_or(Err(StopError::Gone))
     }
 
-    /// Confirms or refuses an act that waits for that. The assistant takes the answer up like a message.
+    /// Confirms or refuses an act that waits for confirmation. The assistant handles the answer like a message.
     ///
     /// # Errors
     ///
@@ -282,7 +282,7 @@ impl Handle {
         answer.unwrap_or(Err(ResetError::Gone))
     }
 
-    /// Clears the emergency stop in the name of `cleared_by`. Messages that waited go on at once.
+    /// Clears the emergency stop in the name of `cleared_by`. Waiting messages continue at once.
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ impl Handle {
     }
 
     /// Ends every pause that services of the model asked for, and the wait after a failure, in the name of
-    /// `requested_by`. Messages that waited go on at once. This does not affect other reasons not to call a service,
+    /// `requested_by`. Waiting messages continue at once. This does not affect other reasons not to call a service,
     /// such as a guard around it.
     ///
     /// # Errors
@@ -333,7 +333,7 @@ impl Handle {
         self.ask(Command::Inspect).await
     }
 
-    /// The assistant at a glance, as it is now.
+    /// The present status of the assistant.
     #[must_use]
     pub fn status(&self) -> Status {
         Status {
@@ -349,8 +349,8 @@ impl Handle {
         Some(self.status())
     }
 
-    /// Waits until every message accepted so far has been dealt with, or cannot be dealt with for now. An assistant that was
-    /// stopped is at rest when it has said so in its world.
+    /// Waits until every message accepted so far has been handled, or cannot be handled for now. A stopped assistant is
+    /// at rest once it has announced the stop in its world.
     pub async fn at_rest(&self) -> Rest {
         let mut status = self.status.clone();
         let rest = status

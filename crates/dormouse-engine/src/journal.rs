@@ -1,4 +1,4 @@
-//! What becomes of a journal without a turn: by a command, or in the sleep. Every decision is one event.
+//! Changes of a journal outside of turns: by a command, or in sleep. Every decision is one event.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl JournalBook {
     ///
     /// # Errors
     ///
-    /// [`EntryError`] if the entry does not fit.
+    /// [`EntryError`] if the entry is not allowed.
     pub fn write_for_operator(
         &self,
         new: NewEntry,
@@ -56,7 +56,8 @@ impl JournalBook {
         Ok(self.changed(changes, by))
     }
 
-    /// The event that puts an entry back that left the journal. Neither the limit nor the pruning rule takes it again.
+    /// The event that puts an entry back that left the journal. After that, neither the limit nor the pruning rule
+    /// removes it.
     ///
     /// # Errors
     ///
@@ -74,8 +75,8 @@ impl JournalBook {
         Ok(self.changed(vec![restored], by))
     }
 
-    /// The event that marks the entries which facts were made of, and takes the mark from those of which that was taken back; `None`
-    /// if each has the mark that it should have. `read` are the records that facts were made of.
+    /// The event that marks entries from which facts were made, and removes the mark from those whose facts were taken
+    /// back; `None` if all marks are correct. `read` are the records from which facts were made.
     pub(crate) fn mark_consolidated(
         &self,
         read: &BTreeSet<Origin>,
@@ -115,7 +116,7 @@ impl JournalBook {
     }
 }
 
-/// Whom an operator names as the source of an entry: nobody vouches for it.
+/// The source that an operator names for an entry. No world attests it.
 #[must_use]
 pub fn named_source(name: Option<&str>) -> Attribution {
     name.map_or(Attribution::Unknown, |name| {

@@ -2,11 +2,11 @@
 //!
 //! Layer 4. It does not know the store, the vendor or the world it runs on: those are [`Ports`]. Read it in this order:
 //! [`Event`] (all that can happen), [`State`] (the fold of all events), [`gate()`] (whether there is a reason to
-//! think), [`Assistant`] (the actor that runs), [`Handle`] (how to talk to it), [`replay()`] (the whole life again, up
-//! to any moment), [`catch_up()`] (how a memory follows from the log).
+//! think), [`Assistant`] (the actor that runs), [`Handle`] (commands to it), [`replay()`] (the state at any event),
+//! [`catch_up()`] (how a memory follows from the log).
 //!
-//! It never does any of these: decide by clock or randomness, change its state other than by an event that is on disk,
-//! repeat an effect whose outcome is unknown, call a model without a reason.
+//! It never decides by a clock or by randomness, changes its state without an event that is on disk, repeats an effect
+//! whose outcome is unknown, or calls a model without a reason.
 //!
 //! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
 
@@ -142,7 +142,7 @@ pub use state::{
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 
-/// The program that decides, as the log names it.
+/// The name and version of this program in the log.
 const PROGRAM: &str = concat!("dormouse-engine ", env!("CARGO_PKG_VERSION"));
 
 #[cfg(doctest)]

@@ -42,9 +42,9 @@ pub enum PreviewError {
     Tools(#[from] RegistryError),
 }
 
-/// The prompt at a moment of a life. If `at` is the event of a reply, it is the prompt that the model replied to; otherwise
-/// the one that is built next after that event, or at the end of the log. With `context` it is the prompt of a tick of that kind
-/// that begins then.
+/// The prompt at a point of a log. If `at` is the event of a reply, it is the prompt of that reply. Otherwise it is the
+/// next prompt after that event, or after the end of the log. With `context`, it is the prompt of a tick of that kind
+/// that would begin there.
 ///
 /// Reads the log and writes nothing. `counter_for` returns the counter that counts the tokens of a model.
 ///
@@ -132,8 +132,8 @@ fn begun(state: &State, context: Option<ContextType>) -> (State, PreviewOf) {
     (state, of)
 }
 
-/// The last event that the request behind the reply at `at` was made from. Messages and commands come at any time, and while a
-/// model is asked its sender may be asked to wait. `None` if there is no reply there.
+/// The last event from which the request for the reply at `at` was made; `None` if `at` is not a reply. It need not be
+/// the event before: during a model call, messages and commands may come, and the sender may be asked to wait.
 async fn asked_from<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,

@@ -17,19 +17,19 @@ use crate::{
 
 /// Who hears what is said in a turn, other than the assistant itself; `None` if everything may be told to everybody. Pure.
 pub(crate) fn listeners(state: &State, turn: &Turn) -> Option<Audience> {
-    // Nobody hears what is thought when it looks back or sleeps, and nobody learns what comes of it.
+    // A turn of looking back or of sleep has no listeners, and its results are private.
     if state.configuration.settings.privacy == Privacy::Shared || turn.trigger.is_unheard() {
         return None;
     }
     let reached = turn.answer_reaches();
     let others = state.identities.own().fold(reached, Audience::without);
-    // An answer that reaches nobody who is known may still be heard.
+    // If no listener is known, somebody unknown may still hear the answer.
     let is_unknown = others == Audience::nobody();
     Some(if is_unknown { Audience::Public } else { others })
 }
 
 /// What the prompts of a turn may show in addition to the turn itself and to what was recalled for it, which the memory
-/// filters in the same way. Everybody who hears the answer was party to it. Pure; takes time in proportion to the turns
+/// filters in the same way. Everybody who hears the answer perceived it. Pure; takes time in proportion to the turns
 /// and lines that a state keeps.
 #[derive(Debug)]
 pub(crate) struct Shareable<'a> {
@@ -47,28 +47,28 @@ pub(crate) struct Shareable<'a> {
     pub(crate) projects: Vec<KnownProject<'a>>,
     /// What it keeps for itself, by number.
     pub(crate) notes: Vec<&'a SelfNote>,
-    /// What was noted and replaced or dropped since the last reply, whose prompt may have shown it.
+    /// Notes that were replaced or dropped since the last reply. The prompt of that reply may have shown them.
     pub(crate) replaced: Vec<&'a GoalNote>,
 }
 
-/// A goal that everybody who listens was party to.
+/// A goal that everybody who listens perceived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownGoal<'a> {
     pub(crate) goal: &'a Goal,
-    /// What was noted about it, if they were party to that as well.
+    /// What was noted about it, if they perceived that as well.
     pub(crate) note: Option<&'a GoalNote>,
 }
 
-/// A project that everybody who listens was party to.
+/// A project that everybody who listens perceived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownProject<'a> {
     pub(crate) project: &'a Project,
-    /// Where it stands, if they were party to that as well.
+    /// Where it stands, if they perceived that as well.
     pub(crate) context: Option<&'a GoalNote>,
 }
 
 impl KnownProject<'_> {
-    /// How far what is known of it is believed.
+    /// The lowest trust of its texts.
     pub(crate) fn least_trust(&self) -> Trust {
         let summary = self.project.summary.trust;
         self.context
@@ -135,7 +135,7 @@ impl<'a> Shareable<'a> {
     }
 }
 
-/// The journal as far as everybody who listens was party to it, and how many entries that leaves out. Pure.
+/// The journal as far as everybody who listens perceived it, and how many entries that leaves out. Pure.
 pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journal>, usize) {
     let all = state.journal.journal();
     let Some(listeners) = listeners(state, turn) else {
@@ -154,7 +154,7 @@ pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journ
         return (Cow::Borrowed(all), 0);
     }
     let (mut known, withheld) = (all.clone(), hidden.len());
-    // That something was said again in private is not told either.
+    // A private repetition of an entry is hidden, too.
     let unlinked = hidden
         .iter()
         .map(|entry| JournalChange::Unlinked { entry: *entry });
@@ -164,17 +164,18 @@ pub(crate) fn known_journal<'a>(state: &'a State, turn: &Turn) -> (Cow<'a, Journ
         reason: PruneReason::Faded,
     });
     for change in &changes {
-        // None of these is refused: the entries are there.
+        // This cannot fail, because the entries exist.
         let _done = known.apply(change, Timestamp::EPOCH);
     }
     (Cow::Owned(known), withheld)
 }
 
-/// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who was party to each part of it that is not of
-/// the turn itself, absent for parts of which that is not known: those were left to the listeners.
+/// Who may hear what is made of a prompt; `None` if anybody may. `shown` is who perceived each part of it that is not of
+/// the turn itself, absent for parts with an unknown audience, which were chosen for the listeners.
 ///
-/// The words may repeat everything that was shown, so it is those who were party to all of it: to a message that was said to the
-/// assistant alone, to `shown`, to the steps before, and to what these looked up in the memory. A message that others heard as well
+/// The words may repeat everything that was shown, so it is those who perceived all of it: a message that was said to
+/// the assistant alone, `shown`, the steps before, and what these looked up in the memory. A message that others heard
+/// as well
 /// is answered where it was said, no matter who has come there, so it does not count. Pure.
 pub(crate) fn may_hear<'a>(
     state: &State,
@@ -194,7 +195,7 @@ pub(crate) fn may_hear<'a>(
         within.into_iter().chain(results)
     });
     let message = match turn.trigger.goal() {
-        // Nobody may be known to listen, and it is still not for anybody else.
+        // Even if no listener is known, nobody else may hear it.
         Some(goal) => Some(Cow::Borrowed(&goal.description.audience)),
         None => of_listeners(turn.trigger.is_for_one()),
     };
@@ -206,7 +207,7 @@ pub(crate) fn may_hear<'a>(
             true => Cow::Owned(renamed(&part, state)),
             false => part,
         };
-        // Nearly all parts are known to the same people.
+        // Nearly all parts have the same audience, so this is the fast path.
         match part.covers(&all) {
             true => all,
             false => all.intersection(&part),
@@ -216,7 +217,7 @@ pub(crate) fn may_hear<'a>(
 }
 
 /// Who may hear the words of an act; `None` if anybody may. An act that does not answer where the message was said may repeat
-/// the message to others, so these must have been party to it. Pure.
+/// the message to others, so these must have perceived it. Pure.
 pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audience> {
     let step = turn.steps.last()?;
     if state.configuration.settings.privacy == Privacy::Shared || step.is_of_the_engine() {
@@ -231,7 +232,7 @@ pub(crate) fn within(state: &State, turn: &Turn, is_answer: bool) -> Option<Audi
     Some(state.identities.all_of(&all))
 }
 
-/// Who was party to all of these turns, other than the assistant. Pure.
+/// Who perceived all of these turns, other than the assistant. Pure.
 pub(crate) fn known_to_all<'a>(
     state: &State,
     turns: impl IntoIterator<Item = &'a Turn>,
@@ -276,7 +277,7 @@ pub(crate) fn audience_of_act(
     Some(known_to.intersection(&listener))
 }
 
-/// Whether a name is that of the sender, or of whom something was promised.
+/// Whether a name is that of the sender, or of the person to whom something was promised.
 fn is_addressed(trigger: &Trigger, name: &str) -> bool {
     let sender = trigger
         .message()

@@ -20,7 +20,7 @@ pub const PROJECT_CONTEXT_LIMIT: usize = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectError {
-    /// Nobody knows such a project.
+    /// There is no such project.
     #[error("there is no project {asked:?}; known: {}", listed(known))]
     Unknown {
         /// What was asked for.
@@ -49,7 +49,7 @@ pub enum ProjectError {
 }
 
 impl ProjectError {
-    /// Nobody knows this one, beside those that there are.
+    /// The error for an unknown project, with the known ones.
     pub fn unknown(asked: impl fmt::Display, known: impl Iterator<Item = ProjectId>) -> Self {
         Self::Unknown {
             asked: asked.to_string(),
@@ -68,7 +68,7 @@ fn listed(known: &[ProjectId]) -> String {
 }
 
 impl ProjectUpdated {
-    /// A change of nothing yet.
+    /// An empty change.
     #[must_use]
     pub fn of(id: ProjectId, author: Author) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Projects {
         })
     }
 
-    /// The event, if it is possible.
+    /// The event, if the change is allowed.
     ///
     /// # Errors
     ///

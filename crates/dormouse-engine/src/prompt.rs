@@ -70,18 +70,18 @@ const MESSAGE: u32 = 12;
 /// Tokens that a call and its result take in addition to their texts: two ids, and what connects them.
 const CALL: u32 = 36;
 
-/// What precedes the overheard lines, and what follows them.
+/// The headings before and after the overheard lines.
 const OVERHEARD: &str = "(Overheard lately, not said to you:)";
 const SAID_TO_YOU: &str = "(And this is for you:)";
-/// What precedes the message after a dangerous call was deferred.
+/// The note before the message after a dangerous call was deferred.
 const CAREFUL: &str = "(A dangerous call of yours was not carried out, because text of low trust was shown to you. That \
                        text is left out now. Decide by what is left.)";
 
-/// What precedes the message after the world did not let something be said because others listen by now.
+/// The note before the message after the world refused speech because others listen by now.
 const WIDENED: &str = "(What you were about to say was not said: somebody listens by now who was not party to all that you were \
                        shown. What they were not party to is left out now. Answer again with what is left.";
 
-/// What a model is asked for in a turn that divides a goal.
+/// The instruction in a turn that divides a goal.
 fn divide(turn: &Turn) -> Option<String> {
     let goal = turn.divides()?;
     Some(format!(
@@ -90,7 +90,7 @@ fn divide(turn: &Turn) -> Option<String> {
     ))
 }
 
-/// What says that something relevant is left out. It names neither what nor whom.
+/// The note that something relevant is left out. It says neither what nor about whom.
 const WITHHELD: &str = "(You know something about this that not everybody who hears your answer was party to, so it is \
                         left out here. Say nothing about it, and do not guess at it. Whoever shared it with you can ask \
                         you in private.)";
@@ -120,7 +120,7 @@ impl Prompt {
 
 /// The beginning of the hash of a request, in hexadecimal.
 pub(crate) fn hash(request: &ChatRequest) -> String {
-    // A request may be as long as a book, so its JSON is not kept.
+    // A request may be very long, so its JSON is hashed while it is written.
     let mut json = BufWriter::new(Digested::default());
     let written = serde_json::to_writer(&mut json, request);
     invariant!(written, "a request is JSON");
@@ -157,7 +157,7 @@ pub(crate) fn request_tokens(request: &ChatRequest, counter: &dyn TokenCounter) 
     texts.fold(0, u32::saturating_add)
 }
 
-/// What calls for a turn, as prompts show it.
+/// The trigger of a turn, as prompts show it.
 pub(crate) fn shown_trigger(turn: &Turn, counter: &dyn TokenCounter) -> String {
     turn.trigger.within(u32::MAX, counter).text
 }
@@ -165,7 +165,7 @@ pub(crate) fn shown_trigger(turn: &Turn, counter: &dyn TokenCounter) -> String {
 /// How much of what could be shown fits, and how many tokens all of it takes.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
-    /// The most tokens of what it keeps for itself.
+    /// The most tokens of the assistant's own notes and projects.
     own_cap: u32,
     /// The most tokens of the goals.
     goals_cap: u32,
@@ -190,8 +190,8 @@ struct Choice {
     tokens: u32,
 }
 
-/// How many tokens the prompt for the next step of `turn` takes at most, if it shows every result whole, and no more earlier turns
-/// than leave the turn room to go on. Pure.
+/// An upper bound of the tokens of the prompt for the next step of `turn`: with every result in full, and with as many
+/// earlier turns as still leave room for the turn to continue. Pure.
 pub(crate) fn tokens(state: &State, turn: &Turn, preamble: &Preamble) -> u32 {
     let room = Room::of(state, preamble).for_advice();
     let shareable = Shareable::of(state, turn);
@@ -370,7 +370,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     }
 }
 
-/// What this choice leaves out of what could be shown.
+/// What this choice leaves out.
 fn omitted(shareable: &Shareable<'_>, turn: &Turn, choice: Choice, preamble: &Preamble) -> Omitted {
     if turn.is_careful() {
         return Omitted::default();
@@ -403,7 +403,8 @@ fn omitted(shareable: &Shareable<'_>, turn: &Turn, choice: Choice, preamble: &Pr
     }
 }
 
-/// The turn as data, for a model that reads no prompt; `None` if there is no data about what calls for it. `earlier` are
+/// The turn as structured data, for a model that reads no prompt; `None` if there is no data about its trigger.
+/// `earlier` are
 /// the finished turns that the prompt shows.
 fn context(
     state: &State,
@@ -440,8 +441,8 @@ fn steps(turn: &Turn) -> Vec<TurnStep> {
     steps.collect()
 }
 
-/// The note that more listen by now, if they do. The steps that were made before are not shown, so it names what was done in them:
-/// that must not be repeated.
+/// The note that more people listen by now, if so. Earlier steps are not shown, so the note names what was done in
+/// them, which must not be repeated.
 fn widened(turn: &Turn) -> Option<String> {
     let widened = turn.widened.as_ref()?;
     let before = turn.own_steps().take(widened.from);
@@ -584,8 +585,9 @@ fn noted_tokens(note: Option<String>, preamble: &Preamble) -> u32 {
     })
 }
 
-/// How many tokens everything up to the current turn takes, instead of `now`, if its results share the remaining room,
-/// and the most tokens of one result then. Counts the results again, which is needed only if a turn overflows.
+/// Cuts results so that they share the remaining room. Returns the tokens of everything up to the current turn, in
+/// place of `now`, and the most tokens of one result. Counts the results again, which is needed only if a turn
+/// overflows.
 fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
     let counter = &*preamble.counter;
     let results = || {

@@ -1,4 +1,4 @@
-//! When something comes back: every so often, each day at a time, or each week on a day at a time. Times are UTC.
+//! When something recurs: at an interval, each day at a time, or each week on a day at a time. Times are UTC.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 const MINUTE: i64 = 60_000_000;
 const DAY: i64 = 24 * 60 * MINUTE;
-/// The shortest and the longest interval, in minutes. A shorter one would think all the time.
+/// The shortest and the longest interval, in minutes. With a shorter one, the assistant would think all the time.
 const INTERVAL: std::ops::RangeInclusive<u32> = 5..=366 * 24 * 60;
 /// The first day of the epoch was a Thursday.
 const DAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 
-/// When something comes back. As text: `every 90 minutes` (`hours`, `days`), `daily 20:00`, `weekly mon 08:00`.
+/// When something recurs. As text: `every 90 minutes` (`hours`, `days`), `daily 20:00`, `weekly mon 08:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Recurrence(Rhythm);
@@ -27,7 +27,7 @@ enum Rhythm {
     Weekly(u8, u32),
 }
 
-/// Not a recurrence.
+/// A text is not a recurrence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is not a recurrence; expected \"daily 20:00\", \"weekly mon 08:00\" or \"every 2 hours\" (minutes, hours or days; \
@@ -38,7 +38,7 @@ pub struct RecurrenceError {
 }
 
 impl Recurrence {
-    /// The first moment after `at`. However much time passed before, it is one moment.
+    /// The first moment after `at`. Missed moments in between are skipped.
     #[must_use]
     pub fn first_after(self, at: Timestamp) -> Timestamp {
         let now = at.as_micros();

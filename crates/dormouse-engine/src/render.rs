@@ -1,7 +1,7 @@
 //! Texts that the model reads.
 //!
 //! A message has one line that the world vouches for, in brackets. After it comes what somebody wrote, each line behind
-//! `> `. Nothing that somebody writes can look like the first line, and no name can extend or end it.
+//! `> `. No outside text can imitate the first line, and no name can extend or end it.
 
 mod name;
 mod quote;
@@ -20,7 +20,7 @@ use crate::{
 
 /// The name of the assistant in its own memories.
 pub(crate) const YOU: &str = "you";
-/// The name for a person who is called that in the world.
+/// The name for a person whose name in the world is "You".
 const NAMED_YOU: &str = "someone called You";
 /// The word for a person without a name.
 const SOMEONE: &str = "someone";
@@ -97,7 +97,8 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
         0 => "",
         _ => "\n(it goes on)",
     };
-    // It is certain that somebody said it, and not that it is true: the model must not take a quotation for a fact.
+    // It is certain that somebody said it, but not that it is true. So the model must see that it is a quotation and
+    // not a fact.
     let how = match &line.heard {
         Some(heard) => format!("{} of", heard_as(heard)),
         None => "noted from".to_owned(),
@@ -108,8 +109,8 @@ pub(crate) fn memory(line: &RecalledLine) -> String {
     )
 }
 
-/// A goal as the model reads it, in one line: `> goal 3 (#12, priority 7, open, daily 20:00, next TIME, trust 0.90): WORDS`, further to
-/// the right the deeper it is in the tree.
+/// A goal as the model reads it, in one line: `> goal 3 (#12, priority 7, open, daily 20:00, next TIME, trust 0.90):
+/// WORDS`, indented by its depth in the tree.
 pub(crate) fn goal(goals: &Goals, known: KnownGoal<'_>) -> String {
     let goal = known.goal;
     let deep = "  ".repeat(goals.above(goal.id).count());
@@ -154,13 +155,13 @@ pub(crate) fn project(project: &Project) -> String {
     )
 }
 
-/// Where a project stands, in the line below it.
+/// The state of a project, in the line below it.
 pub(crate) fn project_context(context: &GoalNote) -> String {
     let trust = context.trust;
     format!(">   it stands (trust {trust}): {}", words(&context.text))
 }
 
-/// What the assistant keeps for itself, in one line: `> fact 4 (#12, trust 0.90): WORDS`.
+/// An own note of the assistant, in one line: `> fact 4 (#12, trust 0.90): WORDS`.
 pub(crate) fn self_note(kept: &SelfNote) -> String {
     let SelfNote {
         id,
@@ -180,7 +181,8 @@ fn words(text: &str) -> String {
     one_line(&escape_template_tokens(text))
 }
 
-/// How far a goal is. For whom it waits is not told: not everybody who knows the goal may know that.
+/// The status of a goal. The person for whom it waits is not named, because not everybody who knows the goal may know
+/// that.
 pub(crate) fn goal_status(status: &GoalStatus) -> String {
     match status {
         GoalStatus::Waiting(GoalWait::Heard(_)) => "waiting for somebody to be heard".to_owned(),
@@ -216,13 +218,13 @@ fn headline(origin: Origin, attested: &Attested, trust: Trust, doubts: &[NameDou
     )
 }
 
-/// The name of the place where something was said, safe like the name of a speaker. What was noted has no place.
+/// The name of the place where something was said, safe like the name of a speaker. A note has no place.
 pub(crate) fn place(line: &RecalledLine) -> Option<String> {
     let place = line.place.as_deref().filter(|_| line.heard.is_some());
     place.map(plain).filter(|place| !place.is_empty())
 }
 
-/// What somebody's words were, in a word.
+/// How somebody's words were said, as a short text.
 pub(crate) fn heard_as(source: &SourceKind) -> String {
     match source {
         SourceKind::Whisper => "whisper".to_owned(),

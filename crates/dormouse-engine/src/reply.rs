@@ -31,8 +31,7 @@ pub(crate) enum Reading {
     },
     /// Nothing that the assistant can act on; the note tells the model why.
     Unreadable(&'static str),
-    /// Words for people on a channel, but no tool speaks there. The model has given its answer, and could not give a
-    /// better one.
+    /// Words for people on a channel that no tool can speak on. Asking the model again would not help.
     Unsayable,
 }
 
@@ -63,10 +62,10 @@ pub(crate) fn left_out_note(left_out: u32) -> String {
 /// Reads the calls of a reply. `is_tool` says whether a tool has that name; `tools` are the tools that speak; `was_shown` says
 /// whether somebody wrote this in what the model was shown.
 ///
-/// [`dormouse_dialects::parse_reply`] decides what counts as a call. A call that a model with native tool calling repeats word
-/// for word from the message it answers does not count. A call among other words does if nobody wrote it to the model: then
-/// the words are left out. If somebody else than the sender wrote it, the model is asked again. Other plain text of such
-/// a model counts as said, in the way it was spoken to, but never the JSON of one of its tools.
+/// [`dormouse_dialects::parse_reply`] decides what counts as a call. If a model with native tool calling repeats a call
+/// word for word from the message it answers, that call is ignored. A call among other words is made, without the
+/// words, if nobody wrote it to the model. If somebody other than the sender wrote it, the model is asked again. Other
+/// plain text of such a model is said in the way it was spoken to, unless it contains the JSON of one of its tools.
 pub(crate) fn read(
     reply: &ChatReply,
     form: ToolCalling,
@@ -125,7 +124,7 @@ fn made(calls: &[ParsedCall], left_out: usize) -> Reading {
     }
 }
 
-/// A call among other words: made, unless somebody wrote it, or its arguments, to the model.
+/// A call among other words. It is made, unless somebody wrote it, or its arguments, to the model.
 fn among_words(
     reply: &ChatReply,
     text: &str,
@@ -146,13 +145,13 @@ fn among_words(
     }
 }
 
-/// Whether a text holds the name of a tool as JSON has it.
+/// Whether a text contains the name of a tool as a JSON string.
 fn names_a_tool(text: &str, tools: &[&ToolSpec]) -> bool {
     let names = tools.iter().map(|tool| format!("\"{}\"", tool.name));
     names.into_iter().any(|name| text.contains(&name))
 }
 
-/// Whether a text is written in another one. White space and marks of quoting do not count.
+/// Whether `other` contains `text`. White space and quotation marks are ignored.
 pub(crate) fn is_written_in(text: &str, other: &str) -> bool {
     let letters = |text: &str| -> String {
         let letters = text.chars();
@@ -175,7 +174,7 @@ fn between_brackets(text: &str) -> &str {
     text.get(start..end).unwrap_or(text)
 }
 
-/// Whether a reply only repeats a part of the message it answers. White space does not count.
+/// Whether a reply only repeats a part of the message it answers. White space is ignored.
 fn repeats(reply: &str, message: &str) -> bool {
     let letters = |text: &str| -> String { text.split_whitespace().collect() };
     letters(message).contains(&letters(reply))

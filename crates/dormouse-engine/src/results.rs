@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 /// The longest result that is shown to a model, in bytes of JSON.
 const RESULT_LIMIT: usize = 16 * 1024;
-/// The field of a result whose lines are left out, because what they say was taken out of the memory.
+/// The field that marks a result whose lines are left out because the memory no longer has them.
 const LEFT_OUT: &str = "left_out";
 
-/// A result as JSON text that is not too long, and in which nobody's text can hide characters or pass for a token of a
-/// chat template.
+/// A result as JSON text of bounded length. Text from outside cannot hide characters in it or imitate tokens of a chat
+/// template.
 pub(crate) fn bounded(content: Value) -> String {
     let json = cut(content).to_string();
     escape_template_tokens(&escape_hidden_json(&json)).into_owned()
@@ -73,7 +73,7 @@ fn cut(content: Value) -> Value {
     json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }
 
-/// The result of a recall without the words of the records that are gone; `None` if it holds none of them. Pure.
+/// The result of a recall without the words of removed records; `None` if it contains no words of them. Pure.
 pub(crate) fn without_records(content: &str, is_gone: impl Fn(Origin) -> bool) -> Option<String> {
     let mut content: Value = serde_json::from_str(content).ok()?;
     if let Some(text) = content.get("result_text").and_then(Value::as_str) {
@@ -110,7 +110,7 @@ pub(crate) fn is_left_out(content: &str) -> bool {
             .is_ok_and(|content| content.get(LEFT_OUT).is_some())
 }
 
-/// The records that the shown beginning of a recall's result names.
+/// The records named in the shown part of a recall's result.
 fn ids_in(shown: &str) -> impl Iterator<Item = Origin> {
     lines_in(shown).filter_map(id_of)
 }

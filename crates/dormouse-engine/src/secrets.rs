@@ -1,5 +1,5 @@
 //! Keeping secrets out of the log: keys, passwords and card numbers are masked where they come in from outside, before
-//! anything is decided or written. So the log, and what is decided again from it, never holds them.
+//! anything is decided or written. So neither the log nor a replay of it contains them.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -24,13 +24,13 @@ pub enum SecretsInLog {
     /// They are replaced by what they are, as in `[secret: password]`.
     #[default]
     Masked,
-    /// What people say and tools return is kept as it is. The memory and the prompts mask it nevertheless, and so does
-    /// what a model writes: no secret is ever said.
+    /// The log keeps what people say and tools return as it is. The memory and the prompts still mask secrets. What a
+    /// model writes is always masked, so the assistant never says a secret.
     Kept,
 }
 
 impl SecretsInLog {
-    /// A message as the log takes it.
+    /// A message in the form in which the log stores it.
     pub(crate) fn perception(self, perception: Perception) -> Perception {
         match self {
             Self::Kept => perception,
@@ -50,7 +50,7 @@ impl SecretsInLog {
     }
 }
 
-/// What a model writes is said, or shown again to it, so it is masked under every setting.
+/// What a model writes is said or shown to it again, so it is masked under every setting.
 fn unspoken(done: Done) -> Done {
     match done {
         Done::Replied {
@@ -102,7 +102,7 @@ fn masked_result(done: Done) -> Done {
                     trust,
                 },
                 MemoryAnswer::Refused(reason) => MemoryAnswer::Refused(prose(&reason)),
-                // These are made of a call that is masked already, or name records alone.
+                // These come from a call that is already masked, or only name records.
                 other @ (MemoryAnswer::Stored { .. }
                 | MemoryAnswer::Fits { .. }
                 | MemoryAnswer::Similar(_)) => other,
@@ -110,7 +110,7 @@ fn masked_result(done: Done) -> Done {
         },
         // The memory masks its records, and errors are masked where they come in.
         other @ (Done::Replied { .. }
-        // Of the reply only a number is kept.
+        // Only a number is kept of the reply.
         | Done::Assessed(_)
         | Done::Summarized { .. }
         | Done::FactsExtracted(_)
@@ -120,7 +120,8 @@ fn masked_result(done: Done) -> Done {
     }
 }
 
-/// An event as the state takes it in. A log may keep secrets; prompts are made of the state, so they never hold one.
+/// An event in the form in which the state folds it in. A log may keep secrets. Prompts are built from the state, so
+/// they never contain one.
 pub(crate) fn without_secrets(event: &Event) -> Cow<'_, Event> {
     let masked = match event {
         Event::Perceived(perceived) => {
@@ -171,12 +172,12 @@ pub(crate) fn masked_reply(reply: ChatReply) -> ChatReply {
     for call in &mut reply.tool_calls {
         let written = std::mem::take(&mut call.arguments);
         call.arguments = match serde_json::from_str::<Value>(&written) {
-            // Without secrets the model's own way of writing stays.
+            // Arguments without secrets stay exactly as the model wrote them.
             Ok(mut arguments) => match mask_values(&mut arguments) {
                 true => arguments.to_string(),
                 false => written,
             },
-            // The tools check what is not JSON; it is text until then.
+            // Arguments that are not JSON are treated as text here; the tools check them later.
             Err(_) => prose(&written),
         };
     }
@@ -216,7 +217,7 @@ impl Place<'_> {
         is_of_tool: true,
     };
 
-    /// What is searched in a text here; `None` if it is an id, which stays.
+    /// Which rules search the text at this place; `None` for an id, which is never masked.
     fn profile(self) -> Option<RedactionProfile> {
         match self.field {
             _ if self.is_of_tool => Some(RedactionProfile::Values),
@@ -227,7 +228,7 @@ impl Place<'_> {
     }
 }
 
-/// Replaces every text of a value for which `replaced` gives another one. Returns whether that changed any.
+/// Replaces every text of a value for which `replaced` returns a replacement. Returns whether any text changed.
 fn replace_texts(
     value: &mut Value,
     place: Place<'_>,
@@ -262,8 +263,8 @@ fn replace_texts(
     is_changed
 }
 
-/// Masks the secrets in the texts of a value, and every text whose name is that of a secret: `"password"`. Returns whether
-/// there were any.
+/// Masks the secrets in the texts of a value, and every text whose field is named like a secret, such as `"password"`.
+/// Returns whether there were any.
 fn mask_values(value: &mut Value) -> bool {
     replace_texts(value, Place::TOOL, &mut masked_at)
 }
@@ -273,12 +274,12 @@ fn masked_values(mut value: Value) -> Value {
     value
 }
 
-/// A text without secrets; `None` if it holds none.
+/// The text with its secrets masked; `None` if it contains none.
 fn masked_at(place: Place<'_>, text: &str) -> Option<String> {
     if place.is_of_tool && is_secret(place.field, text) {
         return Some(SensitiveKind::Password.mask().to_owned());
     }
-    // A text that is JSON itself stays JSON.
+    // A text that is itself JSON stays JSON.
     if !place.is_of_tool
         && place.profile().is_some()
         && text.starts_with(['{', '['])
@@ -290,18 +291,18 @@ fn masked_at(place: Place<'_>, text: &str) -> Option<String> {
     (masked != text).then(|| masked.into_owned())
 }
 
-/// Whether a text is the value of a secret by its name, and not masked yet.
+/// Whether the name of a field says that its text is a secret, and the text is not masked yet.
 fn is_secret(name: &str, text: &str) -> bool {
     is_named_secret(name.as_bytes(), text.as_bytes())
         && !SensitiveKind::ALL.iter().any(|kind| kind.mask() == text)
 }
 
-/// A text without secrets.
+/// The text with its secrets masked.
 pub(crate) fn prose(text: &str) -> String {
     mask(text, RedactionProfile::Memory).into_owned()
 }
 
-/// The words without secrets. A mask can be longer than the secret, so the end may be cut at the limit.
+/// The words with their secrets masked. A mask can be longer than the secret, so the end may be cut at the limit.
 fn words(words: Words) -> Words {
     let masked = mask(words.as_claimed(), RedactionProfile::Memory);
     if masked == words.as_claimed() {
@@ -310,7 +311,7 @@ fn words(words: Words) -> Words {
     Words::try_new(beginning_bytes(&masked, Words::LIMIT)).unwrap_or(words)
 }
 
-/// A change of what is known of somebody, with the secrets in what was noticed masked.
+/// A change to what is known about somebody, with the secrets in its observation masked.
 pub(crate) fn masked_observation(change: EntityChange) -> EntityChange {
     let EntityChange::Observed {
         entity,
@@ -334,7 +335,7 @@ pub(crate) fn masked_observation(change: EntityChange) -> EntityChange {
     }
 }
 
-/// Fields of events, and of what a world keeps, in which somebody wrote prose.
+/// Fields of events and of worlds' files that contain prose.
 const PROSE: [&str; 8] = [
     "words",
     "text",
@@ -346,7 +347,7 @@ const PROSE: [&str; 8] = [
     "topic",
 ];
 
-/// Masks the secrets in a payload that was written with them. With `is_cut` no text gets longer, for fields that have a limit.
+/// Masks the secrets in a stored payload. With `is_cut` no text gets longer, for fields that have a limit.
 /// Ids stay. Returns whether there were any.
 pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) -> bool {
     replace_texts(value, Place::EVENT, &mut |place, text| {
@@ -354,7 +355,7 @@ pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) -> bool {
         let limit = match place.field {
             _ if place.is_of_tool => masked.len(),
             _ if is_cut => text.len(),
-            // The words of a message have a limit in every file.
+            // The words of a message are limited in every file.
             "words" => Words::LIMIT,
             _ => masked.len(),
         };
@@ -362,7 +363,7 @@ pub(crate) fn mask_payload(value: &mut Value, is_cut: bool) -> bool {
     })
 }
 
-/// A text of another file without secrets; `None` if it holds none.
+/// A text of another file with its secrets masked; `None` if it contains none.
 pub(crate) fn masked_text(text: &str) -> Option<String> {
     let field = "text";
     masked_at(
@@ -374,7 +375,7 @@ pub(crate) fn masked_text(text: &str) -> Option<String> {
     )
 }
 
-/// How many secrets of each kind the texts of an event hold. An event that was masked holds none.
+/// How many secrets of each kind the texts of an event contain: 0 for a masked event.
 #[must_use]
 pub fn secrets_of(event: &StoredEvent) -> BTreeMap<SensitiveKind, u64> {
     let mut found = BTreeMap::new();

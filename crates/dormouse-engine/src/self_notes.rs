@@ -1,4 +1,4 @@
-//! What the assistant can keep for itself, by a call and by an operator.
+//! Notes that the assistant keeps for itself, set by a call or by an operator.
 
 use dormouse_contracts::{Author, Trust};
 use dormouse_redact::is_about_itself;
@@ -13,7 +13,7 @@ use crate::{
 /// The longest note, in characters.
 pub const SELF_NOTE_LIMIT: usize = 200;
 
-/// Something cannot be kept like this.
+/// Why a note cannot be kept or dropped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelfNoteError {
@@ -23,23 +23,23 @@ pub enum SelfNoteError {
     /// The text is blank or too long.
     #[error("the text is blank or too long; expected 1 to {SELF_NOTE_LIMIT} characters")]
     Text,
-    /// It is kept already.
+    /// The same note is already kept.
     #[error("this is note {0} already")]
     Known(SelfNoteId),
-    /// There are too many of its kind.
+    /// Too many notes of its kind are kept.
     #[error("{most} of the kind {kind} are kept already; drop some first")]
     TooMany {
-        /// The kind.
+        /// The kind of note.
         kind: SelfNoteKind,
-        /// How many there may be.
+        /// How many notes of this kind may be kept.
         most: u32,
     },
-    /// It is not believed enough to be kept in each prompt.
+    /// Its trust is too low for a note that is shown in every prompt.
     #[error("this is believed {trust}; expected {least} at least")]
     Trust {
-        /// How far it is believed.
+        /// Its trust.
         trust: Trust,
-        /// The least trust.
+        /// The lowest allowed trust.
         least: Trust,
     },
     /// It is about the assistant itself.
@@ -47,7 +47,7 @@ pub enum SelfNoteError {
         "this is about yourself; a fact or a pattern is about the world and those in it (a guideline says how you mean to behave)"
     )]
     AboutItself,
-    /// Only an operator may drop it.
+    /// An operator set the note, so only an operator may drop it.
     #[error("note {0} was set by an operator, and only an operator can drop it")]
     OfOperator(SelfNoteId),
 }
@@ -57,7 +57,7 @@ impl SelfNotes {
     ///
     /// # Errors
     ///
-    /// [`SelfNoteError`], and nothing happens.
+    /// [`SelfNoteError`]; no event is returned.
     pub fn keep(
         &self,
         (kind, note): (SelfNoteKind, GoalNote),
@@ -76,7 +76,7 @@ impl SelfNotes {
             return Err(SelfNoteError::Trust { trust, least });
         }
         let is_same = |it: &&SelfNote| {
-            // Who may know the other one may not know this one.
+            // Notes for different audiences are different notes, even with the same text.
             let says_it = it.note.text.to_lowercase() == note.text.to_lowercase();
             it.kind == kind && says_it && it.note.audience == note.audience
         };
@@ -99,7 +99,7 @@ impl SelfNotes {
     ///
     /// # Errors
     ///
-    /// [`SelfNoteError`], and nothing happens.
+    /// [`SelfNoteError`]; no event is returned.
     pub fn drop_note(
         &self,
         id: SelfNoteId,

@@ -1,7 +1,8 @@
 //! When an assistant falls asleep, when it wakes, and what it does meanwhile.
 //!
-//! Pure. An assistant falls asleep by its schedule, by its own decision, or because somebody says so. It wakes when its time has
-//! come, when somebody wakes it, and when a message calls for an answer. While it is compacting, a message waits for the next commit
+//! Pure. An assistant falls asleep by its schedule, by its own decision, or because somebody says so. It wakes at the
+//! end of its night, when somebody wakes it, or when a message needs an answer. While it is compacting, a message waits
+//! for the next commit
 //! point, but no longer than [`LONGEST_DEFERRAL`].
 
 mod probes;
@@ -30,20 +31,20 @@ use crate::{
 pub const LONGEST_DEFERRAL: Duration = Duration::from_secs(60);
 /// The longest reason for sleeping, in characters.
 pub const SLEEP_REASON_LIMIT: usize = 200;
-/// Longer than any sleep. Only if somebody sets the clock back, more of it is left.
+/// Longer than any sleep. A longer remaining time means that the clock was set back.
 const LONGEST_SLEEP: Duration = Duration::from_secs(3_600 * (LONGEST_SLEEP_HOURS as u64 + 1));
 
-/// An assistant cannot fall asleep, or cannot be woken.
+/// Why an assistant cannot fall asleep or be woken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SleepError {
-    /// It sleeps.
+    /// The assistant is already asleep.
     #[error("already in sleep mode, until {0}")]
     AlreadyAsleep(Timestamp),
-    /// It does not sleep.
+    /// The assistant is already awake.
     #[error("it is awake already")]
     Awake,
-    /// It has hardly done anything since it woke.
+    /// It has done too little since it woke.
     #[error(
         "not yet: only {done} tools were used since waking; expected at least {least} (sleep.least_activity)"
     )]
@@ -53,7 +54,7 @@ pub enum SleepError {
         /// How many it has to use.
         least: u32,
     },
-    /// Somebody waits.
+    /// Somebody waits for an answer.
     #[error("not now: {0} more waits to be dealt with; sleep when nothing waits")]
     SomebodyWaits(usize),
     /// The emergency stop is on.
@@ -62,27 +63,27 @@ pub enum SleepError {
     /// The assistant is switched off.
     #[error("the assistant is switched off (assistant.enabled); it has no nights")]
     Disabled,
-    /// A moment that has passed, or is too far away.
+    /// The given end is in the past or too far in the future.
     #[error("until is {0}; expected a moment within the next {LONGEST_SLEEP_HOURS} hours")]
     Until(Timestamp),
-    /// A reason that is too long.
+    /// The reason is blank or too long.
     #[error("the reason is blank or too long; expected 1 to {SLEEP_REASON_LIMIT} characters")]
     Reason,
 }
 
-/// What somebody asks for who wants the assistant to sleep.
+/// A request that the assistant sleep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SleepWish {
-    /// Who.
+    /// Who asks.
     pub author: Author,
-    /// Until when; until the end of the scheduled night, or for as long as a night lasts, if nobody says.
+    /// Until when. If absent: until the end of the scheduled night, or for the length of a night.
     pub until: Option<Timestamp>,
-    /// Why.
+    /// The reason.
     pub reason: Option<GoalNote>,
 }
 
 impl SleepWish {
-    /// What was asked for when it fell asleep like this.
+    /// The request with which it fell asleep.
     pub(crate) fn of(asleep: &FellAsleep) -> Self {
         Self {
             author: asleep.author.clone(),
@@ -93,11 +94,11 @@ impl SleepWish {
 }
 
 impl State {
-    /// The event by which the assistant falls asleep at `now`, because somebody wants it to.
+    /// The event with which the assistant falls asleep at `now` at somebody's request.
     ///
     /// # Errors
     ///
-    /// [`SleepError`] if it sleeps, may not sleep, somebody waits for it, or the moment is out of its range.
+    /// [`SleepError`] if it is asleep, may not sleep, somebody waits for it, or the end is out of range.
     pub fn fall_asleep(&self, now: Timestamp, wish: SleepWish) -> Result<FellAsleep, SleepError> {
         if let Some(night) = self.sleep.tonight() {
             return Err(SleepError::AlreadyAsleep(night.until));
@@ -115,7 +116,7 @@ impl State {
             let least = settings.least_activity;
             return Err(SleepError::TooSoon { done, least });
         }
-        // The turn in which it decides that ends with this.
+        // The turn in which the assistant decides to sleep ends with that decision, so it does not count as waiting.
         let waiting = self.turns.len().saturating_sub(usize::from(is_own));
         if waiting > 0 {
             return Err(SleepError::SomebodyWaits(waiting));
@@ -136,7 +137,7 @@ impl State {
         })
     }
 
-    /// The event by which somebody wakes the assistant.
+    /// The event with which somebody wakes the assistant.
     ///
     /// # Errors
     ///
@@ -150,7 +151,7 @@ impl State {
         })
     }
 
-    /// The same, and why.
+    /// Like [`wake_up`](Self::wake_up), with a reason.
     ///
     /// # Errors
     ///
@@ -175,8 +176,8 @@ fn is_reason(reason: &GoalNote) -> bool {
     !is_blank(&reason.text) && reason.text.chars().count() <= SLEEP_REASON_LIMIT
 }
 
-/// When an assistant wakes that falls asleep at `now`, if nobody says when: at the end of the night of its schedule, if it sleeps into
-/// that.
+/// When an assistant that falls asleep at `now` wakes if no end was given: at the end of the scheduled night, if its
+/// sleep reaches into that.
 fn usual_end(settings: &SleepSettings, now: Timestamp) -> Timestamp {
     let end = now.plus(settings.duration());
     let longest = now.plus(Duration::from_secs(3_600 * u64::from(LONGEST_SLEEP_HOURS)));
@@ -185,7 +186,7 @@ fn usual_end(settings: &SleepSettings, now: Timestamp) -> Timestamp {
     night.map_or(end, |night| night.until.min(longest))
 }
 
-/// How an assistant that has nothing to do falls asleep at `now` by its schedule, if it does.
+/// The event with which an idle assistant falls asleep at `now` by its schedule, if it does.
 pub(crate) fn falls_asleep(state: &State, now: Timestamp) -> Option<FellAsleep> {
     let window = state.configuration.settings.sleep.window(now)?;
     let is_time = window.contains(now) && next_scheduled(state, now)? <= now;
@@ -199,14 +200,14 @@ pub(crate) fn falls_asleep(state: &State, now: Timestamp) -> Option<FellAsleep> 
     })
 }
 
-/// The night that a message interrupted and that goes on, if it is not over.
+/// The night that a message interrupted and that continues, if it is not over.
 fn resumed(state: &State, now: Timestamp) -> Option<u64> {
     let night = state.sleep.last_night()?;
     let (_, cause) = night.woke.as_ref()?;
     (matches!(cause, WakeCause::Message(_)) && now < night.until).then_some(night.number)
 }
 
-/// When an assistant that has nothing to do falls asleep by its schedule, if there is one; not later than `now` if it does now.
+/// When an idle assistant falls asleep by its schedule, if it has one; `now` or earlier if it does so now.
 fn next_scheduled(state: &State, now: Timestamp) -> Option<Timestamp> {
     let settings = &state.configuration.settings.sleep;
     let window = settings.window(now)?;
@@ -217,7 +218,7 @@ fn next_scheduled(state: &State, now: Timestamp) -> Option<Timestamp> {
         .and_then(|night| night.woke.as_ref());
     match woke.filter(|(at, _)| window.contains(*at)) {
         None => Some(window.from),
-        // It goes on sleeping once nobody has said anything for a while.
+        // It falls asleep again once nobody has said anything for a while.
         Some((at, WakeCause::Message(_))) => {
             let last = state.heartbeat.began.map_or(*at, |began| began.max(*at));
             let quiet = last.plus(Duration::from_secs(settings.quiet_seconds.into()));
@@ -249,17 +250,17 @@ pub(crate) fn wakes(state: &State, now: Timestamp) -> Option<WokeUp> {
     is_heard.then(|| woken(WakeCause::Message(caller.seq())))?
 }
 
-/// The messages that call for an answer while the assistant sleeps.
+/// The messages that need an answer while the assistant sleeps.
 pub(crate) fn callers(state: &State) -> impl Iterator<Item = &Trigger> {
     let open = state.turns.open().map(|turn: &Turn| &turn.trigger);
     let waiting = open.chain(state.turns.waiting());
     waiting.filter(|trigger| trigger.message().is_some())
 }
 
-/// When a message wakes an assistant that is asleep, if there is no commit point before.
+/// When a message wakes a sleeping assistant at the latest, if no commit point comes earlier.
 fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
     let is_compacting = state.sleep.phase() == Some(SleepPhase::Compacting);
-    // Between two pieces of work nothing is under way that could be lost.
+    // Between two work steps, no work can be lost.
     let is_working = next_tick(state, now).is_some_and(|at| at <= now);
     let at = caller.since().plus(LONGEST_DEFERRAL);
     let is_set_back = at.since(now) > LONGEST_DEFERRAL;
@@ -273,20 +274,20 @@ fn wakes_at(state: &State, caller: &Trigger, now: Timestamp) -> Timestamp {
     }
 }
 
-/// When the next work of the night begins.
+/// When the next work step of the night begins.
 fn next_tick(state: &State, now: Timestamp) -> Option<Timestamp> {
     let rate = state.configuration.settings.sleep.tick_rate();
     state.sleep.tonight()?.next_tick(rate, now)
 }
 
-/// The work of the night that is to be done at `now`, and the number of the night.
+/// The work step that is due at `now`, and the number of the night.
 pub(crate) fn work_at(state: &State, now: Timestamp) -> Option<(u64, SleepStep)> {
     let night = state.sleep.tonight()?;
     let is_due = next_tick(state, now).is_some_and(|at| at <= now);
     is_due.then(|| night.next_step().map(|step| (night.number, step)))?
 }
 
-/// The turn in its sleep that is open, if there is one.
+/// The open turn in its sleep, if any.
 fn open_turn(state: &State) -> Option<&Turn> {
     let current = state.turns.current();
     current.filter(|turn| turn.trigger.is_sleep())
@@ -297,7 +298,7 @@ pub(crate) fn ends_turn(state: &State, turn: &Turn, now: Timestamp) -> bool {
     turn.trigger.is_sleep() && (!state.sleep.is_asleep() || wakes(state, now).is_some())
 }
 
-/// The turn in its sleep that begins or goes on at `now`, if one does; and the one that is still open after it woke.
+/// The turn in its sleep that begins or continues at `now`, or the one that is still open after it woke.
 pub(crate) fn turn_at(state: &State, now: Timestamp) -> Option<Reason> {
     if let Some(turn) = open_turn(state).filter(|_| !state.sleep.is_asleep()) {
         return Some(Reason::OpenTurn(turn.trigger_seq()));
@@ -306,11 +307,11 @@ pub(crate) fn turn_at(state: &State, now: Timestamp) -> Option<Reason> {
         return None;
     }
     let (at, reason) = next_turn(state, now)?;
-    // No failure makes a turn wait that long: somebody set the clock back.
+    // No failure makes a turn wait that long, so the clock was set back.
     (at <= now || at.since(now) > LONGEST_SLEEP).then_some(reason)
 }
 
-/// When the next turn in its sleep begins or goes on, if it is asleep.
+/// When the next turn in its sleep begins or continues, if it is asleep.
 fn next_turn(state: &State, now: Timestamp) -> Option<(Timestamp, Reason)> {
     state.sleep.tonight()?;
     let (at, reason) = match open_turn(state) {
@@ -329,7 +330,7 @@ fn next_turn(state: &State, now: Timestamp) -> Option<(Timestamp, Reason)> {
     Some((pause.map_or(at, |pause| at.max(pause.until)), reason))
 }
 
-/// When an assistant that has nothing to do falls asleep, or one that is asleep wakes, if nothing happens until then.
+/// When an idle assistant falls asleep, or a sleeping one wakes, if nothing happens before.
 pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
     let Some(night) = state.sleep.tonight() else {
         return next_scheduled(state, now);
@@ -340,25 +341,25 @@ pub(crate) fn next_mode(state: &State, now: Timestamp) -> Option<Timestamp> {
     woken.into_iter().chain([night.until]).min()
 }
 
-/// The same, or when an assistant that is asleep has work to do, if that is before.
+/// Like [`next_mode`], or earlier if a sleeping assistant has work to do before.
 pub(crate) fn next_change(state: &State, now: Timestamp) -> Option<Timestamp> {
     let mode = next_mode(state, now).into_iter();
     let turn = next_turn(state, now).map(|(at, _)| at);
     mode.chain(next_tick(state, now)).chain(turn).min()
 }
 
-/// Whether a recorded piece of work is the one that was to be done.
+/// Whether a recorded work step is the one that was due.
 pub(crate) fn is_next(state: &State, night: u64, step: SleepStep) -> bool {
     let tonight = state.sleep.tonight();
     tonight.is_some_and(|it| it.number == night && it.next_step() == Some(step))
 }
 
-/// Whether a recorded piece of work was to be done, and came to what follows from the recorded answers.
+/// Whether a recorded work step was due, and its outcome follows from the recorded answers.
 pub(crate) fn follows(state: &State, recorded: &NightStepped) -> bool {
     let piece = state.sleep.probed_piece(recorded.step);
     let is_decided = match (piece.map(probes::verdict), &recorded.outcome) {
         (Some(Some(StepOutcome::TakenBack(result))), StepOutcome::TakenBack(recorded)) => {
-            // What cannot be taken back depends on what followed from it in the memory.
+            // Whether a change can be taken back depends on later changes in the memory, so it comes from the log.
             let kept = recorded.kept;
             *recorded == ProbeResult { kept, ..result }
         }
@@ -371,7 +372,7 @@ pub(crate) fn follows(state: &State, recorded: &NightStepped) -> bool {
     is_decided && is_next(state, recorded.night, recorded.step)
 }
 
-/// Whether recorded answers belong to the work that was to be done.
+/// Whether recorded answers belong to the work step that was due.
 pub(crate) fn may_be_probed(state: &State, recorded: &NightProbed) -> bool {
     let piece = state.sleep.probed_piece(recorded.step);
     let fits = match &recorded.stage {

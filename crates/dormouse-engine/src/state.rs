@@ -1,8 +1,8 @@
-//! What an assistant is at one moment: a fold over its events.
+//! The state of an assistant at one moment: a fold over its events.
 //!
 //! Only [`State::apply`] changes a state, and it reads nothing but the event: no clock, no configuration. So a snapshot
-//! and the events after it give the same state as all events, whatever the configuration was, and the
-//! [hash](State::hash) of both is equal.
+//! and the events after it give the same state as all events, whatever the configuration was, and both have the same
+//! [hash](State::hash).
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
@@ -107,17 +107,17 @@ use crate::{
     secrets::without_secrets,
 };
 
-/// What an assistant is at one moment.
+/// The state of an assistant at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The last event that is folded in.
     pub seq: Seq,
-    /// What it lives under.
+    /// The configuration that is in force.
     pub configuration: Box<Configuration>,
-    /// What operators changed in addition to the configuration.
+    /// Settings that operators changed in addition to the configuration.
     #[serde(default)]
     pub changed_settings: ChangedSettings,
-    /// What an operator decided about it as a whole.
+    /// What an operator decided about the assistant as a whole, such as its tags.
     #[serde(default)]
     pub roster: Roster,
     /// Which deliveries were accepted.
@@ -133,12 +133,12 @@ pub struct State {
     pub turns: Turns,
     /// Turns that are over.
     pub history: History,
-    /// What was made of turns that prompts do not show any more.
+    /// Summaries of turns that prompts no longer show.
     #[serde(default, skip_serializing_if = "Compactions::is_none")]
     pub compactions: Compactions,
     /// Remembered lines that were shown lately.
     pub recalled: ShownLines,
-    /// Results of queries that may be used again.
+    /// Cached results of queries.
     #[serde(default)]
     pub cached: CachedResults,
     /// What went wrong lately.
@@ -147,49 +147,49 @@ pub struct State {
     pub stop: EmergencyStop,
     /// The services that answer for the model.
     pub services: Services,
-    /// How long prompts may be, if that turned out to be less than the configured window allows.
+    /// The limit on the length of prompts, if it turned out to be lower than the configured window allows.
     pub window: Window,
     /// What has been spent.
     pub spent: Spent,
     /// What was spent lately, for the budgets.
     #[serde(default)]
     pub ledger: SpendingLedger,
-    /// What was done, counted.
+    /// Counts of what was done.
     pub counts: Counts,
-    /// Replies of a model that nothing has followed from yet.
+    /// Replies of a model whose results are not recorded yet.
     #[serde(default)]
     pub consultations: Consultations,
-    /// What is to be done for somebody at a moment that is still to come.
+    /// What it promised to do for somebody later.
     #[serde(default)]
     pub promises: Promises,
-    /// What it means to reach.
+    /// Its goals.
     #[serde(default)]
     pub goals: Goals,
-    /// Acts that a person has to confirm.
+    /// Acts that wait for a person's confirmation.
     #[serde(default)]
     pub approvals: Approvals,
-    /// What was taken back.
+    /// Changes that were taken back.
     #[serde(default)]
     pub undos: Undos,
     /// What other assistants said to it since a person said something.
     #[serde(default, skip_serializing_if = "CrossTalk::is_none")]
     pub cross_talk: CrossTalk,
-    /// Tasks that it gave to other assistants, and tasks of others.
+    /// Tasks that it gave to other assistants, and tasks that they gave to it.
     #[serde(default, skip_serializing_if = "Delegations::are_none")]
     pub delegations: Delegations,
-    /// What it works on.
+    /// Its projects.
     #[serde(default, skip_serializing_if = "Projects::is_empty")]
     pub projects: Projects,
-    /// What it keeps for itself.
+    /// Notes that it keeps for itself.
     #[serde(default, skip_serializing_if = "SelfNotes::is_empty")]
     pub self_notes: SelfNotes,
-    /// What it wrote down.
+    /// Its journal.
     #[serde(default, skip_serializing_if = "JournalBook::is_empty")]
     pub journal: JournalBook,
-    /// When it looks back over that.
+    /// When it reflects on its journal.
     #[serde(default, skip_serializing_if = "Reflections::are_none")]
     pub reflections: Reflections,
-    /// Tools that are left alone, since they gave no answers.
+    /// Tools that are not called for a while because they gave no answers.
     #[serde(default, skip_serializing_if = "ToolCircuits::is_none")]
     pub tool_circuits: ToolCircuits,
     /// The tick under way, or the last one.
@@ -238,7 +238,8 @@ impl State {
         self.journal.apply(seq, at, event);
         self.reflections.apply(seq, at, event);
         self.sleep.apply(seq, at, event);
-        // A moment that has come waits for its turn only when that begins, so that nothing has to be written when it comes.
+        // A promise whose moment has come takes effect only when its turn begins, so that nothing has to be written at
+        // that moment.
         if let Event::TickStarted(TickStarted {
             trigger, context, ..
         }) = event
@@ -273,7 +274,7 @@ impl State {
             .due
             .into_iter()
             .for_each(|it| self.turns.wait_for(it));
-        // These look at the turns as they were before the event.
+        // These read the turns as they were before the event.
         self.heartbeat.apply(at, event, &self.turns);
         self.overheard.apply(seq, at, event, &self.turns);
         self.errors.apply(event, &self.turns, &self.services);
@@ -301,7 +302,7 @@ impl State {
         self.history.clear_after_reset(&self.turns);
         self.compactions.apply(seq, at, event);
         if self.undos.takes_back_an_undo(event) {
-            // What it takes out is named by an event far back. What was looked up can be looked up again.
+            // The change refers to an event far back, so all shown lines are dropped. They can be looked up again.
             self.recalled.clear();
             self.turns.forget_looked_up();
             self.history.forget_looked_up();
@@ -312,7 +313,8 @@ impl State {
         }
     }
 
-    /// Begins the next tick: for what is open or waits, or for `imagined` if nothing does. Returns whether something was.
+    /// Begins the next tick: for an open turn or a waiting occasion, or for `imagined` if there is neither. Returns
+    /// whether there was one.
     pub(crate) fn begin_next(&mut self, context: Option<ContextType>, imagined: Occasion) -> bool {
         let open = self.turns.open().next().map(Turn::trigger_seq);
         let next = open.or_else(|| self.turns.waiting().next().map(Trigger::seq));
@@ -330,7 +332,8 @@ impl State {
         next.is_some()
     }
 
-    /// What is due at `now`, other than messages: the event that a turn for it is known by. What was promised to somebody goes first.
+    /// What is due at `now`, other than messages, as the event that identifies its turn. Promises to somebody come
+    /// first.
     pub(crate) fn due(&self, now: Timestamp) -> Option<Seq> {
         let goal = || self.goals.due(now, &self.configuration.settings.goals);
         let promise = self.promises.due(now).map(|promise| promise.seq);
@@ -341,7 +344,8 @@ impl State {
         })
     }
 
-    /// The same, unless it has to wait: turns that nobody asked for begin one tick rate apart.
+    /// Like [`due`](Self::due), but `None` while it has to wait: turns that nobody asked for begin at least one tick
+    /// rate apart.
     pub(crate) fn due_at_beat(&self, now: Timestamp) -> Option<Seq> {
         let due = self.due(now);
         due.filter(|_| self.next_beat(now).is_none())
@@ -367,13 +371,14 @@ impl State {
             Some(beat) => next.map(|next| next.max(beat)),
             None => next,
         };
-        // The end of the time for a task is kept to however often it thinks.
+        // Deadlines of tasks hold independently of the tick rate.
         own.into_iter()
             .chain(self.delegations.next_deadline(now))
             .min()
     }
 
-    /// An event as it is recorded: the end of a tick says which tick it was, how long it lasted and what it did.
+    /// An event in the form in which it is recorded: the end of a tick gets the tick's number, its duration and what it
+    /// did.
     pub(crate) fn accounted(&self, at: Timestamp, event: Event) -> Event {
         match event {
             Event::TickEnded(ended) => {
@@ -383,7 +388,7 @@ impl State {
         }
     }
 
-    /// Whether anything waits for a service of the model at `now`: a pause, or the turn after a failure.
+    /// Whether anything waits for a model service at `now`: a pause is in force, or a turn is retried after a failure.
     #[must_use]
     pub fn waits_for_a_model(&self, now: Timestamp) -> bool {
         let waits = |wait: &Wait| wait.service.is_some() && wait.until > now;

@@ -1,4 +1,4 @@
-//! What an assistant is doing, for those who watch it.
+//! The status of an assistant, for people and programs that watch it.
 
 use dormouse_contracts::{Seq, Timestamp};
 use serde::Serialize;
@@ -23,21 +23,21 @@ pub enum Activity {
     Thinking,
     /// Waiting for its world.
     Acting,
-    /// Waiting for a moment, after an error or between two single actions.
+    /// Waiting until this moment, after an error or between two single actions.
     Waiting(Timestamp),
-    /// Waiting for a moment, because its world could not be reached. The pending act is done then.
+    /// Waiting because its world could not be reached. The pending act is tried again after the wait.
     WorldUnreachable {
         /// When the world is tried again.
         until: Timestamp,
-        /// Why it could not be reached, as far as that is known.
+        /// Why it could not be reached, if known.
         cause: Option<String>,
     },
     /// Waiting until its budgets allow a further call of its model.
     OverBudget {
-        /// When they may.
+        /// When the budgets allow a call again.
         until: Timestamp,
     },
-    /// Waiting because the services of its model asked for a pause; the pause of this one ends first.
+    /// Waiting because the services of its model asked for a pause. This is the pause that ends first.
     Paused(Pause),
     /// Waiting until its log can be written again.
     Stalled {
@@ -46,9 +46,9 @@ pub enum Activity {
     },
     /// Asleep.
     Asleep {
-        /// When it wakes, if nothing wakes it before.
+        /// When it wakes, unless something wakes it earlier.
         until: Timestamp,
-        /// Whether it does the work of the night at the moment.
+        /// Whether it is doing the work of the night.
         is_working: bool,
     },
     /// Switched off.
@@ -64,7 +64,7 @@ pub struct Skipped {
     pub emergency_stop: u64,
     /// The assistant was switched off.
     pub disabled: u64,
-    /// The tick before was still under way.
+    /// The previous tick was still under way.
     pub collision: u64,
     /// The open turn was waiting, or the services of the model had asked for a pause.
     pub waiting: u64,
@@ -88,7 +88,7 @@ impl Skipped {
     }
 }
 
-/// How often an assistant was stopped, and what may stop it.
+/// How often an assistant was stopped, and the counters that may stop it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SafetyCounters {
     /// How often the emergency stop was triggered, in its whole life.
@@ -97,7 +97,7 @@ pub struct SafetyCounters {
     pub consecutive_errors: u32,
     /// How many of them trigger the emergency stop.
     pub max_consecutive_errors: u32,
-    /// How many of its last calls of each tool failed; tools that did not fail are left out.
+    /// For each tool that failed, how many of its last calls failed.
     pub failures: Vec<ToolFailures>,
 }
 
@@ -108,7 +108,7 @@ pub struct ToolFailures {
     pub tool: String,
     /// How many failed.
     pub failed: usize,
-    /// Of how many.
+    /// Out of how many calls.
     pub calls: usize,
 }
 
@@ -140,14 +140,14 @@ impl BudgetStatus {
     }
 }
 
-/// A summary of an assistant.
+/// The status of an assistant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// What it is doing.
     pub activity: Activity,
     /// The time since which people who wait have seen no sign of the assistant, if that is longer than
-    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after). Also while nothing is under way: when that
-    /// ends, the activity says.
+    /// [`AssistantConfig::slow_after`](crate::AssistantConfig::slow_after). This is also set while no call is under
+    /// way; the activity then shows until when it waits.
     pub slow_since: Option<Timestamp>,
     /// When the oldest message that waits for an answer was accepted.
     pub waiting_since: Option<Timestamp>,
@@ -157,15 +157,16 @@ pub struct Status {
     pub approvals: usize,
     /// How many messages ended without an answer, in its whole life.
     pub unanswered: u64,
-    /// How many messages of other assistants it answered since a person said something, if these are as many as
-    /// [`Limits::max_exchanges`](crate::Limits::max_exchanges): until a person says something, it answers no further ones.
+    /// How many messages of other assistants it answered since a person last said something, once the limit
+    /// [`Limits::max_exchanges`](crate::Limits::max_exchanges) is reached: it answers no more of them until a person
+    /// says something.
     pub exchanges: Option<u32>,
-    /// Whether its model or its world failed so often in a row that nobody should wait for them. They are still tried
-    /// again.
+    /// Whether its model or its world failed so often in a row that nobody should wait for an answer. They are still
+    /// tried again.
     pub is_out: bool,
     /// Whether it is about to say in its world that it is stopped.
     pub is_announcing: bool,
-    /// How often it was stopped, and what may stop it.
+    /// How often it was stopped, and the counters that may stop it.
     pub safety: SafetyCounters,
     /// How many calls of its model, its world and its memory panicked, since it woke. Each counts as a failed call.
     pub panics: u64,
@@ -179,26 +180,26 @@ pub struct Status {
     pub prompt_tokens: u32,
     /// The size of its context window, in tokens.
     pub max_context_tokens: u32,
-    /// How full the window was with it, for people.
+    /// How full the window was with that prompt, in a word for people.
     pub window_level: WindowLevel,
     /// How often earlier turns were left out of its prompts, in its whole life.
     pub compactions: u64,
-    /// When they were left out last.
+    /// When turns were left out last.
     pub last_compaction: Option<Timestamp>,
-    /// How many spans of them have no summary, because it failed three times. Their words can be recalled.
+    /// How many spans of turns have no summary because making it failed three times. Their words can be recalled.
     pub summaries_skipped: u64,
     /// What it has spent in its whole life.
     pub spent: Spent,
     /// Its budgets, and how much of each counts as spent.
     pub budgets: Vec<BudgetStatus>,
-    /// How many lines it has kept on purpose. It also remembers everything else that it heard.
+    /// How many memories it stored on purpose. It also remembers everything else that it heard.
     pub memories: u64,
-    /// The tools that gave no answers lately and are left alone for now.
+    /// The tools that are not called for now because they gave no answers lately.
     pub tools_not_attempted: Vec<String>,
     /// The phase of its sleep, if it is asleep.
     pub sleep_phase: Option<SleepPhase>,
     /// How many tools it used since it woke.
     pub activity_since_wake: u64,
-    /// When it falls asleep by its schedule, if it is awake and has one.
+    /// When it falls asleep by its schedule, if it is awake and has a schedule.
     pub falls_asleep_at: Option<Timestamp>,
 }

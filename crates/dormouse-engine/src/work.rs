@@ -1,4 +1,4 @@
-//! The calls to the outside: the model, the world and the memory.
+//! The calls out of the engine: to the model, the world and the memory.
 //!
 //! Each runs as one future next to the actor, so that messages are accepted meanwhile. None of them reads or changes
 //! the state.
@@ -47,7 +47,7 @@ pub(crate) use recall::{RecallQuery, recall};
 pub(crate) use taken_in::TakenIn;
 pub(crate) use world::{Patience, Seen, WorldFailure, ask_after, observe, perform};
 
-/// How a call to the outside ended.
+/// How a call to the model, the world or the memory ended.
 #[derive(Debug)]
 pub(crate) enum Done {
     Replied {
@@ -101,10 +101,10 @@ async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure
     })
 }
 
-/// How long a model may take.
+/// Time limits for a model call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// One attempt.
+    /// The limit for one attempt.
     pub(crate) attempt: Duration,
     /// From the beginning of the first attempt to the beginning of the last.
     pub(crate) retry_for: Duration,
@@ -214,7 +214,7 @@ pub(crate) async fn summarize(ports: Ports, ask: Box<SummaryAsk>, attempt: Durat
     }
 }
 
-/// Who asks a model, and how patiently.
+/// Makes model calls, with time limits and retries.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) model: &'a dyn ChatModel,
@@ -228,12 +228,12 @@ pub(crate) struct Caller<'a> {
 pub(crate) struct Reply {
     /// The model that answered and its reply, or the last error.
     pub(crate) outcome: Result<(ModelName, ChatReply), Exhausted<Arc<ModelError>>>,
-    /// How long it took, retries included.
+    /// How long it took, including retries.
     pub(crate) duration_ms: f64,
 }
 
 impl Caller<'_> {
-    /// Asks: up to three attempts within the bounds, with a pause between them, if the retry budget allows.
+    /// Sends a request: up to three attempts within the bounds, with a pause between them, if the retry budget allows.
     pub(crate) async fn reply(self, request: &ChatRequest) -> Reply {
         let Self {
             model,
@@ -251,8 +251,8 @@ impl Caller<'_> {
             budget,
             || random.unit(),
             |error: &Arc<ModelError>| {
-                // After a late failure the call is not retried: the sender has waited in silence, and the end of the
-                // tick reports why.
+                // A call that fails late is not retried: the sender has already waited, and the end of the tick reports
+                // the reason.
                 let may_retry = error.kind().is_retryable() && begun.elapsed() < bounds.retry_for;
                 match (may_retry, error.kind().pause()) {
                     (true, Some(pause)) => RetryVerdict::RetryAfter(pause),
@@ -293,8 +293,8 @@ impl Caller<'_> {
 struct LastFailure(Mutex<Option<Arc<ModelError>>>);
 
 impl LastFailure {
-    /// The reason of a failed attempt. The circuit often opens between two attempts. The call then failed because of
-    /// the attempt before, which reached the service, and not because the next one was not sent.
+    /// The reason of a failed attempt. The circuit breaker often opens between two attempts, so that the next one is
+    /// not sent. The call then failed because of the earlier attempt, which reached the service.
     fn reason_of(&self, error: ModelError) -> Arc<ModelError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let was_made = !matches!(error.kind(), ModelErrorKind::NotAttempted(_));
@@ -309,8 +309,7 @@ impl LastFailure {
     }
 }
 
-/// The service of the model that failed. A service that is not in the list is not named, because nothing may wait for
-/// it.
+/// The model service that failed. A service that is not in the list is not returned, because nothing may wait for it.
 fn service_of(error: &ModelError, services: &[ServiceName]) -> Option<ServiceName> {
     let provider = ServiceName::from(error.provider());
     let named = error.service().cloned().into_iter().chain([provider]);

@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// Measure how well a memory answers questions about conversations, compared with plain BM25
     #[command(after_help = EXIT_CODES)]
     Recall(Recall),
-    /// Show how a journal would score the turns of conversations, by the formula and by rank
+    /// Show how important a journal would find the turns of conversations, by the formula and by rank
     #[command(after_help = EXIT_CODES)]
     Importance(Importance),
     /// Let an assistant overhear a conversation for a week of seven days and nights, and show what each night did
@@ -53,7 +53,7 @@ pub(crate) struct Week {
     /// The model that makes facts, scores and insights at night
     #[arg(long, value_name = "MODEL", default_value = "offline")]
     pub(crate) model: ModelName,
-    /// What is random follows from this number
+    /// The seed of all random choices
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Live the week twice, and fail unless both end in the same state
@@ -73,7 +73,7 @@ pub(crate) struct Sleep {
     /// Only this conversation of the file, counted from 1 [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) conversation: Option<usize>,
-    /// What is random follows from this number
+    /// The seed of all random choices
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -122,7 +122,7 @@ pub(crate) struct Recall {
     /// Also measure recall by words after similar records were linked
     #[arg(long)]
     pub(crate) links: bool,
-    /// Also measure recall by words if each turn is known to its speaker alone, who then asks about it
+    /// Also measure recall by words if only the speaker of each turn knows it, and asks about it
     #[arg(long)]
     pub(crate) private: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)

@@ -1,4 +1,4 @@
-//! How much better or worse the answers to the same questions are.
+//! By how much two sets of answers to the same questions differ.
 
 use std::fmt::{self, Display, Formatter};
 

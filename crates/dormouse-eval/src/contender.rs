@@ -1,4 +1,4 @@
-//! The rankings that are measured. Each one answers questions about one conversation.
+//! The ways of ranking that are measured. Each one answers questions about one conversation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -70,7 +70,7 @@ pub(crate) enum ContenderError {
 /// The answer to one question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
-    /// Turns by place, best first, each with its score.
+    /// Turns as indexes into the conversation, best first, each with its score.
     pub(crate) ranked: Vec<(usize, f32)>,
     /// The turns that are shown within each of [`BUDGETS`].
     pub(crate) shown: Vec<Vec<usize>>,
@@ -141,7 +141,7 @@ pub(crate) struct Remembered {
     memory: Memory,
     places: BTreeMap<RecordId, usize>,
     with_encoder: bool,
-    /// Who speaks each turn, if the questions are asked by one of them.
+    /// The speaker of each turn, if only this speaker may ask about it.
     listeners: Option<BTreeMap<usize, Audience>>,
 }
 
@@ -201,7 +201,7 @@ impl Remembered {
         }
     }
 
-    /// Links similar records, as dreaming does, until no link is left to make.
+    /// Links similar records, as dreaming does, until all are linked.
     async fn dream(&self) -> Result<(), ContenderError> {
         let mut from = None;
         loop {
@@ -270,7 +270,8 @@ fn note(turn: &Turn) -> Result<Note, ContenderError> {
     })
 }
 
-/// The speaker of a turn and nobody else. Without `--private` every question is asked for everybody, so it does not matter.
+/// The speaker of a turn and nobody else. It matters only with `--private`: otherwise every question is asked without
+/// listeners.
 fn alone(turn: &Turn) -> Result<Audience, ContenderError> {
     let speaker = turn.speaker.as_deref().map(EntityId::try_new);
     Ok(speaker.transpose()?.into_iter().collect())

@@ -67,7 +67,7 @@ impl EvalError {
         }
     }
 
-    /// Whether the error only means that the reader of the output closed the pipe.
+    /// Whether the only cause is that the reader of the output closed the pipe.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

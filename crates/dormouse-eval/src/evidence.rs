@@ -1,5 +1,5 @@
-//! Asking the memory of an assistant about a conversation that it heard. Something derived counts for a turn that it was made from if it
-//! still has what identifies that turn: its numbers and its rarest words.
+//! Asks the memory of an assistant about a conversation that it heard. A derived record counts for a turn that it was
+//! made from if it still has what identifies that turn: its numbers and its rarest words.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,15 +27,15 @@ const PAGE: usize = 1_000;
 /// How many steps a record may be away from the turns that it was made from.
 const DEEPEST: usize = 4;
 
-/// What a memory knows of a conversation.
+/// What a memory knows about a conversation.
 pub(crate) struct Known<'a> {
     conversation: &'a Conversation,
     memory: Memory,
-    /// For each record, the turns whose words it has.
-    stands_for: HashMap<RecordId, BTreeSet<usize>>,
-    /// The turns whose words some record in use has.
+    /// For each record, the turns that it counts for.
+    turns_of: HashMap<RecordId, BTreeSet<usize>>,
+    /// The turns that some record in use counts for.
     stored: BTreeSet<usize>,
-    /// The records in use that a model made.
+    /// The records in use that a model derived.
     derived: Vec<Record>,
     entries: BTreeSet<RecordId>,
     in_use: usize,
@@ -93,7 +93,7 @@ impl<'a> Known<'a> {
                 made_from.insert(record.id, turns);
             }
         }
-        let stands_for = records.iter().map(|record| {
+        let turns_of = records.iter().map(|record| {
             let mut turns = made_from.remove(&record.id).unwrap_or_default();
             if !word_for_word.contains(&record.id) {
                 let words: BTreeSet<String> = terms(&record.text).into_iter().collect();
@@ -104,11 +104,9 @@ impl<'a> Known<'a> {
             }
             (record.id, turns)
         });
-        let stands_for: HashMap<_, _> = stands_for.collect();
+        let turns_of: HashMap<_, _> = turns_of.collect();
         let in_use = records.iter().filter(|record| record.is_in_use());
-        let stored = in_use
-            .clone()
-            .filter_map(|record| stands_for.get(&record.id));
+        let stored = in_use.clone().filter_map(|record| turns_of.get(&record.id));
         let stored = stored.flatten().copied().collect();
         let made_by_model = |record: &&Record| {
             use Derivation::{Consolidated, Extracted};
@@ -125,7 +123,7 @@ impl<'a> Known<'a> {
         Ok(Self {
             conversation,
             memory,
-            stands_for,
+            turns_of,
             stored,
             derived,
             entries,
@@ -134,7 +132,7 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// The records in use that a model made.
+    /// The records in use that a model derived.
     pub(crate) fn derived(&self) -> &[Record] {
         &self.derived
     }
@@ -143,7 +141,7 @@ impl<'a> Known<'a> {
     pub(crate) fn heard(&self, said_at: &BTreeMap<Timestamp, usize>) -> BTreeMap<usize, RecordId> {
         let all: BTreeSet<usize> = said_at.values().copied().collect();
         let derived: BTreeSet<RecordId> = self.derived.iter().map(|record| record.id).collect();
-        let single = self.stands_for.iter().filter_map(|(id, turns)| {
+        let single = self.turns_of.iter().filter_map(|(id, turns)| {
             let turn = turns.first().filter(|turn| all.contains(turn))?;
             let is_heard = !derived.contains(id) && !self.entries.contains(id);
             is_heard.then_some((*turn, *id))
@@ -191,12 +189,12 @@ impl<'a> Known<'a> {
         self.memory.close().await;
     }
 
-    /// The turns whose words are shown within this many tokens.
+    /// The turns that the shown records count for, within this many tokens.
     async fn shown(&self, question: &Question, budget: u32) -> Result<Vec<usize>, MemoryError> {
         let packed = request(question).tokens(budget);
         let items = self.memory.recall(packed).await?.items;
         let turns = items.iter();
-        let turns = turns.filter_map(|item| self.stands_for.get(&item.record.id));
+        let turns = turns.filter_map(|item| self.turns_of.get(&item.record.id));
         Ok(turns.flatten().copied().collect())
     }
 
@@ -207,12 +205,12 @@ impl<'a> Known<'a> {
         let mut seen = BTreeSet::new();
         let matches = recall.items.iter().filter(|item| item.role == Role::Match);
         let ranked = matches.enumerate().map(|(rank, item)| {
-            let turns = self.stands_for.get(&item.record.id);
+            let turns = self.turns_of.get(&item.record.id);
             let mut gold = turns
                 .into_iter()
                 .flatten()
                 .filter(|turn| question.gold.contains(*turn));
-            // What answers nothing takes its rank, so it has a place of its own.
+            // A record without new evidence keeps its rank, so it gets an index that no turn has.
             let elsewhere = self.conversation.turns.len() + rank;
             let new = gold.find(|turn| seen.insert(**turn)).copied();
             (new.unwrap_or(elsewhere), item.score)
@@ -249,7 +247,7 @@ async fn all_records(memory: &Memory) -> Result<Vec<Record>, MemoryError> {
     }
 }
 
-/// Of each turn, the words that identify it.
+/// For each turn, the words that identify it.
 fn identifying(conversation: &Conversation) -> Vec<BTreeSet<String>> {
     let turns = conversation.turns.iter();
     let turns: Vec<BTreeSet<String>> = turns

@@ -21,7 +21,7 @@ pub(crate) struct ImportanceReport {
 }
 
 impl ImportanceReport {
-    /// Writes each conversation into a journal of its own, as said to the assistant.
+    /// Writes each conversation into a journal of its own, as if said to the assistant.
     pub(crate) fn of(dataset: &Dataset) -> Self {
         use ImportanceScale::{Calibrated, Formula};
         use KeywordMatching::{Substring, WholeWords};
@@ -61,7 +61,7 @@ fn count(conversation: &Conversation, settings: &JournalSettings, counts: &mut [
     let mut journal = Journal::new();
     for turn in &conversation.turns {
         let new = NewEntry::new(turn.text.as_str(), SourceType::Direct);
-        // A turn that is no entry, because it is blank, is not counted.
+        // A blank turn cannot be an entry, and is not counted.
         for change in journal
             .plan_entry(new, turn.at, settings)
             .unwrap_or_default()

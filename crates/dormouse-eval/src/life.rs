@@ -35,25 +35,26 @@ use crate::{
 
 /// How many days a week has.
 pub(crate) const DAYS: usize = 7;
-/// How many turns of a day become entries of the journal. Nobody writes entries for an assistant without a language model.
+/// How many turns of a day become entries of the journal. Without a language model the assistant writes no entries by
+/// itself.
 pub(crate) const ENTRIES: usize = 20;
-/// The author of what is decided for the assistant.
+/// The author of the operator's events in its log.
 const AUTHOR: &str = "evaluation";
-/// How long after the last turn of a day it sleeps, and how long a night lasts.
+/// The time from the last turn of a day to sleep, and the length of a night.
 const EVENING: Duration = Duration::from_secs(3_600);
 const NIGHT: Duration = Duration::from_secs(8 * 3_600);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A life could not be lived.
+/// A simulated life failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LifeError {
-    #[error("the folder of the assistant could not be made")]
+    #[error("the folder of the assistant could not be created")]
     Folder(#[from] io::Error),
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
     Host(#[from] Box<HostError>),
-    #[error("somebody cannot speak in the world")]
+    #[error("a speaker cannot enter the world")]
     Join(#[from] JoinError),
     #[error("{turn} cannot be said in the world")]
     Say {
@@ -81,7 +82,7 @@ pub(crate) enum LifeError {
     Replay(#[from] ReplayError),
     #[error("an event or a state could not be encoded")]
     Encode(#[from] serde_json::Error),
-    #[error("the life cannot be decided again as it was")]
+    #[error("deciding the life again gave another result")]
     DecideAgain(#[from] Box<DecideAgainError>),
     #[error(transparent)]
     Open(#[from] MemoryOpenError),
@@ -103,7 +104,7 @@ impl From<DecideAgainError> for LifeError {
     }
 }
 
-/// Time that goes on only between two things that happen, in microseconds since 1970.
+/// A clock that stands still while something happens, in microseconds since 1970.
 #[derive(Debug)]
 struct LifeClock(AtomicI64);
 
@@ -128,11 +129,11 @@ pub(crate) struct Life<'a> {
     seeded: Seeded,
     speakers: BTreeMap<String, EntityId>,
     said_at: BTreeMap<Timestamp, usize>,
-    /// Declared last: it is removed when the host has closed its files.
+    /// Declared last, so that it is removed after the host has closed its files.
     folder: TempDir,
 }
 
-/// The turns of each day: the sessions in seven parts of nearly equal number.
+/// The turns of each day: the sessions, divided into seven parts of nearly equal length.
 pub(crate) fn days(conversation: &Conversation) -> Vec<Vec<usize>> {
     let sessions = conversation.sessions.len().max(1);
     let mut days = vec![Vec::new(); DAYS];
@@ -147,7 +148,7 @@ pub(crate) fn days(conversation: &Conversation) -> Vec<Vec<usize>> {
 }
 
 impl<'a> Life<'a> {
-    /// An assistant with this model that has heard nothing yet.
+    /// Starts an assistant with this model. It has heard nothing yet.
     pub(crate) async fn begin(
         conversation: &'a Conversation,
         model: Arc<dyn ChatModel>,
@@ -179,7 +180,7 @@ impl<'a> Life<'a> {
         Ok(life)
     }
 
-    /// Lets it overhear the turns of a day. The first of each session is said to it; it is party to all of them.
+    /// Lets it overhear the turns of a day. The first turn of each session is said to it; it overhears the others.
     pub(crate) async fn hear(&mut self, day: &[usize]) -> Result<(), LifeError> {
         let mut session = None;
         for place in day {
@@ -244,7 +245,7 @@ impl<'a> Life<'a> {
             .map(|_| left.swap_remove(self.seeded.place(left.len())))
             .collect();
         chosen.sort_unstable();
-        // At another time than any turn.
+        // No entry has the time of a turn.
         self.clock.set(self.clock.now().plus(SECOND));
         for turn in chosen
             .iter()
@@ -286,7 +287,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Lets it deal with everything that it can deal with now.
+    /// Lets it do everything that it can do now.
     async fn settle(&mut self) -> Result<(), LifeError> {
         while self
             .live()
@@ -296,10 +297,10 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// When something is due next.
+    /// Lets it live until now. Returns when something is due next.
     async fn live(&mut self) -> Result<Option<Timestamp>, LifeError> {
         let due = Box::pin(self.host.live_through(&self.key)).await?;
-        // What could not be done now would be tried for ever at a moment that does not pass.
+        // The clock stands still, so what could not be done now would be retried forever at the same moment.
         let soon = self.clock.now().plus(SECOND);
         Ok(due.map(|due| due.max(soon)))
     }
@@ -328,7 +329,7 @@ impl<'a> Life<'a> {
         self.clock.now()
     }
 
-    /// The turns that were said, by their time.
+    /// The turns that were said, by time.
     pub(crate) fn said_at(&self) -> &BTreeMap<Timestamp, usize> {
         &self.said_at
     }
@@ -341,13 +342,14 @@ impl<'a> Life<'a> {
         Ok(again.events)
     }
 
-    /// Its memory, between two things that it does.
+    /// Its memory. The assistant must be at rest.
     pub(crate) async fn memory(&self) -> Result<Memory, LifeError> {
         let path = self.host.folder().memory(&self.key);
         Ok(self.opened().open_existing(path).await?)
     }
 
-    /// A copy of its memory that can be changed by itself. The folder has to be kept for as long as the memory is used.
+    /// A copy of its memory, so that changes do not reach the original. Keep the folder for as long as the memory is
+    /// used.
     pub(crate) async fn copied_memory(&self) -> Result<(Memory, TempDir), LifeError> {
         let (path, folder) = (self.host.folder().memory(&self.key), tempfile::tempdir()?);
         let copy = folder.path().join("memory.redb");

@@ -1,8 +1,9 @@
 //! The program `dormouse-eval` measures what a memory recalls, how a journal scores importance, and what sleep does to both. The input is
 //! conversations, with questions and the known evidence for each question.
 //!
-//! Layer 7. `recall` adds each conversation to a memory of its own, through the public API. `week` and `sleep` let a real assistant overhear it, in a
-//! temporary folder that is removed again. Each question is asked of the memory. Only `--receipts` writes a file that stays.
+//! Layer 7. `recall` adds each conversation to a memory of its own, through the public API. `week` and `sleep` let a
+//! real assistant overhear it, in a temporary folder that is removed again. Each question is asked of the memory. Only
+//! `--receipts` writes a file that remains.
 //!
 //! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.
 

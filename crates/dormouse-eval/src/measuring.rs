@@ -1,4 +1,4 @@
-//! Asking every question, and adding up the results.
+//! Asks every question, and adds up the results.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -76,7 +76,7 @@ impl Asking<'_> {
     ) -> Result<(), EvalError> {
         let mut here = Marks::default();
         let known = conversation.questions.iter().filter(|q| !q.gold.is_empty());
-        // Without questions there is nothing to measure, and no need to index.
+        // Without questions there is nothing to measure, so the conversation is not indexed.
         if known.clone().next().is_some() {
             let begun = Instant::now();
             let mut embedded = 0;

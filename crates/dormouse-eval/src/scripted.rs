@@ -1,5 +1,5 @@
-//! A model that copies what it is shown: facts and insights as careful as a script can make them. Everything else is answered by the
-//! offline model.
+//! A model that copies what it is shown into facts and insights, so it invents nothing. The offline model answers
+//! everything else.
 
 use dormouse_contracts::{
     BoxStream, ChatDelta, ChatModel, ChatRequest, FinishReason, IdError, ModelError, ModelName,
@@ -9,7 +9,7 @@ use dormouse_offline::OfflineModel;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-/// The least and the most words of a sentence that is copied.
+/// A sentence is copied if it has this many words.
 const WORDS: std::ops::RangeInclusive<usize> = 4..=30;
 /// The most insights of a reply.
 const INSIGHTS: usize = 5;
@@ -52,7 +52,7 @@ impl ChatModel for ScriptedModel {
     }
 }
 
-/// Every statement about oneself, with the speaker's name for "I".
+/// Every statement of a speaker about themselves, with their name in place of "I".
 fn facts(lines: &[TaskLine]) -> Value {
     let facts = lines.iter().flat_map(|line| {
         let speaker = line.speaker.as_deref().unwrap_or("Somebody");

@@ -21,7 +21,7 @@ impl Seeded {
         mixed ^ (mixed >> 31)
     }
 
-    /// A place among `count`; 0 if `count` is 0.
+    /// A random index below `count`; 0 if `count` is 0.
     pub(crate) fn place(&self, count: usize) -> usize {
         let count = u64::try_from(count).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.next() % count).unwrap_or_default()

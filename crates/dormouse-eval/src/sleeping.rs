@@ -1,5 +1,5 @@
-//! `dormouse-eval sleep`: what is recalled before sleep, after one night and after seven, and with something else in place of what the
-//! nights made.
+//! `dormouse-eval sleep`: what is recalled before sleep, after one night and after seven. Controls replace what the
+//! nights made by random insights or by raw turns.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -26,13 +26,13 @@ const COLUMNS: [(&str, Measure); 5] = [
     ("256", Measure::AnyWithin(256)),
     ("1,024", Measure::AnyWithin(1_024)),
 ];
-/// Of which differences are given.
+/// The columns whose differences are printed.
 const COMPARED: [(&str, Measure); 3] = [
     ("any@5", Measure::Any(5)),
     ("any@10", Measure::Any(10)),
     ("within 1,024", Measure::AnyWithin(1_024)),
 ];
-/// Which row the others are compared with.
+/// The row with which the others are compared.
 const AWAKE: &str = "journal, no night";
 
 /// All conditions.
@@ -217,7 +217,7 @@ impl Row {
     }
 }
 
-/// What could have been remembered in place of what the nights made.
+/// What the memory could hold in place of what the nights made.
 struct Controls<'a> {
     conversation: &'a Conversation,
     /// The turns that were heard, with their records.
@@ -226,14 +226,14 @@ struct Controls<'a> {
 }
 
 impl Controls<'_> {
-    /// For each derived record one of the same kind and length, with the words of as many turns drawn at random.
+    /// For each derived record, one of the same kind and length, made of the words of equally many random turns.
     fn random_insights(&self, derived: &[Record]) -> Vec<Note> {
         let made = derived.iter().filter_map(|record| {
             let count = record.provenance.derived_from.len().max(1);
             let mut drawn = Vec::new();
             let mut words: Vec<&str> = Vec::new();
             let length = record.text.chars().count();
-            // Short turns are not enough for a long text.
+            // If the turns are short, more are drawn, until the text is long enough.
             while drawn.len() < count
                 || words.iter().map(|word| word.len() + 1).sum::<usize>() < length
             {
@@ -251,7 +251,7 @@ impl Controls<'_> {
         made.collect()
     }
 
-    /// Turns drawn at random and remembered once more, until they are as long as all derived records together.
+    /// Random turns, remembered a second time, until they are as long as all derived records together.
     fn raw_turns(&self, derived: &[Record]) -> Vec<Note> {
         let length: usize = derived.iter().map(|record| record.text.len()).sum();
         let at = derived

@@ -43,15 +43,15 @@ impl Display for Report {
         let passed = [
             (
                 self.questions_without_evidence,
-                "questions name no evidence in the dataset, and are left out",
+                "questions have no evidence in the dataset and are left out",
             ),
             (
                 self.dangling_evidence,
-                "pieces of evidence name nothing in the dataset",
+                "pieces of evidence name a turn or session that the dataset does not have",
             ),
             (
                 self.undated_sessions,
-                "sessions have no date that can be read; each was put a day after the one before",
+                "sessions have no readable date; each was dated a day after the one before",
             ),
         ];
         for (count, what) in passed.into_iter().filter(|(count, _)| *count > 0) {
@@ -68,7 +68,7 @@ impl Report {
     fn block(&self, f: &mut Formatter<'_>, block: &Block) -> fmt::Result {
         match (block.ranking, &self.encoder) {
             (Ranking::Words, _) => writeln!(f, "Dormouse, by words")?,
-            (Ranking::WordsOfOne, _) => writeln!(f, "Dormouse, by words, each half private")?,
+            (Ranking::WordsOfOne, _) => writeln!(f, "Dormouse, by words, private to each speaker")?,
             (Ranking::WordsAndLinks, _) => writeln!(f, "Dormouse, by words, linked")?,
             (Ranking::PlainBm25, _) => writeln!(f, "Plain BM25")?,
             (Ranking::WordsAndVectors, None) => writeln!(f, "Dormouse, by words and vectors")?,

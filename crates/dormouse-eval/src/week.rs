@@ -22,7 +22,7 @@ use crate::{
 
 /// The budget in tokens within which a question has to be answered.
 const BUDGET: u32 = 512;
-/// How many insights of a night are printed, and how much of each, in characters.
+/// How many insights of a night are printed, and how many characters of each.
 const SHOWN: usize = 3;
 const LENGTH: usize = 160;
 
@@ -158,7 +158,7 @@ async fn moment(
     Ok(moment)
 }
 
-/// The conclusions that were written since this number was the next one.
+/// The conclusions with this number or a later one.
 fn insights(state: &State, from: EntryId) -> Vec<String> {
     let is_new =
         |entry: &&JournalEntry| entry.id >= from && entry.source_type == SourceType::Inference;
@@ -184,7 +184,7 @@ impl Display for WeekReport {
         writeln!(f, "state: {state_hash}")?;
         match self.is_equal {
             Some(true) => writeln!(f, "a second week with this seed ended in the same state"),
-            Some(false) => writeln!(f, "a second week with this seed ended in ANOTHER state"),
+            Some(false) => writeln!(f, "a second week with this seed ended in a DIFFERENT state"),
             None => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
-//! Two tools of one's own, called by a scripted model: one with a cache, which is asked once although the model calls it twice,
-//! and a dangerous one, which is decided again without text that is not trusted, and ends the tick.
+//! Two tools of your own, called by a scripted model. The first has a cache: it runs once although the model calls it
+//! twice. The second is dangerous: before it runs, the model must decide again without untrusted text. It ends the
+//! tick.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::{
@@ -32,7 +33,7 @@ struct Rocket {
     rocket: String,
 }
 
-/// Measures the wind, at most once in ten minutes; the number counts how often.
+/// Measures the wind, at most once in ten minutes. The number counts the measurements.
 struct Wind(Arc<AtomicUsize>);
 
 impl Tool for Wind {
@@ -52,7 +53,7 @@ impl Tool for Wind {
     }
 }
 
-/// Launches a rocket, which cannot be called back.
+/// Launches a rocket, which cannot be undone.
 struct Launch;
 
 impl Tool for Launch {

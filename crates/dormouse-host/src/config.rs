@@ -88,7 +88,7 @@ pub struct Config {
     pub prompt: PromptSection,
     /// What the assistant does with a message; the rules are in the docs of dormouse-classify.
     pub classify: ClassifySection,
-    /// Which model answers. Keys are not settings, only the place of one; see "The provider".
+    /// Which model answers. A key is not a setting, but the place where it is kept is; see "The provider".
     pub provider: ProviderSection,
     /// How its memory recalls, and what it tells. Keys are not settings: they stay in the environment.
     pub memory: MemorySection,
@@ -116,7 +116,7 @@ pub struct Config {
     #[serde(deserialize_with = "prices::prices")]
     #[schemars(with = "Vec<prices::PriceSection>")]
     pub prices: Vec<PriceEntry>,
-    /// The values that somebody gave, by the name of the setting.
+    /// The values that are not defaults, by the name of the setting.
     #[serde(skip)]
     given: BTreeMap<String, Given>,
 }
@@ -154,7 +154,7 @@ pub enum ConfigFileError {
         /// What is wrong.
         problem: String,
     },
-    /// Values of several places contradict each other.
+    /// Values of several settings contradict each other.
     #[error("{0}")]
     Together(String),
 }
@@ -169,7 +169,8 @@ pub enum ConfigSource {
 }
 
 impl Config {
-    /// Reads the requested file, or the default one if it exists, and takes what it does not give from the variables.
+    /// Reads the requested file, or the default one if it exists. Settings that are not in the file are read from the
+    /// environment variables.
     ///
     /// # Errors
     ///
@@ -244,8 +245,8 @@ fn parse_bytes(file: &Path, bytes: &[u8]) -> Result<Config, Mistake> {
     }
 }
 
-/// Reads a configuration from its text. The name of the file is for errors that are found later, and says where values come
-/// from.
+/// Reads a configuration from its text. The name of the file is used in errors that are found later, and as the origin
+/// of the values.
 fn parse(file: Option<&Path>, text: &str) -> Result<Config, Mistake> {
     let read = |text: &str| toml::from_str::<Config>(text);
     let mut config = read(text).map_err(|error| Mistake::from_toml(text, &error, read))?;

@@ -6,9 +6,9 @@ use dormouse_engine::State;
 /// How an assistant relates to a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorldContinuity {
-    /// The assistant has never been in this world: the world is new, or it is not the world of the earlier visits.
+    /// The assistant has never been in this world: it is new, or not the world of the earlier visits.
     NotMet,
-    /// The assistant lives there, and the world remembers all that it heard there.
+    /// The assistant lives in this world, and the world has all deliveries that the log remembers.
     Acquainted,
 }
 
@@ -34,8 +34,8 @@ pub enum ContinuityError {
     /// heard here.
     #[error(
         "the world belongs to another log: {assistant} has heard {made} deliveries and acted in it, and this log \
-         remembers only other worlds. Restore the world's file and log.redb from the same backup, or move the world's file \
-         away: a new world is made then"
+         remembers only other worlds. Restore the world's file and log.redb from the same backup, or move the \
+         world's file away to start with a new world"
     )]
     OtherLog {
         /// The last delivery the world has made.
@@ -86,8 +86,8 @@ pub async fn check_world<W: Habitat + ?Sized>(
     Ok(continuity)
 }
 
-/// Accepts a world that the log does not know if the assistant may have met it only just now: the process may have been
-/// killed before the log recorded the first delivery. The world keeps each delivery until a log has recorded it.
+/// Accepts a world that the log does not know, if the assistant may have entered it a moment ago: the process may have
+/// been killed before the log recorded the first delivery. The world keeps each delivery until a log has recorded it.
 async fn check_history<W: Habitat + ?Sized>(
     world: &W,
     assistant: &AssistantId,

@@ -16,7 +16,7 @@ pub struct DataFolder(PathBuf);
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The path is not a folder.
-    #[error("{} is not a folder; expected the folder of the data", path.display())]
+    #[error("{} is not a folder; expected the data folder", path.display())]
     NotAFolder {
         /// The path.
         path: PathBuf,
@@ -94,13 +94,14 @@ impl DataFolder {
         self.0.join(format!("memory-{key}.redb"))
     }
 
-    /// The memory of this assistant while it is made again, next to the one that is there. It stays if that is interrupted.
+    /// A new memory of this assistant while it is rebuilt, next to the present one. An interrupted rebuild leaves it
+    /// behind.
     pub fn memory_being_made(&self, key: &AssistantId) -> PathBuf {
         self.0.join(format!("memory-{key}.redb.again"))
     }
 
-    /// Removes what an interrupted making of this memory left: it may hold what was erased since. Call it only while the log
-    /// is open for writing, which keeps others from making the memory.
+    /// Removes what an interrupted rebuild of this memory left: it may contain words that were erased since. Call it
+    /// only while the log is open for writing: that prevents a rebuild by another process.
     ///
     /// # Errors
     ///

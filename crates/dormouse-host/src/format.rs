@@ -6,9 +6,9 @@ use dormouse_store::LogView;
 
 use crate::folder::DataFolder;
 
-/// Refuses a log in a format that this version does not read. It looks at the first event of every assistant, and changes
-/// nothing: call it before any file of the folder is made, or opened for writing. A log that is missing or damaged
-/// passes, because opening or reading it says what is wrong.
+/// Refuses a log in a format that this version does not read. It looks at the first event of every assistant, and
+/// changes nothing: call it before any file of the folder is made, or opened for writing. A missing or damaged log is
+/// accepted here, because opening or reading it reports what is wrong.
 ///
 /// # Errors
 ///

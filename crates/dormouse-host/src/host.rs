@@ -51,32 +51,32 @@ pub use residency::{Resident, Summary};
 pub use running::{EndedError, Running};
 pub use woken::Woken;
 
-/// For how long an assistant is at rest before it is put away by itself, unless the settings say otherwise.
+/// Default of [`HostSettings::put_away_after`].
 const PUT_AWAY_AFTER: Duration = Duration::from_secs(60);
 
-/// What a host is made of.
+/// The parts of a host.
 pub struct HostSettings {
-    /// What the operator decided.
+    /// The configuration of the operator.
     pub config: Config,
     /// The variables of the environment that hold addresses and keys.
     pub environment: Environment,
     /// The models of all assistants, with their limits and accounts.
     pub models: Models,
-    /// What memories are compared with if the configuration names nothing for it.
+    /// The encoder of memories, if the configuration names none.
     pub embedder: EmbedderChoice,
-    /// How tools are offered, if that is not to be learnt.
+    /// How tools are offered; `None` if that is to be learnt.
     pub tool_calling: Option<ToolCalling>,
-    /// Whether something is learnt from what models reply.
+    /// Whether the host learns from the replies of models.
     pub learns: bool,
-    /// Called with what was learnt about models, and with errors of the file that it is kept in.
+    /// Called with what was learnt about models, and with errors of the file in which that is stored.
     pub on_learnt: Box<dyn Fn(LearningNotice) + Send + Sync>,
-    /// For how long an assistant is at rest before it is put away.
+    /// After this time at rest an assistant is put away.
     pub put_away_after: Duration,
     /// Tools in addition to those of the world, for all assistants.
     pub tool_sources: Vec<NamedToolSource>,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Spreads the retries of calls to models.
+    /// Randomises the pauses between retries of model calls.
     pub random: Arc<dyn Random>,
 }
 
@@ -91,8 +91,8 @@ impl fmt::Debug for HostSettings {
 }
 
 impl HostSettings {
-    /// The settings for this configuration: the models that it and the environment name, the encoder of their provider, the
-    /// system's clock, and learning that reports to the log of the program.
+    /// The settings for this configuration: the models that the configuration and the environment name, the encoder of
+    /// their provider, the system's clock, and learning that reports to the log of the program.
     ///
     /// # Errors
     ///
@@ -135,9 +135,9 @@ impl HostSettings {
     }
 }
 
-/// Assistants that live in one data folder and one world: the [`Sandbox`] of the folder, or another [`Habitat`]. A clone is
-/// another handle to the same host. Dropping the last one is a crash for those who are awake: nothing accepted is lost, and
-/// [`Host::close`] puts them away properly.
+/// Assistants that live in one data folder and one world: the [`Sandbox`] of the folder, or another [`Habitat`]. A
+/// clone is another handle to the same host. Dropping the last handle is like a crash for awake assistants: nothing
+/// accepted is lost. [`Host::close`] puts them away properly.
 pub struct Host<W = Sandbox> {
     shared: Arc<Shared>,
     residency: Arc<Residency>,
@@ -168,7 +168,7 @@ pub(crate) struct Shared {
     new_files: Mutex<NewFiles>,
     folder: DataFolder,
     config: Config,
-    /// What messages are to those for whom nothing else was set.
+    /// How messages are classified for assistants without settings of their own.
     classify: Arc<ClassifyConfig>,
     log: RedbLog,
     world: Arc<dyn Habitat>,
@@ -183,9 +183,9 @@ pub(crate) struct Shared {
     put_away_after: Duration,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Who wakes those who are put away.
+    /// The task that wakes assistants that are put away.
     residency: Weak<Residency>,
-    /// Those who were woken without living here.
+    /// Assistants that were woken without being residents.
     alone: Mutex<BTreeMap<AssistantId, Handle>>,
 }
 
@@ -208,8 +208,8 @@ struct SharedModels {
 }
 
 impl Host {
-    /// Opens the log and the sandbox in the folder, and creates what is missing. Nobody wakes: [`Host::take_in`] begins
-    /// that. Blocks for milliseconds while files are checked; needs a tokio runtime with time enabled.
+    /// Opens the log and the sandbox in the folder, and creates what is missing. No assistant wakes: [`Host::take_in`]
+    /// starts that. Blocks for milliseconds while files are checked; needs a tokio runtime with time enabled.
     ///
     /// # Errors
     ///
@@ -251,12 +251,11 @@ impl OpenedFolder {
     async fn open(folder: &DataFolder) -> Result<Self, HostError> {
         check_format(folder).await?;
         folder.create()?;
-        // The log is opened before the world: another process would hold it, and it must not be lost. The process that has it
-        // open owns the folder.
+        // The log is opened before the world, because the process that has the log open owns the folder.
         let log_was_missing = is_missing(&folder.log());
         let log = RedbLog::open(&folder.log())?;
         let mut new_files = NewFiles::default();
-        // Another process may have created the log just now, and used it.
+        // Another process may have created and used the log meanwhile.
         let is_empty = log.assistants().is_ok_and(|known| known.is_empty());
         new_files.add(folder.log(), log_was_missing && is_empty);
         Ok(Self { new_files, log })
@@ -294,7 +293,7 @@ impl OpenedFolder {
         let offered = configured.unwrap_or_else(|| book.learnt(provider, name).calling);
         let mut learning = Learning::new(book, offered, configured, trouble);
         let cold = Arc::clone(&models.counter);
-        // The first count loads the vocabulary; better now than with the first message.
+        // The first count loads the vocabulary. Doing it now makes the first message faster.
         drop(tokio::task::spawn_blocking(move || warm(&*cold)));
         let recall = Recall::open(&config, &environment, embedder)?;
         if learns {
@@ -343,7 +342,7 @@ impl OpenedFolder {
     }
 }
 
-/// The tools of a world and of further sources. What has another name here than in its source is logged.
+/// The tools of a world and of further sources. A tool that gets another name than in its source is logged.
 fn router(
     world: Arc<dyn ToolSource>,
     others: Vec<NamedToolSource>,
@@ -367,7 +366,7 @@ impl<W> Host<W> {
         &self.shared.folder
     }
 
-    /// What the operator decided.
+    /// The configuration of the operator.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.shared.config
@@ -379,7 +378,7 @@ impl<W> Host<W> {
         &self.world
     }
 
-    /// What memories are compared with, in addition to words.
+    /// The encoder of memories.
     #[must_use]
     pub fn embedder(&self) -> &EmbedderChoice {
         &self.shared.recall.embedder
@@ -432,7 +431,7 @@ impl Shared {
         self.with_learning(|learning| learning.heard(replied, at));
     }
 
-    /// The way to somebody who was woken without living here.
+    /// The handle of an assistant that was woken without being a resident.
     fn alone(&self, key: &AssistantId) -> Option<Handle> {
         let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         alone.get(key).cloned()

@@ -1,11 +1,12 @@
 //! Runs resident assistants: configuration, models, memory, world and log wired together.
 //!
-//! Layer 5, the composition root of everything but a surface. It uses no terminal, command line or HTTP, and reads no
-//! environment by itself: its user passes that in.
+//! Layer 5, the composition root. Terminal, command line and HTTP belong to the crates above. It does not read the
+//! environment: the caller passes it in.
 //!
 //! Read in this order: [`DataFolder`] (what is on disk), [`config`] (what the operator decides), [`provider`] (which
-//! models answer), [`dialects`] (what was learnt about them), [`recall`] (what the memory recalls with), [`Host`] (all of
-//! it, wired, for any number of assistants), [`roster`] (who they are), [`Resident`] (one that is awake), [`Tail`] (the events of a life as they come).
+//! models answer), [`dialects`] (what was learnt about them), [`recall`] (the encoder and the vector index of the
+//! memory), [`Host`] (all of it, wired, for any number of assistants), [`roster`] (who they are), [`Resident`] (one
+//! that is awake), [`Tail`] (the events of a log as they are written).
 //!
 //! Stability: the Rust interface may still change. The files in the data folder are formats of other crates.
 

@@ -6,14 +6,14 @@ use dormouse_contracts::{BoxFuture, EntityId, Habitat, PERCEPTIONS_PAGE, Percept
 use dormouse_engine::{Accepted, Handle, PerceiveError};
 use tokio::{sync::watch, time::sleep};
 
-/// Called with each perception that the assistant accepted, before the world may forget it. The next one is handed over
-/// when the future ends.
+/// Called with each accepted perception, before the world may forget it. The next perception is handed over when the
+/// future completes.
 pub type OnAccepted = Box<dyn Fn(&Perception, &Accepted) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The pause before a failed operation is tried again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How often in a row the world may fail to answer: about half a minute.
+/// How many times in a row the world may fail to answer. They take about half a minute.
 pub const PATIENCE: u32 = 12;
 
 /// The world no longer answers. Deliveries that were not accepted come again at the next start.
@@ -49,7 +49,7 @@ impl fmt::Debug for Pump {
 }
 
 impl Pump {
-    /// A pump of what `observer` perceives in its world after the delivery `heard`.
+    /// A pump for what `observer` perceives in its world after the delivery `heard`.
     pub(crate) fn new(
         world: &Arc<dyn Habitat>,
         handle: &Handle,
@@ -86,8 +86,8 @@ impl Pump {
         }
     }
 
-    /// Hands over the next perception that the world holds, and returns whether there was one. If the assistant has ended,
-    /// there is none.
+    /// Hands over the next perception that the world holds, and returns whether there was one. If the assistant has
+    /// ended, returns `false`.
     ///
     /// # Errors
     ///
@@ -185,14 +185,14 @@ impl Pump {
     }
 }
 
-/// What is asked of the world.
+/// A request to the world.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
-    /// Everything, once there is something.
+    /// All perceptions, as soon as there are any.
     More,
-    /// Everything after this delivery, once there is something.
+    /// All perceptions after this delivery, as soon as there are any.
     After(u64),
-    /// Everything that there is now.
+    /// All perceptions that there are now.
     All,
     /// The next perception, if there is one now.
     Next,

@@ -1,4 +1,4 @@
-//! What the memory recalls with: the encoder, and the vector index.
+//! The encoder and the vector index of the memory.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub enum RecallError {
     /// The vector index.
     #[error(transparent)]
     Vectors(#[from] VectorsError),
-    /// The way to servers of encoders.
+    /// The network settings for servers of encoders.
     #[error(transparent)]
     Network(#[from] ProviderError),
 }
@@ -36,7 +36,7 @@ impl From<OpenEmbedderError> for RecallError {
     }
 }
 
-/// The encoder and the vector index, opened once for all assistants. Their servers are asked by every memory.
+/// The encoder and the vector index, opened once and used by the memories of all assistants.
 #[derive(Clone)]
 pub(crate) struct Recall {
     /// Which encoder this is.
@@ -46,7 +46,7 @@ pub(crate) struct Recall {
 }
 
 impl Recall {
-    /// Opens the encoder that is configured, or else this one of the provider, and the index. Connects to nothing yet.
+    /// Opens the configured encoder (or else this one of the provider) and the index. Does not connect yet.
     pub(crate) fn open(
         config: &Config,
         environment: &Environment,
@@ -58,7 +58,8 @@ impl Recall {
                 let choice = OPENER.choose_requested(&requested.0, environment)?;
                 (choice.clone(), OPENER.open_on(choice, &network?)?)
             }
-            // A server that cannot be asked for vectors cannot be asked for answers either, and that is reported.
+            // If this server cannot be used for vectors, it cannot be used for answers either. That is reported
+            // elsewhere.
             None => {
                 let open = |network| OPENER.open_on(of_provider.clone(), &network).ok().flatten();
                 let encoder = network.ok().and_then(open);
@@ -91,12 +92,12 @@ pub const WORDS_ALONE: EmbedderChoice = EmbedderChoice::None {
     reason: NoEmbedder::Provider,
 };
 
-/// The encoder that is configured, or else the one of the provider that configuration and environment choose. If no provider
-/// can be used, there is none.
+/// The encoder that is configured, or else the one of the provider that configuration and environment choose. If no
+/// provider can be used, there is no encoder.
 ///
 /// # Errors
 ///
-/// [`RequestedEmbedderError`] if the configured one lacks something.
+/// [`RequestedEmbedderError`] if the configured encoder cannot be used.
 pub fn embedder(
     config: &Config,
     environment: &Environment,

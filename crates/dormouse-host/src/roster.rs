@@ -15,7 +15,7 @@ use crate::{
     continuity::{ContinuityError, WorldContinuity, check_world},
 };
 
-/// How often a change is decided again because the assistant wrote to its log meanwhile.
+/// How often a change is decided again if the assistant wrote to its log meanwhile.
 const ATTEMPTS: u32 = 16;
 
 /// An assistant to create in the folder.
@@ -69,7 +69,7 @@ pub enum Wrong {
     /// It was created and has not woken yet.
     #[error("has not woken yet")]
     NeverWoke,
-    /// It has woken before, and this world has never seen it.
+    /// It has woken before, but not in this world.
     #[error("its character is not in this world")]
     NotInWorld,
     /// The world and its log do not belong together.

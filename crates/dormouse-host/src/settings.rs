@@ -1,13 +1,13 @@
-//! The configuration of one assistant, as the engine takes it.
+//! The configuration of one assistant, in the form that the engine takes.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{AssistantConfig, OutOfRange, State, Switch, TokenPrice, ToolCalling};
 
 use crate::config::{Config, character_name};
 
-/// The configuration of the engine for an assistant in this state: the operator's, with what was changed for this assistant.
-/// `[assistant]` says who the assistant with that key is. Who another one is, its own log says. All other sections hold for
-/// every assistant of the folder.
+/// The configuration of the engine for an assistant in this state: the configuration of the operator, with the changes
+/// for this assistant. `[assistant]` describes the assistant with that key; every other assistant is described in its
+/// own log. All other sections apply to every assistant of the folder.
 pub(crate) fn assistant_config(
     config: &Config,
     key: &AssistantId,
@@ -97,7 +97,7 @@ impl Config {
         }
     }
 
-    /// The configuration with who another assistant is, from its own log.
+    /// The configuration of an assistant that is described in its own log.
     fn of_its_log(&self, key: &AssistantId, state: &State) -> Self {
         let mut config = self.clone();
         config.forget_assistant();
@@ -105,7 +105,8 @@ impl Config {
         let lived_under = &state.configuration;
         let section = &mut config.assistant;
         section.name.clone_from(&lived_under.settings.name);
-        // A log without a first event `configured` says nothing of the rest, but it may say how the assistant begins.
+        // A log without a first event `configured` does not describe the assistant fully, but it may contain its
+        // initial persona.
         let (persona, lived) = if lived_under.persona.is_empty() {
             let Some(beginning) = state.roster.beginning.as_deref() else {
                 section.name.get_or_insert_with(|| character_name(key));
@@ -117,7 +118,7 @@ impl Config {
             (Some(&lived_under.persona), Some(&lived_under.settings))
         };
         section.name.get_or_insert_with(|| character_name(key));
-        // What was changed comes on top again, or was taken back.
+        // The changes of operators are applied on top of it again.
         section.persona = persona.cloned();
         if let Some(lived) = lived {
             section.apology.clone_from(&lived.apology);

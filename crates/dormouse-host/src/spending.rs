@@ -1,4 +1,4 @@
-//! What the models of an assistant were paid for, from its log.
+//! What the models of an assistant cost, from its log.
 
 use dormouse_contracts::{AssistantId, ChatReply, Purpose, ReadEvents, Seq};
 use dormouse_engine::{Consultation, Event, ReplayError};
@@ -7,8 +7,8 @@ use dormouse_providers::{Ledger, LedgerKey, PriceTable};
 /// How many events are read at a time.
 const PAGE: usize = 256;
 
-/// Usage and cost of every reply in the log of an assistant, at these prices. It counts whole lives, whichever program led
-/// them; replies of the model without a server are left out, and so are calls that failed, whose usage nobody reports.
+/// Usage and cost of every reply in the log of an assistant, at these prices. It counts the whole log. It leaves out
+/// replies of models without a server, and failed calls, whose usage is not reported.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub async fn spending<L: ReadEvents>(
 }
 
 fn enter(ledger: &mut Ledger, reply: &ChatReply, purpose: Purpose, prices: &PriceTable) {
-    // Only models with a server say who they are.
+    // Only replies of models with a server name the model.
     let Some(info) = &reply.info else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Reading the events of a life as they come, from the log.
+//! Reading the events of an assistant from the log, as they are written.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,11 @@ use dormouse_contracts::{AssistantId, ReadEvents, Seq, StoredEvent};
 use dormouse_engine::{Event, Handle, Recorded, ReplayError};
 use dormouse_store::RedbLog;
 
-/// How many events are read at a time. Nothing else of what a slow reader has not read yet is in memory.
+/// How many events are read at a time. For a slow reader, only this many events are in memory.
 const PAGE: usize = 64;
 
-/// The events of one assistant after a position, each once and in order, read from the log. A reader that is slow, or
-/// stops, costs the assistant nothing; it resumes at any position that it has seen.
+/// The events of one assistant after a position, each once and in order, read from the log. A slow reader does not
+/// delay the assistant. A reader can resume at any position that it has seen.
 #[derive(Debug)]
 pub struct Tail {
     log: RedbLog,
@@ -22,7 +22,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// The events after `after`, as long as the assistant behind the handle runs.
+    /// The events after `after`, while the assistant behind the handle runs.
     #[must_use]
     pub fn new(log: &RedbLog, key: &AssistantId, handle: &Handle, after: Seq) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Tail {
         }
     }
 
-    /// The events that come from now on.
+    /// The events from now on.
     pub(crate) fn of_running(log: &RedbLog, key: &AssistantId, handle: &Handle) -> Self {
         Self::new(log, key, handle, handle.status().seq)
     }

@@ -28,7 +28,7 @@ impl Notebook {
         Ok(())
     }
 
-    /// What a restart does.
+    /// Reads the changes, as a restart does.
     fn read(lines: Vec<String>) -> Result<Self, Box<dyn Error>> {
         let mut journal = Journal::new();
         for line in &lines {

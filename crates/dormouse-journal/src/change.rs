@@ -21,10 +21,10 @@ pub enum JournalChange {
     Added {
         /// The entry.
         entry: Box<JournalEntry>,
-        /// The points that the formula gave it, also if its importance is not from them.
+        /// The points that the formula gave it, even if its importance comes from somewhere else.
         points: i8,
     },
-    /// Notes that an entry says nearly the same as an earlier one, and counts that there.
+    /// Links an entry to an earlier one that says nearly the same, which counts the repetition.
     Linked {
         /// The later entry.
         entry: EntryId,
@@ -36,8 +36,8 @@ pub enum JournalChange {
         /// The later entry.
         entry: EntryId,
     },
-    /// Replaces the importance that the formula gave by that of a model. Entries that are gone, or that somebody or a model
-    /// scored already, stay as they are.
+    /// Replaces the importance that the formula gave by that of a model. Entries that left the journal are skipped, and
+    /// so are those with a score that a person or a model gave.
     Rescored {
         /// The scores.
         scores: Vec<EntryScore>,
@@ -45,17 +45,18 @@ pub enum JournalChange {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unreadable: Vec<EntryId>,
     },
-    /// Marks entries that are in long-term memory now. Entries that are gone are passed over.
+    /// Marks entries that are in long-term memory now. Entries that left the journal are skipped.
     Consolidated {
         /// The entries.
         entries: Vec<EntryId>,
     },
-    /// Takes that mark away, because what was made of the entries was taken back. Entries that are gone are passed over.
+    /// Removes that mark, because the change that used the entries was taken back. Entries that left the journal are
+    /// skipped.
     Unconsolidated {
         /// The entries.
         entries: Vec<EntryId>,
     },
-    /// Takes entries out of the journal. Entries that are gone are passed over.
+    /// Takes entries out of the journal. Entries that left the journal are skipped.
     Pruned {
         /// The entries.
         entries: Vec<EntryId>,
@@ -64,19 +65,19 @@ pub enum JournalChange {
     },
     /// Puts an entry back. Refused if it is there, or if no entry ever had its number.
     Restored {
-        /// The entry as it was when it left.
+        /// The entry as it was when it left the journal.
         entry: Box<JournalEntry>,
     },
     /// Begins a reflection on these entries. Refused while one is under way.
     ReflectionBegun {
         /// The entries, oldest first.
         entries: Vec<EntryId>,
-        /// The last entry that it takes into account. Later ones count for the next reflection.
+        /// The last entry that the reflection takes into account. Later ones count for the next one.
         through: EntryId,
-        /// Who was party to all of them. Absent in older logs.
+        /// Who perceived all of them. Absent in older logs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known_to: Option<Audience>,
-        /// Earlier entries that count for another reflection, because others were party to them.
+        /// Earlier entries that are left for another reflection, because they have a different audience.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left: Vec<EntryId>,
     },
@@ -84,20 +85,20 @@ pub enum JournalChange {
     QuestionsRaised {
         /// The questions.
         questions: Vec<String>,
-        /// How far each of them is believed, by the entries that supply its words. Absent in older logs.
+        /// How far each question is believed: as far as the entries that supply its words. Absent in older logs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         trust: Vec<Trust>,
     },
     /// The second step of a reflection is done.
     EvidenceFound {
-        /// For each question, what speaks to it.
+        /// For each question, the evidence that helps to answer it.
         evidence: Vec<Vec<Origin>>,
     },
     /// A step of the reflection failed; it may be tried again.
     ReflectionFailed,
     /// Gives up the reflection under way. Its entries count for the next one.
     ReflectionGivenUp,
-    /// The last step of a reflection is done: writes its insights and begins to count anew.
+    /// The last step of a reflection is done: writes its insights, and counts importance from 0 again.
     Reflected {
         /// The insights; may be empty.
         insights: Vec<JournalEntry>,
@@ -114,7 +115,7 @@ pub enum PruneReason {
     Faded,
 }
 
-/// Why a change was refused. Nothing has changed.
+/// Why a change was refused. The journal is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalChangeError {
@@ -155,18 +156,18 @@ pub enum JournalChangeError {
     /// A reflection is under way already.
     #[error("a reflection is under way; complete it or give it up first")]
     ReflectionUnderWay,
-    /// No reflection is under way, or not at this step.
+    /// No reflection is under way, or it is at another step.
     #[error("no reflection waits for this step")]
     NoSuchStep,
 }
 
-/// What a change did, for projections of the journal.
+/// The effect of a change, for projections of the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JournalDelta {
     /// The entries that are new in the journal.
     pub added: Vec<EntryId>,
-    /// The entries that left it, as they were.
+    /// The entries that left the journal, as they were.
     pub removed: Vec<JournalEntry>,
-    /// The entries whose importance changed, with the importance they had.
+    /// The entries whose importance changed, with their former importance.
     pub rescored: Vec<EntryScore>,
 }

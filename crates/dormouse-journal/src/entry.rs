@@ -1,4 +1,4 @@
-//! An entry: its documented fields, and the input from which it is made.
+//! An entry with its documented fields, and the input from which it is made.
 
 mod fields;
 mod label;
@@ -22,7 +22,7 @@ pub const LABELS_LIMIT: usize = 32;
 /// One entry of a journal, with the documented fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// Its number. Never used again, also if the entry leaves the journal.
+    /// Its number. Never used again, even after the entry leaves the journal.
     pub id: EntryId,
     /// When it was written.
     pub timestamp: Timestamp,
@@ -36,7 +36,7 @@ pub struct JournalEntry {
     pub source_entity: Attribution,
     /// How important it is.
     pub importance: Importance,
-    /// Who scored that.
+    /// Who gave that score.
     pub importance_method: ImportanceMethod,
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -44,9 +44,9 @@ pub struct JournalEntry {
     /// The projects it belongs to.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub related_projects: BTreeSet<EntryLabel>,
-    /// What it was made from, and who was party to that.
+    /// What it was made from, and who perceived those things.
     pub provenance: EntryProvenance,
-    /// What became of it in the journal.
+    /// What happened to it in the journal.
     #[serde(default, skip_serializing_if = "EntryUpkeep::is_new")]
     pub upkeep: EntryUpkeep,
 }
@@ -54,9 +54,9 @@ pub struct JournalEntry {
 /// What an entry was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryProvenance {
-    /// Who was party to it, other than the assistant. Nobody, if that is not known.
+    /// Who perceived it, other than the assistant. Nobody, if that is not known.
     pub audience: Audience,
-    /// What it rests on; empty if that is not known.
+    /// What it was made from; empty if that is not known.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
     /// How many conclusions lie between it and what happened: 0 for what was experienced, 1 for a conclusion from that, 2
@@ -71,7 +71,7 @@ impl EntryProvenance {
 }
 
 impl Default for EntryProvenance {
-    /// Known to nobody else, from unknown sources, experienced.
+    /// No audience, no known sources, depth 0.
     fn default() -> Self {
         Self {
             audience: Audience::nobody(),
@@ -86,7 +86,7 @@ fn is_zero(depth: &u8) -> bool {
     *depth == 0
 }
 
-/// What became of an entry since it was written.
+/// What happened to an entry since it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EntryUpkeep {
@@ -97,9 +97,9 @@ pub struct EntryUpkeep {
     pub near: Option<EntryId>,
     /// How many later entries say nearly the same.
     pub repeats: u32,
-    /// How many replies of a model had no usable score for it.
+    /// How many replies of a model contained no usable score for it.
     pub unreadable_scores: u8,
-    /// When it was restored. Neither the limit nor the pruning rule takes it again.
+    /// When it was restored. After that, neither the limit nor the pruning rule removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_at: Option<Timestamp>,
 }
@@ -111,13 +111,13 @@ impl EntryUpkeep {
 }
 
 impl JournalEntry {
-    /// The entry that stands for all that say nearly the same.
+    /// The first of the entries that say nearly the same. It identifies their group.
     #[must_use]
     pub fn group(&self) -> EntryId {
         self.upkeep.near.unwrap_or(self.id)
     }
 
-    /// Whether something may be concluded from it.
+    /// Whether a reflection may draw conclusions from it.
     #[must_use]
     pub fn may_be_reflected_on(&self) -> bool {
         self.provenance.depth < EntryProvenance::DEEPEST
@@ -142,20 +142,20 @@ pub struct NewEntry {
     pub source_trust: Option<Trust>,
     /// Who provided it.
     pub source_entity: Attribution,
-    /// How important it is, if somebody decided that; a formula scores it otherwise.
+    /// How important it is, if somebody decided that; otherwise a formula scores it.
     pub importance: Option<Importance>,
     /// Words to find it by.
     pub tags: BTreeSet<EntryLabel>,
     /// The projects it belongs to.
     pub related_projects: BTreeSet<EntryLabel>,
-    /// How far what it was made from is believed.
+    /// The trust of what it was made from.
     pub believed: Trust,
-    /// What it was made from, and who was party to that.
+    /// What it was made from, and who perceived those things.
     pub provenance: EntryProvenance,
 }
 
 impl NewEntry {
-    /// An entry of this content, from nobody in particular, known to nobody else.
+    /// An entry with this content, without attribution and without audience.
     #[must_use]
     pub fn new(content: impl Into<String>, source_type: SourceType) -> Self {
         Self {
@@ -171,8 +171,8 @@ impl NewEntry {
         }
     }
 
-    /// How far the entry is believed: the given trust, or else the default of its source type, but never more than what it was
-    /// made from.
+    /// How far the entry is believed: the given trust, or else the default of its source type, but at most the trust of
+    /// what it was made from.
     #[must_use]
     pub fn trust(&self) -> Trust {
         let of_journal = self.source_trust.unwrap_or(self.source_type.trust());
@@ -183,7 +183,7 @@ impl NewEntry {
     ///
     /// # Errors
     ///
-    /// [`EntryError`] says which part does not fit, and what would.
+    /// [`EntryError`] says which part is not allowed, and what would be.
     pub fn check(&self) -> Result<(), EntryError> {
         if is_blank(&self.content) {
             return Err(EntryError::Blank);
@@ -205,7 +205,7 @@ impl NewEntry {
     }
 }
 
-/// Why an entry is not written. Nothing has changed.
+/// Why an entry is not written. The journal is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {

@@ -10,8 +10,9 @@
 //! | more than 200 characters | +1 |
 //! | an exclamation or question mark | +1 |
 //!
-//! The importance is the nearest number from 1 to 10. On real talk that is nearly always 7 or more, so there is a second
-//! scale: the [rank](ImportanceScale::Calibrated) of the points within the assistant's own history.
+//! The importance is the number from 1 to 10 that is nearest to the points. In real talk it is nearly always 7 or more.
+//! So there is a second scale: the [rank](ImportanceScale::Calibrated) of the points within the assistant's own
+//! history.
 
 mod history;
 mod scoring;
@@ -49,7 +50,7 @@ pub const HIGH_KEYWORDS: [&str; 19] = [
     "treasure",
     "quest",
 ];
-/// The documented words of routine.
+/// The documented words of routine entries.
 pub const LOW_KEYWORDS: [&str; 5] = ["routine", "walked", "moved", "entered", "ordinary"];
 
 /// The points of an entry before its parts are counted.
@@ -66,7 +67,7 @@ pub enum KeywordMatching {
     /// As a whole word in any case, or its plural.
     #[default]
     WholeWords,
-    /// Anywhere in the text, as the documents do it: "war" is then found in "toward".
+    /// Anywhere in the text, as in the reference documents: "war" is then found in "toward".
     Substring,
 }
 
@@ -77,8 +78,9 @@ pub enum ImportanceScale {
     /// The points, limited to 1 to 10: the documented formula.
     #[default]
     Formula,
-    /// The rank of the points among those of the assistant's earlier entries: a tenth of them has importance 1, a tenth 10, as
-    /// far as their points differ. The formula, until there are [`ImportanceHistory::LEAST`] entries.
+    /// The rank of the points among those of the assistant's earlier entries: the lowest tenth has importance 1, the
+    /// highest tenth 10, as far as their points differ. Before there are [`ImportanceHistory::LEAST`] entries, the
+    /// formula applies.
     Calibrated,
 }
 
@@ -88,7 +90,7 @@ pub enum ImportanceScale {
 pub struct ImportanceRule {
     /// Words of important entries: [`HIGH_KEYWORDS`].
     pub high: Vec<String>,
-    /// Words of routine: [`LOW_KEYWORDS`].
+    /// Words of routine entries: [`LOW_KEYWORDS`].
     pub low: Vec<String>,
     /// How they are looked for.
     pub matching: KeywordMatching,
@@ -109,7 +111,7 @@ impl Default for ImportanceRule {
 }
 
 impl ImportanceRule {
-    /// The points of an entry, before they are limited to 1 to 10. With the documented tables −1 to 13.
+    /// The points of an entry, before they are limited to 1 to 10. With the documented tables they are −1 to 13.
     #[must_use]
     pub fn points(&self, content: &str, source_type: SourceType) -> i8 {
         let source = match source_type {
@@ -126,7 +128,7 @@ impl ImportanceRule {
         i8::try_from(points).unwrap_or(i8::MIN)
     }
 
-    /// The importance of an entry with so many points, after the entries of this history.
+    /// The importance of an entry with this number of points, given the history before it.
     #[must_use]
     pub fn importance(&self, points: i8, history: &ImportanceHistory) -> Importance {
         let by_rank = match self.scale {

@@ -19,13 +19,14 @@ use crate::{
 };
 use rows::JournalRows;
 
-/// How many of the last numbers a new entry is compared with.
+/// With how many of the last numbers a new entry is compared.
 const RECENT: u64 = 20;
 
 /// What an assistant wrote down.
 ///
-/// A value and a fold: it starts empty, and only [`apply`](Self::apply) changes it. The same changes at the same times give the
-/// same state on every machine. A change takes time logarithmic in the number of entries, for each entry that it names.
+/// It is a value: it starts empty, and only [`apply`](Self::apply) changes it. The same changes at the same times give
+/// the same state on every machine. For each entry that a change names, it takes time logarithmic in the number of
+/// entries.
 ///
 /// In JSON it has the documented fields: `entries`, `entry_count`, `reflection_state`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,17 +41,17 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Without any entry.
+    /// An empty journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies a change at a time, and returns what it did. A change without effect does nothing.
+    /// Applies a change that happens at `at`, and returns its effect.
     ///
     /// # Errors
     ///
-    /// [`JournalChangeError`]; nothing has changed.
+    /// [`JournalChangeError`] if the change is refused; the journal is then unchanged.
     pub fn apply(
         &mut self,
         change: &JournalChange,
@@ -88,7 +89,7 @@ impl Journal {
         &self.history
     }
 
-    /// What waits to be reflected on.
+    /// The entries that wait for a reflection, and the reflection under way.
     #[must_use]
     pub fn reflection(&self) -> &ReflectionState {
         &self.reflection
@@ -99,8 +100,8 @@ impl Journal {
         self.entries().filter(|entry| !entry.upkeep.consolidated)
     }
 
-    /// The change that takes out the oldest of the entries that are old and unimportant; `None` if there are none. An entry from
-    /// the future is not old; what was restored stays.
+    /// The change that takes out the oldest of the entries that are old and unimportant; `None` if there are none.
+    /// Entries with a time in the future are not old, and restored entries stay.
     #[must_use]
     pub fn plan_pruning(&self, now: Timestamp, rule: &PruningRule) -> Option<JournalChange> {
         let before = days_before(now, rule.age_days);
@@ -123,11 +124,11 @@ impl Journal {
         })
     }
 
-    /// The change that makes room for so many new entries; `None` if there is room. The oldest go by number, so that no clock
-    /// decides; what was restored stays.
+    /// The change that makes room for `new` entries; `None` if there is room. The entries with the lowest numbers go,
+    /// so the clock has no influence; restored entries stay.
     #[must_use]
     pub(crate) fn plan_room(&self, new: usize, max_entries: usize) -> Option<JournalChange> {
-        // What is being written stays, also if the limit is 0.
+        // The new entries stay, even if the limit is 0.
         let room = max_entries.saturating_sub(new);
         let surplus = self.entries.len().saturating_sub(room);
         let oldest = self

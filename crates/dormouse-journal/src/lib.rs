@@ -1,8 +1,8 @@
 //! An assistant's journal: what it wrote down, how important that is, and what it concludes from it.
 //!
-//! Layer 3. Everything here is a pure function of its arguments: no I/O, no clock, no randomness, no model. A [`Journal`] is a
-//! fold over [`JournalChange`]s. A function that decides something returns changes, or a request for a model; the caller
-//! keeps the changes, asks the model, and applies what follows.
+//! Layer 3. Everything here is a pure function of its arguments: no I/O, no clock, no randomness, no model. A
+//! [`Journal`] is a fold over [`JournalChange`]s. A function that decides something returns changes, or a request for a
+//! model. The caller stores and applies the changes, and asks the model.
 //!
 //! Read in this order: [`NewEntry`] (the input) and [`JournalEntry`] (what is kept), [`Journal`] and [`JournalChange`],
 //! [`ImportanceRule`] and [`scoring_request`] (importance), [`JournalQuery`] and [`JournalIndex`] (searching),

@@ -1,16 +1,16 @@
-//! Reflection: what an assistant concludes from what it wrote down.
+//! Reflection: an assistant draws conclusions from what it wrote down.
 //!
 //! Two kinds, as documented. The *interval* reflection is a turn of its own; [`ReflectionInterval`] says when it is due. The
 //! *generative* one is due when enough importance has come together, and has three steps, each followed by one change:
 //!
-//! 1. [`questions_request`]: what the latest entries make one ask. [`read_questions`] reads the reply;
+//! 1. [`questions_request`] asks which questions the latest entries raise. [`read_questions`] reads the reply;
 //!    [`JournalChange::QuestionsRaised`](crate::JournalChange::QuestionsRaised).
 //! 2. The caller searches its memory for each question; [`choose_evidence`] takes the best;
 //!    [`JournalChange::EvidenceFound`](crate::JournalChange::EvidenceFound) keeps their ids.
-//! 3. [`insights_request`] shows the evidence, and [`ReadInsights::of`] takes those insights that it supports;
+//! 3. [`insights_request`] shows the evidence, and [`ReadInsights::of`] keeps the insights that it supports;
 //!    [`JournalChange::Reflected`](crate::JournalChange::Reflected).
 //!
-//! [`ReflectionState::step`] says which is next, so a reflection that was interrupted goes on with the step that is missing.
+//! [`ReflectionState::step`] says which step is next. So an interrupted reflection continues with the missing step.
 
 mod copied;
 mod evidence;
@@ -37,9 +37,9 @@ pub use interval::ReflectionInterval;
 pub use questions::{questions_request, read_questions};
 pub use state::{ReflectionState, ReflectionStep, ReflectionUnderWay};
 
-/// How a content that was concluded begins.
+/// The content of a conclusion begins with this mark.
 pub const SYNTHESIS_MARK: &str = "[SYNTHESIS]";
-/// The tags of an entry that was concluded.
+/// The tags of a conclusion.
 pub const SYNTHESIS_TAGS: [&str; 2] = ["synthesis", "meta_learning"];
 
 /// When and how an assistant reflects.
@@ -58,7 +58,7 @@ pub struct ReflectionPolicy {
     pub insights: usize,
     /// The importance of an insight: 8.
     pub importance: Importance,
-    /// After so many failures of one step the reflection is given up: 3.
+    /// After this many failures of one step the reflection is given up: 3.
     pub attempts: u8,
     /// The most tokens of a reply: 1,500.
     pub reply_tokens: u32,
@@ -90,9 +90,9 @@ impl Journal {
     /// The change that begins a reflection on the latest entries since the last one, whether or not it is due. `None` if there are
     /// none, or one is under way. Conclusions from conclusions are left out.
     ///
-    /// A conclusion is known to those who were party to everything that it is made from. So that it is known to somebody, the entries are
-    /// one group of those that the same people were party to, the one with the most importance; the others are left for another
-    /// reflection.
+    /// Only those who perceived everything that a conclusion is made from may learn it. So a reflection takes only
+    /// entries that the same people perceived: of all such groups, the one with the most importance. The others are
+    /// left for another reflection.
     #[must_use]
     pub fn plan_reflection(&self, policy: &ReflectionPolicy) -> Option<JournalChange> {
         let state = self.reflection();
@@ -117,21 +117,23 @@ impl Journal {
         (state.under_way.is_none() && policy.entries > 0).then_some(begun)
     }
 
-    /// The change that ends the first step of a reflection. A question is believed like a note: by the entries that supply its words.
+    /// The change that ends the first step of a reflection. A question is believed like a note: as far as the entries
+    /// that supply its words.
     #[must_use]
     pub fn plan_questions(&self, questions: Vec<String>) -> JournalChange {
         let under_way = self.reflection().under_way.as_ref();
         let entries = under_way.map(|under_way| self.reflected_on(under_way));
         let entries: Vec<_> = entries.into_iter().flatten().map(as_shown).collect();
         let entries: Vec<_> = entries.iter().collect();
-        // Nobody names what a question is made from, and it is made from nothing else.
+        // A question cites no source, so its trust depends only on the entries that supply its words.
         let nothing = AnalysedText::from(ShownText::text(Trust::FULL, ""));
         let trust = |question: &String| support(question, "", &[&nothing], &entries).trust;
         let trust = questions.iter().map(trust).collect();
         JournalChange::QuestionsRaised { questions, trust }
     }
 
-    /// The change after a failed step: another attempt, or none any more; `None` if no reflection is under way.
+    /// The change after a failed step: it either allows another attempt or gives the reflection up. `None` if no
+    /// reflection is under way.
     #[must_use]
     pub fn plan_failure(&self, policy: &ReflectionPolicy) -> Option<JournalChange> {
         let under_way = self.reflection().under_way.as_ref()?;
@@ -142,7 +144,7 @@ impl Journal {
         })
     }
 
-    /// The entries that a reflection is about, as far as they are still there.
+    /// The entries that a reflection is about, without those that have left the journal.
     fn reflected_on(&self, under_way: &ReflectionUnderWay) -> Vec<&JournalEntry> {
         let entries = under_way.entries.iter();
         entries.filter_map(|id| self.entry(*id)).collect()
@@ -157,7 +159,7 @@ fn as_shown(entry: &JournalEntry) -> AnalysedText<'_> {
     })
 }
 
-/// Entries that the same people were party to.
+/// The entries that everybody in `known_to` perceived.
 struct Group<'a> {
     known_to: &'a Audience,
 }
@@ -166,7 +168,7 @@ impl Group<'_> {
     fn has(&self, entry: &JournalEntry) -> bool {
         let audience = &entry.provenance.audience;
         match *self.known_to == Audience::nobody() {
-            // Everything else has listeners of its own.
+            // Every audience covers "nobody", so this group takes only entries without an audience.
             true => audience == self.known_to,
             false => audience.covers(self.known_to),
         }
@@ -178,7 +180,8 @@ impl Group<'_> {
     }
 }
 
-/// The group with the most importance, and of several the one with the oldest entry; one that somebody was party to goes first.
+/// The group with the most importance. Among equals, a group with an audience comes first, and then the one with the
+/// oldest entry.
 fn largest_group<'a>(newest_first: &[&'a JournalEntry]) -> Option<Group<'a>> {
     let groups = newest_first.iter().map(|entry| Group {
         known_to: &entry.provenance.audience,

@@ -5,8 +5,8 @@ use serde_json::{Deserializer, Map, Value};
 
 /// How much of a reply is read, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// At how many brackets a value is looked for. Each attempt may read the rest of the reply, so without this bound a reply of
-/// brackets would take quadratic time.
+/// The number of brackets at which a value may begin. Each attempt may read the rest of the reply, so without this
+/// bound a reply of brackets would take quadratic time.
 const MOST_STARTS: usize = 128;
 
 /// The part of a reply that is read.
@@ -14,8 +14,8 @@ pub(crate) fn beginning(reply: &str) -> &str {
     beginning_bytes(reply, LONGEST)
 }
 
-/// The objects in a reply, in order. An object that only wraps lists is replaced by the objects in them; of a list that is cut
-/// off, the complete objects count.
+/// The objects in a reply, in order. An object that only wraps lists is replaced by the objects in these lists. If a
+/// list is cut off, its complete objects count.
 pub(crate) fn objects(reply: &str) -> Vec<Map<String, Value>> {
     let mut found = Vec::new();
     each_value(reply, '{', |value| {
@@ -31,14 +31,14 @@ pub(crate) fn objects(reply: &str) -> Vec<Map<String, Value>> {
     found
 }
 
-/// The numbers of a reply that is nothing but a list of numbers.
+/// The numbers of a reply that is only a list of numbers.
 pub(crate) fn numbers(reply: &str) -> Option<Vec<f64>> {
     let reply = reply.trim().trim_matches('`');
     let reply = reply.strip_prefix("json").unwrap_or(reply).trim();
     serde_json::from_str(reply).ok()
 }
 
-/// The first list of nothing but texts in a reply.
+/// The first list in a reply that contains only texts.
 pub(crate) fn texts(reply: &str) -> Option<Vec<String>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mut found = None;

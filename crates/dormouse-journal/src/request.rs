@@ -5,16 +5,16 @@ use dormouse_text::{beginning_bytes, escape_template_tokens, one_line};
 
 use crate::entry::JournalEntry;
 
-/// The longest text of one entry that a model is shown, in bytes.
+/// How many bytes of one entry are shown to a model.
 const SHOWN: usize = 4_000;
 
-/// A text as a model is shown it: one line, cut, without tokens of chat templates.
+/// The form in which a text is shown to a model: one line, cut, without tokens of chat templates.
 pub(crate) fn shown(text: &str) -> String {
     let line = one_line(beginning_bytes(text, SHOWN));
     escape_template_tokens(&line).into_owned()
 }
 
-/// An entry as data.
+/// An entry as structured data.
 pub(crate) fn line(entry: &JournalEntry) -> TaskLine {
     TaskLine {
         id: entry.id.to_string(),

@@ -1,4 +1,4 @@
-//! `review_journal`: what the assistant concludes when it looks back.
+//! `review_journal`: the assistant looks back and writes a conclusion.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::{
 pub struct ReviewRequest {
     /// What the assistant concludes.
     pub synthesis: NewEntry,
-    /// How many days back it looks, 1 to [`ReviewRequest::MOST_DAYS`].
+    /// How many days it looks back, 1 to [`ReviewRequest::MOST_DAYS`].
     pub days_back: u32,
     /// Only entries with all of these tags.
     pub tags: BTreeSet<EntryLabel>,
@@ -55,16 +55,16 @@ impl ReviewRequest {
     }
 }
 
-/// What a review looks at, and what follows from it.
+/// The result of a review: the entries, and the changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Review {
-    /// The entries that were looked back on, newest first.
+    /// The entries in the period, newest first.
     pub reviewed: Vec<EntryId>,
     /// The changes that save the conclusion; empty if it is not saved.
     pub changes: Vec<JournalChange>,
 }
 
-/// Why a review is refused. Nothing has changed.
+/// Why a review is refused. The journal is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReviewError {
@@ -77,18 +77,19 @@ pub enum ReviewError {
     /// The conclusion is about the assistant itself.
     #[error("synthesis is about yourself; say what you learnt about the world or the people in it")]
     AboutItself,
-    /// The conclusion is no entry.
-    #[error("synthesis does not fit")]
+    /// The conclusion is not allowed as an entry.
+    #[error("synthesis is not a valid entry")]
     Entry(#[from] EntryError),
 }
 
 impl Journal {
-    /// Looks back, and plans what saves the conclusion: an entry that begins with [`SYNTHESIS_MARK`], with the documented tags
-    /// in addition to its own, and importance 8 unless it has another.
+    /// Finds the entries of the period, and plans the changes that save the conclusion. It becomes an entry that begins
+    /// with [`SYNTHESIS_MARK`], has the documented tags in addition to its own, and has importance 8 unless another is
+    /// given.
     ///
     /// # Errors
     ///
-    /// [`ReviewError`] if a parameter does not fit.
+    /// [`ReviewError`] if a parameter is not allowed.
     pub fn plan_review(
         &self,
         request: ReviewRequest,

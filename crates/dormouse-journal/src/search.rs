@@ -20,7 +20,7 @@ pub use episodic::{EpisodicParts, EpisodicScore, EpisodicScoreError, Recency};
 pub use index::JournalIndex;
 pub use query::{JournalQuery, JournalSearch};
 
-/// How many more matches are looked at than wanted, because those that say nearly the same are shown as one.
+/// By what factor more matches are read than requested, because entries that say nearly the same are shown as one.
 const SPARE: usize = 3;
 
 /// An entry that a search found.
@@ -28,23 +28,23 @@ const SPARE: usize = 3;
 pub struct JournalMatch<'a> {
     /// The entry.
     pub entry: &'a JournalEntry,
-    /// Its score; only the order within one answer means something. 0 for [`JournalSearch::Text`].
+    /// Its score, which is meaningful only within one answer. 0 for [`JournalSearch::Text`].
     pub score: f64,
-    /// How many other entries say nearly the same, and are not shown.
+    /// How many other entries say nearly the same and are therefore not shown.
     pub repeats: u32,
     /// Why it was found.
     pub why: WhyMatched,
 }
 
-/// Why an entry was found. Displays in a few words.
+/// Why an entry was found. `Display` renders it in a few words.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum WhyMatched {
     /// By recency, importance and relevance.
     Episodic(EpisodicParts),
-    /// By relevance: what each feature contributed.
+    /// By relevance. Holds the contribution of each feature.
     Ranked(ScoreParts),
-    /// The text contains the query, or nothing was asked for.
+    /// The text contains the query, or the query is empty.
     Text,
 }
 
@@ -63,8 +63,8 @@ impl fmt::Display for WhyMatched {
 }
 
 impl JournalIndex {
-    /// The entries that match a query at this time, best first, at most as many as it asks for. Equal scores: the newest first. Of
-    /// entries that say nearly the same, the best is shown.
+    /// The entries that match a query at this time, best first, at most [`JournalQuery::limit`]. Among equal scores the
+    /// newest comes first. Of entries that say nearly the same, only the best is returned.
     ///
     /// The index must have [followed](Self::follow) all changes of the journal.
     #[must_use]

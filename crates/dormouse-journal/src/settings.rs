@@ -11,11 +11,12 @@ use crate::{
     reflection::ReflectionPolicy,
 };
 
-/// How a journal is kept. Only deciding reads it; what was decided is in the changes, so folding them needs no settings.
+/// The settings of a journal. Only functions that decide something read them. The decisions are in the changes, so
+/// folding needs no settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JournalSettings {
-    /// The most entries; the oldest go when there are more: 100.
+    /// The most entries. If there are more, the oldest are pruned. Default: 100.
     pub max_entries: usize,
     /// The formula for importance.
     pub importance: ImportanceRule,
@@ -27,7 +28,8 @@ pub struct JournalSettings {
     pub pruning: PruningRule,
     /// How the assistant reflects.
     pub reflection: ReflectionPolicy,
-    /// The names of the assistant: what begins with one of them is about itself, and nothing that it concludes.
+    /// The names of the assistant. A conclusion with one of them as its subject is about the assistant itself, and is
+    /// refused.
     pub names: Vec<String>,
 }
 
@@ -45,14 +47,14 @@ impl Default for JournalSettings {
     }
 }
 
-/// When an entry says nearly the same as an earlier one: they are from the same source, neither denies, asks or counts what the
-/// other does not, and they share most of their words.
+/// When an entry says nearly the same as an earlier one: both have the same source, share most of their words, and have
+/// the same denials, questions and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NearRule {
     /// The least share of common terms and pairs of terms, in `0.0..=1.0`: 0.85. More than 1 links only the same text.
     pub similarity: f32,
-    /// How far apart in time they may be: 24 hours.
+    /// How far apart in time they may be. Default: 24 hours.
     pub within: Duration,
 }
 
@@ -69,13 +71,13 @@ impl Default for NearRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PruningRule {
-    /// The highest importance of an entry that may go: 3.
+    /// The highest importance of an entry that may be pruned. Default: 3.
     pub importance: Importance,
-    /// Entries of this age in days or younger stay: 30.
+    /// Entries of this age in days, or younger, stay. Default: 30.
     pub age_days: u32,
-    /// The most entries that go in one call: 10.
+    /// The most entries that one call prunes. Default: 10.
     pub limit: usize,
-    /// Whether entries that are in long-term memory stay: yes.
+    /// Whether entries that are in long-term memory stay. Default: yes.
     pub preserve_consolidated: bool,
 }
 
@@ -92,7 +94,7 @@ impl Default for PruningRule {
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
-/// The time so many days before another.
+/// The time `days` days before `now`.
 pub(crate) fn days_before(now: Timestamp, days: u32) -> Timestamp {
     let span = i64::try_from((DAY * days).as_micros()).unwrap_or(i64::MAX);
     Timestamp::from_micros(now.as_micros().saturating_sub(span))

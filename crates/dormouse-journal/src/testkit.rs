@@ -1,4 +1,4 @@
-//! What several tests are made of.
+//! Helpers for several tests.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
-/// So many hours after a fixed moment.
+/// The time `hours` hours after a fixed moment.
 pub(crate) fn hour(hours: i64) -> Timestamp {
     Timestamp::from_micros(1_795_219_200_000_000 + hours * 3_600_000_000)
 }
@@ -25,7 +25,7 @@ pub(crate) fn label(text: &str) -> EntryLabel {
     text.parse().unwrap()
 }
 
-/// Two people may have one name; their ids differ.
+/// An attribution. Two people may have the same name; their ids differ.
 pub(crate) fn person(id: &str, name: &str) -> Attribution {
     Attribution::entity(EntityId::try_new(id).unwrap(), name)
 }
@@ -65,7 +65,7 @@ pub(crate) fn journal_of(contents: &[&str]) -> Journal {
     journal
 }
 
-/// A step of a drawn life.
+/// A step of a randomly generated life.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Write {
@@ -87,7 +87,7 @@ pub(crate) fn any_step() -> impl Strategy<Value = Step> {
     let content =
         "(tea|war|mill|Alice|walked|secret|river|not|5)( (tea|war|mill|Bob|quest|river)){0,3}[!.]?";
     let importance = prop::option::of(1_u8..=10);
-    // A clock that jumps: entries of the past and of the future.
+    // The clock jumps, so entries have times in the past and in the future.
     let hours = -2_000_i64..2_000;
     prop_oneof![
         6 => (content, hours, importance, source, any::<bool>()).prop_map(

@@ -1,4 +1,4 @@
-//! A question to the offline model, with the memory it asks for handed to it.
+//! Asks the offline model a question, and returns the memory that it requests.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Everything that the model understands and says in English, as tables. They hold no rule.
+//! Everything that the model understands and says in English, as tables. The rules are elsewhere.
 //!
 //! Another language is another set of tables.
 

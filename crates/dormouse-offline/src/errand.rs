@@ -10,9 +10,9 @@ use crate::{
     words::{Word, words},
 };
 
-/// What stands between the name of the one who asks and what they ask, in a task.
+/// In a task: the words between the name of the asker and the question.
 const WANTS: &str = " wants to know: ";
-/// The longest name of whom to ask, in words.
+/// The longest name of the one to ask, in words.
 const LONGEST_NAME: usize = 3;
 /// The longest question of a task, in characters.
 const LONGEST: usize = 500;
@@ -20,14 +20,14 @@ const LONGEST: usize = 500;
 /// A request to ask somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Errand {
-    /// Whom, as they were named.
+    /// The one to ask, as the request names them.
     pub(crate) whom: String,
-    /// What, in the words of the request: "whether the boat is here".
+    /// What to ask, in the words of the request: "whether the boat is here".
     pub(crate) what: String,
 }
 
 impl Errand {
-    /// The errand that these words of `text` ask for, if they ask for one.
+    /// Returns the errand if these words of `text` ask for one.
     pub(crate) fn read(text: &str, words: &[Word]) -> Option<Self> {
         let asks = |word: &Word| QUESTIONS.split('/').any(|one| one == word.text);
         if !words.iter().any(asks) {
@@ -56,7 +56,8 @@ impl Errand {
     }
 }
 
-/// On whose behalf a task was given, and what they want to know; all of it, if it was not written here.
+/// Splits a task into the asker and the question. A task that [`Errand::task`] did not write has no asker, and all of
+/// it is the question.
 pub(crate) fn asked(task: &str) -> (Option<&str>, &str) {
     match task.split_once(WANTS) {
         Some((asker, what)) => (Some(asker), what),
@@ -64,7 +65,7 @@ pub(crate) fn asked(task: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// What a task asks the memory for: without "whether".
+/// The query to the memory for a task: the question without "whether".
 pub(crate) fn question(task: &str) -> &str {
     let (_, what) = asked(task);
     let all = words(what);

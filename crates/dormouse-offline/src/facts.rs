@@ -1,4 +1,4 @@
-//! Facts in plain sentences: what the speaker says of themselves, and what is said of somebody or something.
+//! Facts in plain sentences: what the speaker says about themselves, and about others.
 
 use crate::{
     english::{
@@ -31,7 +31,7 @@ pub(crate) fn of_text(text: &str, speaker: &str) -> Vec<Fact> {
     facts.take(MOST).collect()
 }
 
-/// The fact in a sentence that `speaker` said; an empty speaker says nothing of themselves.
+/// The fact in a sentence that `speaker` said. If the speaker is empty, sentences with "I" hold no fact.
 pub(crate) fn of_sentence(sentence: &str, speaker: &str) -> Option<Fact> {
     if asks(sentence) {
         return None;
@@ -78,7 +78,7 @@ fn of_the_speaker(sentence: &str, words: &[Word], speaker: &str) -> Option<Fact>
     })
 }
 
-/// What a sentence says of somebody or something else: it stays the claim of the speaker.
+/// What a sentence says about somebody or something else. The fact names the speaker, because it is only their claim.
 fn of_others(sentence: &str, words: &[Word], speaker: &str) -> Option<Fact> {
     let first = words.first()?;
     if ASKS.contains(&first.text.as_str()) || PRONOUNS.contains(&first.text.as_str()) {
@@ -111,7 +111,7 @@ fn kind_of(word: &str) -> Option<FactKind> {
     Some(verb.1)
 }
 
-/// Leaves out what changes nothing of a fact ("remember that").
+/// Leaves out phrases before a fact that do not change it ("remember that").
 fn without_before(words: &[Word]) -> &[Word] {
     let mut rest = words;
     for _ in 0..4 {

@@ -16,11 +16,11 @@ use crate::{
     words::{Word, asks, begins, sentences, words},
 };
 
-/// The most sentences of a message that are looked at.
+/// How many sentences of a message are read, at most.
 const MOST_SENTENCES: usize = 8;
 /// How many phrases before and after a request are skipped, at most.
 const MOST_SKIPPED: usize = 6;
-/// The longest sentence that asks for a joke, in words: longer ones only speak of one.
+/// The longest sentence that asks for a joke, in words. Longer ones only mention a joke.
 const LONGEST_JOKE: usize = 9;
 
 /// What a message asks for.
@@ -50,7 +50,7 @@ pub(crate) enum Intent {
     Time,
     /// Answer from the memory.
     Ask(String),
-    /// Talk that needs nothing but words.
+    /// Small talk: the answer needs no tool.
     Talk(Topic),
     /// The speaker told a fact.
     Statement,
@@ -69,7 +69,7 @@ pub(crate) fn recognise(message: &str, names: &[&str]) -> Intent {
         if rank(&found) == Rank::Request {
             return found;
         }
-        // Of two remarks, the later one is what an answer is expected to: "Hello! How are you?"
+        // Of two remarks, the later one expects the answer: "Hello! How are you?"
         if rank(&found) >= rank(&best) {
             best = found;
         }
@@ -77,7 +77,7 @@ pub(crate) fn recognise(message: &str, names: &[&str]) -> Intent {
     best
 }
 
-/// What counts more in a message with several sentences.
+/// Which sentence of a message decides what it asks for: the highest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Nothing,
@@ -169,7 +169,7 @@ impl<'t> Sentence<'t> {
         }
     }
 
-    /// The question, without what precedes it, if it is one.
+    /// The question without its introduction, if the sentence is a question.
     fn question(&self) -> Option<String> {
         let last = *self.starts.last()?;
         let begins = |at: &usize| {
@@ -199,9 +199,9 @@ impl<'t> Sentence<'t> {
             .words
             .get(start..end)
             .filter(|words| !words.is_empty())?;
-        // When it is said makes no difference to whether it is such a request.
+        // The time does not matter here: it only changes when the request is due, not whether it is one.
         let later = later(self.text, words, Timestamp::EPOCH);
-        // A reminder with its moment at the end is read by the patterns, which ask back for what is missing.
+        // A reminder with its moment at the end is left to the patterns, because they ask for what is missing.
         let begins_with_a_moment = time_at(words, Timestamp::EPOCH).is_some();
         let is_for_patterns = |later: Result<Later, _>| {
             later.is_ok_and(|it| it.is_reminder()) && !begins_with_a_moment
@@ -269,7 +269,7 @@ impl<'t> Sentence<'t> {
     }
 }
 
-/// What is to be remembered goes on to the end of the message: `x` is a part of it.
+/// Extends `x` to the end of the message, because a request to remember covers all that follows it.
 fn to_the_end(message: &str, x: &str) -> String {
     let from = (x.as_ptr() as usize).checked_sub(message.as_ptr() as usize);
     let rest = from.and_then(|from| message.get(from..));
@@ -285,7 +285,7 @@ fn place(x: &str) -> Option<String> {
     is_place.then(|| x.to_owned())
 }
 
-/// How many of the first words change nothing of what follows them.
+/// How many words at the start do not change the meaning of the rest.
 fn before(words: &[Word], names: &[String]) -> usize {
     let greetings = [
         "hello there",
@@ -307,7 +307,7 @@ fn before(words: &[Word], names: &[String]) -> usize {
     skipped.max().unwrap_or(0)
 }
 
-/// How many of the last words change nothing of what precedes them.
+/// How many words at the end do not change the meaning of the rest.
 fn after(words: &[Word], names: &[String]) -> usize {
     let ends = |phrase: &str| {
         let count = phrase.split(' ').count();

@@ -1,8 +1,8 @@
 //! Requests to do something later: what to wait for, for whom, and what to do then. "When Bob comes, tell him that the vault is
 //! open", "remind me tomorrow at eight to bake".
 //!
-//! Understands a condition before a request or after it. What it does not understand is not made: nothing is guessed, and a
-//! pronoun means somebody only if the sentence names them.
+//! Understands a condition before a request or after it. It never guesses: a request that it does not understand is not
+//! noted, and a pronoun means somebody only if the sentence names them.
 
 use dormouse_contracts::{AwaitedKind, Timestamp};
 
@@ -21,7 +21,7 @@ pub(crate) struct Later {
     pub(crate) who: Person,
     /// What is done then.
     pub(crate) does: Does,
-    /// What about, in the words of the request; empty if it is only about what has happened.
+    /// What to say about it, in the words of the request; empty if only the event itself is to be reported.
     pub(crate) what: String,
     pub(crate) when: Vec<LaterEvent>,
     pub(crate) due_at: Option<Timestamp>,
@@ -31,18 +31,18 @@ pub(crate) struct Later {
 }
 
 impl Later {
-    /// Whether the speaker is to be reminded at a moment, and of nothing that may happen.
+    /// Whether it is a plain reminder of the speaker: it waits for a moment and for no event.
     pub(crate) fn is_reminder(&self) -> bool {
         self.when.is_empty() && self.who == Person::Me && self.does == Does::Remind
     }
 
-    /// What is noted to be done. `asker` is the name of the one who asks.
+    /// The text of the pending action. `asker` is the name of the one who asks.
     pub(crate) fn description(&self, asker: &str) -> String {
         let what = match (self.what.is_empty(), self.does) {
             (_, Does::Greet) => "hello",
             (true, Does::Thank) => "thanks",
             (true, _) if self.when.is_empty() => "it is time",
-            // Only that it has happened.
+            // Only the event is reported.
             (true, _) => self
                 .said
                 .split_once(' ')
@@ -58,9 +58,9 @@ impl Later {
     }
 }
 
-/// What a description begins with that is said on behalf of somebody else, before their name.
+/// Begins a description of something to say on somebody's behalf. Their name follows.
 pub(crate) const PASS_ON: &str = "pass on from ";
-/// The same of a question.
+/// Begins a description of a question to ask on somebody's behalf. Their name follows.
 pub(crate) const ASK_FOR: &str = "ask for ";
 
 /// Something to wait for.
@@ -90,7 +90,7 @@ pub(crate) enum Unclear {
     Person,
 }
 
-/// What the words ask to be done later, if they do. `now` is when they were said.
+/// Returns what the words ask for, if they ask for something later. `now` is when they were said.
 pub(crate) fn later(text: &str, words: &[Word], now: Timestamp) -> Option<Result<Later, Unclear>> {
     let request = Request { text, words, now };
     let found = request

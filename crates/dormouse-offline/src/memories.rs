@@ -14,7 +14,7 @@ use crate::{
 /// The maximum number of quoted memories.
 const QUOTED: usize = 2;
 
-/// The least trust with which default recall returns what somebody noted. What is believed less is not called certain.
+/// The least trust with which default recall returns a note. The answer marks anything below it as doubtful.
 const BELIEVED: f64 = 0.5;
 
 /// The name of the assistant itself as the speaker of a memory.
@@ -28,8 +28,8 @@ struct Line<'a> {
     memory: &'a Value,
 }
 
-/// Returns the line of a memory; `None` for questions, also those for somebody else, and the assistant's own answers, which are
-/// not evidence.
+/// Returns the line of a memory. `None` for questions to anybody, and for the assistant's own answers: they are not
+/// evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {
@@ -61,13 +61,13 @@ pub(crate) fn answer(question: &str, result: &Value, voice: &Voice<'_>) -> Strin
     }
     match basis(question, result) {
         Some(basis) => basis,
-        // The memory has something that not everybody who hears the answer was party to.
+        // The memory left something out, because not everybody who hears the answer perceived it.
         None if result.get("left_out").is_some() => voice.say(Topic::Withheld, ""),
         None => voice.say(Topic::Unknown, ""),
     }
 }
 
-/// What the result of `recall_memories` has about the question of another assistant.
+/// The answer to another assistant's question, from the result of `recall_memories`.
 pub(crate) fn found(question: &str, result: &Value) -> String {
     basis(question, result)
         .unwrap_or_else(|| "I looked in my memory, and found nothing about that.".to_owned())
@@ -142,7 +142,7 @@ fn quoted(line: &Line<'_>) -> String {
     let how = match field("how") {
         Some("whisper") => "whispered to me",
         Some("page") => "paged me",
-        // What nobody said is a fact that was made of what was said.
+        // A memory without a speaker is a fact that was derived from what people said.
         None if who.is_none() && doubt.is_empty() => return format!("I remember: {text}"),
         _ => "told me",
     };

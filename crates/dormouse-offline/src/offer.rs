@@ -44,7 +44,7 @@ impl<'a> Offer<'a> {
         }
     }
 
-    /// Is this tool offered?
+    /// Whether this tool is offered.
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.names.contains(&tool)
     }

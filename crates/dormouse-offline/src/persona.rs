@@ -11,7 +11,7 @@ use crate::{
 
 /// How much of a persona is read, in characters.
 const READ: usize = 4_000;
-/// The longest sentence about itself, in characters.
+/// The longest introduction, in characters.
 const LONGEST: usize = 160;
 /// How many words before a manner may negate it.
 const NEGATED: usize = 2;
@@ -19,7 +19,7 @@ const NEGATED: usize = 2;
 /// Somebody with a name and a manner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Character {
-    /// Its name; empty if nobody said it.
+    /// Its name; empty if unknown.
     pub(crate) name: String,
     /// What it says of itself.
     pub(crate) introduction: String,
@@ -68,7 +68,7 @@ fn named(about: &str) -> &str {
     }
 }
 
-/// "I am Dormouse, who lives here." A sentence that holds anything to be kept is not repeated.
+/// "I am Dormouse, who lives here." A sentence with a word of [`KEPT`] is not repeated.
 fn introduction(name: &str, about: Option<&str>) -> String {
     let about = about.filter(|about| {
         let words = words(about);
@@ -93,7 +93,7 @@ fn in_first_person(about: &str) -> String {
     changed.collect::<Vec<_>>().join(" ")
 }
 
-/// The manner that the text names most often; of several, the one that it names first.
+/// The manner that the text names most often. If several are equally frequent, the first one.
 fn manner(text: &str) -> Manner {
     let mut counts: Vec<(Manner, usize)> = Vec::new();
     for sentence in sentences(text) {

@@ -17,7 +17,7 @@ pub(crate) const LONGEST_ANSWER: usize = 600;
 /// The longest quotation, in characters.
 const LONGEST_QUOTATION: usize = 200;
 
-/// What a wording is filled with.
+/// The placeholders of a wording.
 const PLACES: [&str; 3] = ["{what}", "{self}", "{name}"];
 
 pub(crate) const NOTHING_HERE: &str =
@@ -39,7 +39,7 @@ pub(crate) struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    /// Words on a topic. `what` is what they are about, made safe to say.
+    /// Returns a wording of this topic, with `what` in it. The caller has made `what` safe to say.
     pub(crate) fn say(&self, topic: Topic, what: &str) -> String {
         let of_topic = |manner: Manner| {
             let rows = SAID
@@ -60,7 +60,7 @@ impl Voice<'_> {
         next.or_else(|| said.next()).unwrap_or_default()
     }
 
-    /// The name comes last, so that no name can hold another place to fill.
+    /// The name is filled in last, so that a placeholder inside a name stays text.
     fn filled(&self, wording: &str, what: &str) -> String {
         let said = wording
             .replace("{what}", what)
@@ -74,7 +74,8 @@ pub(crate) fn is_a_wording(text: &str) -> bool {
     SAID.iter().any(|(_, _, wording)| is_filled(wording, text))
 }
 
-/// Whether the fixed parts of a wording occur in a text, in their order, with nothing before the first and behind the last.
+/// Whether the fixed parts of a wording occur in a text, in their order, with nothing before the first and after the
+/// last.
 fn is_filled(wording: &str, text: &str) -> bool {
     let marked = PLACES.iter().fold(wording.to_owned(), |marked, place| {
         marked.replace(place, "\0")
@@ -126,8 +127,8 @@ pub(crate) fn plain(text: &str) -> String {
     shortened(&tame(text), 80).into_owned()
 }
 
-/// Other people's words in one line. They cannot close a quotation or form a tool call in JSON. Every `@` is removed,
-/// because a quoted mention could wake another assistant, and the two would answer each other forever.
+/// Makes other people's words safe, in one line. They cannot close a quotation or form a tool call in JSON. Every `@`
+/// is removed, because a quoted mention could wake another assistant, and the two would answer each other forever.
 pub(crate) fn tame(text: &str) -> String {
     one_line(text)
         .replace(['"', '“', '”'], "'")

@@ -11,7 +11,7 @@ use crate::{
     words::{Word, begins, words},
 };
 
-/// The furthest moment that it is reminded of: a year.
+/// The latest moment of a reminder: a year from now.
 const FURTHEST: Duration = Duration::from_secs(366 * 86_400);
 const DAY: u64 = 86_400;
 /// The longest description, in characters.
@@ -20,7 +20,7 @@ const LONGEST: usize = 180;
 /// What somebody is to be reminded of, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reminder {
-    /// In the words that are said to the one who asked.
+    /// The subject, in the words that the asker will hear.
     pub(crate) what: String,
     pub(crate) due_at: Timestamp,
 }
@@ -48,7 +48,7 @@ pub(crate) fn reminder(text: &str, now: Timestamp) -> Result<Reminder, Missing> 
     Ok(Reminder { what, due_at })
 }
 
-/// The words without those that only connect.
+/// The words without connecting words at both ends.
 fn subject(words: &[Word]) -> &[Word] {
     let connects = |word: &Word, all: &[&str]| all.contains(&word.text.as_str());
     let mut words = words;
@@ -76,7 +76,7 @@ fn moment(words: &[Word], now: Timestamp) -> Option<(usize, usize, Timestamp)> {
     })
 }
 
-/// How many of the first words name a moment that is to come, and which one.
+/// If the first words name a future moment: how many words, and which moment.
 pub(crate) fn time_at(words: &[Word], now: Timestamp) -> Option<(usize, Timestamp)> {
     let (count, due_at) = length(words, now).or_else(|| clock(words, now))?;
     let is_soon = due_at > now && due_at.since(now) <= FURTHEST;
@@ -149,7 +149,7 @@ fn clock(words: &[Word], now: Timestamp) -> Option<(usize, Timestamp)> {
     Some((count, next(minutes, certain, half, tomorrow, now)?))
 }
 
-/// The next moment at these minutes of a day. An hour of twelve without a half of the day is the nearer one.
+/// The next moment at these minutes of a day. An hour on a twelve-hour clock means the nearer of its two moments.
 fn next(
     minutes: u64,
     certain: bool,
@@ -181,7 +181,7 @@ fn next(
     Some(Timestamp::from_micros(micros))
 }
 
-/// Words taken, minutes after midnight, and whether that is certain of the two halves of a day.
+/// Returns the number of words, the minutes after midnight, and whether the half of the day is certain.
 fn hour_of_day(words: &[Word]) -> Option<(usize, u64, bool)> {
     let first = words.first()?;
     if let Some((_, minutes)) = find(MOMENTS, &first.text) {

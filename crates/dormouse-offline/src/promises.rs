@@ -10,7 +10,7 @@ use crate::{
 
 /// The most promises that are listed.
 const LISTED: usize = 5;
-/// The longest text of one of them, in characters.
+/// The longest text of one promise, in characters.
 const LONGEST: usize = 80;
 
 /// The id of the pending action that has come due, if it is still pending.

@@ -20,7 +20,7 @@ use crate::{
     words::words,
 };
 
-/// How many lines are read, and how much of each, in characters.
+/// How many lines are read, and how many characters of each.
 const MOST_LINES: usize = 500;
 const READ: usize = 4_000;
 /// The most members of an answer that is a list.
@@ -42,7 +42,7 @@ pub(crate) fn answer(task: &Task) -> String {
     }
 }
 
-/// A line as it is read: who said it, and what.
+/// The part of a line that is read: who said it, and what.
 struct Line<'a> {
     id: &'a str,
     speaker: String,
@@ -58,7 +58,8 @@ fn read(lines: &[TaskLine]) -> Vec<Line<'_>> {
     read.collect()
 }
 
-/// The facts that the lines hold as plain sentences. A line that only greets, asks or requests holds none.
+/// The facts that the lines hold as plain sentences. A line that is only a greeting, a question or a request holds no
+/// fact.
 fn extraction(lines: &[TaskLine]) -> Value {
     let mut found = Vec::new();
     for line in read(lines) {

@@ -31,7 +31,7 @@ use crate::{
 const LINES: u64 = 20;
 /// How many messages of another assistant are answered in a row. Without a bound, two would page each other for ever.
 const EXCHANGES: usize = 3;
-/// The tools that speak.
+/// The tools that say something.
 const SPEAKING: [&str; 4] = ["say", "whisper", "page", "channel"];
 
 /// Returns the next step for this request, with the offered tools.
@@ -150,7 +150,7 @@ impl<'a> Steps<'a> {
         self.calls().find(|call| call.tool == tool).map(Outcome::of)
     }
 
-    /// Says something to one person, once. Only in a private way: what somebody asked for may not be for others.
+    /// Says something to one person, once. Only in private, because others may not be meant to hear it.
     fn tell_in_private(&self, name: &str, words: &str) -> Act {
         let spoken = SPEAKING.iter().any(|tool| self.was_called(tool)) || self.has_spoken();
         let ways = ["page", "whisper"];
@@ -168,13 +168,14 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Keeps a promise: takes it off, and says it to whom it is for.
+/// Keeps a promise: marks it as done, and says it to the person it is for.
 fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     let entity = due.entity.as_str();
     if let Some(look) = steps.if_fresh(Act::call("get_entity_profile", [("entity", entity)])) {
         return look;
     }
-    // A profile shows what may be learnt here. What was done already is not due any more, so what it does not show is said.
+    // The profile lists only actions that may be mentioned here. One that is done already would not be due. So an
+    // action that the profile does not list is said, too.
     if let Some(Outcome::Success(profile)) = steps.outcome("get_entity_profile")
         && let Some(action) = promises::id_of(&profile, due)
     {
@@ -205,7 +206,7 @@ fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     steps.tell_in_private(&due.name, &words)
 }
 
-/// How a description begins that is said on behalf of somebody else, their name, and what is said.
+/// Splits a description of something to say on somebody's behalf: its verb, the name, and the words.
 fn on_behalf(description: &str) -> Option<(&'static str, &str, &str)> {
     [PASS_ON, ASK_FOR].into_iter().find_map(|begins| {
         let (asker, what) = description.strip_prefix(begins)?.split_once(": ")?;
@@ -244,9 +245,9 @@ impl MessageTurn<'_> {
         }
     }
 
-    /// Whether another assistant is answered: questions only, and so many in a row. Politeness between two assistants
-    /// would never end, and another assistant cannot make requests. A question in the words of this model does not count
-    /// either: it asks back.
+    /// Whether another assistant gets an answer: only to questions, and only to a few in a row. Politeness between two
+    /// assistants would never end, and another assistant cannot make requests. A question in one of this model's own
+    /// wordings gets no answer either: it only asks for clarification.
     fn answers_an_assistant(&self, intent: &Intent) -> bool {
         let is_question = matches!(intent, Intent::Ask(_) | Intent::Look | Intent::Time);
         let earlier = self.steps.context.earlier.iter().rev();
@@ -295,7 +296,7 @@ impl MessageTurn<'_> {
         })
     }
 
-    /// What is asked for with something to wait for.
+    /// Reads a request with something to wait for.
     fn later(&self, text: &str) -> Option<Result<Later, Unclear>> {
         later(text, &words(text), self.event.at)
     }
@@ -460,8 +461,8 @@ impl MessageTurn<'_> {
         }
     }
 
-    /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud. Who spoke aloud and
-    /// did not come along is paged.
+    /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud. A speaker
+    /// who spoke aloud and is now elsewhere is paged.
     fn reply(&self, answer: &str, intent: &Intent) -> Act {
         let answer = &*shortened(answer, LONGEST_ANSWER);
         let steps = &self.steps;
@@ -490,7 +491,7 @@ impl MessageTurn<'_> {
     }
 }
 
-/// Confirms what default recall will find, and says so of what it will not find.
+/// Confirms a note that default recall will find. Says so if it will not find it.
 fn remembered(text: &str, outcome: Option<Outcome>) -> String {
     let text = quote(text);
     match outcome {

@@ -12,7 +12,7 @@ use crate::{
     turn::said,
 };
 
-/// Explains the last words of the assistant. What it said of itself when it was asked before is left out.
+/// Explains the last words of the assistant. Earlier explanations are skipped.
 pub(crate) fn explain(context: &TurnContext, voice: &Voice<'_>) -> String {
     let earlier = context.earlier.iter().rev();
     let mut explained = earlier.filter_map(|turn| explanation(turn, voice));

@@ -1,8 +1,8 @@
-//! The words of a message, in a form in which wordings of one meaning are equal.
+//! The words of a message, normalised so that different spellings are equal.
 
 use crate::english::spelling::SPELLINGS;
 
-/// The most words of a sentence that are looked at. What is longer is not a request to rules.
+/// How many words of a sentence are read, at most. A longer sentence is not a request that rules can understand.
 const MOST_WORDS: usize = 48;
 
 /// The marks that end a sentence, if white space or nothing follows.

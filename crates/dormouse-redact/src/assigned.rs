@@ -1,7 +1,7 @@
 //! Values with a secret's name: `password=…`, `"api_key": "…"`, `?key=…`, `the password for the gate is …`.
 //!
-//! The name of a value and the sign before it decide how much the value must look like a secret. After `password=`
-//! nearly every value counts. After `the token is`, only a value that cannot be a word of a sentence counts.
+//! The name of a value and the sign before it decide how much the value must look like a secret. After `password=`,
+//! nearly every value counts as a secret. After `the token is`, only a value that cannot be a word of a sentence does.
 
 mod value;
 
@@ -21,11 +21,11 @@ pub(crate) use value::{is_stand_in, is_sure_credential, no_word};
 /// How specific a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
-    /// It always names a secret.
+    /// The name always means a secret.
     Strong,
-    /// In protocols it names a secret; in games and stories it also names other things.
+    /// In protocols the name means a secret; in games and stories it also means other things.
     BetweenPrograms,
-    /// It also names other things, such as the tokens of a model, which are short.
+    /// The name also means other things, whose values are short, such as the tokens of a model.
     Weak,
 }
 

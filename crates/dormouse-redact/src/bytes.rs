@@ -15,7 +15,8 @@ pub(crate) fn part(text: &[u8], from: usize, to: usize) -> &[u8] {
     text.get(from..to.min(text.len())).unwrap_or_default()
 }
 
-/// Returns the end of the run of bytes that starts at `from` and fulfils `is`. The run has at most `longest` bytes.
+/// Returns the end of the run of bytes that starts at `from` and for which `is` holds. The run has at most `longest`
+/// bytes.
 pub(crate) fn past(text: &[u8], from: usize, longest: usize, is: impl Fn(u8) -> bool) -> usize {
     let run = part(text, from, from.saturating_add(longest));
     from + run.iter().take_while(|byte| is(**byte)).count()

@@ -1,13 +1,12 @@
-//! Errors as others may see them.
+//! Errors in a form that may be shown to others.
 
 use crate::{RedactionProfile, mask};
 
-/// What stands for the path of a file.
+/// Replaces the path of a file.
 const PATH: &str = "[file]";
 
-/// The text of an error without what is nobody else's business: keys and passwords, and the paths of files, which say how a
-/// machine is organised. Everything else stays as it is; a URL is kept, and so is a single word behind a slash, such as a
-/// command.
+/// Removes from the text of an error what others should not see: keys, passwords, and paths of files, which show how a
+/// machine is organised. Everything else stays as it is, also URLs, and a single word after a slash, such as a command.
 ///
 /// ```
 /// use dormouse_redact::clean_error;
@@ -42,7 +41,7 @@ fn without_paths(text: &str) -> String {
     clean
 }
 
-/// The length of the path with which the text begins, in bytes; 0 if it begins with none.
+/// The length of the path at the start of the text, in bytes; 0 if there is no path.
 fn path_length(text: &str) -> usize {
     let is_drive = |text: &str| {
         let mut first = text.chars();

@@ -16,11 +16,11 @@ struct Format {
     prefix: &'static str,
     /// The least number of characters after the prefix.
     least: usize,
-    /// Whether words also start with the prefix. Then a key in a memory must have a random rest.
+    /// Whether ordinary words also start with the prefix. Then in a memory only a random rest counts as a key.
     if_random: bool,
 }
 
-/// Prefixes that nothing else starts with: version control, packages, chat, payment, clouds.
+/// Prefixes that occur only in keys: version control, packages, chat, payment, clouds.
 const SURE: &str = "\
     bedrock-api-key- 16, lsv2_pt_ 16, lsv2_sk_ 16, \
     AIza 16, GOCSPX- 12, \

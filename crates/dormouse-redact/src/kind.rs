@@ -24,7 +24,7 @@ pub enum SensitiveKind {
     UserName,
     /// The id of an organisation, project or account.
     AccountId,
-    /// Text that is too random for words and is not a known kind of id.
+    /// Text that is too random to be words, and is not a known kind of id.
     RandomText,
 }
 

@@ -70,7 +70,7 @@ impl KnownSecrets {
         self.secrets.get(which).map_or(&[], Vec::as_slice)
     }
 
-    /// Finds every encoding of every secret. A secret that is cut off by the end of the text matches, too. Matches are
+    /// Finds every secret in every encoding. A secret that is cut off by the end of the text matches, too. Matches are
     /// unordered and may overlap: see [`merged`](crate::merged).
     #[must_use]
     pub fn scan(&self, text: &[u8]) -> Vec<Match> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::SensitiveKind;
 
-/// A secret or personal data in a text.
+/// A place in a text with a secret or personal data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     /// The range of its bytes in the text. It is never empty.

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::bytes::{at, before, begins_number, part};
 
-/// Whether these digits and dots are an IPv4 address that may identify somebody, so not loopback, for example.
+/// Whether these digits and dots are an IPv4 address that may identify somebody. A loopback address does not.
 pub(crate) fn is_version_4(text: &[u8], start: usize, end: usize) -> bool {
     let address = parsed::<Ipv4Addr>(part(text, start, end));
     let is_other =
@@ -12,7 +12,7 @@ pub(crate) fn is_version_4(text: &[u8], start: usize, end: usize) -> bool {
     is_other && begins_number(text, start)
 }
 
-/// Whether these digits and colons are an IPv6 address that may identify somebody, so not loopback, for example.
+/// Whether these digits and colons are an IPv6 address that may identify somebody. A loopback address does not.
 pub(crate) fn is_version_6(text: &[u8], start: usize, end: usize) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let run = part(text, start, end);

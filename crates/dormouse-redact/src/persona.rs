@@ -10,8 +10,8 @@
 //! | it tells "you" who you are or how to behave | [`addresses`] |
 //! | it is an order how to behave, or to give up rules | [`orders`] |
 //!
-//! In a quotation only names and words for the assistant count: "I" and "you" are other people there, unless the quotation
-//! calls the assistant by its name first.
+//! In a quotation "I" and "you" mean other people, so only names and words for the assistant count, unless the
+//! quotation first calls the assistant by its name.
 
 mod clauses;
 
@@ -46,10 +46,10 @@ pub const ABOUT_ITSELF: [&str; 25] = [
     "the character",
 ];
 
-/// The phrases of [`ABOUT_ITSELF`] before this place mean the speaker, who is somebody else in a quotation.
+/// The phrases of [`ABOUT_ITSELF`] before this index mean the speaker. In a quotation that is somebody else.
 const FIRST_PERSON: usize = 6;
 
-/// After "the assistant" or "the character" these words make it somebody or something else.
+/// If one of these words follows "the assistant" or "the character", the phrase means somebody or something else.
 const SOMETHING_ELSE: [&str; 9] = [
     "coach",
     "director",
@@ -99,7 +99,7 @@ const TRAITS: [&str; 33] = [
     "voice",
 ];
 
-/// Verbs of how somebody behaves, and not of what is done with things.
+/// Verbs for how somebody behaves, not for what somebody does with things.
 const CONDUCT: [&str; 30] = [
     "act",
     "admire",
@@ -185,11 +185,11 @@ const BEFORE_OBJECT: [&str; 24] = [
     "from", "in", "near", "no", "of", "on", "one", "the", "to", "two", "under", "with",
 ];
 
-/// Whether a text is about the assistant itself, whose names these are: what it is like, does or means to do, or how it should
-/// behave. Takes time proportional to the length of the text.
+/// Whether a text is about the assistant with these names: what it is like, does or intends, or how it should behave.
+/// Takes time proportional to the length of the text.
 ///
-/// If such a text were remembered, a passing intention would become a trait of the character, and anybody's words could rewrite
-/// it. What others say, do or want is not about the assistant, also if they tell it to the assistant.
+/// If such a text were remembered, a passing intention would become a trait of the character, and anybody's words could
+/// rewrite it. What others say, do or want is not about the assistant, even if they tell it to the assistant.
 ///
 /// ```
 /// use dormouse_redact::is_about_itself;
@@ -230,7 +230,7 @@ fn has_phrase(said: &[&str], phrase: &str) -> bool {
     })
 }
 
-/// Whether it says something of a possession, after one more word at most: "my own behaviour".
+/// Whether a word of [`TRAITS`] follows `whose`, with at most one word between them: "my own behaviour".
 fn has_trait(said: &[&str], whose: &str) -> bool {
     let mut places = said.iter().enumerate();
     places.any(|(at, word)| *word == whose && begins_with_trait(said.get(at + 1..)))
@@ -241,12 +241,13 @@ fn begins_with_trait(rest: Option<&[&str]>) -> bool {
     next.any(|word| TRAITS.contains(word))
 }
 
-/// What one does to learn about the world: "What patterns do I observe in what visitors do?" asks about the visitors.
+/// Verbs of learning about the world: "What patterns do I observe in what visitors do?" asks about the visitors.
 const LEARNS: [&str; 8] = [
     "find", "hear", "know", "learn", "notice", "observe", "remember", "see",
 ];
 
-/// The same for a question: "What do I know of Bob?" asks about Bob, and "What should I do?" about the character.
+/// Whether a question is about the assistant itself: "What do I know of Bob?" asks about Bob, and "What should I do?"
+/// about the assistant.
 #[must_use]
 pub fn asks_about_itself(question: &str, names: &[&str]) -> bool {
     let names: Vec<_> = names.iter().map(|name| words(name)).collect();
@@ -269,7 +270,7 @@ fn without_learning(clause: &mut Clause) {
     }
 }
 
-/// Whether it says something of somebody with this name.
+/// Whether the clause is about somebody with this name.
 fn is_named(said: &[&str], name: &[String], is_quoted: bool) -> bool {
     if name.is_empty() {
         return false;
@@ -286,7 +287,7 @@ fn is_named(said: &[&str], name: &[String], is_quoted: bool) -> bool {
     })
 }
 
-/// Whether the name between these words is what the clause is about.
+/// Whether a name between these words is the subject of the clause.
 fn is_subject(before: &[&str], after: &[&str], is_quoted: bool) -> bool {
     let next = after.first().copied();
     if next == Some("'s") {
@@ -296,7 +297,7 @@ fn is_subject(before: &[&str], after: &[&str], is_quoted: bool) -> bool {
             || begins_with_trait(after.get(1..));
     }
     let Some(previous) = before.last() else {
-        // Somebody who calls it by its name may ask it for anything.
+        // Whoever calls the assistant by its name may then ask it for anything.
         let is_called = is_quoted && matches!(next, Some(",") | None);
         return !is_called || addresses(after);
     };
@@ -313,14 +314,14 @@ fn is_subject(before: &[&str], after: &[&str], is_quoted: bool) -> bool {
     next.is_some_and(|next| AFTER_SUBJECT.contains(&next) || MODALS.contains(&next)) || is_to_be()
 }
 
-/// Whether it tells "you" who you are, or how to behave.
+/// Whether the clause tells "you" who you are, or how to behave.
 fn addresses(said: &[&str]) -> bool {
     has_trait(said, "your") || {
         let mut places = said.iter().enumerate();
         places.any(|(at, word)| {
             let before = said.get(..at).and_then(<[_]>::last).copied();
             let rest = said.get(at + 1..).unwrap_or_default();
-            // "Once you are at the mill" is about anybody.
+            // In "once you are at the mill", "you" means anybody.
             const ANYBODY: [&str; 8] = [
                 "before", "if", "once", "unless", "until", "when", "where", "while",
             ];
@@ -365,7 +366,7 @@ fn is_conduct(rest: Option<&[&str]>) -> bool {
         .is_some_and(|verb| CONDUCT.contains(verb))
 }
 
-/// Whether it is an order how to behave, or to give up rules.
+/// Whether the clause orders somebody to behave in some way, or to give up rules.
 fn orders(said: &[&str]) -> bool {
     const LEADS: [&[&str]; 14] = [
         &["please"],

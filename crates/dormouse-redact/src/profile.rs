@@ -1,8 +1,8 @@
-//! What is searched, by the destination of a text.
+//! What is searched for, by the destination of a text.
 
 use crate::SensitiveKind;
 
-/// What is searched, and how certain a match must be.
+/// What is searched for, and how certain a match must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RedactionProfile {
@@ -30,7 +30,7 @@ impl RedactionProfile {
         Self::Errors,
     ];
 
-    /// Whether this kind is searched.
+    /// Whether this kind is searched for.
     #[must_use]
     pub const fn covers(self, kind: SensitiveKind) -> bool {
         match kind {

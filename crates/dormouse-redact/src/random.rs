@@ -1,4 +1,4 @@
-//! Finds text that is too random for words and is not a usual id.
+//! Finds text that is too random to be words, and is not a usual id.
 
 use crate::{
     Match, RedactionProfile, SensitiveKind,
@@ -81,7 +81,7 @@ fn is_suspicious(run: &[u8]) -> bool {
     }
     let is_mixed = |run: &[u8]| {
         let classes = Classes::of(run);
-        // Signs in a run separate neighbours, so up to eight pairs may be missing.
+        // Punctuation in a run separates neighbours, so up to eight pairs may be missing.
         classes.neighbours + 8 >= SUSPICIOUS.mixed_from
             && classes.changes * 100 >= classes.neighbours * SUSPICIOUS.mixed_changes
     };

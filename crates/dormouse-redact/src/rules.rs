@@ -149,7 +149,8 @@ static RULES: [Rule; 28] = [
         r"(?i)\b(?:log[ -]?in|log[ -]?on|sign[ -]?in|authenticate|auth|connect)(?:[ \t](?:as|with))?[ \t]{1,4}[A-Za-z][A-Za-z0-9_.@+-]{0,63}:([^\s:/<>]{4,64})",
         |it| is_typed(it.bytes()),
     ),
-    // What is typed at the first screen of a game: `connect NAME PASSWORD`. As a sentence it would go on.
+    // What is typed at the first screen of a game: `connect NAME PASSWORD`. A sentence would continue after the
+    // password.
     rule(
         SensitiveKind::Password,
         Secret::Group,

@@ -55,7 +55,7 @@ pub fn scan(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     merged(found)
 }
 
-/// Scans the text as it is. The matches are unordered.
+/// Scans the text without decoding it. The matches are unordered.
 fn as_it_stands(text: &[u8], profile: RedactionProfile) -> Vec<Match> {
     let mut found = Vec::new();
     // If two matches start at the same place, the one found first determines the kind. So the order of these calls matters.

@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let enter = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
     server
         .run(async {
-            // However the input ends, so does the example.
+            // The example ends when the input ends, for whatever reason.
             drop(enter.await);
         })
         .await;

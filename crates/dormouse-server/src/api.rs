@@ -1,4 +1,5 @@
-//! The routes, one module for each domain. A handler checks the right, asks the host, and renders; it decides nothing.
+//! The routes, one module for each domain. A handler checks the caller's rights, asks the host, and renders the result;
+//! it makes no decisions.
 
 mod assistants;
 mod audit;
@@ -27,10 +28,10 @@ use crate::{
     service::Shared,
 };
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Changed {
-    /// The last event that was written; absent if everything was so already.
+    /// The last event that was written; absent if nothing had to be changed.
     event: Option<u64>,
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(operation::description))
 }
 
-/// The routes with everything that a request passes before them.
+/// The routes, behind all checks that a request must pass first.
 pub(crate) fn router(service: &Shared) -> Router {
     let (router, _) = routes().split_for_parts();
     router
@@ -80,7 +81,7 @@ pub(crate) fn router(service: &Shared) -> Router {
         .with_state(Arc::clone(service))
 }
 
-/// A part of the engine's data as it is in the log.
+/// Some data of the engine in its JSON form, as in the log.
 fn json(value: &impl Serialize) -> Value {
     // What was read from JSON can be written as JSON.
     serde_json::to_value(value).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! One connection: its headers have to come in time, and what is sent to it has to be read in time.
+//! One connection. Its headers must arrive in time, and the client must read the answers in time.
 
 use std::{
     io,
@@ -26,15 +26,15 @@ use crate::service::over;
 /// The most headers of a request.
 const HEADERS: usize = 64;
 
-/// The most bytes of all headers of a request, and of what is written ahead of a slow reader.
+/// The most bytes of all headers of a request, and of the output buffer of a slow reader.
 const BUFFER: usize = 32 * 1024;
 
 /// How patient the service is with a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// How long the headers of a request may take. A connection without a request is closed after it, too.
+    /// How long the headers of a request may take. A connection without a request is also closed after this time.
     pub(crate) headers: Duration,
-    /// How long a client may read nothing while there is something for it.
+    /// How long a client may read nothing although there is output for it.
     pub(crate) reading: Duration,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn attend(
     patience: Patience,
     mut ending: watch::Receiver<bool>,
 ) {
-    // Without it small pieces of a stream wait for each other.
+    // Without this option, small pieces of a stream wait for each other.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps the delay of the system");
     }
@@ -68,7 +68,7 @@ pub(crate) async fn attend(
     }
 }
 
-/// A stream to which a write fails once the other side has read nothing for a while.
+/// A stream whose writes fail if the other side reads nothing for too long.
 struct ImpatientStream {
     stream: TcpStream,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! Reading a request. What axum would refuse in words of its own is refused as a problem.
+//! Reading a request. Errors that axum would report in its own format become problems.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Resul
     let params = RawPathParams::from_request_parts(parts, state).await;
     let params = params.map_err(unreadable)?;
     let found = params.iter().find(|(its, _)| *its == name);
-    // A route without this part would be a mistake of this crate, and finds nothing.
+    // A route without this part would be a bug of this crate; it answers "not found".
     let found = found.map(|(_, text)| text.to_owned());
     found.ok_or_else(|| ProblemCode::NotFound.because("the path lacks a part"))
 }
@@ -81,7 +81,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
         is_json(&parts.headers)?;
         let limits = &service.limits;
         let bytes = read(&parts.headers, body, limits.body_bytes, limits.patience).await?;
-        // serde would also take an array for an object.
+        // serde would also accept an array in place of an object.
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         if first.is_some_and(|first| *first != b'{') {
             return Err(ProblemCode::InvalidRequest.because("the body is not a JSON object"));
@@ -115,7 +115,7 @@ pub(crate) async fn read(
     patience: Duration,
 ) -> Result<Bytes, Problem> {
     let too_large = || ProblemCode::TooLarge.because(format!("expected at most {limit} bytes"));
-    // A body that says how large it is need not be read.
+    // If the declared length is too large, the body is not read.
     let length = headers.get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limit as u64) {

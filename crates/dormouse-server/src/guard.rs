@@ -19,7 +19,7 @@ use crate::{
     tokens::{Right, StoredToken},
 };
 
-/// Paths that need no token: they say whether the service runs, and nothing else.
+/// Paths that need no token: they only say whether the service runs.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
 /// Who sent the request.
@@ -29,7 +29,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Refuses what the token does not allow. That is decided before anybody looks whether the assistant exists.
+    /// Refuses what the token does not allow. Callers check this before they look whether the assistant exists, so that
+    /// a refusal does not reveal that.
     pub(crate) fn may(&self, right: Right, assistant: &AssistantId) -> Result<(), Problem> {
         match self.token.allows(right, assistant) {
             true => Ok(()),
@@ -114,7 +115,7 @@ fn admit(service: &Shared, request: &mut Request) -> Result<(), Problem> {
     };
     limit(service, &token.id)?;
     let (noting, used, now) = (std::sync::Arc::clone(service), token.clone(), service.now());
-    // It waits for a lock and for the disk, and no request waits for that.
+    // This waits for a lock and for the disk, so it runs in the background: no request waits for it.
     drop(tokio::task::spawn_blocking(move || {
         if let Err(error) = noting.tokens.note_use(&used, now) {
             tracing::warn!(cause = %dormouse_text::error_chain(&error), "the last use of a token was not noted");
@@ -124,7 +125,8 @@ fn admit(service: &Shared, request: &mut Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A page of another site can have its own name resolve to this machine. Its requests name that host.
+/// Prevents DNS rebinding: a page of another site can make its own host name resolve to this machine, but then its
+/// requests name that host.
 fn check_host(service: &Shared, headers: &HeaderMap, of_uri: Option<&str>) -> Result<(), Problem> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = match (of_uri, hosts.next(), hosts.next()) {
@@ -154,7 +156,7 @@ pub(crate) fn name_of(host: &str) -> String {
     name.to_lowercase()
 }
 
-/// Browsers say on whose behalf a change is sent. Other clients say nothing, and need no such check.
+/// Browsers send the origin of the page that makes a change. Other clients send no origin, and need no check.
 fn check_origin(service: &Shared, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = || ProblemCode::Origin.because("the change was sent by a page of another site");
     let site = HeaderName::from_static("sec-fetch-site");
@@ -175,7 +177,7 @@ fn check_origin(service: &Shared, headers: &HeaderMap) -> Result<(), Problem> {
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
-    // The same name at another port is another site.
+    // The same host with another port is another site.
     match is_own && host.is_none_or(|host| host.eq_ignore_ascii_case(origin)) {
         true => Ok(()),
         false => Err(refused()),
@@ -223,7 +225,7 @@ pub(crate) async fn not_found() -> Problem {
     ProblemCode::NotFound.because("`GET /api/openapi.json` lists all paths; each ends with a slash")
 }
 
-/// The path does not know the method.
+/// The path exists, but not with this method.
 pub(crate) async fn method_not_allowed(method: Method) -> Problem {
     ProblemCode::MethodNotAllowed.because(format!("{method} is not possible here"))
 }

@@ -1,4 +1,5 @@
-//! A request that is sent twice under one idempotency key is carried out once. What was answered is known until the service ends.
+//! A request that is sent twice under one idempotency key is carried out once. The answers are kept in memory until the
+//! service ends.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -34,7 +35,7 @@ const KEY: usize = 128;
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// What was answered under which key.
+/// The answers by key.
 #[derive(Debug, Default)]
 pub(crate) struct Replies(Mutex<Kept>);
 
@@ -62,7 +63,7 @@ struct Reply {
 }
 
 impl Replies {
-    /// The answer that was given, or nothing if the request is to be carried out now.
+    /// Returns the earlier answer, or `None` if the request must be carried out now.
     fn begin(&self, name: &Name, fingerprint: [u8; 32]) -> Result<Option<Reply>, Problem> {
         let mut kept = lock(&self.0);
         if let Some(entry) = kept.by_key.get(name) {
@@ -149,11 +150,11 @@ pub(crate) async fn once(
     let carry_out = {
         let service = Arc::clone(&service);
         async move {
-            // If this panics the key has no answer, so nothing is carried out a second time.
+            // If this panics, the key stays without an answer, so a retry is refused and nothing happens twice.
             let response = next.run(request).await;
             let (reply, response) = keep(response).await;
             service.replies.end(&name, reply);
-            // Nobody may wait for it any more.
+            // The send fails if nobody waits any more.
             drop(answer.send(response));
         }
     };
@@ -166,8 +167,8 @@ pub(crate) async fn once(
     answered.await.map_err(ended)
 }
 
-/// What is kept of an answer, and the answer. One that refuses the request is not kept: nothing was changed. After a failure
-/// nobody knows what was changed, so that is kept: nothing is carried out a second time.
+/// Returns the copy of an answer to keep, and the answer. A refusal is not kept, because nothing was changed. A failure
+/// is kept, because nobody knows what was changed, and nothing may happen twice.
 async fn keep(response: Response) -> (Option<Reply>, Response) {
     let status = response.status();
     if !status.is_success() && status != StatusCode::INTERNAL_SERVER_ERROR {

@@ -1,7 +1,7 @@
 //! The service over HTTP: every assistant of a host as a REST API, and its events as a stream.
 //!
-//! Layer 6. It has no logic of its own. What it shows is a query of a state, a log or a memory; what it changes is a command of
-//! the host, or an event that says who wanted it. It reads no environment and no command line.
+//! Layer 6. It has no logic of its own. It shows the results of queries of a state, a log or a memory. It changes
+//! things by commands of the host, or by events that say who wanted them. It reads no environment and no command line.
 //!
 //! Read in this order: [`TokenStore`] (who may do what), [`Server`] (what listens), `guard` (what every request passes), `api`
 //! (one module for each domain), `problem` (every way in which a request is refused).

@@ -1,4 +1,5 @@
-//! What Prometheus reads. Labels are routes, methods and classes of statuses, never an assistant, a token or a text of a caller.
+//! The metrics that Prometheus reads. Labels are routes, methods and classes of statuses, never an assistant, a token
+//! or a text of a caller.
 
 use std::{sync::Mutex, time::Duration};
 
@@ -14,7 +15,7 @@ use crate::service::lock;
 /// The bounds of the buckets, in seconds.
 const BUCKETS: [f64; 8] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0];
 
-/// What is counted.
+/// All counters.
 pub(crate) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Counter>,
@@ -74,7 +75,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request. `route` is the pattern that it matched; empty if it matched none.
+    /// Counts a request. `route` is the pattern that matched; empty if no pattern matched.
     pub(crate) fn answered(
         &self,
         route: &str,

@@ -75,7 +75,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
         .filter_map(|(method, it)| Some((method, it?)))
 }
 
-/// Every problem is described once, and may be the answer of every operation.
+/// Adds the problems that an operation may answer with. Each is described only once.
 fn add_problems(operation: &mut Operation, method: &Method, is_open: bool) {
     for code in ProblemCode::ALL {
         let status = code.status().as_u16();

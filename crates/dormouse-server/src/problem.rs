@@ -1,5 +1,5 @@
-//! Every way in which a request is refused, as RFC 9457 problems. A detail names what the caller sent, never a path of this
-//! machine, a secret, or what the caller may not see.
+//! Every way in which a request is refused, as RFC 9457 problems. A detail may repeat what the caller sent. It never
+//! contains a path of this machine, a secret, or anything that the caller may not see.
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -22,7 +22,7 @@ macro_rules! codes {
         pub(crate) enum ProblemCode { $(#[doc = $title] $name,)+ }
 
         impl ProblemCode {
-            /// All of them.
+            /// All codes.
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
 
             /// The code, which stays the same.
@@ -94,7 +94,7 @@ pub(crate) struct ProblemBody {
     /// The status of the response.
     #[schema(minimum = 400, maximum = 599)]
     status: u32,
-    /// What is wrong, as one of a fixed set of words.
+    /// What is wrong, as a code from a fixed set.
     code: &'static str,
     /// What is wrong with this request.
     detail: String,
@@ -121,7 +121,7 @@ impl Problem {
         }
     }
 
-    /// A failure that only the operator can mend. The cause goes to the log of the program.
+    /// A failure that only the operator can fix. The cause goes to the log of the program.
     pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause = %dormouse_text::error_chain(error), "a request failed");
         ProblemCode::Internal.because("the log of the program says why")

@@ -22,10 +22,10 @@ use crate::{
     tokens::{TokenStore, TokenStoreError},
 };
 
-/// How long the end waits for requests under way.
+/// How long the shutdown waits for requests under way.
 const END: Duration = Duration::from_secs(5);
 
-/// The pause after the system could not take a connection in, such as without free descriptors.
+/// The pause after the system could not accept a connection, for example because it has no free file descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What a server is made of.
@@ -55,7 +55,7 @@ impl fmt::Debug for ServerSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// Everybody in the network could send requests, and nobody could be admitted.
+    /// Other machines could send requests, but no token exists, so none of them could be allowed.
     #[error(
         "{0} can be reached from other machines, and there is no token yet: make one with `dormouse token create`, or listen on 127.0.0.1"
     )]
@@ -88,7 +88,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens for the assistants of this host. Requests wait until [`Server::run`] is called.
+    /// Starts to listen. Requests wait until [`Server::run`] is called.
     ///
     /// # Errors
     ///
@@ -141,8 +141,8 @@ impl Server {
         self.address
     }
 
-    /// Answers requests until `end` is over. Then streams of events end, requests under way are answered, for at most five
-    /// seconds, and no connection is taken in any more.
+    /// Answers requests until `end` completes. Then it accepts no more connections, ends streams of events, and waits
+    /// at most five seconds for requests under way.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let Self {
             listener,
@@ -175,7 +175,7 @@ impl Server {
     }
 }
 
-/// Takes in everybody who connects, as far as there are places. Never ends by itself.
+/// Accepts connections while there are free places. Never ends by itself.
 async fn accept(
     listener: &TcpListener,
     router: Router,
@@ -185,7 +185,7 @@ async fn accept(
     clients: &mut JoinSet<()>,
 ) {
     loop {
-        // Others wait in the queue of the system.
+        // Further connections wait in the queue of the operating system.
         let Ok(place) = Arc::clone(places).acquire_owned().await else {
             return;
         };

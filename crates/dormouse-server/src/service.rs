@@ -26,7 +26,7 @@ use crate::{
     tokens::TokenStore,
 };
 
-/// How often a change is decided again because the assistant wrote to its log meanwhile.
+/// How often a change is decided again if the assistant wrote to its log meanwhile.
 const ATTEMPTS: u32 = 16;
 
 /// What all requests share.
@@ -37,7 +37,7 @@ pub(crate) type Shared = Arc<Service>;
 pub(crate) struct RequestLimits {
     /// The most bytes of a body.
     pub(crate) body_bytes: usize,
-    /// How long headers, or a body, may take to come.
+    /// How long headers, or a body, may take to arrive.
     pub(crate) patience: Duration,
     /// How long a request waits for an answer of an assistant.
     pub(crate) answer_wait: Duration,
@@ -59,7 +59,7 @@ pub(crate) struct Service {
     pub(crate) streams: Arc<Semaphore>,
     /// Set when the service ends.
     pub(crate) ending: watch::Receiver<bool>,
-    /// What each token, and everybody without one, has left to ask.
+    /// The remaining requests of each token, and of all callers without one.
     limiters: Mutex<HashMap<String, RateLimiter>>,
     /// Requests that are carried out to their end even if the client goes away.
     pub(crate) kept: Mutex<JoinSet<()>>,
@@ -101,14 +101,14 @@ impl Service {
         self.clock.now()
     }
 
-    /// What this token has left to ask; everybody without a token shares one limit.
+    /// The rate limiter of this token. All callers without a token share one.
     pub(crate) fn limiter(&self, token: &str) -> RateLimiter {
         let mut limiters = lock(&self.limiters);
         let new = || RateLimiter::new(self.limits.rate);
         limiters.entry(token.to_owned()).or_insert_with(new).clone()
     }
 
-    /// The state of an assistant at the end of its log. Nobody is woken.
+    /// The state of an assistant at the end of its log. The assistant is not woken.
     pub(crate) async fn state(&self, key: &AssistantId) -> Result<State, Problem> {
         let state = restore(self.host.log(), key).await?;
         match state.seq {
@@ -117,13 +117,13 @@ impl Service {
         }
     }
 
-    /// The assistant, awake as long as this is kept.
+    /// Wakes the assistant. It stays awake while the result is kept.
     pub(crate) async fn awake(&self, key: &AssistantId) -> Result<Resident, Problem> {
         self.exists(key)?;
         Ok(self.host.wake(key).await?)
     }
 
-    /// Waking somebody whom the log does not know would create it.
+    /// Checks that an assistant exists. Waking an unknown assistant would create it.
     pub(crate) fn exists(&self, key: &AssistantId) -> Result<Seq, Problem> {
         match self.host.log().end_of(key)? {
             Seq::ZERO => Err(unknown(key)),
@@ -131,8 +131,8 @@ impl Service {
         }
     }
 
-    /// Appends the events that `decide` makes of the state, in order with the assistant's own. They are decided again if it wrote
-    /// meanwhile. Returns the last event; without events nothing is written.
+    /// Appends the events that `decide` returns for the state. If the assistant wrote to its log meanwhile, `decide` is
+    /// called again. Returns the last event; without events nothing is written.
     pub(crate) async fn change(
         &self,
         key: &AssistantId,
@@ -186,7 +186,7 @@ impl Caller {
 
 /// Waits until the service ends.
 pub(crate) async fn over(ending: &mut watch::Receiver<bool>) {
-    // Without a sender it has ended.
+    // If the sender is gone, the service has ended.
     drop(ending.wait_for(|ends| *ends).await);
 }
 
@@ -194,7 +194,7 @@ fn unknown(key: &AssistantId) -> Problem {
     ProblemCode::UnknownAssistant.because(format!("there is no assistant {key}"))
 }
 
-/// What was changed under a lock is whole, so a panic elsewhere does not matter.
+/// No change under a lock can be left half done, so a poisoned lock does not matter.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

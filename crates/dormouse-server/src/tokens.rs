@@ -1,7 +1,8 @@
 //! Tokens: who may do what over HTTP.
 //!
-//! A token is 256 random bits that are shown once; the file holds its SHA-256. A slow hash would protect nothing: nobody can
-//! guess 256 bits. The file is read again when it has changed, so a command in another process takes effect at once.
+//! A token is 256 random bits that are shown once; the file holds its SHA-256. A slow password hash is unnecessary:
+//! nobody can guess 256 bits. The file is read again when it has changed, so a command in another process takes effect
+//! at once.
 
 use std::{
     collections::BTreeSet,
@@ -25,20 +26,20 @@ const FILE: &str = "tokens.json";
 /// Held while the file is changed.
 const LOCK: &str = "tokens.lock";
 
-/// What every token begins with, so that people and scanners recognise one.
+/// Every token begins with this prefix, so that people and scanners recognise it.
 const PREFIX: &str = "dm_";
 
 /// The last use of a token is written at most this often.
 const USE_IS_NOTED_EVERY: Duration = Duration::from_secs(60);
 
-/// The version of the file's form.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Right {
-    /// To see: status, log, memory, settings.
+    /// To see status, log, memory and settings.
     Read,
     /// To speak to an assistant.
     Talk,
@@ -79,13 +80,13 @@ impl std::str::FromStr for Right {
 /// A token that is to be made.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// Whose it is: the log says that this person did it, and assistants hear this name.
+    /// The holder: the log names this person as the author of changes, and assistants hear this name.
     pub name: String,
     /// What it allows.
     pub rights: BTreeSet<Right>,
-    /// Of which assistants; `None` for all.
+    /// For which assistants; `None` for all.
     pub assistants: Option<BTreeSet<AssistantId>>,
-    /// When it ends, if it does.
+    /// When it expires, if it does.
     pub expires_at: Option<Timestamp>,
     /// Who makes it.
     pub created_by: String,
@@ -96,20 +97,20 @@ pub struct NewToken {
 pub struct StoredToken {
     /// Its id: the beginning of its hash.
     pub id: String,
-    /// Whose it is.
+    /// The name of its holder.
     pub name: String,
     /// The SHA-256 of the secret, in hexadecimal.
     sha256: String,
     /// What it allows.
     pub rights: BTreeSet<Right>,
-    /// Of which assistants; absent for all.
+    /// For which assistants; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistants: Option<BTreeSet<AssistantId>>,
     /// When it was made.
     pub created_at: Timestamp,
     /// Who made it.
     pub created_by: String,
-    /// When it ends.
+    /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When it was used last, to the minute.
@@ -125,7 +126,7 @@ impl StoredToken {
         self.rights.contains(&right) && self.assistants.as_ref().is_none_or(is_its)
     }
 
-    /// Whether it has ended.
+    /// Whether it has expired.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
@@ -136,7 +137,7 @@ impl StoredToken {
 pub struct TokenSecret([u8; 32]);
 
 impl TokenSecret {
-    /// A new one, from the random numbers of the operating system.
+    /// A new secret, from the random numbers of the operating system.
     ///
     /// # Errors
     ///
@@ -194,12 +195,12 @@ pub enum TokenStoreError {
         /// The name.
         name: String,
     },
-    /// It would allow nothing.
+    /// The token would allow nothing.
     #[error(
         "the token would allow nothing; give it a right and, if you name assistants, at least one"
     )]
     AllowsNothing,
-    /// It would have ended already.
+    /// The token would be expired from the start.
     #[error("the token would end at {0}, which is not in the future")]
     EndsInThePast(Timestamp),
     /// There is no such token.
@@ -222,7 +223,7 @@ struct Known {
     tokens: Vec<StoredToken>,
 }
 
-/// The form of the file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TokenFile {
@@ -240,7 +241,7 @@ impl TokenStore {
         }
     }
 
-    /// Makes a token of a secret that nobody knows yet. Only the hash of the secret is kept.
+    /// Stores a new token with this secret. Only the hash of the secret is kept.
     ///
     /// # Errors
     ///
@@ -315,7 +316,7 @@ impl TokenStore {
         })
     }
 
-    /// The token with this secret, if there is one that has not ended.
+    /// The token with this secret, if it exists and has not expired.
     ///
     /// # Errors
     ///
@@ -328,7 +329,7 @@ impl TokenStore {
         let asked = hash(secret);
         let found = self.current(|tokens| {
             let mut found = None;
-            // Every hash is compared to its end, so that the time says nothing about which one was nearly right.
+            // Every hash is compared completely, so that the time reveals nothing about the hashes.
             for token in tokens {
                 if bool::from(token.sha256.as_bytes().ct_eq(asked.as_bytes())) {
                     found = Some(token.clone());
@@ -339,7 +340,7 @@ impl TokenStore {
         Ok(found.filter(|token| !token.is_expired(now)))
     }
 
-    /// Whether the token with this id is there and has not ended.
+    /// Whether the token with this id exists and has not expired.
     ///
     /// # Errors
     ///
@@ -367,7 +368,7 @@ impl TokenStore {
         })
     }
 
-    /// Asks the tokens as the file has them now.
+    /// Calls `ask` with the tokens that the file has now.
     fn current<T>(&self, ask: impl FnOnce(&[StoredToken]) -> T) -> Result<T, TokenStoreError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let signature = signature(&self.path());
@@ -396,7 +397,7 @@ impl TokenStore {
         }
     }
 
-    /// Changes the file as a whole or not at all, while nobody else does.
+    /// Changes the file completely or not at all, under a lock against other processes.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Vec<StoredToken>) -> Result<T, TokenStoreError>,

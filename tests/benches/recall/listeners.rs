@@ -1,4 +1,4 @@
-//! What it costs to leave out what the listeners of a request were not party to, against no such filter.
+//! What it costs to leave out what the listeners of a request did not perceive, against no such filter.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Making a memory again from its log, in place of the one that is there.
+//! Rebuilding a memory from its log, in place of the present one.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ impl From<bool> for Consent {
     }
 }
 
-/// Makes the memory of this assistant again from its log, in place of the one that is there.
+/// Rebuilds the memory of this assistant from its log, in place of the present one.
 pub(crate) async fn make_memory_again(
     data: &DataFolder,
     log: &RedbLog,
@@ -54,8 +54,8 @@ pub(crate) async fn make_memory_again(
     put_in_place(&again, &path)
 }
 
-/// Makes the memory again as [`make_memory_again`] does. Says what it holds now and what the log gives, and asks before
-/// records are lost. A log that is missing gives nothing; it is made if the user agrees.
+/// Rebuilds the memory as [`make_memory_again`] does. Prints what it holds now and what the log gives, and asks before
+/// records are lost. A missing log gives nothing, and is created if the user agrees.
 pub(super) async fn replace_memory(
     data: &DataFolder,
     key: &AssistantId,
@@ -97,7 +97,7 @@ pub(super) async fn replace_memory(
     put_in_place(&again, &path)
 }
 
-/// The memory that is there.
+/// The present memory.
 enum Present {
     /// The texts of its records in use.
     Readable(BTreeMap<RecordId, String>),
@@ -105,8 +105,8 @@ enum Present {
 }
 
 impl Present {
-    /// Whether something would be lost. Nobody knows what a damaged memory holds, but a log that gives something is
-    /// most likely its own; a file that is intact and something else is not a memory to replace.
+    /// Whether something would be lost. The content of a damaged memory is unknown, but a log with records is most
+    /// likely its own. An intact file of another kind is never replaced.
     fn loses(&self, new: &BTreeMap<RecordId, String>) -> bool {
         match self {
             Self::Readable(_) => self.lost(new) > 0,
@@ -198,8 +198,8 @@ async fn open(path: &Path, key: &AssistantId) -> Result<Memory, MemoryOpenError>
     memory.open_existing(path).await
 }
 
-/// Makes a new memory from the whole log next to the present one, which stays until the new one is complete, also if
-/// this program is killed.
+/// Makes a new memory from the whole log, next to the present one. The present one stays until the new one is complete,
+/// even if this program is killed.
 async fn make(
     data: &DataFolder,
     log: &RedbLog,
@@ -224,7 +224,7 @@ async fn make_at(path: &Path, log: &RedbLog, key: &AssistantId) -> Result<(), Co
 
 /// Gives the new memory the name of the present one.
 fn put_in_place(again: &Path, path: &Path) -> Result<(), CommandError> {
-    // A missing memory is made again by the next command that reads it.
+    // If this stops here, the next command that reads the memory rebuilds it.
     remove_memory(path)?;
     fs::rename(again, path).map_err(|source| ReplaceError {
         file: again.to_owned(),

@@ -9,7 +9,7 @@ use dormouse_providers::EmbedderRef;
 
 use super::output::Printing;
 
-/// Where things are.
+/// Where the files are.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Places {
     /// The folder that holds the log, the world, the memory and the history [default: dormouse in the user's data folder]
@@ -20,7 +20,7 @@ pub(crate) struct Places {
     pub(crate) config: Option<PathBuf>,
 }
 
-/// Whose log.
+/// Which assistant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Whose {
     /// The assistant's key [default: the only one in the log, or the configured one]

@@ -1,7 +1,7 @@
-//! For whom a command is carried out: for the user of this process, for a user of the control socket, or for a player.
+//! Who gave a command: the user of this process, a user of the control socket, or a player.
 //!
-//! A command runs on one thread from its beginning to its end, so this is known by thread. A command of the socket or of a player
-//! works on what the running program has open, and prints to the socket or to the player's screen.
+//! A command runs on one thread from its beginning to its end, so this is known by thread. A command from the socket or
+//! from a player uses the files that the running program has open, and prints to the socket or to the player's screen.
 
 use std::{
     cell::RefCell,
@@ -16,7 +16,7 @@ use dormouse_host::{Awake, Host, HostError};
 
 use super::error::CommandError;
 
-/// Somebody at the other end of the control socket.
+/// A caller at the other end of the control socket, or a player.
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// The running assistants.
@@ -27,7 +27,7 @@ pub(crate) struct Caller {
     pub(crate) folder: PathBuf,
     /// Where output goes.
     pub(crate) out: Arc<dyn CallerOutput>,
-    /// The assistant that is visited, and that the host does not keep.
+    /// The visited assistant, if it is not a resident of the host.
     pub(crate) visited: Option<(AssistantId, Awake)>,
 }
 
@@ -53,7 +53,7 @@ thread_local! {
     static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
 }
 
-/// Does `work`, a command, for this caller.
+/// Carries out `work`, a command, for this caller.
 pub(crate) fn carry_out_for<T>(caller: Caller, work: impl FnOnce() -> T) -> T {
     CALLER.replace(Some(caller));
     let done = work();
@@ -70,8 +70,8 @@ pub(crate) fn host() -> Option<Host> {
     with(|caller| caller.map(|caller| caller.host.clone()))
 }
 
-/// Wakes the assistant, or keeps it awake, if the command came through the control socket; `None` if it is archived, and
-/// without the socket: then nobody runs it.
+/// Wakes the assistant, or keeps it awake, if the command came through the control socket. `None` if it is archived,
+/// and for commands of this process, because then no program runs it.
 pub(crate) async fn resident(key: &AssistantId) -> Result<Option<Awake>, CommandError> {
     let visited = with(|caller| caller.and_then(|caller| caller.visited.clone()));
     if let Some((_, awake)) = visited.filter(|(visited, _)| visited == key) {

@@ -149,9 +149,9 @@ impl CommandFailure for RefusedChange {
     }
 }
 
-/// The memory is damaged, and can be made again.
+/// The memory is damaged, and can be rebuilt.
 #[derive(Debug, thiserror::Error)]
-#[error("{}; `{command}` makes the memory again from the log", Report(.source))]
+#[error("{}; `{command}` rebuilds the memory from the log", Report(.source))]
 struct DamagedMemory {
     source: CommandError,
     command: String,
@@ -164,8 +164,8 @@ impl CommandFailure for DamagedMemory {
 }
 
 impl CommandError {
-    /// The error, with the command that makes the memory again from the log if it is damaged. A file that another
-    /// version or another program wrote is not damaged.
+    /// Adds the command that rebuilds the memory from the log, if it is damaged. A file that another version or another
+    /// program wrote does not count as damaged.
     pub(super) fn with_rebuild_hint(self, command: String) -> Self {
         use dormouse_database::DatabaseOpenError as File;
         let is_damaged = match &self {
@@ -186,7 +186,7 @@ impl CommandError {
         }
     }
 
-    /// The error, with what to do about it if the memory refuses the change.
+    /// Adds what to do, if the memory refuses the change.
     pub(crate) fn with_hint(self, hint: &'static str) -> Self {
         match self {
             Self::Memory(source @ MemoryError::Change(_)) => RefusedChange { source, hint }.into(),

@@ -15,7 +15,7 @@ pub(crate) fn retry_command(data: &DataFolder, key: &AssistantId) -> String {
     invocation("provider retry", data, key)
 }
 
-/// The command that makes the memory of the configured assistant again from the present log.
+/// The command that rebuilds the memory of the configured assistant from the present log.
 pub(crate) fn rebuild_command(data: &DataFolder) -> String {
     format!(
         "dormouse memory rebuild --from-log {}",

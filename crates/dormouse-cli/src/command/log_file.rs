@@ -54,7 +54,7 @@ fn list(known: &[AssistantId]) -> String {
     keys.join(", ")
 }
 
-/// How often a change is decided in all while the assistant keeps writing.
+/// How often a change is decided at most while the assistant keeps writing.
 const ATTEMPTS: u32 = 8;
 
 fn is_conflict(error: &AppendError) -> bool {
@@ -90,7 +90,7 @@ impl AssistantLog {
         Ok(Self { log, key, state })
     }
 
-    /// The assistant, if it runs in this process. It writes its log itself.
+    /// The assistant, if it runs in this process. Then it writes to its log itself.
     pub(crate) fn resident(&self) -> Option<&Awake> {
         self.log.resident()
     }
@@ -100,8 +100,8 @@ impl AssistantLog {
         &self.log
     }
 
-    /// Decides what to append by the state, and decides again if the assistant wrote something of its own accord meanwhile.
-    /// Returns what was appended, or why nothing was.
+    /// Appends what `decide` returns for the state. Decides again if the assistant wrote to its log meanwhile. Returns
+    /// what was appended, or why nothing was.
     pub(crate) fn append_decided<T: Clone, E>(
         &mut self,
         event: fn(T) -> Event,
@@ -208,8 +208,8 @@ pub(crate) fn view_log(path: &Path, printing: Printing) -> Result<LogView, Comma
 
 /// The requested assistant, the only one in the log, or the configured one.
 ///
-/// The configuration is read only if the log leaves a choice, so that a mistake in the configuration does not hide the
-/// log.
+/// The configuration is read only if the log has several assistants, so that a mistake in it does not prevent looking
+/// into the log.
 pub(crate) fn chosen(
     places: &Places,
     data: &DataFolder,

@@ -42,7 +42,7 @@ impl MemoryFile {
         Self { data, config }
     }
 
-    /// Opens a memory for reading. Writes nothing, unless the memory is missing and there is a log to make it from.
+    /// Opens a memory for reading. Writes only if the memory is missing and can be rebuilt from a log.
     pub(crate) async fn view(&self, printing: Printing) -> Result<MemoryView, CommandError> {
         match self.view_of_resident(&self.key()).await? {
             Some(view) => Ok(view),
@@ -76,8 +76,8 @@ impl MemoryFile {
         Ok(builder.open_view(self.path()).await?.into())
     }
 
-    /// Opens the memory of an assistant of the folder for reading, with words only and with all that its log gives. A missing
-    /// one is made again; one that does not follow the log is refused.
+    /// Opens the memory of an assistant of the folder for reading, with words only and with all that its log gives. A
+    /// missing memory is rebuilt; one that does not follow the log is refused.
     pub(crate) async fn view_of(&self, key: &AssistantId) -> Result<MemoryView, CommandError> {
         if let Some(view) = self.view_of_resident(key).await? {
             return Ok(view);
@@ -88,7 +88,8 @@ impl MemoryFile {
         Ok(memory.open_view(&self.data.memory(key)).await?.into())
     }
 
-    /// The memory that the running assistant has open, with all that its log gives; `None` if the command came from elsewhere.
+    /// The memory that the running assistant has open, with all that its log gives; `None` if no assistant runs in this
+    /// process.
     async fn view_of_resident(
         &self,
         key: &AssistantId,
@@ -124,7 +125,7 @@ impl MemoryFile {
         })
     }
 
-    /// Makes a memory that is lost again from the log, as at the next start of the assistant.
+    /// Rebuilds a missing memory from the log, as the next start of the assistant would.
     async fn make_if_missing(&self, key: &AssistantId) -> Result<(), CommandError> {
         check_format(&self.data).await?;
         if !self.data.memory(key).exists() && self.data.log().exists() {
@@ -134,8 +135,9 @@ impl MemoryFile {
         Ok(())
     }
 
-    /// Takes in what a killed program or a full disk has left out, as the next start of the assistant does. Changes nothing
-    /// while another program uses the log: that one takes it in. Refuses a memory that does not follow the log.
+    /// Reads the events that a killed program or a full disk has left unread, as the next start of the assistant would.
+    /// Changes nothing while another program uses the log, because that program does it. Refuses a memory that does not
+    /// follow the log.
     async fn bring_up_to_date(&self, key: &AssistantId) -> Result<(), CommandError> {
         let memory = Memory::builder(key.clone(), SystemClock);
         let view = memory.open_view(&self.data.memory(key)).await?;
@@ -169,7 +171,8 @@ impl MemoryFile {
                         && let Some((through, last)) = left_out(&log, memory).await?
                     {
                         remark(&format!(
-                            "the memory has taken in the log through event {through} of {last}; the next start takes in the rest"
+                            "the memory has read the log through event {through} of {last}; the next start reads the \
+                            rest"
                         ));
                     }
                     Ok(Exit::Success)
@@ -184,8 +187,8 @@ impl MemoryFile {
         }
     }
 
-    /// Opens the memory and the log that it follows, to change it: every change is an event of the log. The memory has
-    /// taken in the whole log then. Creates neither of the two unless asked to.
+    /// Opens the memory and its log for a change, which is an event of the log. The memory has then read the whole log.
+    /// Creates missing files only if asked to.
     pub(crate) async fn open_to_change(
         &self,
         missing: Missing,
@@ -223,8 +226,8 @@ impl MemoryFile {
         Ok(self.builder().open_existing(self.path()).await?.into())
     }
 
-    /// Opens an existing memory to build what is derived from its records again, with this encoder or the configured
-    /// one, and the configured index.
+    /// Opens an existing memory to rebuild what is derived from its records, with this encoder or the configured one,
+    /// and the configured index.
     pub(crate) async fn open_to_rebuild(&self, by: &ByEncoder) -> Result<Memory, CommandError> {
         let builder = self.builder_by(by)?.rebuild().on_progress(show_progress);
         Ok(builder.open_existing(self.path()).await?)
@@ -242,13 +245,13 @@ impl MemoryFile {
         Ok(builder.open_existing(self.path()).await?)
     }
 
-    /// Makes the memory again from the log of the folder, in place of the one that is there. Asks first if records would
-    /// be lost.
+    /// Rebuilds the memory from the log of the folder, in place of the present one. Asks first if records would be
+    /// lost.
     pub(crate) async fn replace_from_log(&self, consent: Consent) -> Result<(), CommandError> {
         replace_memory(&self.data, &self.key(), consent).await
     }
 
-    /// The error, with what to do about it if the memory is damaged.
+    /// Adds what to do, if the memory is damaged.
     pub(crate) fn with_rebuild_hint(&self, error: CommandError) -> CommandError {
         error.with_rebuild_hint(rebuild_command(&self.data))
     }
@@ -290,7 +293,7 @@ impl MemoryFile {
 pub(crate) struct MemoryView {
     memory: Memory,
     exit: Exit,
-    /// Keeps the assistant awake whose memory it is, if it runs.
+    /// Keeps the owner of the memory awake, if it runs.
     _awake: Option<Awake>,
 }
 
@@ -305,7 +308,7 @@ impl From<Memory> for MemoryView {
 }
 
 impl MemoryView {
-    /// The exit code of a command that printed it: not 0 if it does not follow the log of its folder.
+    /// The exit code of a command that printed the memory: not 0 if the memory does not follow the log of its folder.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }
@@ -319,7 +322,7 @@ impl Deref for MemoryView {
     }
 }
 
-/// The event through which the memory has taken in the log, and the last event of the log, if these differ.
+/// If the memory has not read the whole log: the last event that it has read, and the last event of the log.
 async fn left_out(log: &LogView, memory: &Memory) -> Result<Option<(u64, u64)>, CommandError> {
     let through = memory.log_position().await?.seq;
     let mut its = log.assistants()?.into_iter();
@@ -341,7 +344,7 @@ pub(crate) fn show_progress(progress: Progress) {
     output::progress(&format!("{what}: {done} of {of}"));
 }
 
-/// The memory does not follow the log of its folder, with what to do about it. Neither was changed.
+/// The memory does not follow the log of its folder, with what to do about it. Both are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("{source} (`{command}`)")]
 pub(crate) struct Mismatch {

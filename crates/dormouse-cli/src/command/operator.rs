@@ -64,7 +64,7 @@ fn user_of_process() -> Option<String> {
     Some(known.map_or_else(|| format!("user {uid}"), |user| user.name))
 }
 
-/// Other systems set the environment.
+/// On other systems the environment has the name.
 #[cfg(not(unix))]
 fn user_of_process() -> Option<String> {
     None

@@ -64,8 +64,8 @@ struct UnchangedLine<'a> {
     what: &'a str,
 }
 
-/// Prints a change of the memory with its event, which `dormouse memory undo` takes; or that it was so already, and
-/// nothing was written.
+/// Prints a change of the memory with its event, which `dormouse memory undo` accepts. If the change had no effect,
+/// says so.
 pub(crate) fn print_change(
     printing: Printing,
     event: Option<Seq>,
@@ -111,7 +111,7 @@ pub(crate) fn progress(line: &str) {
     }
 }
 
-/// What a view is of.
+/// The kind of file that a view shows.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ViewOf {
@@ -126,8 +126,8 @@ struct ViewLine {
     at: String,
 }
 
-/// Says that another process has the file open, so that what follows may be older than what that process has written:
-/// for people on standard error, for programs as the first line.
+/// Reports that another process has the file open, so the output may be older than what that process has written. For
+/// people this is on standard error, for programs it is the first line.
 pub(super) fn label_view(of: ViewOf, path: &Path, printing: Printing) -> Result<(), CommandError> {
     let at = SystemClock.now().to_string();
     let what = match of {

@@ -38,7 +38,7 @@ use crate::{
 /// How long the running program may take to greet.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// How long the terminal may take nothing at the end.
+/// How long the terminal may accept no output at the end.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// How a command is carried out while assistants run in the folder.
@@ -46,9 +46,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub(super) enum Way {
     /// By the program that runs them.
     There,
-    /// By itself: it needs nothing that is in use.
+    /// In this process: it needs no file that is in use.
     Here,
-    /// Not at all, and why.
+    /// Not at all, for this reason.
     Alone(&'static str),
 }
 
@@ -67,17 +67,17 @@ pub(super) fn way(command: &Command) -> Way {
         }
         Command::Record(_) => Way::Alone("a recording needs models of its own"),
         Command::Forget(forget) if forget.dry_run || forget.requests => Way::Here,
-        Command::Forget(_) => Way::Alone("forgetting writes every file again"),
+        Command::Forget(_) => Way::Alone("forgetting rewrites every file"),
         Command::Log(Log::Salvage { from: None, .. }) => {
-            Way::Alone("only a log that nobody writes can be salvaged")
+            Way::Alone("a log can be salvaged only while no program writes to it")
         }
         Command::Log(Log::Salvage { .. }) => Way::Here,
         Command::Memory(Memory::Rebuild { .. } | Memory::Migrate(_)) => {
-            Way::Alone("the memory is made again only while nobody uses it")
+            Way::Alone("the memory can be rebuilt only while no program uses it")
         }
         Command::Provider(Provider::Retry { .. } | Provider::Spent { .. }) => Way::There,
         Command::Provider(_) => Way::Here,
-        // The environment and the file of the program that runs the assistants are in force.
+        // The environment and the file of the running program apply.
         Command::Config(
             Settings::List { .. }
             | Settings::Show { .. }
@@ -118,7 +118,7 @@ pub(super) fn way(command: &Command) -> Way {
     }
 }
 
-/// What became of a command.
+/// Where a command was carried out.
 #[derive(Debug)]
 pub(crate) enum Reached {
     /// Nobody runs the assistants of the folder, or the command does not need them: carry it out here.
@@ -127,7 +127,7 @@ pub(crate) enum Reached {
     Done(Exit),
 }
 
-/// The command was not carried out, or nobody knows whether it was.
+/// The command was not carried out, or that is unknown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReachError {
     #[error(
@@ -182,7 +182,7 @@ impl ReachError {
     }
 }
 
-/// Has the program that runs the assistants of this folder carry out the command, if it is running.
+/// Asks the program that runs the assistants of this folder to carry out the command, if there is one.
 pub(crate) fn reach(
     data: &DataFolder,
     CommandLine { command, .. }: &CommandLine,
@@ -264,7 +264,7 @@ fn request(terminal: Option<TerminalStyle>) -> Result<Request, ReachError> {
     })
 }
 
-/// Prints what comes until the end, and returns the exit code; `None` if the connection ended before.
+/// Prints the output until the end, and returns the exit code; `None` if the connection ended before.
 fn print(
     source: &mut BufReader<UnixStream>,
     out: &mut dyn Surface,
@@ -286,7 +286,7 @@ fn print(
     }
 }
 
-/// Visits, until the running program says that the visit is over, or a signal comes.
+/// Runs a visit, until the running program says that it is over, or a signal arrives.
 fn visit(
     stream: UnixStream,
     mut source: BufReader<UnixStream>,
@@ -328,7 +328,7 @@ fn visit(
                 let mut lines = stream;
                 thread::Builder::new()
                     .name("input".to_owned())
-                    // The thread that prints notices a connection that fails.
+                    // If the connection fails, the thread that prints notices it.
                     .spawn(move || drop(send_input(&mut lines)))?;
                 select! {
                     exit = signals.next() => Ok(exit),
@@ -349,7 +349,7 @@ fn visit(
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
     match result {
-        // As without a running program: a reader that has left does not count as a failure.
+        // A reader that has closed the output does not count as a failure, as without a running program.
         Err(ReachError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(Exit::Success)
         }
@@ -395,7 +395,7 @@ async fn type_lines(
         {
             return Some(prompt);
         }
-        // The visit is over; the thread that prints knows why.
+        // The visit is over; the thread that prints reports why.
         std::future::pending().await
     });
     each.await?;

@@ -1,7 +1,7 @@
-//! The running program's side of the control socket: who may come in, and what is done for them.
+//! The running program's side of the control socket: who may connect, and what is done for them.
 //!
-//! Each connection has a thread of its own, which blocks on the socket; so a client that is slow, or sends nothing, costs
-//! nobody else anything.
+//! Each connection has a thread of its own, which blocks on the socket. So a slow or silent client does not delay
+//! others.
 
 use std::{
     collections::BTreeSet,
@@ -42,13 +42,13 @@ use crate::{
 /// How many may be connected at the same time.
 const CONNECTIONS: usize = 32;
 
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its first line.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// How long a client may read nothing while there is something for it.
+/// How long a client may read nothing although there is output for it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the end waits for commands under way.
+/// How long the shutdown waits for commands under way.
 const END: Duration = Duration::from_secs(2);
 
 /// How much is written in one message.
@@ -104,7 +104,7 @@ impl Hall {
         self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that somebody of this name visits; `None` if somebody does already.
+    /// Registers a visitor with this name; `None` if the name is taken.
     pub(super) fn enter(self: &Arc<Self>, name: &str) -> Option<Entered> {
         let name = name.to_lowercase();
         self.visitors().insert(name.clone()).then(|| Entered {
@@ -128,7 +128,7 @@ impl Drop for Entered {
 }
 
 impl Server {
-    /// Fails if the folder cannot have a control socket. It changes nothing.
+    /// Fails if the folder cannot have a control socket. Changes nothing.
     pub(crate) fn check(data: &DataFolder) -> Result<(), SocketError> {
         socket::check(data).map(drop)
     }
@@ -140,13 +140,13 @@ impl Server {
         Ok(Self { socket, hall })
     }
 
-    /// Takes in everybody who connects. Never ends by itself.
+    /// Accepts connections. Never ends by itself.
     pub(crate) async fn run(&self) {
         loop {
             let stream = match self.socket.listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    tracing::warn!(%error, "the control socket takes nobody in at the moment");
+                    tracing::warn!(%error, "the control socket cannot accept connections at the moment");
                     sleep(Duration::from_secs(1)).await;
                     continue;
                 }
@@ -165,12 +165,12 @@ impl Server {
                 (true, Ok(place)) => Ok(place),
             };
             if let Err(error) = self.admit(stream, admitted) {
-                tracing::warn!(%error, "a client of the control socket was not taken in");
+                tracing::warn!(%error, "a client of the control socket could not be served");
             }
         }
     }
 
-    /// Lets a thread attend to a client, or says why not.
+    /// Starts a thread for a client, or tells the client why not.
     fn admit(
         &self,
         stream: tokio::net::UnixStream,
@@ -197,7 +197,7 @@ impl Server {
             .map(drop)
     }
 
-    /// Lets visits and commands end, and removes the socket. What takes too long ends with the process.
+    /// Ends visits and commands, and removes the socket. Threads that take too long end with the process.
     pub(crate) async fn close(self) {
         let Self { socket, hall } = self;
         drop(socket);
@@ -212,7 +212,7 @@ impl Server {
     }
 }
 
-/// Does what a client asks for.
+/// Carries out the request of a client.
 fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(GREETING))?;
@@ -230,7 +230,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
     };
     let request = match wire::read::<Request>(&mut source) {
         Ok(Some(request)) => request,
-        // Somebody looked whether the program runs.
+        // A client only checked whether the program runs.
         Ok(None) | Err(WireError::Io(_)) => return Ok(()),
         Err(error) => return refused(Report(&error).to_string(), Exit::Usage),
     };
@@ -256,8 +256,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
             visit::attend(hall, play, request.terminal, source, &output)
         }
         Command::Play(_) => {
-            let why =
-                "the program that runs has read its configuration already; leave out --config";
+            let why = "the running program has already read its configuration; leave out --config";
             return refused(why.to_owned(), Exit::Usage);
         }
         command => {
@@ -293,8 +292,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
 }
 
 impl Hall {
-    /// Where things are for a command: in the folder of this program, with the configuration of this program or the one that
-    /// the command names.
+    /// The files for a command: the folder of this program, with its configuration or the one that the command names.
     fn places(&self, asked: Places, folder: &Path) -> Places {
         let config = asked.config.map(|path| folder.join(path));
         Places {
@@ -304,7 +302,7 @@ impl Hall {
     }
 }
 
-/// What is written to a client. After a failure nothing more is.
+/// The output to a client. After a failure nothing more is written.
 #[derive(Debug)]
 pub(super) struct Output(Mutex<Writing>);
 
@@ -350,7 +348,7 @@ impl Output {
 
 impl Writing {
     fn send(&mut self, message: &impl serde::Serialize) -> io::Result<()> {
-        // Half a line may have been written.
+        // After a failure the line may be incomplete, so nothing may follow it.
         if self.failed.is_some() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }

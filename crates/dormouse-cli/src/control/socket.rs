@@ -56,12 +56,12 @@ pub(super) struct ControlSocket {
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
-        // What stays is replaced by the next program.
+        // If the file stays, the next program replaces it.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// Refuses a folder whose socket would have too long a path. It changes nothing.
+/// Refuses a folder whose socket path would be too long. Changes nothing.
 pub(super) fn check(data: &DataFolder) -> Result<PathBuf, SocketError> {
     let path = data.path().join("control.sock");
     match path.as_os_str().len() > PATH_LIMIT {
@@ -70,7 +70,8 @@ pub(super) fn check(data: &DataFolder) -> Result<PathBuf, SocketError> {
     }
 }
 
-/// Listens in this folder, in place of what a killed program left. Call it while the log of the folder is open, which keeps
+/// Listens in this folder, and replaces a socket that a killed program left. Call it while the log of the folder is
+/// open, which keeps
 /// every other program of this kind out. Needs a runtime.
 pub(super) fn bind(data: &DataFolder) -> Result<ControlSocket, SocketError> {
     let path = check(data)?;
@@ -84,7 +85,7 @@ pub(super) fn bind(data: &DataFolder) -> Result<ControlSocket, SocketError> {
         Ok(found) if !found.file_type().is_socket() => {
             return Err(SocketError::NotASocket { path });
         }
-        // Somebody may have moved the log away under a program that runs.
+        // The log may have been moved away while a program runs.
         Ok(_) if UnixStream::connect(&path).is_ok() => return Err(SocketError::InUse { path }),
         Ok(_) => fs::remove_file(&path).map_err(failed)?,
     }
@@ -93,7 +94,7 @@ pub(super) fn bind(data: &DataFolder) -> Result<ControlSocket, SocketError> {
         listener,
         path: path.clone(),
     };
-    // The folder may be open to others. A client that comes before this line is still asked for its user.
+    // The folder may be accessible to others. A client that connects before this line is still checked for its user.
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
     Ok(socket)
 }

@@ -1,4 +1,4 @@
-//! A visitor at the running program.
+//! A visitor who is connected to the running program.
 
 use std::{
     io::{self, BufReader},
@@ -32,7 +32,7 @@ impl Surface for SocketSurface {
     }
 }
 
-/// Lets somebody visit, until the input ends, the connection ends, or the program does.
+/// Runs a visit, until the input, the connection or the program ends.
 pub(super) fn attend(
     hall: &Arc<Hall>,
     play: Play,
@@ -40,7 +40,7 @@ pub(super) fn attend(
     source: BufReader<UnixStream>,
     output: &Arc<Output>,
 ) -> Exit {
-    // If nobody reads this, nobody visits either.
+    // If this cannot be written, the visitor is gone, so it does not matter.
     let complain = |text: String| drop(output.err(&format!("dormouse: {text}\n")));
     let Some(_entered) = hall.enter(&play.player) else {
         complain(format!(
@@ -87,7 +87,8 @@ pub(super) fn attend(
     }
 }
 
-/// Reads lines of input until they end. If the connection ends before that, or something else comes, the visitor is gone.
+/// Reads lines of input until they end. If the connection ends before that, or an invalid message arrives, the visitor
+/// counts as gone.
 fn read_lines(
     mut source: BufReader<UnixStream>,
     lines: mpsc::Sender<io::Result<Line>>,
@@ -121,7 +122,7 @@ fn read_lines(
         }
     }
     drop(lines);
-    // A visitor who goes while the last answers are awaited is gone, too.
+    // A visitor may also disconnect while the last answers are awaited.
     drop(wire::read::<FromVisitor>(&mut source));
     gone.send_replace(true);
 }

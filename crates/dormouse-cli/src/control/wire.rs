@@ -66,7 +66,7 @@ pub(super) enum FromServer {
     Out(String),
     /// Text for standard error.
     Err(String),
-    /// The lines of input up to this one were carried out. At a terminal also the next prompt.
+    /// The lines of input up to this one were carried out. For a terminal, it also has the next prompt.
     Done {
         line: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,13 +5,13 @@ use dormouse_journal::{EntryId, JournalChange, PruneReason};
 
 use super::excerpt;
 
-/// What an event changes, and who decided on it.
+/// The changes of an event, and who decided on them.
 pub(super) fn of(changed: &JournalChanged) -> String {
     let changes: Vec<_> = changed.changes.iter().map(change).collect();
     format!("{}, by {}", changes.join("; "), changed.author)
 }
 
-/// What was written when it looked back.
+/// What the assistant wrote when it looked back.
 pub(super) fn looked_back(it: &ReflectionRecorded) -> String {
     match it.entries.as_slice() {
         [] => "nothing was written".to_owned(),

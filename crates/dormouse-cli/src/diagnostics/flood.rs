@@ -1,4 +1,4 @@
-//! Prints the same warning a few times, and then only how often it came.
+//! Prints a repeated warning a few times, and then only how often it was repeated.
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 

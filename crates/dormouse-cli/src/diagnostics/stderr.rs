@@ -1,4 +1,5 @@
-//! Standard error, written by a thread of its own, so that a reader that has stopped reading delays nobody for long.
+//! Standard error, written by a thread of its own, so that a reader that has stopped reading does not delay the program
+//! for long.
 
 use std::{
     io::{self, Write},
@@ -46,9 +47,9 @@ impl StderrActor {
         Ok(Self { lines, is_stalled })
     }
 
-    /// Writes a text. If the reader takes nothing, the text waits in a queue; once the queue is full, it is lost.
+    /// Writes a text. If the reader reads nothing, the text waits in a queue; once the queue is full, it is lost.
     pub(super) fn write(&self, text: String) {
-        // Only the first line waits for a reader that takes nothing, not every line.
+        // Only the first line waits for a reader that reads nothing, not every line.
         if !self.is_stalled.load(Ordering::Relaxed) {
             self.write_within(LINE, text);
         } else {

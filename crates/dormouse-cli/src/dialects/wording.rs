@@ -5,7 +5,7 @@ use dormouse_host::dialects::LearningNotice;
 
 use crate::exit::Report;
 
-/// Why tools are offered as they are, in words.
+/// Why tools are offered in this way, in words.
 pub(crate) fn because(evidence: Evidence) -> String {
     match evidence {
         Evidence::None => "the default, because nothing was learnt about this model".to_owned(),

@@ -1,4 +1,4 @@
-//! Checks whether the assistants in the log can go on: whether they belong to the present world, and are not stopped.
+//! Checks whether the assistants in the log can run: whether they belong to the present world, and are not stopped.
 
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{
@@ -52,7 +52,7 @@ pub(super) fn findings(
 /// What seems to be wrong with the prompts of an assistant that has woken before.
 fn prompts(key: &AssistantId, state: &State) -> Vec<Finding> {
     let counter_for = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
-    // What is wrong with a log is found by other checks.
+    // Other checks report what is wrong with a log.
     let found = prompt_findings(key, state, counter_for).unwrap_or_default();
     let found = found.into_iter();
     found
@@ -156,7 +156,8 @@ fn due(data: &DataFolder, log: &RedbLog, config: &Config, key: &AssistantId) -> 
     })
 }
 
-/// What operators changed for this assistant, what of that cannot be used any more, and whether it is switched off.
+/// What operators changed for this assistant, which of these changes are no longer valid, and whether it is switched
+/// off.
 fn set(config: &Config, key: &AssistantId, state: &State) -> Vec<Finding> {
     let (effective, ignored) = config.read_for(key, state);
     let mut findings: Vec<_> = ignored
@@ -175,7 +176,7 @@ fn set(config: &Config, key: &AssistantId, state: &State) -> Vec<Finding> {
             changed.join(", ")
         )));
         let landmarks = landmarks();
-        // Without changes, what the file names is checked once for everybody.
+        // Without changes, the ids in the file are checked once for all assistants.
         let of_it = unmatched(&effective.classify, &effective.memory, &landmarks).into_iter();
         let of_the_file = unmatched(&config.classify, &config.memory, &landmarks);
         findings.extend(

@@ -30,12 +30,12 @@ pub(super) fn finding(data: &DataFolder, log: Option<&RedbLog>, config: &Config)
             let (in_use, through) = (stats.in_use, stats.log_through);
             if let Some(last) = last_event(log, config).filter(|last| *last > through) {
                 return Finding::Doubtful(format!(
-                    "the memory has taken in the log through event {through} of {last}; the next start takes in the rest"
+                    "the memory has read the log through event {through} of {last}; the next start reads the rest"
                 ));
             }
             let in_use = counted(in_use, "record", "records");
             Finding::Fine(format!(
-                "the memory can be read: {in_use} in use; it has taken in the log through event {through}"
+                "the memory can be read: {in_use} in use; it has read the log through event {through}"
             ))
         }
         Ok(Ok(Examined::Strays(mismatch))) => wrong(&*mismatch, Exit::Damaged),
@@ -79,7 +79,7 @@ fn last_event(log: Option<&RedbLog>, config: &Config) -> Option<u64> {
     its.next().map(|(_, last)| last.0)
 }
 
-/// What is left of a memory that was being made again when the program was killed.
+/// A file that an interrupted rebuild of a memory left behind.
 pub(super) fn leftover(data: &DataFolder, config: &Config) -> Option<Finding> {
     let file = data.memory_being_made(&config.assistant.key());
     file.exists().then(|| {

@@ -16,7 +16,7 @@ use crate::{
     recall,
 };
 
-/// Everything there is to check.
+/// Everything to check.
 struct Found {
     chosen: Chosen,
     models: Models,
@@ -43,7 +43,8 @@ pub(super) fn findings(data: &DataFolder, config: &Config, doctor: &Doctor) -> V
         findings.extend(probe::findings(data, &found.models));
     } else if found.chosen.server().is_some() {
         findings.push(Finding::Doubtful(
-            "no model was asked; --probe asks each for a word and for a tool call".to_owned(),
+            "no request was sent to a model; --probe asks each for a word and for a tool call"
+                .to_owned(),
         ));
     }
     findings
@@ -92,7 +93,7 @@ fn chosen(found: &Found, config: &Config, doctor: &Doctor, book: &Dialects) -> F
     ))
 }
 
-/// What memories are compared with. Its server is not asked.
+/// The encoder of memories. No request is sent to its server.
 fn embedder(chosen: &Chosen, config: &Config) -> Finding {
     let embedder = match &config.memory.embedder {
         None => Ok(chosen.embedder()),
@@ -113,7 +114,7 @@ fn embedder(chosen: &Chosen, config: &Config) -> Finding {
 
 /// Which model answers if another one is unhealthy, and which one answers heartbeats.
 fn lists(found: &Found, config: &Config) -> Vec<Finding> {
-    // The lists could be made, so they can be printed.
+    // The lists were valid before, so this cannot fail.
     let lists = found.chosen.lists(&config.provider).unwrap_or_default();
     let named = |models: &[Choice]| {
         let names: Vec<_> = models.iter().map(service).collect();

@@ -1,4 +1,4 @@
-//! The health of what a running program depends on, as its last calls showed it.
+//! The health of the services of a running program, according to its last calls.
 
 use super::Finding;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     exit::Exit,
 };
 
-/// A line for each service; empty if no program runs that could be asked.
+/// A line for each service; empty if no program runs the assistants.
 pub(super) fn findings() -> Vec<Finding> {
     let Some(host) = callers_host() else {
         return Vec::new();

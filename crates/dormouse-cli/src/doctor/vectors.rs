@@ -21,7 +21,7 @@ pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
     };
     let file = MemoryFile::new(data.clone(), config.clone());
     if let Ok(EmbedderChoice::None { .. }) = recall::embedder(config) {
-        let text = "the vector index is configured and not used: set `embedder` in [memory]";
+        let text = "the vector index is configured but not used: set `embedder` in [memory]";
         return Some(Finding::Doubtful(text.to_owned()));
     }
     match block_on(report(&file)) {
@@ -47,7 +47,7 @@ fn unreachable_at(addresses: &str, error: &CheckIndexError) -> Finding {
     let cause = crate::exit::Report(error);
     Finding::Wrong(
         format!(
-            "the vector index at {addresses} cannot be used: {cause}. Recall goes by words meanwhile"
+            "the vector index at {addresses} cannot be used: {cause}. Until then recall compares only words"
         ),
         Exit::Failure,
     )

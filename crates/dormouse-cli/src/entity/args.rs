@@ -14,7 +14,7 @@ use crate::command::{JsonFlag, trust, whole};
 pub(crate) enum Entity {
     /// Print all entities, one per line
     List {
-        /// Only those whose running conversation has this topic
+        /// Only those with a current conversation on this topic
         #[arg(long, value_name = "TOPIC")]
         topic: Option<String>,
         #[command(flatten)]
@@ -24,7 +24,7 @@ pub(crate) enum Entity {
     Show(Who),
     /// Create an entity
     Create {
-        /// The id it has in the world
+        /// Its id in the world
         #[arg(value_name = "ID")]
         id: EntityId,
         /// Its name

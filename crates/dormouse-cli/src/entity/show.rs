@@ -43,7 +43,7 @@ fn state(profile: &Profile) -> String {
     profile.relationship.state_at(SystemClock.now()).to_string()
 }
 
-/// Prints all entities, ordered by id; with a topic, those whose running conversation has it.
+/// Prints all entities, ordered by id; with a topic, only those with a current conversation on it.
 pub(super) fn list(
     memory: &Memory,
     topic: Option<&str>,
@@ -171,7 +171,7 @@ pub(super) fn block(memory: &Memory, tokens: u32, printing: Printing) -> Result<
     };
     printing.print(&line, || match block.text.as_str() {
         "" => vec!["no entity is shown".to_owned()],
-        // No text of somebody else begins a line of the block.
+        // Text from outside never begins a line of the block.
         text => text.lines().map(str::to_owned).collect(),
     })?;
     Ok(())

@@ -123,7 +123,7 @@ struct TasksLine<'a> {
     failed: u64,
 }
 
-/// Prints a line for each tool, each model, and what was to be done.
+/// Prints a line for each tool, each model, and the commitments.
 pub(super) fn metrics(places: &Places, command: CallMetrics) -> Result<Exit, CommandError> {
     let printing = command.json.printing();
     let data = crate::data::locate(places.data.as_deref())?;
@@ -170,7 +170,10 @@ fn line<'a, M>(
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody reads 15 digits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "15 digits are more than people read"
+)]
 fn mean(total_ms: f64, calls: u64) -> f64 {
     total_ms / calls.max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! Tasks of assistants that have something to do with a person.
+//! Tasks of assistants that concern a person.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Kept, Talk, is_party};
 
-/// Words of a task, as an event has them.
+/// The words of a task in an event.
 pub(super) struct TaskWords {
     key: EffectKey,
     /// The task that it is a part of.
@@ -98,7 +98,7 @@ impl Tasks {
         }
     }
 
-    /// Learns from one log which tasks are the person's.
+    /// Finds out from one log which tasks concern the person.
     pub(super) fn learn(&mut self, talk: &Talk) {
         for words in &talk.tasks {
             if words.is_theirs {
@@ -112,7 +112,7 @@ impl Tasks {
         }
     }
 
-    /// Keeps the words of tasks that are the person's or name them, once all logs are known.
+    /// Keeps the words of tasks that concern the person or name them, once all logs were read.
     pub(super) fn keep(&mut self, talk: Talk, ids: &BTreeSet<EntityId>, kept: &mut Kept) {
         loop {
             let theirs = self.parts.iter();

@@ -10,10 +10,10 @@ use crate::command::{JsonFlag, Whose, moment};
 #[command(group(ArgGroup::new("what").required(true).multiple(true)
     .args(["person", "record", "from", "until", "text", "secrets", "requests", "retention"])))]
 pub(crate) struct Forget {
-    /// What this person said, and what is kept of them: an id, or a name that only one person has
+    /// What this person said, and what is stored about them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
     pub(crate) person: Option<String>,
-    /// With --person: also lines that have only a name of the person and no id, although others have this name too
+    /// With --person: also lines with a name of the person and no id, even if others have this name
     #[arg(long, requires = "person")]
     pub(crate) named: bool,
     /// One record, by its number (412, 412.3 or #412)
@@ -31,14 +31,14 @@ pub(crate) struct Forget {
     /// Everything that holds this text, compared word by word
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
-    /// Keys, passwords and card numbers: they are masked, and the words around them stay
+    /// Keys, passwords and card numbers: they are masked, the words around them are kept
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text"])]
     pub(crate) secrets: bool,
-    /// Show who asked an assistant to be forgotten, and was not yet; changes nothing
+    /// Show who asked an assistant to be forgotten and still waits for it; changes nothing
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets", "retention", "yes", "dry_run"])]
     pub(crate) requests: bool,
-    /// What was said longer ago than `utterances_kept_days` and nothing refers to; without asking, since the configuration
-    /// says so
+    /// Speech that is older than `utterances_kept_days` and that nothing refers to; does not ask, because the
+    /// configuration requires it
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets"])]
     pub(crate) retention: bool,
     /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
@@ -51,10 +51,10 @@ pub(crate) struct Forget {
     /// Do not ask
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
-    /// Forget even if that takes every message of an assistant
+    /// Forget even if that removes every message of an assistant
     #[arg(long, requires = "yes")]
     pub(crate) everything: bool,
-    /// Show what is taken: the beginning of each text, up to 100 of each kind
+    /// Show what is removed: the beginning of each text, up to 100 of each kind
     #[arg(long)]
     pub(crate) verbose: bool,
     /// Why, for the log
@@ -68,7 +68,7 @@ pub(crate) struct Forget {
 }
 
 impl Forget {
-    /// Whether it is run regularly. Then it succeeds if there is nothing to take.
+    /// Whether it is meant for regular runs. Then it succeeds even if there is nothing to remove.
     pub(super) fn is_regular(&self) -> bool {
         self.secrets || self.retention
     }

@@ -1,4 +1,4 @@
-//! The moment from which something is forgotten, and putting the new files in place from then on.
+//! The commit point of forgetting, and putting the new files in place after it.
 
 use std::{
     fs::{self, File},
@@ -17,31 +17,31 @@ use crate::{
     exit::Exit,
 };
 
-/// What is appended to the name of a new file until it takes the place of the old one.
+/// The suffix of a new file until it replaces the old one.
 pub(super) const NEW: &str = ".forgetting";
 /// The name of the journal.
 const JOURNAL: &str = "forget.json";
 
-/// What is left to do. It holds names of files of the data folder, and no words of anybody.
+/// What is left to do. It contains names of files of the data folder, and no words of people.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Journal {
-    /// Files whose new form is complete, and lies next to them.
+    /// Files whose new version is complete, and lies next to them.
     pub(super) replace: Vec<PathBuf>,
     /// Files that are removed: what is derived from the log, and old copies.
     pub(super) remove: Vec<PathBuf>,
-    /// Whose memory is made again from the log.
+    /// The assistants whose memory is rebuilt from the log.
     pub(super) memories: Vec<AssistantId>,
 }
 
 /// A file could not be put in place.
 #[derive(Debug, thiserror::Error)]
 #[error("{} could not be written; {}", file.display(), match is_done {
-    true => "what is to be forgotten is not gone everywhere yet: the next command goes on",
+    true => "not all files are rewritten yet: the next command continues",
     false => "nothing was forgotten, and nothing else was changed",
 })]
 pub(super) struct FileError {
     pub(super) file: PathBuf,
-    /// Whether it is past the moment from which it is done.
+    /// Whether it is past the commit point.
     pub(super) is_done: bool,
     #[source]
     pub(super) source: io::Error,
@@ -53,7 +53,7 @@ impl CommandFailure for FileError {
     }
 }
 
-/// The name of the new form of a file.
+/// The name of the new version of a file.
 pub(super) fn new_form(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(NEW);
@@ -61,7 +61,7 @@ pub(super) fn new_form(file: &Path) -> PathBuf {
 }
 
 impl Journal {
-    /// Writes the journal to the disk. Then the forgetting is done: after a crash the next start finishes it.
+    /// Writes the journal to the disk. This is the commit point: after a crash the next start completes the forgetting.
     pub(super) fn commit(&self, data: &DataFolder) -> Result<(), CommandError> {
         let journal = data.path().join(JOURNAL);
         let written = serde_json::to_vec(self).map_err(io::Error::from);
@@ -85,14 +85,14 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(&new)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| fs::rename(&new, path)) {
-        // What was written of it is of no use.
+        // The incomplete file is useless.
         drop(fs::remove_file(&new));
         return Err(error);
     }
     sync_folder(path)
 }
 
-/// A name in a folder is on disk when the folder is.
+/// Syncs the folder: only then the new name of a file is on disk.
 fn sync_folder(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
@@ -100,28 +100,29 @@ fn sync_folder(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Goes on with a forgetting that was interrupted, if there is one. Every command does this first.
+/// Completes an interrupted forgetting, if there is one. Every command does this first.
 pub(crate) fn finish_pending(data: &DataFolder) -> Result<(), CommandError> {
     if data.path().join(JOURNAL).exists() {
         // The program that has the log open owns the folder, and finishes it.
         finish(data, RedbLog::open_existing(&data.log())?)?;
         remark(
-            "a forgetting that was interrupted is finished: the files were written again, and the memory was made again",
+            "an interrupted forgetting is complete now: the files were rewritten, and the memory was rebuilt",
         );
         return Ok(());
     }
-    // New files without a journal are of a forgetting that was interrupted before the moment from which it is done. While
-    // somebody has the log open, they may be of one that goes on.
+    // New files without a journal come from a forgetting that was interrupted before its commit point. But while
+    // another process has the log open, a forgetting may still be under way.
     if has_new_files(data.path()) && RedbLog::open_existing(&data.log()).is_ok() {
         remove_new_files(data.path());
         remark(
-            "a forgetting was interrupted before it was done: nothing was forgotten; run it again",
+            "a forgetting was interrupted before its commit point: nothing was forgotten; run it again",
         );
     }
     Ok(())
 }
 
-/// Puts the new files in place. Each step may have been done before. `old` keeps others out until the new log is there.
+/// Puts the new files in place. Each step may have been done before. `old` locks out other processes until the new log
+/// is in place.
 pub(super) fn finish(data: &DataFolder, old: RedbLog) -> Result<(), CommandError> {
     let path = data.path().join(JOURNAL);
     let failed = |file: &Path| {
@@ -141,7 +142,7 @@ pub(super) fn finish(data: &DataFolder, old: RedbLog) -> Result<(), CommandError
     for file in &journal.replace {
         let file = data.path().join(file);
         match fs::rename(new_form(&file), &file) {
-            // Done before.
+            // This step was done before.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             renamed => renamed.map_err(failed(&file))?,
         }
@@ -153,7 +154,7 @@ pub(super) fn finish(data: &DataFolder, old: RedbLog) -> Result<(), CommandError
     drop(old);
     let log = RedbLog::open_existing(&data.log())?;
     for key in &journal.memories {
-        // The old memory goes first: what is made again from the log is never older than the log.
+        // The old memory is removed first, so that no memory is older than the new log.
         for file in Memory::files(&data.memory(key)) {
             remove(&file).map_err(failed(&file))?;
         }
@@ -180,7 +181,7 @@ fn new_files(folder: &Path) -> Vec<PathBuf> {
     names
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            // The second form is a database that was being created.
+            // The second pattern is for a database that was being created.
             name.ends_with(NEW) || (name.starts_with('.') && name.contains(&format!("{NEW}.")))
         })
         .collect()
@@ -190,7 +191,7 @@ fn has_new_files(folder: &Path) -> bool {
     !new_files(folder).is_empty()
 }
 
-/// Removes what was written of new files.
+/// Removes incomplete new files.
 pub(super) fn remove_new_files(folder: &Path) {
     for file in new_files(folder) {
         if let Err(error) = remove(&file) {

@@ -1,4 +1,4 @@
-//! Symbolic links in the folder: a file that takes the place of a link leaves the words in the file behind it.
+//! Symbolic links in the folder: replacing a link would leave the words in the file that it points to.
 
 use std::{
     fs, io,

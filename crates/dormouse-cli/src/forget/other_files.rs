@@ -1,4 +1,5 @@
-//! Files of the folder other than log, world and memory: what was typed, recordings, old copies, and what others put there.
+//! Files of the folder other than log, world and memory: typed lines, recordings, old copies, and files of other
+//! programs.
 
 use std::{
     fs, io,
@@ -13,24 +14,24 @@ use dormouse_host::DataFolder;
 /// Larger files of others are not searched, in bytes.
 const SEARCHED: u64 = 256 << 20;
 
-/// What the other files hold.
+/// The content of the other files.
 #[derive(Debug, Default)]
 pub(super) struct OtherFiles {
-    /// What was typed, and exported memories, without the lines that hold forgotten words.
+    /// Typed lines and exported memories, without the lines that contain forgotten words.
     pub(super) shortened: Vec<(PathBuf, String)>,
-    /// Recordings, and the exports of a person, that hold forgotten words. Replies lie in recordings in pieces, so they
-    /// are removed.
+    /// Recordings, and exports of a person, that contain forgotten words. They are removed as a whole, because a
+    /// recording has replies in pieces.
     copies: Vec<PathBuf>,
-    /// Copies of logs and memories that the program made before it replaced them. They are removed, whatever they hold.
+    /// Copies of logs and memories that the program made before it replaced them. They are always removed.
     old_copies: Vec<PathBuf>,
     /// Whether one of these holds forgotten words, as far as that can be seen.
     is_in_old_copy: bool,
-    /// Other files that hold forgotten words. They are not the program's.
+    /// Other files that contain forgotten words. They do not belong to the program.
     pub(super) unknown: Vec<PathBuf>,
 }
 
 impl OtherFiles {
-    /// Looks through the folder, not through folders in it.
+    /// Searches the folder, but not its subfolders.
     pub(super) fn in_folder(data: &DataFolder, plans: &Plans) -> io::Result<Self> {
         let mut found = Self::default();
         let mut files: Vec<_> = fs::read_dir(data.path())?
@@ -62,7 +63,7 @@ impl OtherFiles {
         self.copies.iter().chain(&self.old_copies)
     }
 
-    /// Whether none of them holds forgotten words, other than those that stay.
+    /// Whether no file has to be changed or removed.
     pub(super) fn is_nothing(&self) -> bool {
         self.shortened.is_empty() && self.copies.is_empty() && !self.is_in_old_copy
     }
@@ -74,7 +75,7 @@ impl OtherFiles {
             return Ok(());
         }
         if fs::symlink_metadata(&file)?.is_symlink() {
-            // Somebody keeps the file itself elsewhere.
+            // The entry is a link: the file itself is kept elsewhere.
             self.unknown.push(file);
         } else if is_memory_export(&text) {
             self.shorten(file, &text, plans);
@@ -86,7 +87,7 @@ impl OtherFiles {
         Ok(())
     }
 
-    /// Takes the lines out of a text file that hold forgotten words.
+    /// Removes the lines of a text file that contain forgotten words.
     fn shorten(&mut self, file: PathBuf, text: &str, plans: &Plans) {
         let kept: Vec<_> = text.lines().filter(|line| !holds(line, plans)).collect();
         if kept.len() < text.lines().count() {
@@ -96,7 +97,7 @@ impl OtherFiles {
     }
 }
 
-/// Whether a text holds forgotten words. JSON is searched string by string.
+/// Whether a text contains forgotten words. JSON is searched string by string.
 fn holds(text: &str, plans: &Plans) -> bool {
     plans
         .values()
@@ -106,7 +107,7 @@ fn holds(text: &str, plans: &Plans) -> bool {
         })
 }
 
-/// Whether a database file holds forgotten words. One that is too large to be searched may hold some.
+/// Whether a database file contains forgotten words. A file that is too large to be searched counts as one that does.
 fn holds_bytes(file: &Path, plans: &Plans) -> io::Result<bool> {
     if fs::metadata(file)?.len() > SEARCHED {
         return Ok(true);
@@ -141,7 +142,7 @@ pub(super) fn is_of_program(name: &str) -> bool {
     (is_in_use(name) && !is_setting) || is_old_copy(name) || name == "history.txt"
 }
 
-/// The files that are rewritten or made again, and the operator's own.
+/// The files that are rewritten or rebuilt, and those of the operator.
 fn is_in_use(name: &str) -> bool {
     let is_memory =
         name.starts_with("memory-") && (name.ends_with(".redb") || name.contains(".redb.index"));

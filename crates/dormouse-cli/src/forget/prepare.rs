@@ -22,7 +22,7 @@ use crate::{
     recall,
 };
 
-/// A new file could not be made. Nothing was forgotten, and the old files are as they were.
+/// A new file could not be written. Nothing was forgotten, and the old files are unchanged.
 #[derive(Debug, thiserror::Error)]
 enum PrepareError {
     #[error("{source}; nothing was forgotten, and nothing was changed")]
@@ -78,25 +78,25 @@ impl FoundFiles {
     ) -> Result<Self, CommandError> {
         let data = file.data();
         let others = OtherFiles::in_folder(data, plans)?;
-        // The free pages of a world's file may still have what was delivered and is in none of its records any more.
+        // The free pages of a world's file may still contain deliveries that are no longer in any record.
         let world = is_whole_folder
             && data.world().exists()
             && (!ends(plans).is_empty() || changes_world(data, plans)?);
         Ok(Self { world, others })
     }
 
-    /// Whether no file but the log would lose words: the world has what no assistant heard, and what the log masks.
+    /// Whether only the log would lose words. The world also has words that no assistant heard, or that the log masks.
     pub(super) fn is_nothing(&self) -> bool {
         !self.world && self.others.is_nothing()
     }
 
-    /// Files of others that hold forgotten words.
+    /// Files of other programs that contain forgotten words.
     pub(super) fn unknown(&self) -> &[PathBuf] {
         &self.others.unknown
     }
 }
 
-/// Whether the world holds anything that the plans take.
+/// Whether the world contains anything that the plans remove.
 fn changes_world(data: &DataFolder, plans: &Plans) -> Result<bool, PrepareError> {
     let changed = count_changed(&data.world(), &mut WorldWords { plans });
     Ok(changed.map_err(|source| PrepareError::World { source })? > 0)
@@ -107,18 +107,19 @@ pub(super) struct NewFiles {
     journal: Journal,
     /// Memories whose vectors were removed from a server. While they are open here, no other program puts vectors there.
     emptied: Vec<Memory>,
-    /// Whose vectors stay on their server, because only the memory that is missing or damaged knows the names of its collections.
+    /// The assistants whose vectors stay on their server: their memory is missing or damaged, and only it knows the
+    /// names of its collections.
     pub(super) vectors_left: Vec<AssistantId>,
 }
 
 impl NewFiles {
-    /// Decides that it is done.
+    /// Commits: from here on the forgetting will be completed.
     pub(super) fn commit(self, data: &DataFolder) -> Result<(), CommandError> {
         let Self {
             journal, emptied, ..
         } = self;
         let committed = journal.commit(data);
-        // From here on the journal keeps other programs out.
+        // From here on the journal locks out other programs.
         drop(emptied);
         committed
     }
@@ -208,17 +209,18 @@ async fn free(data: &DataFolder, key: &AssistantId) -> Result<(), PrepareError> 
     }
 }
 
-/// What became of the vectors of an assistant.
+/// What happened to the vectors of an assistant.
 enum Emptied {
-    /// None are on a server.
+    /// It has no vectors on a server.
     Nothing,
-    /// Those of this memory were removed.
+    /// The vectors of this memory were removed.
     Memory(Box<Memory>),
-    /// Nobody knows where they are.
+    /// It is unknown where they are.
     Unknown,
 }
 
-/// The assistants among these whose vectors may be on a server, while the memory that knows where is missing.
+/// Of these assistants, those whose vectors may be on a server, but whose memory is missing, so that their place is
+/// unknown.
 pub(super) fn without_memory<'k>(
     file: &MemoryFile,
     keys: impl IntoIterator<Item = &'k AssistantId>,
@@ -230,8 +232,8 @@ pub(super) fn without_memory<'k>(
     Ok(keys.into_iter().filter(is_missing).cloned().collect())
 }
 
-/// Removes the vectors from a server, and returns the memory that they were of. They are made again from the memory, even if
-/// the forgetting fails later.
+/// Removes the vectors of a memory from their server, and returns the memory. If the forgetting fails later, the
+/// vectors are made again from the memory.
 async fn without_vectors(file: &MemoryFile, key: &AssistantId) -> Result<Emptied, CommandError> {
     let path = file.data().memory(key);
     let mut config = file.config().clone();

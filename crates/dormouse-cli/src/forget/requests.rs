@@ -1,4 +1,4 @@
-//! Who asked an assistant, in the world, to be forgotten.
+//! People who asked an assistant, in the world, to be forgotten.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{ForgetRequest, forget_requests};

@@ -1,4 +1,4 @@
-//! What is taken, for people and as JSON.
+//! Shows what is removed, for people and as JSON.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -19,16 +19,16 @@ pub(super) enum Moment {
     After,
 }
 
-/// What is taken, as JSON.
+/// What is removed, as JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     r#type: &'static str,
     is_done: bool,
     selected: Option<Selected>,
-    /// How many lines have only this name and no id, and are taken.
+    /// How many lines have only this name and no id, and are removed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     named_only: BTreeMap<String, u64>,
-    /// The same, but they stay, because others have the name too.
+    /// The same, but these lines stay, because other people have the name, too.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unclear: BTreeMap<String, u64>,
     assistants: Vec<OfAssistant>,
@@ -39,9 +39,10 @@ pub(super) struct Summary {
     rewritten: Vec<PathBuf>,
     /// Files that are removed.
     removed: Vec<PathBuf>,
-    /// Files of others that hold forgotten words, and stay.
+    /// Files of other programs that contain forgotten words. They stay.
     unknown: Vec<PathBuf>,
-    /// Whose vectors stay on their server, because the memory that knows the names of its collections is missing or damaged.
+    /// The assistants whose vectors stay on their server: their memory, which knows the names of its collections, is
+    /// missing or damaged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     vectors_left: Vec<AssistantId>,
 }
@@ -105,11 +106,11 @@ impl Summary {
             self.print_unclear();
             let events: u64 = self.assistants.iter().map(|of| of.events).sum();
             if events == 0 {
-                return say("forgotten; no log held it, and none says so");
+                return say("forgotten; it was in no log, so no log has an event about it");
             }
             let events = counted(events, "event has", "events have");
             say(&format!(
-                "forgotten: {events} lost words; the files were written again, and the memory was made again"
+                "forgotten: {events} lost words; the files were rewritten, and the memory was rebuilt"
             ))?;
             return self.print_messages();
         }
@@ -132,7 +133,7 @@ impl Summary {
         for (name, count) in &self.named_only {
             let lines = counted(*count, "line has", "lines have");
             say(&format!(
-                "{lines} only the name {name:?} and no id: nobody else is called so, so this is taken as the person"
+                "{lines} only the name {name:?} and no id: nobody else has this name, so this is treated as the person"
             ))?;
         }
         self.print_unclear();
@@ -193,24 +194,25 @@ impl Summary {
         }
     }
 
-    /// Says which messages may hold the same words, and how to take them out.
+    /// Says which messages may contain the same words, and how to remove them.
     fn print_messages(&self) -> Result<(), CommandError> {
         for message in &self.made_from {
             say(&format!(
-                "it was made from message #{message}, which stays; `dormouse forget --record {message}` takes that, too"
+                "it was made from message #{message}, which stays; `dormouse forget --record {message}` removes \
+                that, too"
             ))?;
         }
         if let (Some(Selected::Record { record, .. }), [_, _, ..]) =
             (&self.selected, self.made_from.as_slice())
         {
             say(&format!(
-                "`dormouse forget --record {record} --with-messages` takes all of these"
+                "`dormouse forget --record {record} --with-messages` removes all of these"
             ))?;
         }
         Ok(())
     }
 
-    /// Says what stays because its name is not the name of one person.
+    /// Says which lines stay because several people have their name.
     pub(super) fn print_unclear(&self) {
         for (name, count) in &self.unclear {
             let lines = counted(*count, "line has", "lines have");
@@ -221,13 +223,13 @@ impl Summary {
     }
 }
 
-/// What was asked for: other logs lose what tasks carried there.
+/// The selection that the user asked for. Other logs only lose what tasks carried there.
 pub(super) fn asked(plans: &Plans) -> Option<&Selection> {
     let mut selections = plans.values().map(ForgetPlan::selection);
     selections.find(|selection| **selection != Selection::Carried)
 }
 
-/// One of these things, which a plan counts.
+/// The singular of a kind that a plan counts.
 fn one_of(what: &str) -> &str {
     match what {
         "messages" => "message",

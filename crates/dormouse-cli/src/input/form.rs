@@ -23,7 +23,7 @@ const PRIVATE: [(&str, Form); 3] = [
     ("tell", Form::Whisper),
 ];
 
-/// More words before a `=` are not the name of a listener.
+/// If there are more words before a `=`, they are not the name of a listener.
 const MOST_WORDS_IN_A_NAME: usize = 4;
 
 /// A command that begins with a word of its own.
@@ -126,8 +126,8 @@ fn form_of(word: &str, rest: &str) -> Option<Form> {
     (is_command || is_directed).then_some(form)
 }
 
-/// The private form that a line was probably meant to have: it has the form `WORD NAME = TEXT`, and the word is one slip
-/// away from a command that speaks privately, or is one in other worlds.
+/// The private command that a line was probably meant to be: it has the form `WORD NAME = TEXT`, and the word differs
+/// by one slip from a command that speaks privately, or is such a command in other worlds.
 fn private_form_meant(word: &str, rest: &str) -> Option<Form> {
     let (to, text) = rest.split_once('=')?;
     let is_a_name = (1..=MOST_WORDS_IN_A_NAME).contains(&to.split_whitespace().count());

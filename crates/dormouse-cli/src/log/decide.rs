@@ -1,4 +1,4 @@
-//! `dormouse log replay --decide`: a life is decided again, and each decision is compared with the log.
+//! `dormouse log replay --decide`: makes each decision again, and compares it with the log.
 
 use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::{
@@ -19,7 +19,7 @@ use crate::{
     grammar::counted,
 };
 
-/// The life could not be decided again, or not in the same way.
+/// The decisions could not be made again, or one of them differs.
 #[derive(Debug, thiserror::Error)]
 enum DecideFailure {
     /// The log could not be read.
@@ -44,7 +44,7 @@ enum DecideFailure {
 impl CommandFailure for DecideFailure {
     fn exit(&self) -> Exit {
         match self {
-            // Nothing is damaged: another program decides otherwise.
+            // Nothing is damaged: another version of the program may decide differently.
             Self::Different {
                 is_other_program: true,
                 ..
@@ -60,9 +60,9 @@ impl CommandFailure for DecideFailure {
 struct DecidedAgainLine<'a> {
     assistant: &'a AssistantId,
     events: u64,
-    /// How many of them were not compared, because they or their turn lost words that were forgotten.
+    /// How many of them were not compared, because words of them or of their turn were forgotten.
     forgotten: u64,
-    /// How many more were not compared, because they were decided when these words were still there.
+    /// How many more were not compared, because they were decided before these words were forgotten.
     read_forgotten: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<DifferenceLine<'a>>,
@@ -108,7 +108,7 @@ pub(super) fn run(
                 0 => format!("{key}: {events}, every decision is the same"),
                 _ => format!(
                     "{key}: {events}, every decision that can be compared is the same; {} not compared, because words of them or \
-                     of their turn were forgotten, and {} decided when these words were still there",
+                     of their turn were forgotten, and {} decided before these words were forgotten",
                     again.forgotten, again.read_forgotten
                 ),
             })?;

@@ -14,7 +14,7 @@ use crate::{
     neutralise::escape_json,
 };
 
-/// The log could not be replayed as asked, or not to the state that a start would have.
+/// The log could not be replayed as requested, or a start would get another state.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReplayFailure {
     /// The log is shorter.
@@ -40,7 +40,7 @@ pub(super) enum ReplayFailure {
         /// Its value according to the events.
         replayed: String,
     },
-    /// The log lacks events that a snapshot knows.
+    /// The log lacks events that a snapshot contains.
     #[error(
         "the newest snapshot is at event {snapshot}, and the log ends at event {end}: events are missing at its end. \
          Restore a backup, or use `dormouse log salvage`"
@@ -72,7 +72,7 @@ struct Replayed<'a> {
     state: &'a State,
 }
 
-/// What is asked for.
+/// What to replay and print.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     /// The last event; the last in the log if absent.
@@ -81,8 +81,8 @@ pub(super) struct Asked {
     pub(super) state: bool,
 }
 
-/// Replays through an event, or to the end; prints the hash of the state, and the state if asked. The newest snapshot up to
-/// there must hold the state that the events up to its place give.
+/// Replays through an event, or to the end; prints the hash of the state, and the state if asked. The newest snapshot
+/// up to there must contain the same state as the events up to its position.
 pub(super) fn run(
     log: &LogView,
     key: &AssistantId,

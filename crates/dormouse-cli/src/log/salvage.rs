@@ -74,7 +74,7 @@ impl CommandFailure for NamedFileError {
     }
 }
 
-/// What becomes of the new log.
+/// What to do with the new log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewLog {
     /// It stays where it was created; the next steps are printed.
@@ -119,7 +119,7 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// Replaces the damaged log by the new one, and makes the memories that are newer again from it.
+/// Replaces the damaged log by the new one, and rebuilds the memories that are newer than it.
 fn replace(
     data: &DataFolder,
     into: &Path,
@@ -146,7 +146,7 @@ fn replace(
 }
 
 /// Gives `new` the name `log`, and returns where the old file is kept. If the file system has hard links, the name
-/// always belongs to one of the two files. Otherwise a start in between would begin a new log.
+/// always belongs to one of the two files. Without that, a program that starts in between would create a new log.
 fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     let aside = free_name(log, "damaged")?;
     let has_two_names = fs::hard_link(log, &aside).is_ok();
@@ -161,7 +161,7 @@ fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// A name next to a file, under which nothing is kept yet.
+/// An unused name in the folder of a file.
 fn free_name(file: &Path, suffix: &str) -> io::Result<PathBuf> {
     let names = (1..=KEPT_ASIDE).map(|number| {
         let mut name = file.as_os_str().to_owned();
@@ -189,7 +189,7 @@ async fn follow(
         }
     }
     let path = data.memory(key);
-    // It may know of events that were lost with the log.
+    // The memory may contain records of events that are not in the new log.
     let former = free_name(&path, "former").and_then(|former| {
         fs::rename(&path, &former)?;
         Ok(former)
@@ -197,7 +197,7 @@ async fn follow(
     let former = former.map_err(|source| KeepError { path, source })?;
     make_memory_again(data, log, key).await?;
     Ok(Some(format!(
-        "the memory of {key} is made again from the new log; the former one is kept as {}",
+        "the memory of {key} is rebuilt from the new log; the former one is kept as {}",
         former.display()
     )))
 }

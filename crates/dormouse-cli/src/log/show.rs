@@ -42,7 +42,7 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// An empty answer is correct, but does not help a user who expected events.
+/// Explains an empty output to a user who expected events.
 fn say_nothing_there(log: &LogView, key: &AssistantId, range: Range) -> Result<(), CommandError> {
     let known = log.assistants()?.into_iter();
     let end = known.filter(|(who, _)| who == key).map(|(_, end)| end);

@@ -31,13 +31,13 @@ pub(crate) enum Memory {
         /// The file, or - for standard input
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        /// Believe no line more than this, 0 to 1 [default: 0.4, or 1 with --own]
+        /// The highest trust of a line, 0 to 1 [default: 0.4, or 1 with --own]
         #[arg(long, value_name = "SCORE", value_parser = trust)]
         trust: Option<Trust>,
         /// The file was exported from an assistant of yours: believe what it says about who said something, how and where
         #[arg(long)]
         own: bool,
-        /// Lines that name no audience are public knowledge [default: only the assistant knows them]
+        /// Make lines without an audience public knowledge [default: only the assistant knows them]
         #[arg(long)]
         public: bool,
         #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Let a model make facts of what was heard, and traits of what was noticed about people
+    /// Let a model extract facts from what was heard, and traits from observations about people
     Consolidate(Consolidate),
     /// Leave earlier turns out of prompts while nobody waits, if they fill the context window, and let a model sum them up
     Compact(Compact),
@@ -65,10 +65,10 @@ pub(crate) enum Memory {
     Rebuild {
         #[command(flatten)]
         by: ByEncoder,
-        /// Make the whole memory again from the log first; asks before records are lost
+        /// First rebuild the whole memory from the log; asks before records are lost
         #[arg(long)]
         from_log: bool,
-        /// Replace the memory even if the log gives less than it holds
+        /// Replace the memory even if the log gives fewer records than it has
         #[arg(long, requires = "from_log")]
         yes: bool,
         #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) enum Memory {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Undo what an event of the log did to records; undoing the undo makes it again
+    /// Undo what an event of the log did to records; undoing the undo event does it again
     Undo {
         /// The number of the event, as `why` and `log show` print it
         #[arg(value_name = "EVENT", value_parser = whole::<u64>(1..=u64::MAX))]
@@ -167,7 +167,7 @@ pub(crate) struct Consolidate {
     /// Only print how many requests it would take, and how many tokens
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The most requests; the next run goes on from there
+    /// The most requests; the next run continues from there
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
     #[command(flatten)]
@@ -248,7 +248,7 @@ pub(crate) struct Migrate {
     /// The encoder in use, to compare with [default: compare with recall by words]
     #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text))]
     pub(crate) former: Option<EmbedderRef>,
-    /// Change even if recall gets worse
+    /// Change even if recall becomes worse
     #[arg(long, conflicts_with = "compare")]
     pub(crate) force: bool,
     /// Only compare

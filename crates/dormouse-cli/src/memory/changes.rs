@@ -18,7 +18,7 @@ use crate::{
     exit::Exit,
 };
 
-/// What to do if a change does not fit the record.
+/// What to do if the record does not allow a change.
 const CHANGE_HINT: &str =
     "`dormouse memory why ID` lists the changes of a record with their events";
 
@@ -86,7 +86,7 @@ fn note(asked: Add) -> Note {
     asked.tag.into_iter().fold(note, Note::tagged)
 }
 
-/// The event added a record whose words are gone.
+/// The event concerns a record whose words are gone.
 #[derive(Debug, thiserror::Error)]
 #[error("event {event} cannot be undone: {lost}")]
 struct NoWords {
@@ -100,7 +100,7 @@ impl CommandFailure for NoWords {
     }
 }
 
-/// Undoes what an event did. What an undo did is made again.
+/// Undoes what an event did. If the event was an undo, its changes are made again.
 pub(super) async fn undo(
     file: &MemoryFile,
     event: u64,
@@ -117,7 +117,7 @@ pub(super) async fn undo(
     print_change(printing, by, &format!("event {event} is undone"))
 }
 
-/// Takes a record out of recall.
+/// Excludes a record from recall.
 pub(super) async fn withdraw(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let change = MemoryChange::Withdrawn { record: of.id };
     let what = format!("record {} is withdrawn", of.id);

@@ -1,4 +1,4 @@
-//! `dormouse memory compact`: earlier turns are left out of prompts while nobody waits, and a model sums them up.
+//! `dormouse memory compact`: leaves earlier turns out of prompts while nobody waits, and lets a model sum them up.
 
 use dormouse_engine::{
     CompactError, Compacting, Compactor, ConsolidationEnd, FactsBefore, restore,
@@ -32,7 +32,7 @@ struct CompactedLine<'a> {
     came_of_it: &'a Compacting,
 }
 
-/// Leaves earlier turns out of prompts, or prints what that would be.
+/// Leaves earlier turns out of prompts, or prints which turns that would be.
 pub(super) async fn compact(file: &MemoryFile, asked: &Compact) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let (mut by, _accounts) = consolidator(file, MOST_REQUESTS, &asked.provider)?;
@@ -40,7 +40,7 @@ pub(super) async fn compact(file: &MemoryFile, asked: &Compact) -> Result<Exit, 
     let key = file.key();
     let state = restore(memory.log(), &key).await?;
     if let Some(model) = &state.configuration.model {
-        // Prompts are measured as the assistant measures them, also if another model sums them up.
+        // Prompts are measured with the assistant's own token counter, even if another model sums them up.
         by.counter = token_counter_for(&model.provider, &model.name);
     }
     let by = Compactor { by };
@@ -82,7 +82,7 @@ fn text(came_of_it: &Compacting, is_forecast: bool) -> Vec<String> {
     let turns = |number: usize| counted(number as u64, "turn", "turns");
     let will = if is_forecast { "would be" } else { "are" };
     if (*masked, *dropped) == (0, 0) {
-        lines.push("nothing is to be left out".to_owned());
+        lines.push("nothing has to be left out".to_owned());
     } else {
         lines.push(format!(
             "the results of {} {will} one line each, {} {will} left out: {after} tokens without summaries",

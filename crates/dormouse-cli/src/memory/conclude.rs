@@ -1,4 +1,4 @@
-//! `dormouse journal reflect --conclude`: what a model makes of the journal.
+//! `dormouse journal reflect --conclude`: a model draws conclusions from the journal.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{ConsolidationEnd, JournalWork, ReflectionCall};
@@ -15,7 +15,7 @@ use crate::{
 /// The most requests of one reflection, failures included.
 const REQUESTS: u64 = 20;
 
-/// Another assistant than the configured one is to reflect.
+/// The command names another assistant than the configured one.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "a command that asks a model works on the configured assistant, which is {here}; for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
@@ -31,7 +31,8 @@ impl CommandFailure for AnotherAssistant {
     }
 }
 
-/// The key of the configured assistant, unless another one is asked for: the models that are configured are its own.
+/// Returns the key of the configured assistant. Refuses any other assistant, because the configured models belong to
+/// that one.
 pub(crate) fn configured_only(
     file: &MemoryFile,
     asked: Option<AssistantId>,
@@ -51,7 +52,7 @@ struct ReflectedLine<'a> {
     cost: String,
 }
 
-/// Lets the model score a few entries, if that is asked for, and draws conclusions from those since the last reflection.
+/// Lets the model score a few entries, if requested, and draw conclusions from the entries since the last reflection.
 pub(crate) async fn conclude(
     places: &Places,
     asked: Option<AssistantId>,

@@ -19,7 +19,7 @@ use crate::{
     provider::{self, ProviderFlags},
 };
 
-/// Nothing, or not everything, was consolidated.
+/// The consolidation failed, completely or in part.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConsolidateFailure {
     #[error(
@@ -51,7 +51,7 @@ struct ConsolidatedLine<'a> {
     cost: String,
 }
 
-/// Consolidates the memory, or prints what that takes.
+/// Consolidates the memory, or prints what that would take.
 pub(super) async fn consolidate(
     file: &MemoryFile,
     asked: &Consolidate,
@@ -86,7 +86,7 @@ pub(super) async fn consolidate(
     }
 }
 
-/// Who asks the chosen model, and the accounts of what that costs.
+/// The consolidator with the chosen model, and the accounts of its costs.
 pub(crate) fn consolidator(
     file: &MemoryFile,
     requests: u64,

@@ -99,8 +99,9 @@ fn undo_note(events: &[u64]) -> String {
     )
 }
 
-/// What follows from lines that the operator did not vouch for.
-const NOT_BELIEVED: &str = "they are believed 0.40 at most, so no answer rests on them; `--trust SCORE` says how far a file is believed";
+/// Explains lines that the operator did not vouch for.
+const NOT_BELIEVED: &str = "their trust is at most 0.40, so no answer is based on them; `--trust SCORE` sets the \
+trust of a file";
 
 /// What a file may claim, by the flags of the command.
 pub(super) fn claims(trust: Option<Trust>, own: bool) -> ImportClaims {
@@ -113,7 +114,7 @@ pub(super) fn claims(trust: Option<Trust>, own: bool) -> ImportClaims {
     }
 }
 
-/// Who may be told what a line says that names no audience.
+/// Who may learn the content of a line without an audience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unnamed {
     /// Everyone, as the operator says.
@@ -263,7 +264,7 @@ pub(super) async fn export(file: &MemoryFile, into: Option<PathBuf>) -> Result<E
                 Ok(exported)
             });
             exported.map_err(|error| {
-                // Otherwise a partial export could be mistaken for a complete one.
+                // Removes a partial export, because it could be mistaken for a complete one.
                 drop(fs::remove_file(path));
                 TransferError::Export(error)
             })?

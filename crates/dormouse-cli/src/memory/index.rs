@@ -77,7 +77,7 @@ pub(super) async fn rebuild(
     let state = memory.encoder_state().await?;
     let with_encoder = state != EncoderState::None;
     if matches!(state, EncoderState::Other { .. }) {
-        // An index that is emptied for a different encoder would work for neither.
+        // Emptying the index for a different encoder would leave it useless for both.
         return Err(IndexError::Vectors(Fallback::EncoderChanged).into());
     }
     if with_encoder {

@@ -32,7 +32,7 @@ pub(super) struct RecordLine<'a> {
     valid_from: String,
     valid_until: Option<String>,
     status: &'static str,
-    /// The record that replaced it, or represents it.
+    /// The record that superseded it, or into which it was folded.
     other: Option<String>,
     links: Vec<LinkLine>,
 }
@@ -111,7 +111,7 @@ pub(super) fn brief(record: &Record) -> String {
     format!("{}  {at}{who} {text}", record.id)
 }
 
-/// Everything about a record that is not on its line.
+/// Everything about a record that [`brief`] leaves out.
 pub(super) fn details(record: &Record) -> String {
     let (status, other) = status(record.status);
     let mut parts = vec![
@@ -167,7 +167,7 @@ fn said(record: &Record) -> Option<String> {
     })
 }
 
-/// Whether a record is superseded at a time that is still to come: until then it is valid.
+/// Whether a record will be superseded at a time in the future. Until then it is valid.
 pub(super) fn is_superseded_later(record: &Record) -> bool {
     matches!(record.status, RecordStatus::Superseded { .. })
         && record

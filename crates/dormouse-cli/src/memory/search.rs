@@ -79,8 +79,8 @@ pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, Com
     Ok(memory.exit())
 }
 
-/// The listener with this id or name. Somebody unknown hears what everyone may hear, which is easily mistaken for the
-/// answer, so this is said.
+/// The listener with this id or name. An unknown listener may hear only what is public. That result is easily
+/// misunderstood, so the command says so.
 fn listener(memory: &Memory, who: &str) -> Result<EntityId, CommandError> {
     match find(memory, who) {
         Ok(id) => Ok(id),
@@ -95,7 +95,7 @@ fn listener(memory: &Memory, who: &str) -> Result<EntityId, CommandError> {
                 meant => format!("did you mean {}?", meant.join(" or ")),
             };
             remark(&format!(
-                "nobody with the id or name {who:?} is known; this is what a stranger may hear. {meant}"
+                "nobody with the id or name {who:?} is known, so this is what a stranger may hear. {meant}"
             ));
             Ok(id)
         }
@@ -196,7 +196,7 @@ fn parts(parts: &[(&'static str, f32)]) -> String {
     parts.join(", ")
 }
 
-/// Prints what the records themselves do not show.
+/// Prints remarks about the search as a whole.
 fn remark_on(summary: &Summary) {
     if summary.found == 0 {
         remark("no record matches");

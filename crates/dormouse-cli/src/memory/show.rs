@@ -47,7 +47,7 @@ impl<'a> From<&'a Record> for RecordItem<'a> {
     }
 }
 
-/// Prints the requested records, one per line. Keeps one page of them, or the last ones, in memory.
+/// Prints the requested records, one per line. Holds only one page of records, or the last ones, in memory.
 pub(super) async fn list(file: &MemoryFile, asked: &List) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let memory = file.view(printing).await?;
@@ -114,7 +114,7 @@ fn shown(why: &Why) -> Vec<String> {
     lines
 }
 
-/// Why a record has no words any more, if it has none.
+/// Why a record has no words any more; `None` if it has words.
 pub(super) fn lost_words(why: &Why) -> Option<String> {
     let id = why.record.id;
     if !why.record.text.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn lost_words(why: &Why) -> Option<String> {
             "record {id} was erased from the memory; `dormouse forget --record {id}` takes its words out of the log, too"
         ),
         false => format!(
-            "the words of record {id} were forgotten: they are in no file any more, and nothing brings them back. \
+            "the words of record {id} were forgotten: they are in no file any more and cannot be restored. \
              `dormouse log show` says who had them forgotten, and why"
         ),
     })
@@ -178,7 +178,7 @@ fn reasons(why: &Why) -> Vec<String> {
             event(source.id)
         ));
     }
-    // An act that said nothing is a source, and no record.
+    // An act without words is a source, but not a record.
     let is_record = |origin: &RecordId| why.sources.iter().any(|source| source.id == *origin);
     let sources = &why.record.provenance.derived_from;
     for source in sources.iter().filter(|source| !is_record(source)) {
@@ -251,7 +251,7 @@ fn numbers(item: &StatsItem) -> Vec<String> {
     if let EncoderState::Other { configured, .. } = &item.encoder {
         let model = &configured.model;
         lines.push(format!(
-            "{model} is another encoder: `dormouse memory migrate` goes over to it"
+            "{model} is another encoder: `dormouse memory migrate` changes to it"
         ));
     }
     lines

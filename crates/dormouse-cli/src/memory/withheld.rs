@@ -1,4 +1,4 @@
-//! The turns in which a record was left out, because not everybody who heard the answer was party to it.
+//! The turns in which a record was left out, because not everybody who heard the answer perceived it.
 
 use dormouse_contracts::{Audience, ReadEvents, Seq, each_event};
 use dormouse_engine::{Event, ReplayError};
@@ -19,9 +19,9 @@ pub(super) struct WithheldTurn {
     at: String,
     /// The message that was answered.
     message: Seq,
-    /// Who was party to the message, and so hears the answer.
+    /// Who perceived the message, and therefore hears the answer.
     listeners: Audience,
-    /// Who was party to the record then.
+    /// The audience of the record at that time.
     audience: Audience,
 }
 

@@ -54,7 +54,7 @@ pub(crate) enum PlayError {
 }
 
 impl PlayError {
-    /// The error of composing a host in this folder, with what to do about it.
+    /// An error while the host is opened, with what to do about it.
     pub(crate) fn composing(data: &DataFolder, error: HostError) -> Self {
         match error {
             HostError::Mismatch(source) => {

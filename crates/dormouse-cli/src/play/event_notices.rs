@@ -24,7 +24,8 @@ pub(super) enum Addressee {
     },
 }
 
-/// Prints events until there are no more, or until the last one that `last` names. A reader that is slow does not keep the assistant waiting.
+/// Prints events until there are no more, or until the one that `last` names. A slow reader does not delay the
+/// assistant.
 pub(super) async fn print_events(
     mut events: Tail,
     addressee: Addressee,
@@ -70,7 +71,7 @@ async fn reached(last: &mut watch::Receiver<Option<Seq>>, position: Seq) {
     }
 }
 
-/// What earlier events mean for the next one.
+/// What has to be remembered of earlier events.
 #[derive(Debug, Default)]
 struct Before {
     /// How the model failed in the tick under way.
@@ -152,7 +153,7 @@ fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> 
             "{name} is stopped: {}. Messages are kept; /clear lets it go on (when this program has ended, `{clear}`).",
             describe::stop_reason(&it.cause, it.reason.as_deref())
         )),
-        // Somebody who lets it sleep, or wakes it, hears that from the command.
+        // If an operator lets it sleep or wakes it, the command itself reports that.
         Event::FellAsleep(it) if !matches!(it.author, Author::Operator(_)) => Some(format!(
             "{name} falls asleep. Somebody who talks to it wakes it."
         )),
@@ -162,7 +163,7 @@ fn failure_notice(event: &Event, before: &mut Before, addressee: &Addressee) -> 
         Event::SelfNoted(it)
             if it.kind == SelfNoteKind::Guideline && matches!(it.author, Author::Tool(_)) =>
         {
-            // Its words may come from what somebody said in private.
+            // The words are not printed, because they may come from what somebody said in private.
             let id = it.id;
             Some(format!(
                 "{name} set itself guideline {id}. `dormouse note list` shows it, and `dormouse note drop {id}` takes it back."

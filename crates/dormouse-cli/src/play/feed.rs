@@ -28,9 +28,9 @@ pub(crate) struct PlayerFeed {
     screen: Screen,
     /// The last delivery before this visit.
     before: u64,
-    /// The last delivery that was handed to the screen, or passed over.
+    /// The last delivery that was handed to the screen, or skipped.
     shown: watch::Sender<u64>,
-    /// The last delivery that the screen prints.
+    /// The last delivery that was queued at the screen.
     handed: u64,
     /// The last delivery that was printed.
     printed: watch::Sender<u64>,
@@ -62,7 +62,7 @@ impl PlayerFeed {
         loop {
             match self.show_next().await {
                 Ok(Shown::All) => failures = 0,
-                // The task that notices that nobody reads ends the visit.
+                // Another task notices that nobody reads the output, and ends the visit.
                 Ok(Shown::NobodyReads) => std::future::pending().await,
                 Err(error) if failures >= PATIENCE => return error,
                 Err(error) => {
@@ -95,7 +95,7 @@ impl PlayerFeed {
         }
     }
 
-    /// Hands perceptions to the screen. Of what was forgotten nothing is left to print.
+    /// Hands perceptions to the screen. Skips those whose words were forgotten.
     async fn show(&mut self, perceived: &[Perception]) -> Shown {
         for perception in perceived {
             let number = perception.attested.delivery.number;

@@ -1,4 +1,4 @@
-//! A visit to an assistant that lives already, over the control socket. It ends without ending the assistant.
+//! A visit over the control socket to an assistant that already runs. It ends without ending the assistant.
 
 use std::{
     io,
@@ -29,7 +29,7 @@ use crate::{
     screen::{Format, Screen, Surface},
 };
 
-/// How long the end of the program waits for the line under way.
+/// How long the shutdown of the program waits for the line under way.
 const LINE: Duration = Duration::from_millis(500);
 
 /// A visitor at the other end of the control socket.
@@ -48,7 +48,7 @@ pub(crate) struct Guest {
     pub(crate) gone: watch::Receiver<bool>,
     /// Set when the program puts its assistants away.
     pub(crate) ending: watch::Receiver<bool>,
-    /// Where things are for a command of the visitor.
+    /// The places of files for commands of the visitor.
     pub(crate) places: Places,
 }
 
@@ -187,7 +187,8 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
         true => timeout(HASTE, close).await.unwrap_or(Ok(())),
         false => close.await,
     };
-    // Who is cut off, or does not wait for an answer, stays: the answer is kept for the next visit.
+    // A visitor who is cut off, or does not wait for an answer, stays in the world, so that the answer is kept for the
+    // next visit.
     let has_left = matches!(ended, Ok(VisitEnd::Rest(_) | VisitEnd::Quit));
     if has_left
         && handle.status().waiting == 0
@@ -228,7 +229,7 @@ async fn type_lines(
     Ok(VisitEnd::Quit)
 }
 
-/// Waits until the program ends and the line under way has had time enough.
+/// Waits until the program ends and the line under way has had enough time.
 async fn must_end(ending: watch::Receiver<bool>, leaving: &watch::Sender<bool>) {
     is_set(ending).await;
     leaving.send_replace(true);

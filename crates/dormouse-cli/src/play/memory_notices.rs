@@ -1,4 +1,4 @@
-//! Notices about a memory that cannot take in new events.
+//! Notices about a memory that cannot read new events.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{Event, RecallFailure, catch_up};
@@ -36,7 +36,7 @@ impl MemoryNotices {
         };
         match recollected.failure {
             Some(RecallFailure::Memory) if !self.is_failing => {
-                // The event does not say why. If catching up works by now, there is nothing to report.
+                // The event does not contain the error. If catching up succeeds now, there is nothing to report.
                 let error = catch_up(&self.log, &self.key, &self.memory).await.err()?;
                 self.is_failing = true;
                 Some(format!(

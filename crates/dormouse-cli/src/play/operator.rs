@@ -31,9 +31,9 @@ use crate::{
 /// Whether the session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// It goes on.
+    /// It continues.
     Go,
-    /// Somebody asked to leave.
+    /// The player asked to leave.
     Quit,
 }
 
@@ -158,7 +158,7 @@ impl Operator {
         }
     }
 
-    /// Lets the model be called at once, both by the guards around it and by the assistant.
+    /// Ends the pauses of the model, both in its guards and in the assistant.
     async fn retry(&self) -> String {
         for model in &self.models {
             model.guard().configuration_changed();
@@ -172,7 +172,7 @@ impl Operator {
         }
     }
 
-    /// What a command of the program prints for the player. It works on what this program has open.
+    /// Carries out a command of the program for the player, with the files that are open here, and returns its output.
     async fn program(&self, arguments: Vec<String>) -> Vec<String> {
         let printed = Arc::new(Printed::default());
         let caller = Caller {
@@ -193,7 +193,7 @@ impl Operator {
             Err(error) => return lines(&error.to_string()),
         };
         let places = self.places.clone();
-        // Commands block.
+        // Commands block, so they run on a blocking thread.
         let carried_out = move || carry_out_for(caller, || crate::carry_out(&places, command));
         let failed = match spawn_blocking(carried_out).await {
             Ok(carried_out) => carried_out.err().and_then(|failure| failure.report),
@@ -247,7 +247,7 @@ impl Operator {
     }
 }
 
-/// What a command prints, on standard output and on standard error, in its order.
+/// The output of a command, standard output and standard error in their order.
 #[derive(Debug, Default)]
 struct Printed(Mutex<Vec<u8>>);
 

@@ -1,4 +1,5 @@
-//! The other assistants of the folder that a visitor speaks to. They wake for it, and the visit waits for their answers.
+//! Other assistants of the folder that a visitor speaks to. They are woken for that, and the visit waits for their
+//! answers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,19 +16,19 @@ use tokio::time::{Instant, timeout_at};
 use super::visited::Visited;
 use crate::grammar::listed;
 
-/// How long a visit waits for answers of others than the assistant that is visited.
+/// How long a visit waits for answers of assistants other than the visited one.
 pub(super) const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(120);
 
-/// The assistants of a host besides the one that is visited.
+/// The assistants of a host, except the visited one.
 #[derive(Debug)]
 pub(super) struct Others {
     host: Host,
     visited: AssistantId,
     /// In lower case.
     visited_name: String,
-    /// All assistants of the folder by key and by name, in lower case, once one was looked for.
+    /// All assistants of the folder by key and by name, in lower case. Filled when one is first looked up.
     known: Option<BTreeMap<String, Known>>,
-    /// Those who were spoken to. They stay awake until the visit ends.
+    /// The assistants that were spoken to. They stay awake until the visit ends.
     awake: BTreeMap<AssistantId, Other>,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Known {
 #[derive(Debug)]
 struct Other {
     resident: Resident,
-    /// The last delivery that it has to hear before it can be at rest.
+    /// The last delivery that it must receive before it can be at rest.
     sent: u64,
 }
 
@@ -56,10 +57,10 @@ impl Others {
         }
     }
 
-    /// Wakes those whom an act is directed to.
+    /// Wakes the assistant to which an act is directed.
     pub(super) async fn wake_for(&mut self, act: &Act) {
         let called = match act {
-            // Most lines are for the assistant that is visited, and need no look at the others.
+            // Most lines are for the visited assistant. For these the others are not looked up.
             Act::SayTo { to, .. } | Act::Whisper { to, .. } | Act::Page { to, .. }
                 if to.to_lowercase() == self.visited_name =>
             {
@@ -74,14 +75,14 @@ impl Others {
         };
         for key in called {
             match self.wake(&key).await {
-                // It hears nothing until it is restored.
+                // An archived assistant hears nothing until it is restored.
                 Ok(()) | Err(HostError::Archived { .. }) => {}
                 Err(error) => tracing::warn!(%error, assistant = %key, "it cannot be woken"),
             }
         }
     }
 
-    /// Wakes an assistant for the rest of the visit. One that is new enters the world by that.
+    /// Wakes an assistant for the rest of the visit. A new one enters the world.
     pub(super) async fn wake(&mut self, key: &AssistantId) -> Result<(), HostError> {
         if *key == self.visited || self.awake.contains_key(key) {
             return Ok(());
@@ -92,7 +93,7 @@ impl Others {
         Ok(())
     }
 
-    /// Notes what they hear of an act.
+    /// Notes which deliveries they get from an act.
     pub(super) fn note(&mut self, acted: &Acted) {
         for other in self.awake.values_mut() {
             let heard = acted.deliveries.iter();
@@ -101,8 +102,9 @@ impl Others {
         }
     }
 
-    /// Waits until they have dealt with everything, and until no task that one of them or the visited assistant gave to another
-    /// is open. Returns whether there was anything to wait for, or, if it takes longer than until `late`, who is not at rest.
+    /// Waits until they have handled everything, and until every task that one of them or the visited assistant gave
+    /// away has ended. Returns whether there was anything to wait for. If that is not over at `late`, returns who is
+    /// not at rest.
     pub(super) async fn rest(&mut self, visited: &Handle, late: Instant) -> Result<bool, String> {
         let mut waited = false;
         for other in self.awake.values_mut() {
@@ -134,11 +136,11 @@ impl Others {
         })
     }
 
-    /// A name that one has and that is the key of another means the key.
+    /// If a text is the name of one assistant and the key of another, the key takes precedence.
     async fn all_known(&self) -> BTreeMap<String, Known> {
         let (mut by_key, mut by_name) = (BTreeMap::new(), BTreeMap::new());
         for (key, _) in self.host.known().unwrap_or_default() {
-            // One whose life cannot be read is reported when it is woken.
+            // An assistant whose log cannot be read is reported when it is woken.
             let found = Box::pin(self.host.look_up(&key)).await;
             let name = found.map_or_else(|_| key.to_string(), |found| found.name);
             let known = Known { key, name };
@@ -162,7 +164,7 @@ impl Others {
 }
 
 impl Other {
-    /// Waits until it is at rest. Returns whether it was not, and has dealt with everything since.
+    /// Waits until it is at rest. Returns whether there was anything to wait for.
     async fn rest(&mut self) -> bool {
         let was_busy = self.sent > 0 || self.resident.handle().status().waiting > 0;
         if !was_busy {
@@ -177,7 +179,7 @@ impl Other {
                 .await,
         );
         let rest = self.resident.handle().at_rest().await;
-        // Only now: a caller that gave up before waits for the same again.
+        // Reset only now, so that a caller that gave up before will wait for the same delivery again.
         self.sent = 0;
         rest == Rest::Settled
     }
@@ -188,7 +190,7 @@ async fn tasks_end(mut handle: Handle) -> bool {
     let mut waited = false;
     loop {
         let state = handle.inspect().await;
-        // One that is stopped does not hear how they end.
+        // A stopped assistant does not learn how its tasks end.
         if state.is_none_or(|state| state.stop.is_on() || state.delegations.open().next().is_none())
         {
             return waited;

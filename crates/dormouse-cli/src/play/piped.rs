@@ -1,7 +1,7 @@
 //! Input that is not a terminal: one line is one act, and the end of input waits for pending answers.
 //!
-//! Lines are read ahead of the one that is carried out, within [`LINES_AHEAD`] and [`BYTES_AHEAD`], so that a command
-//! acts as soon as it is read. Other lines keep their order.
+//! Up to [`LINES_AHEAD`] lines and [`BYTES_AHEAD`] bytes are read ahead, so that a command to the program acts as soon
+//! as it is read. Other lines keep their order.
 
 use std::{
     io::{self, BufReader},
@@ -140,7 +140,7 @@ fn command_at_once(line: &io::Result<Line>, assistant: &str) -> Option<Command> 
     }
 }
 
-/// How many bytes of the queue's room a line takes. No line takes more than all of it.
+/// How many bytes of the queue a line takes, at most the whole queue.
 fn length(line: &io::Result<Line>) -> u32 {
     let text = line.as_ref().ok().and_then(|line| line.text.as_ref().ok());
     let bytes = text.map_or(0, String::len).min(BYTES_AHEAD);
@@ -171,7 +171,7 @@ async fn carry_out(
         }
         if pace == Pace::InTurn && !session.is_leaving() {
             phase.send_replace(Phase::Waiting);
-            // However the assistant comes to rest (even stopped or switched off), the next line is carried out.
+            // The next line is carried out even if the assistant is at rest because it is stopped or switched off.
             session.settle_or_leave().await;
         }
         if queued.is_empty() {
@@ -214,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// How many lines of this length are read ahead if none is carried out.
+    /// How many lines of this length are read ahead while none is carried out.
     async fn read_ahead_of(length: usize) -> usize {
         let (queue, mut queued) = Queue::new(watch::Sender::new(Phase::Idle));
         let flood = async {
@@ -225,7 +225,7 @@ mod tests {
                 }
             }
         };
-        // It waits only once there is no room.
+        // The call waits only when the queue is full.
         select! {
             biased;
             () = unconstrained(flood) => {}

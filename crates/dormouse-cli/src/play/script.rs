@@ -1,7 +1,7 @@
-//! `dormouse play --script FILE`: several visitors, whose words and times are in a file.
+//! `dormouse play --script FILE`: a file says what several visitors say, and when.
 //!
-//! The clock stands still except between two lines, the model is the offline one, and the assistants live one after the other.
-//! So a script in an empty folder always leads to the same log, its times and ids included.
+//! The clock advances only between two lines, the model is the offline one, and the assistants run one after the other.
+//! So a script in an empty folder always produces the same log, including times and ids.
 
 use std::{
     collections::BTreeMap,
@@ -49,10 +49,10 @@ mod lines;
 pub(crate) use lines::ScriptError;
 use lines::{Deed, ScriptLine, VisitScript};
 
-/// The author of what a script decides.
+/// The author of the events that a script causes.
 const AUTHOR: &str = "script";
 
-/// Time as a script tells it, in microseconds since 1970.
+/// The time of the script, in microseconds since 1970.
 #[derive(Debug)]
 struct ScriptClock(AtomicI64);
 
@@ -62,7 +62,7 @@ impl Clock for ScriptClock {
     }
 }
 
-/// In place of random numbers, which would spread retries: the offline model never has to be asked again.
+/// A constant instead of random numbers. They only spread retries, and the offline model needs no retry.
 #[derive(Debug)]
 struct Middle;
 
@@ -101,7 +101,7 @@ pub(super) fn run(places: &Places, file: &Path, json: bool) -> Result<Exit, Play
     }))
 }
 
-/// The settings of a host that depends on nothing but its folder and this clock.
+/// The settings of a host whose behaviour depends only on its folder and this clock.
 fn settings(config: &Config, clock: &Arc<ScriptClock>) -> Result<HostSettings, PlayError> {
     let environment = provider::environment();
     let selection = ModelSelection {
@@ -143,7 +143,7 @@ async fn play(
     Ok(())
 }
 
-/// Everybody in the script.
+/// All characters of the script.
 struct Stage {
     host: Host,
     clock: Arc<ScriptClock>,
@@ -160,14 +160,14 @@ impl Stage {
         PlayError::composing(self.host.folder(), error)
     }
 
-    /// Creates the residents of the script, and lets everybody who lives in the folder move in.
+    /// Creates the residents of the script, and starts all assistants of the folder.
     async fn move_in(&mut self, script: &VisitScript) -> Result<(), PlayError> {
         let known = self.host.known().map_err(|error| self.failed(error))?;
         for (key, seq) in &known {
             self.check_time(script.begin, key, *seq).await?;
         }
         for (key, persona) in &script.residents {
-            // A script can be played again in a folder in which its residents live already.
+            // The residents may already exist, if the script is played again in the same folder.
             if known.iter().any(|(it, _)| it == key) {
                 continue;
             }
@@ -231,7 +231,7 @@ impl Stage {
         self.settle().await
     }
 
-    /// Lets time go by until this moment. What becomes due on the way happens at its own moment.
+    /// Advances the clock to this moment. What becomes due before happens at its own moment.
     async fn pass(&mut self, until: Timestamp) -> Result<(), PlayError> {
         loop {
             let due = self.residents.values().filter_map(|(_, due)| *due).min();
@@ -245,7 +245,7 @@ impl Stage {
         }
     }
 
-    /// Lets the assistants live, one after the other, until nobody has anything to do, and prints what the visitors perceived.
+    /// Runs the assistants one after the other until none has anything to do, and prints what the visitors perceived.
     async fn settle(&mut self) -> Result<(), PlayError> {
         loop {
             let mut is_quiet = true;
@@ -280,12 +280,12 @@ impl Stage {
     async fn live_through(&self, key: &AssistantId) -> Result<Option<Timestamp>, PlayError> {
         let due = Box::pin(self.host.live_through(key)).await;
         let due = due.map_err(|error| self.failed(error))?;
-        // What could not be done now would be tried for ever at a moment that does not pass.
+        // The clock stands still, so what could not be done now would be retried forever at the same moment.
         let soon = self.clock.now().plus(Duration::from_secs(1));
         Ok(due.map(|due| due.max(soon)))
     }
 
-    /// Hands over what it gave to others, or did for them. They have something to do at once.
+    /// Carries its tasks and results to the other assistants, which then have something to do at once.
     async fn carry_tasks(&mut self, key: &AssistantId) -> Result<(), PlayError> {
         let stirred = self.host.carry_tasks(key).await;
         for other in stirred.map_err(|error| self.failed(error))? {
@@ -329,7 +329,7 @@ impl Stage {
         }
     }
 
-    /// As text, the acts of several people are distinguished by their names.
+    /// In text output, acts of several visitors are distinguished by their names.
     fn of_somebody(&self, mut own: OwnAct) -> OwnAct {
         if let Format::Text(_) = self.format {
             own.seen = format!("({}) {}", own.by, own.seen);

@@ -28,7 +28,7 @@ pub(super) mod surroundings;
 
 use surroundings::{Meaning, meaning, refusal};
 
-/// Whether a command may act now: it never overtakes a line that is about to reach the world.
+/// What the session is doing. A command must not overtake a line that is about to reach the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// There is no line.
@@ -39,7 +39,7 @@ pub(super) enum Phase {
     Waiting,
 }
 
-/// What becomes of a line that the world cannot take at the moment.
+/// What happens to a line that the world cannot accept at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unwritten {
     /// The player learns why, and can type it again.
@@ -57,7 +57,7 @@ pub(super) struct Session {
     screen: Screen,
     resident: Character,
     others: Others,
-    /// The name of whom plain lines are said to.
+    /// The name of the assistant to which plain lines are said.
     addressee: String,
     player: Character,
     pumped: watch::Receiver<Pumped>,
@@ -68,7 +68,7 @@ pub(super) struct Session {
     unwritten: Unwritten,
     /// The line that waits for the world, and why.
     stuck: Option<StuckLine>,
-    /// Whether a line was meant as a command that does not exist, or names somebody who does not.
+    /// Whether a line was meant as a command that does not exist, or names somebody who does not exist.
     misread: bool,
     last_line: watch::Sender<u64>,
     /// Whether the visit has to end after the line under way.
@@ -192,7 +192,7 @@ impl Session {
         Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
     }
 
-    /// Whether a line from a pipe was no line of a visit. At a terminal somebody has seen what was refused.
+    /// Whether a line from a pipe was not a valid line. At a terminal the player has seen the refusal.
     pub(super) fn is_misread(&self) -> bool {
         self.misread && self.unwritten == Unwritten::Waits
     }
@@ -290,8 +290,8 @@ impl Session {
         Flow::Go
     }
 
-    /// Has the world carry out an act. While the world cannot be written, a line from a pipe waits, because nobody is
-    /// there to type it again.
+    /// Asks the world to carry out an act. While the world cannot be written, a line from a pipe waits, because nobody
+    /// could type it again.
     async fn carried_out(&mut self, number: u64, act: Act) -> Result<Acted, ActError> {
         let mut failures = 0;
         loop {
@@ -374,7 +374,7 @@ impl Session {
         }
     }
 
-    /// Waits until the assistant has taken in everything the player did, or accepts nothing at the moment.
+    /// Waits until the assistant has received everything the player did, or accepts nothing at the moment.
     pub(super) async fn hand_over(&mut self) {
         let sent = self.sent;
         let taken_in = |pumped: &Pumped| pumped.done >= sent || pumped.held;
@@ -382,13 +382,13 @@ impl Session {
         drop(self.pumped.wait_for(taken_in).await);
     }
 
-    /// Waits until the assistant has come to rest, and those whom the player spoke to, or who were given a task.
+    /// Waits until the assistant is at rest, and also all others that the player spoke to or that were given a task.
     async fn rest(&mut self) -> Rest {
         let late = Instant::now() + PATIENCE_WITH_OTHERS;
         loop {
             let rest = self.rest_of_resident().await;
             match self.others.rest(&self.handle, late).await {
-                // Meanwhile the assistant may have been told something.
+                // Meanwhile the assistant may have received something.
                 Ok(true) if rest != Rest::Gone => {}
                 Ok(_) => return rest,
                 Err(who) => {
@@ -420,7 +420,7 @@ impl Session {
             if !held && self.nothing_after(done).await {
                 return rest;
             }
-            // The assistant may perceive its own acts; it hears that, too, before the end.
+            // The assistant may perceive its own acts. It must receive those, too, before the end.
             if self
                 .pumped
                 .wait_for(|pumped| pumped.done > done || pumped.held != held)

@@ -28,7 +28,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     printing: JoinSet<()>,
-    /// Set at the end of a visit to an assistant that lives on: the last event that is printed.
+    /// The last event to print. Set at the end of a visit if the assistant keeps running.
     last: watch::Sender<Option<Seq>>,
 }
 
@@ -50,7 +50,7 @@ impl Tasks {
         ));
     }
 
-    /// Prints each message that an assistant which lives already accepts from now on.
+    /// Prints each message that an already running assistant accepts from now on.
     pub(super) fn print_accepted(
         &mut self,
         mut accepted: broadcast::Receiver<(Perception, Accepted)>,
@@ -77,7 +77,7 @@ impl Tasks {
         });
     }
 
-    /// Says what was learnt about models.
+    /// Prints what was learnt about models.
     pub(super) fn report_learning(
         &mut self,
         mut learnt: mpsc::UnboundedReceiver<LearningNotice>,
@@ -123,7 +123,7 @@ impl Tasks {
         });
     }
 
-    /// Says when the log cannot be written, and when it can be written again.
+    /// Prints when the log cannot be written, and when it can be written again.
     pub(super) fn report_stalls(&mut self, mut handle: Handle, name: String, screen: Screen) {
         self.printing.spawn(async move {
             let mut was_stalled = false;
@@ -140,7 +140,7 @@ impl Tasks {
         });
     }
 
-    /// Says when another model answers than before.
+    /// Prints when another model takes over.
     pub(super) fn report_switches(
         &mut self,
         mut switches: mpsc::UnboundedReceiver<ModelSwitch>,
@@ -154,7 +154,7 @@ impl Tasks {
         });
     }
 
-    /// Waits until everything about the assistant, which has ended, is printed.
+    /// Waits until everything about the assistant is printed. The assistant has ended.
     pub(super) async fn end(mut self) {
         while let Some(ended) = self.printing.join_next().await {
             if let Err(error) = ended {
@@ -163,7 +163,7 @@ impl Tasks {
         }
     }
 
-    /// Waits until everything up to this event of an assistant that lives on is printed.
+    /// Waits until everything up to this event is printed. The assistant keeps running.
     pub(super) async fn end_at(mut self, last: Seq) {
         self.last.send_replace(Some(last));
         // Only the task that prints events ends by itself.

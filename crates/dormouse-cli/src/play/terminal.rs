@@ -34,7 +34,7 @@ const QUICK: Duration = Duration::from_millis(200);
 /// The time after which a notice says that the assistant is thinking.
 const SLOW: Duration = Duration::from_millis(400);
 
-/// The terminal. The thread that reads lines takes its editor.
+/// The terminal. Its editor is moved to the thread that reads lines.
 pub(crate) struct Terminal {
     editor: Option<DefaultEditor>,
     history: PathBuf,
@@ -92,7 +92,7 @@ impl Terminal {
         {
             tracing::warn!(%error, "the history could not be read");
         }
-        // Some terminals can only print; lines then simply follow each other.
+        // Some terminals cannot print above the line. Then lines simply follow each other.
         let printer = editor
             .create_external_printer()
             .ok()
@@ -117,7 +117,7 @@ impl Terminal {
         Arc::clone(&self.surface) as _
     }
 
-    /// Restores the terminal, even while a line is being typed. If the terminal takes no output, this waits no longer
+    /// Restores the terminal, even while a line is being typed. If the terminal accepts no output, this waits no longer
     /// than `patience`.
     pub(super) fn restore(self, reader: &Reader, patience: Duration) {
         // If the reader was given up, the writer still holds the surface.
@@ -127,7 +127,7 @@ impl Terminal {
         }
     }
 
-    /// The same while nothing else is printed.
+    /// Restores the terminal if nothing else uses it.
     pub(crate) fn leave(self, patience: Duration) {
         self.mode.give_back();
         within(patience, move || leave_line(&self.surface));
@@ -195,7 +195,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the line in the editor, and the mode that marks pasted text.
+/// Ends the line in the editor, and the mode that marks pasted text.
 fn leave_line(surface: &Mutex<TerminalSurface>) {
     if lock(surface).printer.is_some() {
         let mut out = io::stdout().lock();
@@ -293,8 +293,8 @@ pub(super) fn prompt(status: &Status) -> String {
     )
 }
 
-/// Says that the assistant is thinking if that takes longer than a moment, once for each such time. The prompt on the
-/// screen may say something else, because it is as old as the last typed line.
+/// Prints that the assistant is thinking, once each time that takes longer than a moment. The prompt on the screen may
+/// be outdated, because it is as old as the last typed line.
 pub(super) async fn follow_status(mut handle: Handle, name: &str, screen: Screen) {
     let mut reported = false;
     loop {

@@ -67,7 +67,7 @@ impl VisitEnd {
         }
     }
 
-    /// The exit code of a visit in which a line was no line of a visit, or was not, or the error that ended it.
+    /// The exit code of a visit, or the error that ended it. `is_misread` says whether a line was not valid.
     pub(super) fn exit_of(&self, is_misread: bool) -> Result<Exit, PlayError> {
         Ok(match self.exit()? {
             Exit::Success if is_misread => Exit::Usage,
@@ -86,7 +86,7 @@ impl VisitEnd {
 }
 
 impl Waiting {
-    /// What the last line says if the player leaves.
+    /// The reason in the last line if the player leaves.
     fn left(&self) -> End {
         match &self.activity {
             Activity::Stopped(_) => End::Stopped,

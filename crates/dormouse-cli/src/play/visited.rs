@@ -60,7 +60,7 @@ impl Visited {
         Ok((visited, woken, host))
     }
 
-    /// Lets the visitor enter the world of an assistant that is already running.
+    /// Lets the visitor enter the world of an assistant that already runs.
     pub(super) async fn of(
         host: &Host,
         places: Places,
@@ -97,7 +97,7 @@ pub(super) async fn key_of(
     }
 }
 
-/// Lets somebody of this name into the world.
+/// Lets a visitor with this name into the world.
 pub(super) async fn admit(world: &Sandbox, player: &str) -> Result<Character, HostError> {
     let player = Character {
         id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,

@@ -1,4 +1,4 @@
-//! What is still open when a visit ends: which messages, what will be done about them, and why that was not done.
+//! The messages that are still open when a visit ends, what will happen to them, and why they still wait.
 
 use dormouse_contracts::{Perception, Sender, Seq, SourceKind};
 use dormouse_engine::{Activity, Heard, State, Trigger, Turn};
@@ -27,7 +27,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// The messages that wait in this state and in the world. `unheard` are perceptions that the assistant has not
-    /// taken in.
+    /// received.
     pub(super) fn new(activity: Activity, state: Option<&State>, unheard: &[Perception]) -> Self {
         let accepted = state.into_iter().flat_map(accepted);
         let unheard = unheard.iter().filter(|it| asks_for_an_answer(it));
@@ -87,8 +87,8 @@ fn unaccepted(perception: &Perception) -> OpenMessage {
     }
 }
 
-/// Whether a perception is a message to the assistant, judged by how it was said. Its classification is decided when
-/// the assistant takes it in.
+/// Whether a perception is a message to the assistant, judged by how it was said. It is classified only when the
+/// assistant receives it.
 fn asks_for_an_answer(perception: &Perception) -> bool {
     let attested = &perception.attested;
     let is_direct = matches!(

@@ -26,7 +26,7 @@ pub(crate) struct ProviderFlags {
 }
 
 impl ProviderFlags {
-    /// Whether nothing is asked for.
+    /// Whether no flag is given.
     pub(crate) fn is_default(&self) -> bool {
         let Self {
             provider,
@@ -37,7 +37,7 @@ impl ProviderFlags {
         provider.is_none() && model.is_none() && base_url.is_none() && tool_calling.is_none()
     }
 
-    /// The same as the host takes it.
+    /// The flags in the form that the host takes.
     pub(crate) fn selection(&self) -> ModelSelection {
         ModelSelection {
             provider: self.provider,

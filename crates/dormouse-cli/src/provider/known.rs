@@ -134,7 +134,7 @@ impl Prices {
     }
 }
 
-/// An amount without the zeros at its end, with cents at least.
+/// An amount without trailing zeros, but with at least two decimals.
 fn dollars(amount: Usd) -> String {
     let text = amount.to_string();
     let bare = text.trim_end_matches('0');

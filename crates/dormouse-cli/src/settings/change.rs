@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
 };
 
-/// A setting cannot be changed so.
+/// A setting cannot be changed in this way.
 #[derive(Debug, thiserror::Error)]
 enum ChangeError {
     #[error("VALUE: {0}")]
@@ -43,7 +43,7 @@ struct ChangedLine<'a> {
     new: Option<&'a Value>,
 }
 
-/// Gives the setting this value, unless it has it already.
+/// Sets the value, unless the setting already has it.
 pub(super) fn set(
     log: &AssistantLog,
     config: &Config,
@@ -53,7 +53,7 @@ pub(super) fn set(
     printing: Printing,
 ) -> Result<(), CommandError> {
     let effective = config.read_for(&log.key, &log.state).0;
-    // Whether it can be changed at all comes before what it can be.
+    // First check whether it can be changed at all, then the value.
     setting.may_be_changed().map_err(ChangeError::Refused)?;
     let value = setting.read(text).map_err(ChangeError::Value)?;
     if !setting.can_be_shown(text) {
@@ -77,7 +77,7 @@ pub(super) fn unset(
     printing: Printing,
 ) -> Result<(), CommandError> {
     let changed = log.state.changed_settings.get(&setting.name);
-    // The file does not say who another assistant is, and its log says what it was before.
+    // The file describes only one assistant. For any other one, the log has the former value.
     let is_of_its_log = setting.name.starts_with("assistant.") && config.assistant.key() != log.key;
     let new = changed
         .filter(|_| is_of_its_log)

@@ -93,7 +93,7 @@ impl SettingLine {
         format!("{}{aliases} = {}{from}", self.name, self.value())
     }
 
-    /// Everything that can be said of it, over several lines.
+    /// Everything about it, in several lines.
     pub(super) fn in_full(&self) -> Vec<String> {
         let origin = self.origin.as_ref().map(ToString::to_string);
         let from = origin.unwrap_or_else(|| "the default".to_owned());

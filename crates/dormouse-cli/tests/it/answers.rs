@@ -25,7 +25,7 @@ fn impatient() -> Home {
     home
 }
 
-/// A server that answers POISON in an odd way, and anything else well.
+/// A server that answers the word POISON with `poison`, and anything else correctly.
 fn poisoned(poison: impl Fn() -> String + Send + 'static) -> Server {
     Server::scripted(move |request| {
         if request.message().contains("POISON") {
@@ -79,7 +79,7 @@ fn a_message_that_the_server_always_fails_for_keeps_no_other_waiting() {
         let watched = watch(&child);
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"POISON\nHello!\n").unwrap();
-        // The failing message is tried for minutes; what matters is who is answered meanwhile.
+        // The failing message is tried for minutes. The test checks who gets an answer meanwhile.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut before = Vec::new();
         let answered = lines.any(|line| {
@@ -103,7 +103,7 @@ fn a_message_that_always_fails_is_given_up_and_reported_to_its_sender_and_the_op
     let settings = "[limits]\ntick_rate = 1\nmax_consecutive_errors = 2\ngive_up_after = 1\n\
                     [provider]\nretry_for = 1\n";
     home.write("dormouse.toml", settings);
-    // It takes so long that no more than two attempts are made in a call, and the service is not left alone.
+    // It takes so long that a call makes at most two attempts, and the circuit stays closed.
     let server = poisoned(|| {
         let (_open, timer) = mpsc::channel::<()>();
         let _timed_out = timer.recv_timeout(Duration::from_millis(600));
@@ -181,7 +181,7 @@ fn a_long_answer_is_said_in_parts_and_a_longer_one_ends_with_a_notice() {
 
 #[test]
 fn listeners_of_a_truncated_answer_are_informed_that_it_goes_on() {
-    // The world does not take the second part: nothing in it can be seen.
+    // The world refuses the second part, because it has no visible character.
     let story = format!(
         "{}\n{}\nThe end.",
         "x".repeat(3_998),

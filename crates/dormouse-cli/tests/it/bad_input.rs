@@ -111,7 +111,7 @@ fn an_unknown_command_names_the_known_ones() {
         reason.contains("\"/exit\"") && reason.contains("/quit"),
         "{reason}"
     );
-    // What follows is carried out, and the code says that something was not.
+    // The next lines are carried out, and the exit code says that one was not.
     assert_eq!(home.play("/exit\nsay still here\n").code, Some(2));
     assert_eq!(run.code, Some(2));
 }

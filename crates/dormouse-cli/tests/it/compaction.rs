@@ -9,7 +9,7 @@ use crate::program::{Home, Run};
 
 const WINDOW: u32 = 4_096;
 
-/// A visit of so many turns. In the third something is said that is asked for in the last.
+/// A visit with this many turns. The last one asks for something that the third one said.
 fn script(turns: u32) -> String {
     let mut script = "begin 2027-01-01T09:00:00Z\n".to_owned();
     for turn in 1..turns {

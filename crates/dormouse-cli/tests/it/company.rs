@@ -44,7 +44,7 @@ fn a_visit_ends_after_what_came_of_a_task() {
     home.write("dormouse.toml", "[execution]\nsub_agents_enabled = true\n");
     let told = "page Ratty = remember that the key is under the mat";
     ok(text(&home, &[], told));
-    // Everybody in the room hears it, and nobody takes the question for the answer.
+    // Everybody in the room hears the question, and the visit does not take it for the answer.
     let asked = ok(text(&home, &[], "ask Ratty where the key is\n")).out;
     assert!(
         asked.contains("rat says about what you wanted to know"),

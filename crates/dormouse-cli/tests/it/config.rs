@@ -275,7 +275,8 @@ fn settings_that_contradict_each_other_or_name_nobody_are_reported() {
         &["config", "set", "multi_action_enabled", "false"],
         "contradicts",
     );
-    // What was valid when it was changed is ignored when the file says otherwise, and each command that shows settings reports it.
+    // A change that has become invalid, because the file changed, is ignored, and each command that shows settings
+    // reports it.
     std::fs::remove_file(&file).unwrap();
     home.run(&["config", "set", "multi_action_enabled", "false"], "");
     home.write("dormouse.toml", "[execution]\nmode = \"react_loop\"\n");
@@ -365,7 +366,7 @@ fn init_writes_every_setting_commented_out_and_never_overwrites() {
             text.contains(&format!("\n#{name} = ")) || name == "prices",
             "{name}"
         );
-        // The variable that keeps these tests off embedders.
+        // These tests set the variable for the embedder, so that no server is used.
         assert!(setting["from"] == "default" || name == "embedder", "{name}");
     }
     let checked = home.run(&["config", "check"], "");

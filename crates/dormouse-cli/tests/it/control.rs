@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::program::{Home, Run, finish, watch};
 
-/// Who visits.
+/// The visitors.
 const NAMES: [&str; 3] = ["Alice", "Bob", "Carol"];
 
 /// `dormouse run`, which listens.
@@ -64,7 +64,7 @@ pub(crate) fn heard(shown: &Run, beginning: &str) -> BTreeMap<String, u32> {
     heard
 }
 
-/// How many acts were carried out. One that is refused, because somebody has come who may not hear it, is tried again.
+/// How many acts were carried out. A refused act is tried again, if somebody has come who may not hear it.
 fn said(home: &Home) -> usize {
     let events = home.run(&["log", "show", "--json"], "").of_type("event");
     let done = |event: &&Value| event.pointer("/data/outcome/done").is_some();
@@ -95,7 +95,7 @@ fn commands_reach_the_assistants_that_run_and_change_what_these_remember() {
     ok(home.run(&["log", "verify"], ""));
     let doctor = ok(home.run(&["doctor"], ""));
     assert!(!doctor.out.contains("fail"), "{}", doctor.out);
-    // What the last calls of those who run showed.
+    // The health from the last calls of the running assistants.
     for well in ["circuit closed", "dormouse: the world is reached"] {
         assert!(doctor.out.contains(well), "{}", doctor.out);
     }
@@ -346,7 +346,8 @@ fn carried_out(text: &str) -> usize {
     number.parse().unwrap()
 }
 
-/// Three visitors who are in the middle of their input when the program is ended with this signal; what each of them printed.
+/// Runs three visitors, ends the program with this signal in the middle of their input, and returns what each of them
+/// printed.
 fn interrupted(home: &Home, with: Signal) -> Vec<Run> {
     let running = Running::start(home);
     let visits: Vec<_> = NAMES
@@ -356,7 +357,7 @@ fn interrupted(home: &Home, with: Signal) -> Vec<Run> {
             // The program may end before it has read everything.
             let writing = std::thread::spawn(move || {
                 input.write_all(lines(name, 1).as_bytes()).ok();
-                // The input stays open: nobody leaves by themselves.
+                // The input stays open, so no visitor leaves before the signal.
                 input
             });
             let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -447,7 +448,7 @@ fn a_client_that_reads_nothing_or_hangs_up_delays_nobody() {
         stream
     };
     let mut silent = request("[\"play\",\"--as\",\"Silent\"]");
-    // More than the socket and the queue of what is to be printed hold; it blocks once nothing more is taken in.
+    // More than the socket and the print queue can hold. The write blocks once nothing more is accepted.
     let flood = std::thread::spawn(move || {
         for number in 1..=2_000 {
             let line = format!("{{\"line\":{{\"number\":{number},\"text\":\"/help\"}}}}\n");
@@ -501,7 +502,7 @@ fn garbage_on_the_socket_is_answered_with_what_is_wrong() {
         (
             b"{\"dormouse\":1,\"args\":[\"forget\",\"--text\",\"a\",\"--yes\"],\"folder\":\"/\"}\n"
                 .to_vec(),
-            "forgetting writes every file again",
+            "forgetting rewrites every file",
         ),
     ] {
         let answer = answer(&home, &bytes);

@@ -42,7 +42,7 @@ fn a_truncated_log_is_refused_unchanged_and_its_readable_part_can_be_salvaged() 
     home.play("remember that the cup is red\n");
     let log = home.file("log.redb");
     let length = fs::metadata(&log).unwrap().len();
-    // Which events a whole page at the end holds depends on timing; that much holds none.
+    // Which events are in a whole page at the end depends on timing. This much contains none.
     OpenOptions::new()
         .write(true)
         .open(&log)
@@ -118,7 +118,7 @@ fn a_world_older_than_the_log_is_noticed_before_a_message_is_lost() {
     home.play("say one\nsay two\nsay three\n");
     fs::copy(home.file("old.redb"), home.file("world.redb")).unwrap();
     let said = "the world is older than the log: its last delivery to dormouse is number 1, and the log remembers number 4";
-    // A second time, because the first must not have changed anything; by another player, who would be seen to arrive.
+    // Run twice, because the first run must not have changed anything. The second player would be seen to arrive.
     for player in ["Visitor", "Alice"] {
         let run = home.run(&["play", "--json", "--as", player], "say four\n");
         assert_eq!((run.code, run.out.as_str()), (Some(4), ""));
@@ -146,7 +146,7 @@ fn the_world_of_another_log_is_refused() {
     assert_eq!(run.code, Some(4));
     assert!(run.out.contains(said), "{}", run.out);
 
-    // What it advises works.
+    // Its advice works.
     fs::remove_file(home.file("world.redb")).unwrap();
     assert_eq!(home.play("Hello!\n").code, Some(0));
     assert_eq!(home.play("Hello!\n").code, Some(0));

@@ -86,7 +86,7 @@ async fn tasks_of_assistants_are_listed_from_both_sides() {
         "{open}"
     );
     assert_eq!(open.lines().count(), 1, "{open}");
-    // Another start of a program that reads the file gives them away.
+    // After a restart with this file, the assistant may give tasks away.
     home.write("dormouse.toml", "[execution]\nsub_agents_enabled = true\n");
     let status = command(&["status"]);
     assert!(status.contains("gave 0 of 3 tasks away"), "{status}");
@@ -112,7 +112,7 @@ async fn tasks_of_assistants_are_listed_from_both_sides() {
 
 const SECRET: &str = "the cobalt ledger sleeps below the drowned belfry";
 const BOBS: &str = "my garden has seven beds of yellow tulips";
-/// What nobody but Alice and the two assistants for her said, and the words of it that are only the delegate's.
+/// Words that only Alice and the two assistants said on her behalf. Some of them are only the delegate's.
 const OF_HERS: [&str; 9] = [
     SECRET, "cobalt", "drowned", "belfry", "ledger", "indigo", "sunken", "steeple", "sexton",
 ];
@@ -170,7 +170,7 @@ async fn page(host: &Host, who: &str, words: &str) {
     host.world().act(&id, act).await.unwrap();
 }
 
-/// A folder in which a mole gave a task to a rat and told Alice what came of it. Returns where Alice's message is.
+/// Makes a folder in which a mole gave a task to a rat and told Alice the result. Returns the event of Alice's message.
 async fn lived(home: &Home) -> Seq {
     for name in ["mole", "rat"] {
         ok(home.run(&["assistant", "create", name], ""));
@@ -232,7 +232,7 @@ async fn a_forgotten_person_goes_from_the_logs_of_all_whom_a_task_reached_and_is
     assert_eq!(tasks(&of_rat[0]), ["received", "answered"], "{of_rat}");
     assert_eq!(tasks(&whose(&["Bob"])[0]), [""; 0]);
 
-    // One record of one assistant: what a task made of it goes from the other log as well.
+    // Forgetting one record of one assistant also removes the task that was made from it from the other log.
     let record = said.to_string();
     let one = ["forget", "--record", &record, "--assistant", "mole"];
     let shown = ok(home.run(&[&one[..], &["--dry-run", "--json"]].concat(), ""));

@@ -161,7 +161,7 @@ fn a_change_of_what_is_known_of_somebody_is_undone_and_made_again() {
             done(&home, &["memory", "undo", &events.to_string()]);
             events += 1;
             assert_eq!(without_times(shown()), *expected, "{change:?}");
-            // It is so without the memory's file, too.
+            // The same holds after the memory's file was rebuilt.
             done(&home, &["memory", "rebuild", "--from-log"]);
             assert_eq!(without_times(shown()), *expected, "{change:?}");
         }
@@ -229,7 +229,7 @@ fn people_are_listed_by_what_is_talked_of_with_them() {
     };
     let known = ids(&listed);
     let visitor = known.iter().find(|id| !id.starts_with("#1")).unwrap();
-    // What a model with a tool for it does.
+    // Stands in for a model that calls the tool.
     let change = EntityChange::TopicChanged {
         entity: EntityId::try_new(visitor.as_str()).unwrap(),
         topic: Topic::shortened("plum jam").unwrap(),

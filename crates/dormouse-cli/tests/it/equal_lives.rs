@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::program::Home;
 
-/// A visitor who lets the assistant walk about, forty times.
+/// A visitor who asks the assistant to walk around, forty times.
 fn walk() -> String {
     let there_and_back = "page Dormouse = go up\npage Dormouse = go down\n";
     format!("{}say Well walked.\n", there_and_back.repeat(20))

@@ -19,8 +19,8 @@ fn lived() -> Home {
     home
 }
 
-/// Command lines whose error is that something which they name does not exist, exists already or does not fit; or that
-/// the configuration is wrong. `FILE` exists, `MISSING` does not.
+/// Wrong command lines: they name something that does not exist, already exists or is not allowed, or the configuration
+/// is wrong. `FILE` exists, `MISSING` does not.
 const WRONG: &[&[&str]] = &[
     &["play", "--as", " "],
     &["play", "--as", "Dormouse"],
@@ -166,7 +166,7 @@ fn what_a_command_names_and_does_not_fit_ends_with_2_and_changes_nothing() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "{}\n");
 }
 
-/// Commands on a folder without any file. The data are missing, and the command line is right.
+/// Commands on an empty folder: the command line is correct, but the data are missing.
 #[test]
 fn a_folder_without_data_ends_with_1_and_stays_empty() {
     let home = Home::new();

@@ -24,7 +24,7 @@ fn a_flood_of_warnings_is_a_few_lines_and_their_number() {
     assert_eq!(full.items().pop().unwrap()["waiting"], INBOX);
     std::fs::remove_file(config).unwrap();
 
-    // Each answer makes room for one message, and the next one finds none.
+    // Each answer makes room for one message, and the next message finds no room.
     let mut child = home.spawn(&["play", "--json"]);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(lines(200).as_bytes()).unwrap();

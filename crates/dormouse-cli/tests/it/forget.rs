@@ -1,4 +1,5 @@
-//! Forgetting: what was said is in no byte of any file any more, everything else is, and life goes on.
+//! Forgetting: the words are in no byte of any file any more, everything else is kept, and the assistant continues to
+//! work.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -125,7 +126,7 @@ fn no_free_page_of_the_world_holds_what_was_delivered_and_then_forgotten() {
 #[test]
 fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
     let home = lived();
-    // What is left behind by other commands.
+    // Files that other commands leave behind.
     fs::copy(home.file("log.redb"), home.file("log.redb.damaged")).unwrap();
     home.write(
         "history.txt",
@@ -219,7 +220,7 @@ fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
         checked.out
     );
 
-    // It goes on. She is somebody new, and nothing comes back.
+    // The assistant continues to work. She is a stranger now, and nothing comes back.
     let again = forget(&home, &["--person", "player:alice", "--yes"]);
     assert_eq!(again.code, Some(2), "{}", again.out);
     assert!(
@@ -439,7 +440,7 @@ fn of_what_was_forgotten_before_it_was_shown_nothing_is_shown() {
         !missed.iter().any(|text| text.contains("forgotten")),
         "{missed:?}"
     );
-    // Each is shown once.
+    // Each delivery is shown once.
     let visit = play(&home, "Alice", &["look".to_owned()]);
     assert!(!texts(&visit).any(|text| text.contains("bread")));
 }
@@ -468,7 +469,7 @@ fn a_text_is_found_and_taken_wherever_it_is_in_the_folder() {
     let again = forget(&home, &["--text", OURS, "--yes"]);
     assert_eq!(again.code, Some(2), "{}", again.out);
 
-    // What other commands left behind.
+    // Files that other commands left behind.
     let line = serde_json::json!({"text": OURS, "source_key": "1"});
     let other = serde_json::json!({"text": BOBS[0], "source_key": "2"});
     let person =
@@ -568,7 +569,7 @@ fn no_words_stay_behind_a_link() {
         fs::remove_file(&here).unwrap();
         fs::rename(&there, &here).unwrap();
     }
-    // A link to what somebody keeps elsewhere is left alone and named.
+    // A link to a file elsewhere is not changed, but reported.
     let mine = elsewhere.write(
         "mine.jsonl",
         &format!("{{\"text\":\"{}\",\"source_key\":\"1\"}}\n", SECRETS[1]),
@@ -619,11 +620,11 @@ fn a_line_with_a_name_and_no_id_goes_with_the_one_person_who_has_the_name() {
     assert!(
         shown
             .out
-            .contains("1 line has only the name \"Alice\" and no id: nobody else is called so"),
+            .contains("1 line has only the name \"Alice\" and no id: nobody else has this name"),
         "{}",
         shown.out
     );
-    // Now somebody else looks like her, and it is nobody's.
+    // Now another name looks like hers, so the line belongs to nobody.
     let renamed = home.run(&["entity", "alias", "player:bob", "AIice"], "");
     assert_eq!(renamed.code, Some(0), "{}", renamed.err);
     assert!(!document("player:alice", &[]).to_string().contains(LINES[0]));
@@ -644,7 +645,7 @@ fn a_line_with_a_name_and_no_id_goes_with_the_one_person_who_has_the_name() {
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert_eq!(hits(home.path(), &LINES).len(), 1);
 
-    // Nobody has this name but a line.
+    // Only a line has this name, no entity.
     let done = forget(&home, &["--person", "mallory", "--yes"]);
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert!(hits(home.path(), &[&LINES[..], &["Mallory"]].concat()).is_empty());
@@ -857,7 +858,7 @@ fn a_full_disk_leaves_everything_as_it_was_and_the_next_attempt_works() {
     let home = lived();
     let before = hits(home.path(), &SECRETS);
     let kept = Home::new();
-    // A disk on which the old files have room, and a part of the new ones.
+    // A disk with room for the old files, but only for a part of the new ones.
     let script = "data=$1 kept=$2 program=$3; mount -t tmpfs -o size=12m none /mnt && cp --sparse=always \"$data\"/* /mnt/ || exit 99; \
         head -c 64k /dev/zero > /mnt/later; cat /dev/zero > /mnt/filler 2>/dev/null; rm /mnt/later; \
         \"$program\" forget --person alice --yes --data /mnt; code=$?; rm /mnt/filler; cp --sparse=always /mnt/* \"$kept\"/; exit $code";
@@ -970,7 +971,7 @@ fn spread_over_a_year(home: &Home) {
         }
     });
     fs::rename(home.file("year.redb"), home.file("log.redb")).unwrap();
-    // It is bound to the log as it was.
+    // The memory follows the old log, so it must be removed.
     for entry in fs::read_dir(home.path()).unwrap() {
         let path = entry.unwrap().path();
         if path

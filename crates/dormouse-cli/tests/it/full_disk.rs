@@ -1,7 +1,7 @@
 //! A disk without room: nothing is lost, the cause is named, and what waited goes on by itself.
 //!
-//! The disk is a real one, a tmpfs of four megabytes in a mount namespace of its own. The test reaches into it by the
-//! process's root in `/proc`, so that nothing is mounted for anybody else.
+//! The disk is a real one, a tmpfs of four megabytes in a mount namespace of its own. The test reaches it through the
+//! process's root in `/proc`, so that nothing is mounted for other processes.
 #![expect(
     clippy::panic,
     clippy::print_stdout,
@@ -30,7 +30,7 @@ use crate::{
 };
 
 const PLAY: [&str; 6] = ["play", "--json", "--as", "Alice", "--provider", "offline"];
-/// The longest that one thing may take.
+/// The longest time that one step may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
 fn lived() -> Home {
@@ -88,7 +88,7 @@ impl Visit {
         Self::start(command, input, small)
     }
 
-    /// Starts it with this input, which ends then. Nobody waits until all of it is read.
+    /// Starts it with this input, which then ends. Does not wait until all of it is read.
     fn start(mut command: Command, input: String, small: PathBuf) -> Self {
         command
             .env_remove("RUST_LOG")
@@ -154,7 +154,7 @@ impl Visit {
         panic!("no {words:?} in:\n{printed}\n{said}");
     }
 
-    /// Gives the disk its room back.
+    /// Frees the space on the disk.
     fn free(&self) {
         fs::remove_file(self.seen_by_it("filler")).unwrap();
     }
@@ -195,7 +195,7 @@ fn messages() -> String {
         .collect()
 }
 
-/// Every message was answered once, and nothing was stopped or given up.
+/// Checks that every message was answered once, and nothing was stopped or given up.
 fn assert_all_answered_once(home: &Home, run: &Run) {
     assert_eq!(run.code, Some(0), "{}\n{}", run.out, run.err);
     let answers = run.answers();
@@ -218,7 +218,7 @@ fn assert_all_answered_once(home: &Home, run: &Run) {
     }
 }
 
-/// One file after the other is the first that finds no room, at once or after a while.
+/// This file finds no room, at once or after a while.
 fn five_messages_on_a_full_disk(file: &str) {
     if !may_mount() {
         return;
@@ -241,8 +241,8 @@ fn five_messages_on_a_full_disk(file: &str) {
     }
 }
 
-/// The cause is reported in sentences, once for each thing that waits, and not also by lines of the program's own log.
-/// Returns how many sentences there are.
+/// Checks that the cause is reported once for each thing that waits, and not again by lines of the program's own log.
+/// Returns the number of reports.
 fn assert_said_in_notices(run: &Run) -> usize {
     assert_eq!(run.err, "");
     let mut notices: Vec<_> = run.of_type("notice").iter().map(Value::to_string).collect();

@@ -1,4 +1,4 @@
-//! Texts that imitate the program: no text of somebody else begins a line.
+//! Texts that imitate the program: text from outside never begins a line.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,7 +11,7 @@ fn done(home: &Home, args: &[&str], input: &str) -> String {
     format!("{}{}", run.out, run.err)
 }
 
-/// A text of parts that could each pass for a line, with something between them that may begin a line.
+/// A text whose parts could each pass for a line of the program, separated by something that may begin a new line.
 fn hostile() -> impl Strategy<Value = String> {
     let breaks = prop::sample::select(vec![
         "\n",

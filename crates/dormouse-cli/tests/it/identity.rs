@@ -91,7 +91,7 @@ fn a_memory_in_the_place_of_anothers_is_refused_by_both_names() {
     assert_eq!(run.code, Some(4), "{}", run.out);
 }
 
-/// Two folders, and the memory of the first in the second. In both as much was said.
+/// Two folders with equally many messages. The second has the memory of the first.
 fn with_the_memory_of_another_log() -> (Home, Home) {
     let (first, second) = (Home::new(), Home::new());
     said(&first, "remember that the kettle is blue\n");

@@ -408,7 +408,7 @@ fn malformed_lines_are_reported_and_the_rest_is_imported() {
     assert_eq!(
         run.out,
         "3 lines: 2 added, 0 already known, 1 refused\n    added by event 1, which `dormouse memory undo` takes back\n    \
-         they are believed 0.40 at most, so no answer rests on them; `--trust SCORE` says how far a file is believed\n"
+         their trust is at most 0.40, so no answer is based on them; `--trust SCORE` sets the trust of a file\n"
     );
     assert!(run.err.contains("line 2: not a record"), "{}", run.err);
     let again = home.run(&["memory", "import", "-", "--json"], lines);
@@ -806,7 +806,7 @@ fn consolidating_says_why_it_cannot() {
     let mut visit = home.spawn(&["play", "--json", "--provider", "offline"]);
     let mut out = BufReader::new(visit.stdout.take().unwrap());
     out.read_line(&mut String::new()).unwrap();
-    // A visit has the data open; a forecast only reads.
+    // A visit has the data open, but `--dry-run` only reads.
     let forecast = done(&home, &[&offline[..], &["--dry-run"]].concat());
     assert!(
         forecast.err.contains("in use by another process"),

@@ -156,7 +156,7 @@ fn entries_are_written_listed_searched_and_restored_by_commands_that_say_who() {
     );
     refused(
         &journal(&["add", "x", "--tag", "a,b"]),
-        "give each one by itself",
+        "give each label separately",
     );
     let found = ok(journal(&["search", "storms and gates", "--json"])).of_type("journal_entry");
     assert_eq!(found.len(), 1, "one for both: {found:?}");

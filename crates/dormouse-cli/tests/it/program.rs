@@ -96,7 +96,7 @@ impl Run {
         (reason.to_owned(), waiting)
     }
 
-    /// What the assistant's messages were, without those it ignored: text, classification and rule.
+    /// The messages that the assistant did not ignore: text, classification and rule.
     pub(crate) fn heard(&self) -> Vec<(String, String, String)> {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         self.of_type("message")
@@ -130,7 +130,7 @@ impl Home {
         }
     }
 
-    /// The log of this home is not decided again: the test damages it, or has one that no program decided.
+    /// Excludes the log of this home from being decided again, because the test damages it or wrote it by hand.
     pub(crate) fn leave_its_log(&self) {
         self.leaves_its_log.store(true, Ordering::Relaxed);
     }
@@ -149,7 +149,7 @@ impl Home {
         path
     }
 
-    /// The program with nothing of this machine's environment that could matter to it.
+    /// The program, without the environment variables of this machine that could change its result.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dormouse"));
         command.args(args);
@@ -220,18 +220,18 @@ pub(crate) fn finish(mut child: Child, input: &[u8]) -> Run {
     }
 }
 
-/// The longest that a run may take.
+/// The longest time that a run may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Fails if something that takes less than a second on an idle machine takes long each time. A busy machine may be slow, and
-/// its disk even slower; [`watch`] detects a hang.
+/// Fails if something that takes less than a second on an idle machine is slow in every attempt. A busy machine may be
+/// slow, so one slow attempt is allowed; [`watch`] detects a hang.
 pub(crate) fn assert_quick(mut time: impl FnMut() -> Duration) {
     let quickest = (0..3).map(|_| time()).min().unwrap();
     assert!(quickest <= Duration::from_secs(20), "{quickest:?}");
 }
 
 /// Ends the child if it has not ended within [`LIMIT`], so that a hang is a failed test and not an endless one. Drop
-/// what this answers once the child has ended.
+/// the returned sender once the child has ended.
 pub(crate) fn watch(child: &Child) -> mpsc::Sender<()> {
     let (ended, waiting) = mpsc::channel();
     let id = Pid::from_raw(child.id().try_into().unwrap());

@@ -1,4 +1,4 @@
-//! Vectors on a Qdrant server, as a person configures, checks and mends them.
+//! Vectors on a Qdrant server: configuring, checking and repairing them.
 
 use std::{path::Path, process::Command};
 
@@ -98,7 +98,7 @@ fn a_forgetting_killed_before_the_vectors_are_removed_changes_nothing_and_works_
     // The next start of any command.
     let next = home.run(&["log", "verify"], "");
     assert_eq!(next.code, Some(0), "{}", next.err);
-    let said = "a forgetting was interrupted before it was done: nothing was forgotten";
+    let said = "a forgetting was interrupted before its commit point: nothing was forgotten";
     assert!(next.err.contains(said), "{}", next.err);
     assert!(!home.file("log.redb.forgetting").exists());
     assert!(hits(home.path(), &["peppermint"])["peppermint"].contains(&"log.redb".to_owned()));
@@ -108,7 +108,7 @@ fn a_forgetting_killed_before_the_vectors_are_removed_changes_nothing_and_works_
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert_eq!(points(&server), 0);
     assert!(hits(home.path(), &["peppermint"]).is_empty());
-    // The other one is embedded again.
+    // The vectors of the other assistant are made again.
     rebuilt(&home);
     assert_eq!(points(&server), 1);
 }
@@ -132,13 +132,13 @@ fn a_forgetting_without_the_memory_says_that_its_vectors_stay_on_the_server() {
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert_eq!(done.of_type("forget")[0]["vectors_left"][0], "dormouse");
     assert_eq!(server.collections(), [(collection.clone(), 2)]);
-    // The memory that was made again knows its own.
+    // The rebuilt memory knows its own collections.
     let add = ["memory", "add", "Carol bakes the rye bread"];
     assert_eq!(home.run(&add, "").code, Some(0));
     let next = home.run(&["forget", "--text", "boat", "--yes"], "");
     assert_eq!(next.code, Some(0), "{}", next.err);
     assert!(!next.err.contains(said), "{}", next.err);
-    // A memory that cannot be read does not.
+    // A damaged memory does not know them.
     home.write("memory-dormouse.redb", "no database");
     let third = home.run(&["forget", "--text", "rye", "--yes", "--everything"], "");
     assert_eq!(third.code, Some(0), "{}", third.err);

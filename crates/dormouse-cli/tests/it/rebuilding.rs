@@ -1,4 +1,4 @@
-//! A memory and a log that do not fit, and making the memory again.
+//! A memory and a log that do not belong together, and rebuilding the memory.
 
 use std::{
     collections::BTreeMap,
@@ -151,7 +151,7 @@ fn a_damaged_memory_names_the_command_that_makes_it_again() {
             assert!(doctor.out.contains(&command), "{}", doctor.out);
             run(&home, &REBUILD, 0);
         } else {
-            // Somebody else's file is not removed without a question.
+            // A file of another program is not removed without a question.
             assert!(!failed.err.contains("--from-log"), "{}", failed.err);
             run(&home, &REBUILD, 2);
             run(&home, &REBUILD_ANYWAY, 0);
@@ -250,7 +250,7 @@ fn a_memory_that_is_older_than_its_log_says_so_and_is_completed_for_a_document_a
     home.play("The trombone belongs to Carol.\n");
     fs::write(&memory, &older).unwrap();
     let doctor = home.run(&["doctor"], "");
-    assert!(doctor.out.contains("takes in the rest"), "{}", doctor.out);
+    assert!(doctor.out.contains("reads the rest"), "{}", doctor.out);
     for args in [
         &["memory", "list"][..],
         &["memory", "search", "trombone"],
@@ -258,7 +258,7 @@ fn a_memory_that_is_older_than_its_log_says_so_and_is_completed_for_a_document_a
     ] {
         let read = run(&home, args, 0);
         assert!(
-            read.err.contains("takes in the rest"),
+            read.err.contains("reads the rest"),
             "{args:?}: {}",
             read.err
         );

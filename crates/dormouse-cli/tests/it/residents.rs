@@ -36,7 +36,7 @@ fn turns(home: &Home, key: &str) -> usize {
     events.iter().filter(begun).count()
 }
 
-/// How many messages were not answered because no person says anything.
+/// How many messages were not answered because no person has said anything.
 fn held_back(home: &Home, key: &str) -> usize {
     let events = life(home, key);
     let rule = |event: &&Value| event.pointer("/data/classification/rule").cloned();
@@ -50,14 +50,14 @@ fn visit(home: &Home, input: &str) -> Run {
     run
 }
 
-/// Waits until Mole has moved in, which is after the program says that it lives.
+/// Waits until Mole is in the world, which happens after the program reports that it runs.
 fn until_mole_is_there(home: &Home) {
     let configured = |event: &Value| event.get("kind").is_some_and(|kind| kind == "configured");
     let is_there = (0..1_000).any(|_| life(home, "mole").iter().any(configured));
     assert!(is_there, "Mole does not move in");
 }
 
-/// Waits until Mole has been held back so often. Each look is a command of its own.
+/// Waits until Mole has been held back this many times. Each check is a separate command.
 fn until_held_back(home: &Home, times: usize) {
     let is_over = (0..1_000).any(|_| held_back(home, "mole") >= times);
     let of = |key| home.run(&["log", "show", "--assistant", key], "").out;
@@ -85,7 +85,7 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
     assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (3, 2));
     running.end(Signal::SIGTERM);
 
-    // A restart changes nothing, and an arrival is no word of a person.
+    // A restart changes nothing, and neither does an arrival, because a person must say something.
     let running = Running::start(&home);
     let status = visit(&home, "/status\n").of_type("notice");
     assert!(
@@ -98,7 +98,7 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
     assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (3, 2));
     assert_eq!(held_back(&home, "dormouse"), 0);
 
-    // Both hear it, and talk on.
+    // Both hear it, and continue to talk.
     visit(&home, "And what does it think now?\n");
     until_held_back(&home, 2);
     assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (6, 4));

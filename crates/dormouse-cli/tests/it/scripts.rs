@@ -132,7 +132,7 @@ fn visitors_perceive_each_other_and_a_moment_comes_when_it_comes() {
         "{}",
         seen.join("\n")
     );
-    // Ten minutes after it was asked for, although nothing else happened then.
+    // The reminder comes ten minutes after the request, although nothing else happened then.
     let reminder = "Alice 2027-01-01T09:11:05Z Dormouse: ";
     assert!(
         seen.last().unwrap().starts_with(reminder),
@@ -170,7 +170,7 @@ fn a_wrong_script_does_nothing() {
     assert!(!home.file("log.redb").exists());
     let run = home.run(&["play", "--script", "missing.txt", "--as", "Alice"], "");
     assert_eq!(run.code, Some(2), "{}", run.err);
-    // What the world refuses is reported, and the rest is played.
+    // A line that the world refuses is reported, and the script continues.
     let run = play(&home, "Alice: page Nobody = Hello\nAlice: Hello\n");
     assert_eq!(run.code, Some(0), "{}", run.err);
     let rejected = run.of_type("rejected");

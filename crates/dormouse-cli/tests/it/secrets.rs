@@ -126,7 +126,7 @@ fn the_search_finds_every_form_of_a_key() {
     assert_eq!(base64(b"tea!"), "dGVhIQ==");
 }
 
-/// What somebody says, and what no output and no file of the assistant may hold.
+/// What somebody says, and the secret that no output and no file of the assistant may contain.
 const SAID: [(&str, &str); 4] = [
     ("remember that my password is hunter2-Blue.", "hunter2-Blue"),
     (

@@ -125,7 +125,7 @@ fn time_to_end_with_a_stalled_reader() -> Duration {
     took
 }
 
-/// A line that is answered by about as many bytes as it has itself. Of a few hundred, more are taken in than a pipe holds.
+/// A line whose answer is about as long as the line. A few hundred of them produce more output than a pipe holds.
 #[cfg(unix)]
 fn line_with_a_long_answer() -> String {
     format!("/help{}\n", " ".repeat(1_000))
@@ -144,7 +144,7 @@ fn lines_that_a_stalled_reader_missed_are_printed_at_the_next_start() {
     while deliveries(&out).is_empty() {
         assert!(pipe.read_line(&mut out).unwrap() > 0, "it ended by itself");
     }
-    // Of these lines at most 90 wait to be carried out. The others print more than the pipe holds before somebody says something.
+    // At most 90 of these lines wait to be carried out. The output of the others fills the pipe before the signal.
     let line = line_with_a_long_answer();
     let input = [line.repeat(75), "hello\n".to_owned(), line.repeat(105)].concat();
     stdin.write_all(input.as_bytes()).unwrap();
@@ -163,7 +163,7 @@ fn lines_that_a_stalled_reader_missed_are_printed_at_the_next_start() {
     );
 }
 
-/// The numbers of what the player perceived. The last line may be cut off.
+/// The delivery numbers of the player's perceptions. The last line may be cut off.
 #[cfg(unix)]
 fn deliveries(out: &str) -> Vec<u64> {
     let items = out

@@ -60,7 +60,7 @@ fn an_operator_lets_it_sleep_has_a_night_and_reads_the_diary() {
     let made = nights
         .iter()
         .map(|it| it["came_of_it"]["consolidated"].as_u64().unwrap());
-    // The first night may have begun with it before it was over.
+    // The first night may have begun this work before it was interrupted.
     assert_eq!(made.sum::<u64>(), 1, "{nights:?}");
     let ends: Vec<_> = night["steps"]
         .as_array()

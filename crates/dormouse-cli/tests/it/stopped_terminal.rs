@@ -1,4 +1,4 @@
-//! Ending at a terminal that takes no more output: its window is stopped, or the connection to it hangs.
+//! Ending at a terminal that accepts no more output: its window is stopped, or the connection to it hangs.
 
 use std::{
     fs::File,
@@ -17,9 +17,10 @@ use tokio::time::Instant;
 
 use crate::program::{Home, assert_quick, watch};
 
-/// What is typed again and again until the terminal takes no more of what comes back.
+/// Typed repeatedly until the terminal accepts no more output.
 const COMMANDS: &[u8] = b"/help\r";
-/// The same without an end of line: only the line editor writes. Each character goes to the start of the line, so that the whole
+/// Typed repeatedly without an end of line, so that only the line editor writes. Each character goes to the start of
+/// the line, so that the whole
 /// line is written again.
 const CHARACTERS: &[u8] = b"\x01abcdefgh";
 
@@ -53,11 +54,11 @@ fn an_interrupt_ends_the_program_at_a_stopped_terminal() {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Errors {
     Elsewhere,
-    /// To the terminal, and there is much of it.
+    /// To the terminal, with much output.
     AtTheTerminal,
 }
 
-/// The program at a terminal whose output nobody takes.
+/// The program at a terminal whose output nobody reads.
 struct StoppedTerminal {
     child: Child,
     _home: Home,
@@ -73,7 +74,7 @@ impl StoppedTerminal {
         read_until_prompt(&mut terminal);
         let (written, progress) = mpsc::channel();
         std::thread::spawn(move || {
-            // Until nobody is there to know.
+            // Ends when the receiver is gone.
             while terminal.write_all(typed).is_ok() && written.send(()).is_ok() {}
         });
         while progress.recv_timeout(Duration::from_secs(1)) != Err(RecvTimeoutError::Timeout) {}

@@ -34,7 +34,7 @@ impl Assistant {
         )))
     }
 
-    /// Whether a night goes on: nothing else is under way, and its log can be written.
+    /// Whether work of a night may be done: nothing else is under way, and the log can be written.
     fn may_work_at_night(&self, now: Timestamp) -> bool {
         let is_asleep = matches!(self.progress.activity, Activity::Asleep { .. });
         let is_put_off = self.put_off_until(now).is_some();
@@ -44,19 +44,20 @@ impl Assistant {
             && !is_put_off
     }
 
-    /// Until when work that could not be written waits, if it does. If that is further away than any waits, somebody set the clock back.
+    /// Until when work waits whose result could not be written, if it waits. A moment further away than the longest
+    /// wait means that the clock was set back.
     fn put_off_until(&self, now: Timestamp) -> Option<Timestamp> {
         let rate = self.state.configuration.settings.sleep.tick_rate();
         let after = self.progress.night_after;
         after.filter(|at| now < *at && at.since(now) <= rate)
     }
 
-    /// Whether the night that is worked on is still one.
+    /// Whether the assistant still sleeps in the night that is worked on.
     pub(super) fn goes_on_sleeping(&self) -> bool {
         self.state.sleep.is_asleep() && !self.state.stop.is_on()
     }
 
-    /// Whether the model is asked for a turn in its sleep that is over, because somebody calls or woke it.
+    /// Whether a model call under way belongs to a turn of its sleep that is over, because somebody calls or woke it.
     pub(super) fn is_called_awake(&self) -> bool {
         let is_asking =
             self.progress.activity == Activity::Thinking && self.progress.busy == Busy::Asking;
@@ -71,7 +72,7 @@ impl Assistant {
         }
     }
 
-    /// Takes in that a piece of work is over. One that could not be written is done again later.
+    /// Handles the end of a piece of work. If its result could not be written, it is repeated later.
     pub(super) fn night_worked(&mut self, is_in_log: bool) {
         let rate = self.state.configuration.settings.sleep.tick_rate();
         let now = self.ports.clock.now();

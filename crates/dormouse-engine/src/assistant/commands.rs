@@ -1,4 +1,4 @@
-//! What a handle asks of a running assistant.
+//! The commands that a handle sends to a running assistant.
 
 use std::ops::ControlFlow;
 
@@ -123,7 +123,7 @@ impl Assistant {
         })
     }
 
-    /// Writes what an operator decided. If the assistant was stopped until now, it decides at once what comes next.
+    /// Writes an operator's decision. If the assistant was stopped until now, it decides at once what to do next.
     async fn commit_and_go_on(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
         let was_stopped = self.state.stop.is_on();
         self.note_waking();
@@ -161,7 +161,7 @@ impl Assistant {
     ) -> Result<Result<Seq, AppendError>, RunError> {
         let refused = |kind, why: Option<BoxError>| Ok(Err(AppendError::new(kind, why)));
         self.note_waking();
-        // Otherwise an operator who reads the log would never see the events that the state already has.
+        // Otherwise an operator who reads the log would not see events that the state already includes.
         if self.flush().await? == Saved::No {
             return refused(AppendErrorKind::Storage, None);
         }

@@ -30,7 +30,7 @@ struct Batch {
     events: Vec<Event>,
     answers: Vec<Sorted>,
     heard: BTreeMap<WorldId, u64>,
-    /// The people known before the next message, if they are others than those whom the state knows.
+    /// The people known before the next message, if they differ from those in the state.
     people: Option<People>,
     /// What other assistants said before the next message.
     cross_talk: CrossTalk,
@@ -46,8 +46,8 @@ struct Sorted {
 }
 
 impl Assistant {
-    /// Accepts messages, together with those that wait after them: one write for all. Returns the command that ended
-    /// the row of messages, if there was one.
+    /// Accepts a message, together with those that wait behind it, in one write. Returns the first command behind them
+    /// that is not a message, if there is one.
     pub(super) async fn hear(&mut self, first: Asked) -> Result<Option<Command>, RunError> {
         let mut asked = vec![first];
         let mut after = None;
@@ -86,7 +86,7 @@ impl Assistant {
             _ if self.progress.unwritten.is_stuck() => Saved::No,
             events => self.commit_at(now, events).await?,
         };
-        // A caller who learns that a message was accepted must not find the assistant at rest before it was dealt with.
+        // A caller who learns that a message was accepted must not see the assistant at rest before it was handled.
         self.publish();
         for Sorted {
             delivery,
@@ -115,8 +115,8 @@ impl Assistant {
         PerceiveError::Storage { cause }
     }
 
-    /// Notes that a delivery was taken in, or remembers the first one of each world that was refused, until it is
-    /// accepted. If a later one were accepted first, the refused one would look like a duplicate.
+    /// Notes a delivery as received. If it was refused, remembers it as the first refused one of its world, until it is
+    /// accepted. If a later delivery were accepted first, the refused one would look like a duplicate.
     fn note_refusal(&mut self, delivery: Delivery, result: &Result<Accepted, PerceiveError>) {
         let Delivery { world, number } = delivery;
         match result {
@@ -124,7 +124,7 @@ impl Assistant {
                 if self.progress.refused.get(&world) == Some(&number) {
                     self.progress.refused.remove(&world);
                 }
-                // A message that was ignored can be behind one that could not be written.
+                // An ignored message may follow one that could not be written.
                 if !self.progress.refused.contains_key(&world) {
                     self.progress.taken_in.note(world, number);
                 }
@@ -175,7 +175,7 @@ impl Assistant {
         }
         batch.heard.insert(delivery.world, delivery.number);
         let seq = self.state.seq.plus(batch.events.len() as u64).next();
-        // As if the messages of the batch before it were in the state already.
+        // The message is judged as if the earlier messages of its batch were already in the state.
         if batch.people.is_none() && !batch.events.is_empty() {
             let mut people = self.state.people.clone();
             batch
@@ -205,7 +205,7 @@ impl Assistant {
     }
 }
 
-/// Warns the operator, once, of a name that is not what it seems.
+/// Warns the operator, once, of a name that imitates another one.
 fn warn_of_doubts(perceived: &Perceived, people: &People) {
     let attested = &perceived.perception.attested;
     if let (false, Some(id)) = (people.knows(attested), attested.sender.id()) {

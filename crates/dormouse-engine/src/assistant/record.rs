@@ -19,15 +19,15 @@ use crate::{
 /// After how many events a snapshot is saved. Folding so many takes 5 ms, and a snapshot may be half a megabyte.
 const SNAPSHOT_EVERY: u64 = 2_000;
 
-/// How long an event that nobody relies on yet waits for a write that somebody relies on. A crash within that time has
-/// the effect of a crash a moment earlier.
+/// How long an event on which nothing depends yet waits for the next necessary write. A crash within that time has the
+/// same effect as a crash a moment earlier.
 const WRITE_WITHIN: Duration = Duration::from_millis(20);
 
 /// Events that are in the state and not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
     events: Vec<Recorded>,
-    /// When they are written even if nothing asks for it; `None` if a write has failed, because then `advance` tries
+    /// When they are written even if nothing requires it; `None` if a write has failed, because then `advance` tries
     /// again.
     due: Option<Instant>,
 }
@@ -41,7 +41,7 @@ impl Unwritten {
         self.due
     }
 
-    /// Whether a write has failed, so that nothing may be begun before one succeeds.
+    /// Whether a write has failed. Then nothing may begin before a write succeeds.
     pub(super) fn is_stuck(&self) -> bool {
         !self.is_empty() && self.due.is_none()
     }
@@ -53,9 +53,9 @@ impl Unwritten {
 }
 
 impl Assistant {
-    /// Folds events into the state, and leaves them to be written with the next ones that somebody relies on.
+    /// Folds events into the state. They are written together with the next events that must be on disk.
     ///
-    /// Joining events makes a message cheap: each write costs two syncs, and only a few writes keep a promise.
+    /// Joining writes makes a message cheap: each write costs two syncs, and only a few writes are necessary.
     pub(super) fn note(&mut self, at: Timestamp, events: Vec<Event>) {
         if events.is_empty() {
             return;
@@ -78,16 +78,16 @@ impl Assistant {
         woke.is_some()
     }
 
-    /// Writes what must be on disk before this call to the outside. Before an act that is everything, above all its
-    /// intention; before a search of the memory it is what the memory takes in from the log.
+    /// Writes what must be on disk before this call to the outside. Before an act, that is everything, above all its
+    /// intention. Before a search of the memory, it is the events that the memory reads from the log.
     pub(super) async fn write_before(&mut self, call: &OutsideCall) -> Result<Saved, RunError> {
         let is_needed = match call {
             OutsideCall::Perform(_) | OutsideCall::AskAfter(_) | OutsideCall::ExtractFacts => true,
             OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => {
                 self.progress.unwritten.is_for_memory()
             }
-            // What is reserved of a budget counts as spent, also if the call fails. What was reserved ahead is on disk since the call
-            // that reserved it.
+            // A reservation counts as spent even if the call fails, so it must be on disk. One that was made ahead has
+            // been on disk since then.
             OutsideCall::Ask(_) => {
                 let reserved = self.state.ledger.of_turn();
                 reserved.is_some_and(|reserved| !reserved.from_ahead)
@@ -107,7 +107,7 @@ impl Assistant {
     }
 
     /// Writes events, together with those that wait to be written, and then folds them into the state. If they cannot
-    /// be written, they never happened; the waiting ones keep waiting.
+    /// be written, the state stays as it was; the earlier events still wait to be written.
     pub(super) async fn commit(&mut self, events: Vec<Event>) -> Result<Saved, RunError> {
         self.commit_at(self.ports.clock.now(), events).await
     }
@@ -191,15 +191,15 @@ impl Assistant {
         Recorded { seq, at, event }
     }
 
-    /// Notes since when those who wait have seen no sign of the assistant.
+    /// Notes since when people who wait have seen no sign of the assistant.
     fn note_sign(&mut self, at: Timestamp, event: &Event) {
         match event {
-            // People see what was done, and the end of a tick is reported. What a tick waits for is not what came
-            // before it.
+            // People see acts, and the end of a tick is reported, so these are signs. A new tick starts a new wait.
             Event::TickStarted(_) | Event::TickEnded(_) | Event::EffectSettled(_) => {
                 self.progress.silent_since = None;
             }
-            // Its sender was not there when the others were notified that the answer takes longer.
+            // Its sender came after the others were notified that the answer takes longer, so this message starts a new
+            // wait.
             Event::Perceived(it)
                 if it.classification.verdict == MessageVerdict::Trigger
                     && self.slow_since().is_some() =>

@@ -1,4 +1,4 @@
-//! What others see of a running assistant, and when it wakes by itself.
+//! The status of a running assistant, and when it wakes by itself.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -26,7 +26,7 @@ fn waits_for_its_world(turn: &Turn) -> bool {
 }
 
 impl Assistant {
-    /// Why the ticks that come now do nothing. The work of a tick is done as soon as there is a reason for it.
+    /// Why ticks do nothing at the moment. A tick with a reason does its work at once.
     fn skip(&self) -> Skip {
         match &self.progress.activity {
             Activity::Thinking | Activity::Acting => Skip::Collision,
@@ -82,7 +82,7 @@ impl Assistant {
                 let pause = self.state.services.pauses.of_all(services, now);
                 pause.map_or(Activity::Waiting(until), Activity::Paused)
             }
-            // Until something is written again, everybody waits for the log.
+            // Everything waits for the log until a write succeeds.
             Skip::Collision | Skip::Idle => match &self.progress.activity {
                 stalled @ Activity::Stalled { .. } => stalled.clone(),
                 _ => Activity::Idle,
@@ -119,7 +119,7 @@ impl Assistant {
         let slow_at = slow_at.map(|since| since.plus(self.config.slow_after));
         let at = until.into_iter().chain(slow_at).chain(due_at).min();
         let left = at.map(|at| at.since(now));
-        // Somebody may set the clock, and the timer does not learn of it.
+        // The clock may be set, and the timer does not notice that.
         let wait = left.map(|left| left.min(LOOK_AGAIN));
         let shown = self.shown_at().map(|at| at.since(self.ports.clock.now()));
         Some(Instant::now() + wait.into_iter().chain(shown).min()?)
@@ -135,12 +135,12 @@ impl Assistant {
         expire.chain(free).min()
     }
 
-    /// Whether model or world failed so often in a row that nobody should wait for them.
+    /// Whether model or world failed so often in a row that waiting makes no sense.
     pub(super) fn is_out(&self) -> bool {
         let unreached = self.state.turns.current();
         let unreached = unreached.map_or(0, |turn| turn.world.failures);
         let failures = self.state.services.recent.silences.max(unreached);
-        // During an attempt, model and world may be back, or another model may be asked.
+        // During an attempt it is still open: model and world may be back, or another model may be called.
         let is_waiting = matches!(
             self.progress.activity,
             Activity::Waiting(_) | Activity::WorldUnreachable { .. } | Activity::Paused(_)
@@ -148,7 +148,8 @@ impl Assistant {
         is_waiting && failures >= self.config.limits.max_consecutive_errors()
     }
 
-    /// Whether it is about to say in its world that it is stopped. It does not as long as its log cannot be written.
+    /// Whether it is about to announce in its world that it is stopped. While the log cannot be written, it does not
+    /// announce that.
     fn is_announcing(&self) -> bool {
         let is_stalled = matches!(self.progress.activity, Activity::Stalled { .. });
         let now = self.ports.clock.now();
@@ -169,10 +170,10 @@ impl Assistant {
             (None, Switch::Disabled) => Activity::Disabled,
             (None, Switch::Enabled) => self.progress.activity.clone(),
         };
-        // A moment that has come waits like a message, also before its turn begins.
+        // A due moment counts as waiting, like a message, even before its turn begins.
         let due = usize::from(state.due(self.ports.clock.now()).is_some());
         let waiting = match state.sleep.is_asleep() {
-            // Everything else waits until it wakes.
+            // While it sleeps, only these can wake it. Everything else waits until it wakes.
             true => callers(state).count(),
             false => state.turns.len() + due,
         };

@@ -10,18 +10,18 @@ use crate::{
     state::{Heard, People, State, Turn},
 };
 
-/// The trust of what independent accounts say: the least that a claim needs to be recalled, and never more.
+/// The trust of a claim with independent accounts: exactly the least that a claim needs to be recalled.
 pub(super) const CORROBORATED: Trust = match Trust::try_new(0.5) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
 
-/// A text that says something, as far as it matters who could have repeated it.
+/// A text that makes the claim, reduced to what shows who could have repeated it.
 #[derive(Clone, Debug)]
 struct Account<'a> {
-    /// When it came into the log; 0 if that is not known.
+    /// Its sequence number in the log; 0 if that is not known.
     at: Seq,
-    /// When its world saw it. A text that was delivered late can still have been heard first.
+    /// When it was said, according to its world. A text that was delivered late may have been heard earlier.
     said_at: Option<Timestamp>,
     /// Whose account it is, if it may count.
     who: Option<&'a EntityId>,
@@ -32,9 +32,10 @@ struct Account<'a> {
 /// The messages that the prompt shows and that say all of `text`, each from a different person whom the world
 /// attests, and none of whom could have heard it from an earlier text that was shown. Messages below `floor` do not count.
 ///
-/// Not counted, and so never an account: another assistant, which repeats what it heard; a message whose speaker
-/// could have been in the audience of an earlier text that says the same, also if the audience is not known; a text without an
-/// attested author; a remembered line, since a prompt does not have its audience. Two ids that the operator merged are
+/// These are never accounts: words of another assistant, because it repeats what it heard; a message whose speaker may
+/// have been in the audience of an earlier text that says the same (an unknown audience counts as everybody); a text
+/// without an attested author; a remembered line, because a prompt does not contain its audience. Two ids that the
+/// operator merged are
 /// one person.
 pub(super) fn independent(
     text: &str,
@@ -49,7 +50,7 @@ pub(super) fn independent(
         .filter(|heard| says_all(text, subject, &said(heard)))
         .map(|heard| account(heard, floor, &state.people));
     let spoken = turn.steps.len().saturating_sub(1);
-    // The assistant's own words and what it looked up may have spread it, to nobody knows whom.
+    // The assistant's own words, and what it looked up, may have spread the claim to unknown people.
     let others = shown(state, turn, spoken).into_iter().filter(|item| {
         let seq = item.origin.map(|origin| origin.seq());
         let is_message = messages.iter().any(|heard| Some(heard.seq) == seq);
@@ -71,7 +72,7 @@ fn messages<'a>(state: &'a State, turn: &'a Turn) -> Vec<&'a Heard> {
     if turn.is_careful() {
         return own.collect();
     }
-    // What is kept back from those who listen is no account for them.
+    // A message that the listeners may not learn is not an account for them.
     let Shareable {
         turns, overheard, ..
     } = Shareable::of(state, turn);
@@ -119,7 +120,7 @@ fn counted(mut accounts: Vec<Account<'_>>) -> Vec<Seq> {
             let times = other.said_at.zip(account.said_at);
             other.at < account.at || times.is_some_and(|(other, own)| other < own)
         };
-        // What somebody said before is no source of their own account, but repeating it makes no second one.
+        // A person's own earlier words do not make their account dependent. But a repetition is not a second account.
         let others = accounts.iter().filter(|other| other.who != Some(who));
         let mut earlier = others.filter(is_earlier);
         let has_missed = |earlier: &Account<'_>| {
@@ -144,7 +145,7 @@ mod tests {
         EntityId::try_new(format!("player:{number}")).unwrap()
     }
 
-    /// Who says it, and who hears it: nobody knows, everybody, or these.
+    /// Who says it (if known), and who hears it: unknown, or these people.
     type Said = (Option<u8>, Option<Vec<u8>>);
 
     fn found_in(said: &[Said]) -> usize {
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(found_in(&[alone(1), alone(1), alone(1)]), 1);
         assert_eq!(found_in(&[(Some(1), Some(vec![2])), alone(2), alone(3)]), 2);
         assert_eq!(found_in(&[(Some(1), None), alone(2), alone(3)]), 1);
-        // A text of nobody's, which both have read, is one source and no account.
+        // A text without an author that both have read makes both accounts dependent on it.
         assert_eq!(found_in(&[(None, Some(vec![1, 2])), alone(1), alone(2)]), 0);
         assert_eq!(found_in(&[alone(1), alone(2), (None, None), alone(3)]), 2);
     }

@@ -44,7 +44,7 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
     let mut moment = call.goal_moment()?.unwrap_or_default();
     let settings = &call.state.configuration.settings.goals;
     if let (GoalMoment::At(at), Some(_)) = (&mut moment, call.turn.trigger.goal()) {
-        // Otherwise goals could call for one another without end.
+        // Without a pause, goals could call for one another endlessly.
         let pause = Duration::from_secs(settings.retry_after_seconds.into());
         *at = (*at).max(call.now.plus(pause));
     }

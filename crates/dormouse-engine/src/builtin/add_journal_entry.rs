@@ -36,7 +36,7 @@ pub(super) const TOOL: Builtin = Builtin {
     is_look_up: false,
     is_indispensable: false,
     decide: |call| {
-        // The labels and the name are looked for like the words.
+        // Labels and name must be supported by sources, like the words.
         let labels: Vec<String> = ["tags", "related_projects"]
             .into_iter()
             .flat_map(|key| call.read::<Vec<String>>(key))

@@ -86,8 +86,8 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
     Ok(call.change(draft, Some(provenance.shown())))
 }
 
-/// What the one who asks said. What calls for a turn of its own is said to the person it is for, so it may hold what they were
-/// not party to only if the one who told it names them.
+/// The message that asks for it. An action with a turn of its own is said to the person it is for, so it may hold what
+/// they did not perceive only if the one who told it names them.
 fn asked(call: &Call<'_>, waits: &Waits) -> Option<String> {
     let is_kept = call.state.configuration.settings.privacy == Privacy::Kept;
     let comes_up = waits.due_at.is_some() || !waits.when.is_empty();

@@ -32,7 +32,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// A key for what this call does, which nothing else has.
+    /// A unique key for what this call does.
     pub(super) fn effect_key(&self) -> Option<EffectKey> {
         effect_key_of(self.own, self.state.seq.next(), self.now)
     }
@@ -61,15 +61,14 @@ impl Call<'_> {
         read.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// The name of whom a note is about. At the beginning of a note it needs no source: it is looked up among those who are
-    /// known.
+    /// The name of the person that a note is about. It needs no source, because it is looked up among known people.
     pub(super) fn subject(&self) -> String {
         let who = self.text("entity");
         let person = self.state.people.attribution(who);
         person.name().unwrap_or(who).to_owned()
     }
 
-    /// How far what this call notes is believed, and whom it comes from. `subject` is the name of whom it is about.
+    /// The trust and the origin of what this call notes. `subject` is the name of the person it is about.
     pub(super) fn provenance(&self, text: &str, subject: &str) -> Result<Provenance, NotShown> {
         provenance(text, subject, &self.sources(), self.state, self.turn)
     }
@@ -94,7 +93,7 @@ impl Call<'_> {
         self.read("sources")
     }
 
-    /// The events that the named sources go back to.
+    /// The events of the named sources.
     pub(super) fn origins(&self) -> Vec<Origin> {
         let sources = self.sources();
         let origins = sources.iter().filter_map(|source| named_origin(source));
@@ -107,7 +106,7 @@ impl Call<'_> {
         priority.and_then(|priority| u8::try_from(priority).ok())
     }
 
-    /// The goal with the number in an argument, if there is one. A goal that not everybody who listens was party to is not known
+    /// The goal with the number in an argument, if there is one. A goal that not everybody who listens perceived is not known
     /// here.
     pub(super) fn goal(&self, key: &str) -> Result<Option<&Goal>, String> {
         let Some(number) = self.arguments.get(key).and_then(Value::as_u64) else {
@@ -126,7 +125,7 @@ impl Call<'_> {
         texts.join("\n")
     }
 
-    /// The projects to which everybody who listens was party.
+    /// The projects that everybody who listens perceived.
     pub(super) fn projects(&self) -> Vec<KnownProject<'_>> {
         Shareable::of(self.state, self.turn).projects
     }
@@ -174,8 +173,8 @@ impl Call<'_> {
         Ok(Author::Tool(self.id()?))
     }
 
-    /// Changes what is known of somebody, if there is anything in the draft. `belief` is what the result says of how far it
-    /// is believed.
+    /// Changes what is known about somebody, unless the draft is empty. `belief` is the part of the result about its
+    /// trust.
     pub(super) fn change(&self, draft: Option<Draft>, belief: Option<Value>) -> BuiltinOutcome {
         let Some(draft) = draft else {
             let why = "there is nothing in it that could be noted";

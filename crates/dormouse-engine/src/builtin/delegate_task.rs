@@ -100,7 +100,7 @@ fn delegated(
             summarize: execution.result_summarization,
             tokens: room.tokens,
             quota: room.quota,
-            // Nobody waits for a part of a task longer than for the task.
+            // A part of a task expires no later than the task.
             expires_at: above.map_or(latest, |above| latest.min(above.task.expires_at)),
         },
         sources: provenance.sources.clone(),

@@ -33,7 +33,7 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
     let number = call.arguments.get("note").and_then(Value::as_u64);
     let number = number.and_then(|number| u32::try_from(number).ok());
     let id = SelfNoteId(number.unwrap_or_default());
-    // One that not everybody who listens was party to is not known here.
+    // A note that not everybody who listens perceived does not exist here.
     let known = Shareable::of(call.state, call.turn).notes;
     if !known.iter().any(|note| note.id == id) {
         return Err(SelfNoteError::Unknown(id).to_string());

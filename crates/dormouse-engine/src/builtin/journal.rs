@@ -68,7 +68,7 @@ impl Call<'_> {
         }
     }
 
-    /// How many conclusions lie between what an entry is made of and what happened.
+    /// The depth of an entry: how many conclusions lie between it and what happened.
     fn depth_of(&self, provenance: &Provenance) -> u8 {
         let sources = provenance.sources.as_slice().iter();
         let entries = sources.filter_map(|source| self.state.journal.entry_of(*source));
@@ -86,7 +86,7 @@ impl Call<'_> {
         Ok(Event::JournalChanged(changed))
     }
 
-    /// The earlier entry that a new one repeats, if everybody who listens was party to that.
+    /// The earlier entry that a new one repeats, if everybody who listens perceived that.
     pub(super) fn repeated(&self, changes: &[JournalChange]) -> Option<EntryId> {
         let linked = changes.iter().find_map(|change| match change {
             JournalChange::Linked { to, .. } => Some(*to),
@@ -97,7 +97,7 @@ impl Call<'_> {
     }
 }
 
-/// Whom an entry comes from. A name that nobody vouches for is only a name.
+/// The attribution of an entry. A name that no world attests stays a name without an id.
 pub(super) fn provided_by(name: &str, provenance: &Provenance) -> Attribution {
     let is_that = |known: &str| known.to_lowercase() == name.to_lowercase();
     match provenance.from.name().is_some_and(is_that) {
@@ -114,7 +114,7 @@ pub(super) fn written(changes: &[JournalChange]) -> Option<&JournalEntry> {
     })
 }
 
-/// What the model reads about an entry that was written.
+/// Adds to a result what the model reads about a written entry.
 pub(super) fn with_entry(mut result: Value, entry: &JournalEntry) -> Value {
     if let Value::Object(fields) = &mut result {
         fields.insert("entry".to_owned(), json!(entry.id));
@@ -158,7 +158,7 @@ pub(super) fn least_trust<'a>(entries: impl IntoIterator<Item = &'a JournalEntry
     trusts.fold(Trust::FULL, Trust::lowest)
 }
 
-/// The result with how many entries are not shown, because not everybody who listens was party to them.
+/// Adds to a result how many entries are left out, because not everybody who listens perceived them.
 pub(super) fn with_withheld(mut result: Value, withheld: usize) -> Value {
     if let (Value::Object(fields), 1..) = (&mut result, withheld) {
         fields.insert("withheld".to_owned(), withheld.into());

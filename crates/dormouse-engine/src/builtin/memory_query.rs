@@ -1,4 +1,4 @@
-//! The questions of calls to the memory, and the answers.
+//! The queries of calls to the memory, and the answers.
 
 use dormouse_contracts::{Audience, Awaited, EntityId, Origin, Seq, Sources, Timestamp, Trust};
 use dormouse_entities::{
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::provenance::Provenance;
 use crate::event::Remembered;
 
-/// The question of a call to the memory.
+/// A query of a call to the memory.
 #[derive(Clone, Debug)]
 pub(crate) enum MemoryQuery {
-    /// The records that match a question, without events that wait for their turn.
+    /// The records that match a text, without events that wait for their turn.
     Recall {
         query: String,
         limit: usize,
@@ -60,7 +60,7 @@ pub(crate) enum MemoryQuery {
         draft: Box<Draft>,
         sources: Vec<Origin>,
         belief: Option<Value>,
-        /// Who hears the answer: of what they were not party to, nothing is done and nothing is said.
+        /// Who hears the answer. What they did not perceive is neither changed nor mentioned.
         listeners: Option<Audience>,
     },
 }
@@ -88,18 +88,18 @@ pub(crate) struct NewAction {
     pub(crate) due_at: Option<Timestamp>,
     pub(crate) when: Vec<AwaitedName>,
     pub(crate) until: Option<Timestamp>,
-    /// What the one who asks said, if what they say may only be passed on to whom they name.
+    /// The message that asks for it, if its words may only be passed on to people whom it names.
     pub(crate) asked: Option<String>,
 }
 
-/// Something to wait for, and the name of whom it is waited for, if that is not anybody.
+/// Something to wait for, and the name of the person who does it, if it must be a certain one.
 #[derive(Clone, Debug)]
 pub(crate) struct AwaitedName {
     pub(crate) awaited: Awaited,
     pub(crate) who: Option<String>,
 }
 
-/// What a draft rests on, how far it is believed therefore, and who may learn it.
+/// The sources of a draft, its trust, and who may learn it.
 #[derive(Clone, Debug)]
 pub(crate) struct Basis {
     trust: Trust,
@@ -139,7 +139,7 @@ impl Draft {
                 step,
                 reason,
                 trust: Some(basis.trust),
-                // Without an audience it would count for everybody, as in older logs.
+                // Without an audience it would count as public, as in older logs.
                 audience: Some(basis.audience.unwrap_or(Audience::nobody())),
                 sources: basis.sources,
             }],
@@ -191,7 +191,7 @@ pub(crate) enum MemoryAnswer {
         remembered: Box<Remembered>,
         result: Value,
     },
-    /// These changes fit what is known now.
+    /// These changes are allowed by what is known now.
     Fits {
         changes: Vec<EntityChange>,
         result: Value,

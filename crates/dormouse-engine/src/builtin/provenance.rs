@@ -1,4 +1,4 @@
-//! How far a line is believed that a model wants to keep, and whom it comes from.
+//! The trust and the origin of a line that a model wants to keep.
 
 use std::collections::BTreeSet;
 
@@ -24,23 +24,23 @@ use crate::{
 /// The most sources that one line may name.
 pub(super) const MOST_SOURCES: usize = 8;
 
-/// How many people say a word that tells of none of them.
+/// A word that this many people say identifies none of them.
 const COMMON: usize = 3;
 
-/// What a line rests on, and what follows from that: how far it is believed, whom it comes from, and who may learn it.
+/// The sources of a line, and what follows from them: its trust, its attribution, and who may learn it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Provenance {
     pub(crate) trust: Trust,
     pub(crate) from: Attribution,
     pub(crate) origin: Origin,
-    /// All that it rests on: what it names, or what is being answered, and all that supply what these lack or lower its
-    /// trust. If they are too many, the least trusted are listed; the trust counts all.
+    /// Its sources: those that it names, or the message that is answered, and all others that supply missing words or
+    /// lower its trust. If there are too many, the least trusted are listed, but the trust depends on all.
     pub(crate) sources: Sources,
-    /// Who may learn it: those who were party to everything that was shown, and so to all of its sources.
+    /// Who may learn it: those who perceived everything that was shown, and so all of its sources.
     pub(crate) audience: Option<Audience>,
-    /// Whether nothing that was shown supplies a part of it.
+    /// Whether a part of it is not supplied by any shown text.
     pub(crate) is_inferred: bool,
-    /// What else supplies a part of it and is trusted less than its named sources, for the model to read.
+    /// For the model: an unnamed source of a part of it that is trusted less than the named ones.
     pub(crate) lowered_by: Option<String>,
     /// How many independent accounts made it more credible, if they did.
     pub(crate) accounts: Option<usize>,
@@ -56,7 +56,7 @@ impl Provenance {
         self.trust = self.trust.lowest(INFERRED);
     }
 
-    /// Believes it as far as these independent accounts allow, on which it rests from then on.
+    /// Raises its trust as far as these independent accounts allow, and adds them to its sources.
     pub(super) fn corroborate(&mut self, accounts: &[Origin]) {
         self.trust = CORROBORATED;
         self.from = Attribution::Several;
@@ -81,7 +81,7 @@ impl Provenance {
         }))
     }
 
-    /// What the model reads about what is always shown: its trust, and why that is low.
+    /// What the model reads about a note that is always shown: its trust, and why that is low.
     pub(super) fn shown(&self) -> Value {
         self.with_why(json!({"trust": shown_score(self.trust)}))
     }
@@ -106,18 +106,18 @@ impl Provenance {
     }
 }
 
-/// A trust score in two digits, never higher than it is.
+/// A trust score with two decimals, rounded down.
 pub(crate) fn shown_score(trust: Trust) -> f64 {
     // Most scores are tenths, which have no exact form.
     (f64::from(trust.score()) * 100.0 + 1e-4).floor() / 100.0
 }
 
-/// A source that was named, and was not shown.
+/// A named source that was not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotShown(pub(crate) String);
 
-/// The provenance of `text`, made from the named sources, or from what is being answered if none is named. `subject`
-/// is the name of whom it is noted about.
+/// The provenance of `text`, made from the named sources, or from what is being answered if none is named. `subject` is
+/// the name of the person that it is about.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ pub(crate) fn provenance(
     state: &State,
     turn: &Turn,
 ) -> Result<Provenance, NotShown> {
-    // The words of the last step are what is judged.
+    // The words of the last step are the ones to judge, so they are not a source.
     let spoken = turn.steps.len().saturating_sub(1);
     of_items(
         text,
@@ -170,7 +170,8 @@ fn of_items(
         Some(item) => (item.from.clone(), item.origin.unwrap_or(trigger)),
         None => of_all(&named, trigger),
     };
-    // What nobody said is the assistant's own; what was made of the words of another text as well is not that alone.
+    // A line without a source is the assistant's own. A line that also has words of another text is not from its named
+    // source alone.
     let from = match (is_inferred, lowered) {
         (true, None) => Attribution::Myself,
         (true, Some(_)) => Attribution::Several,
@@ -188,13 +189,13 @@ fn of_items(
     })
 }
 
-/// What a line of an older log rests on, which names no sources, by what was shown in its turn.
+/// The sources of a line in an older log, which names none: found among what was shown in its turn.
 pub(crate) fn sources_of_note(text: &str, state: &State, turn: &Turn) -> Sources {
     provenance(text, "", &[], state, turn)
         .map_or_else(|_| Sources::default(), |found| found.sources)
 }
 
-/// How far a reply is believed when it is shown again, and what its words rest on.
+/// The trust of a reply when it is shown again, and the sources of its words.
 pub(crate) fn support_of_reply(
     content: &str,
     calls: &[Call],
@@ -211,12 +212,12 @@ pub(crate) fn support_of_reply(
     (trust, sources)
 }
 
-/// What the words of a reply rest on, other than the message that is answered: what was shown of others and has a word that
-/// neither the message nor the persona has. A model words most of a reply itself, so another wording names no source, nor does a word
-/// that it chose before, or that three people say: that is how people talk there.
+/// The sources of a reply, other than the answered message: shown texts of others with a word that the reply repeats
+/// and that neither the message nor the persona has. A model chooses most words of a reply itself. So a similar wording
+/// is no evidence of a source, and neither is a word that the assistant used before or that three people use.
 ///
-/// Of what the assistant or the program worded, a name, a number or two words must be repeated: nobody knows which words of it are
-/// from its sources.
+/// Of a text that the assistant or the program worded, the reply must repeat a name, a number or two words, because it
+/// is unknown which of its words come from its sources.
 fn sources_of_reply(
     content: &str,
     calls: &[Call],
@@ -250,13 +251,13 @@ fn sources_of_reply(
     let words = suppliers(&text, &known, &said).into_iter();
     let mut words: Vec<_> = words.filter(|word| !is_common(word)).collect();
     for word in &mut words {
-        // A word is whose who said it first, and nobody else needs to have supplied it.
+        // A word comes from the person who said it first.
         let said = word.by.iter().filter(|at| is_of_person(at));
         if let Some(first) = said.min_by_key(|at| others.get(**at).and_then(|item| item.origin)) {
             word.by = BTreeSet::from([*first]);
         }
     }
-    // A word of few tells most of whom it is.
+    // A word that few people use is the best evidence.
     words.sort_by_key(|word| word.by.len());
     let repeats = |at: &usize| {
         let mut repeated = words.iter().filter(|word| word.by.contains(at));
@@ -275,13 +276,12 @@ fn sources_of_reply(
     all.filter_map(rests_on).flatten().collect()
 }
 
-/// The lowest trust of the names that the prompt of the last step showed and that say a word of `call` which no message
-/// and no remembered line says.
+/// The lowest trust of the shown names that contain a word of `call` which is in no message and no remembered line.
 pub(crate) fn trust_in_names(call: &str, state: &State, turn: &Turn) -> Trust {
     let spoken = turn.steps.len().saturating_sub(1);
     let items = shown(state, turn, spoken);
     let (names, others): (Vec<_>, Vec<_>) = items.iter().partition(|item| item.said.is_name);
-    // What the engine wrote repeats names.
+    // Texts of the engine are skipped, because they repeat names.
     let others: Vec<_> = others
         .into_iter()
         .filter(|item| item.origin.is_some())
@@ -315,7 +315,7 @@ fn named(
     named.collect()
 }
 
-/// Whom something comes from that was made from all of these.
+/// The attribution of something that was made from all of these.
 fn of_all(named: &[&ShownItem<'_>], trigger: Origin) -> (Attribution, Origin) {
     match named {
         [] => (Attribution::Unknown, trigger),

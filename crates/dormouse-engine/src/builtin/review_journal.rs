@@ -56,7 +56,7 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
         .journal()
         .plan_review(request.clone(), call.now, &settings);
     let changes = review.map_err(|error| reason(&error))?.changes;
-    // What is shown is what everybody who listens was party to.
+    // Only entries that everybody who listens perceived are shown.
     let (known, withheld) = known_journal(call.state, call.turn);
     request.save = SaveSynthesis::No;
     let reviewed = known.plan_review(request, call.now, &settings);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::privacy::{known_journal, listeners};
 
-/// How many more similar entries are asked for than are shown, because some are not within the bounds.
+/// By what factor more similar entries are requested than shown, because some are outside the bounds.
 const SPARE: usize = 3;
 
 /// The answer to the same question is used again for 300 seconds, in later ticks only if the same people listen.
@@ -49,7 +49,7 @@ pub(super) const TOOL: Builtin = Builtin {
     decide: |call| Ok(decide(call).unwrap_or_else(BuiltinOutcome::Refused)),
 };
 
-/// A search by text alone is decided at once. For any other the encoder is asked first which entries are similar.
+/// A search by text is decided at once. Any other search first asks the encoder for similar entries.
 fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
     let query = query(call)?;
     if query.mode == JournalSearch::Text {

@@ -40,7 +40,7 @@ pub(super) const TOOL: Builtin = Builtin {
                 .iter()
                 .all(|source| *source == message)
         {
-            // Where nothing is kept private no audience is recorded; that of the message is known all the same.
+            // With privacy "shared" no audience was recorded, but the audience of the message is known.
             basis.audience = Some(call.turn.trigger.known_to());
         }
         let draft = topic.map(|topic| Draft::Topic(topic, basis));

@@ -1,4 +1,4 @@
-//! Everything that the prompts of a turn show, each part with how far it is believed.
+//! Everything that the prompts of a turn show, each part with its trust.
 
 use std::{collections::BTreeSet, ops::Deref};
 
@@ -27,15 +27,15 @@ const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Err(_) => Trust::NONE,
 };
 
-/// A part of a prompt, and whether the prompt of the last step showed it. What had no room, and what was looked up since, still counts
-/// for the trust.
+/// A part of a prompt, and whether the prompt of the last step showed it. Parts without room, and what was looked up
+/// since, still count for the trust.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownItem<'a> {
     part: Part<'a>,
     pub(crate) was_shown: bool,
 }
 
-/// There are thousands of parts, so an item is small.
+/// There are thousands of parts, so an item must be small.
 #[derive(Clone, Debug)]
 enum Part<'a> {
     Kept(&'a ShownPart<'static>),
@@ -56,9 +56,9 @@ impl<'a> Deref for ShownItem<'a> {
 /// A part of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ShownPart<'a> {
-    /// The event that it goes back to, by which a model can name it.
+    /// The event that it comes from, by which a model can name it.
     pub(crate) origin: Option<Origin>,
-    /// What it rests on: the same event, or those that something was made of which has none of its own. Empty for names.
+    /// Its sources: the same event, or, if it has no event of its own, the events that it was made of. Empty for names.
     pub(crate) rests_on: Vec<Origin>,
     pub(crate) from: Attribution,
     pub(crate) said: AnalysedText<'a>,
@@ -81,7 +81,7 @@ impl<'a> ShownPart<'a> {
     }
 }
 
-/// What the prompts of later turns show of a turn that is over, apart from who hears them.
+/// What prompts of later turns can show of a finished turn, before the listeners are considered.
 #[derive(Debug, PartialEq)]
 pub(crate) struct TurnWords {
     trigger: ShownPart<'static>,
@@ -108,7 +108,8 @@ impl TurnWords {
     }
 }
 
-/// The lowest trust of everything that a prompt of this turn could show. Names do not count: there are some in every prompt.
+/// The lowest trust of everything that a prompt of this turn could show. Names do not count, because every prompt has
+/// some.
 pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
     let mut shareable = Shareable::of(state, turn);
     let before = match turn.is_careful() {
@@ -122,8 +123,8 @@ pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
     now.chain(before).fold(Trust::FULL, Trust::lowest)
 }
 
-/// Everything that a prompt of this turn could show, what called for the turn first: the words of its first `spoken`
-/// steps, and the results of all. The names that are shown with it come last.
+/// Everything that a prompt of this turn could show. The trigger of the turn comes first, then the words of its first
+/// `spoken` steps and the results of all steps. Names come last.
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
     shown_of(Shareable::of(state, turn), state, turn, spoken)
 }
@@ -220,7 +221,7 @@ pub(super) fn was_line_shown(line: &Heard, omitted: &Omitted) -> bool {
     omitted.lines_through.is_none_or(|last| line.seq > last)
 }
 
-/// A summary of turns that are left out. Nobody knows which words of it are from which of its sources.
+/// A summary of turns that are left out. It is unknown which of its words come from which source.
 fn summary(made: &HistorySummary) -> ShownPart<'_> {
     ShownPart {
         origin: None,
@@ -230,7 +231,7 @@ fn summary(made: &HistorySummary) -> ShownPart<'_> {
     }
 }
 
-/// What somebody or something is called.
+/// A name of somebody or something.
 fn name<'a>(name: String) -> ShownPart<'a> {
     ShownPart {
         origin: None,
@@ -252,7 +253,7 @@ fn trigger(trigger: &Trigger) -> ShownPart<'_> {
     }
 }
 
-/// What another assistant lets the delegate know with a task.
+/// The briefing that another assistant gave with a task.
 fn briefed<'a>(turn: &Turn, words: &'a DelegatedWords) -> ShownPart<'a> {
     ShownPart {
         origin: None,
@@ -330,7 +331,7 @@ fn recollected(turn: &Turn) -> Vec<ShownPart<'_>> {
             from: Attribution::Several,
             said: ShownText::text(block.trust, text).into(),
         };
-        // The whole counts for the trust, since a note may join its parts; the parts say what they were made of.
+        // The whole block counts for the trust, because a note may join its parts. The parts have the sources.
         let whole = several(&*block.text, &Sources::default());
         let parts = block
             .parts
@@ -345,7 +346,7 @@ fn recollected(turn: &Turn) -> Vec<ShownPart<'_>> {
     lines.chain(blocks).collect()
 }
 
-/// A remembered line, and the name of its place, which somebody wrote there.
+/// A remembered line, and the name of its place, which is outside text.
 fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownPart<'_>> {
     let said = ShownPart {
         origin: Some(line.record),
@@ -379,7 +380,7 @@ fn done(turn: &Turn, spoken: usize) -> Vec<(ShownPart<'_>, bool)> {
             items.push((part, true));
         }
         let results = step.calls.iter().flat_map(|call| result(call, trigger));
-        // What the judged reply looked up itself came after its words.
+        // What the judged reply itself looked up came only after its words.
         items.extend(results.map(|part| (part, index < spoken)));
     }
     items
@@ -417,9 +418,9 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OwnWords {
     pub(super) said: AnalysedText<'static>,
-    /// What they rest on, other than what called for their turn; `None` if that was not recorded.
+    /// Their sources, other than the trigger of their turn; `None` if that was not recorded.
     pub(super) sources: Option<Sources>,
-    /// The words that the assistant chose itself, if it is known that the others are of what called for the turn.
+    /// The words that the assistant chose itself, if it is known that all others come from the trigger of the turn.
     pub(super) chosen: Option<AnalysedText<'static>>,
 }
 
@@ -464,13 +465,13 @@ fn settled(call: &CallState) -> Option<Origin> {
     effect.settled.map(Origin::event)
 }
 
-/// The result of a call, which was made in the turn of this message. The result of an act often repeats what was said, which
-/// says nothing new.
+/// The result of a call in the turn of this message. The result of an act often repeats the spoken words. These are
+/// left out, because they are nothing new.
 fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
     let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
         return Vec::new();
     };
-    // What it reads back is what the world answered.
+    // It reads back what the world answered.
     let is_read_back = call.call.name == RECALL_HISTORY && call.trust.is_none();
     if !is_own(&call.call.name) || is_read_back {
         let words = without_words_of(content, &call.call.arguments);
@@ -490,7 +491,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
         origin: None,
         rests_on: Vec::new(),
         from: Attribution::Several,
-        // What was taken out of it may have said anything.
+        // Forgotten words may have said anything.
         said: ShownText::text(
             trust,
             if is_left_out(content) {
@@ -509,7 +510,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
     holds_lines.into_iter().chain(parts).chain(names).collect()
 }
 
-/// What a result says of a person, each part with the sources that it lists. Together they say no more than the whole.
+/// The parts of a result about a person, each with its listed sources. Together they say no more than the whole.
 fn parts(content: &str, trust: Trust) -> Vec<ShownPart<'static>> {
     let content: Value = serde_json::from_str(content).unwrap_or_default();
     let mut parts = Vec::new();
@@ -538,7 +539,7 @@ fn parts(content: &str, trust: Trust) -> Vec<ShownPart<'static>> {
     parts
 }
 
-/// The names of the person that a result is about. A result that was cut is a name as a whole.
+/// The names of the person that a result is about. If the result was cut, all of it counts as a name.
 fn names_in(content: &str) -> Vec<String> {
     let content: Option<Value> = serde_json::from_str(content).ok();
     let field = |name: &str| content.as_ref().and_then(|content| content.get(name));
@@ -554,7 +555,7 @@ fn names_in(content: &str) -> Vec<String> {
 fn was_made(call: &CallState) -> bool {
     let was_made = match call.verdict {
         Some(Verdict::Success | Verdict::Failure) => true,
-        // A world that refuses to let more hear it than may names them.
+        // If the world refused because too many would hear it, the result names these people.
         Some(Verdict::Deferred) => call.effect.is_some(),
         Some(Verdict::Skipped) | None => false,
     };
@@ -595,7 +596,7 @@ fn recalled(content: &str) -> Option<Vec<ShownPart<'static>>> {
     Some(lines?.into_iter().flatten().collect())
 }
 
-/// Who a recalled line comes from, by the word for them and the id that its result has: the reverse of [`render::name`].
+/// The attribution of a recalled line, from the name and the id in the result: the reverse of [`render::name`].
 fn recalled_from(name: &str, entity: Option<&str>) -> Attribution {
     if let Some(id) = entity.and_then(|id| EntityId::try_new(id).ok()) {
         return Attribution::entity(id, name);

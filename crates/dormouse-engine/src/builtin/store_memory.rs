@@ -39,7 +39,7 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
     }
     let about = Some(call.text("about").trim()).filter(|about| !about.is_empty());
     let kind = call.text("kind").parse().unwrap_or(RecordKind::Fact);
-    // What it is about is searched like its text, so it is noted with it.
+    // The subject is searched like the text, so it needs the same sources.
     let noted = [text, about.unwrap_or_default()].join("\n");
     let mut provenance = call.claim(&noted, "")?;
     if kind == RecordKind::Insight {

@@ -52,7 +52,7 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
         .iter()
         .find(|it| it.project.status == ProjectStatus::Active);
     let update = call.given_note("current_project_update", provenance);
-    // What is active and not known here is paused, and keeps its words.
+    // An active project that the listeners do not know is paused, and keeps its words.
     if update.is_some() && before.is_none() {
         return Err(ProjectError::NoneActive.to_string());
     }
@@ -71,7 +71,7 @@ fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, St
     })
 }
 
-/// The words about a project, with what they were made of.
+/// Adds the words about a project, with their sources.
 pub(super) fn with_words(mut row: Value, known: &KnownProject<'_>) -> Value {
     let project = known.project;
     let more = [

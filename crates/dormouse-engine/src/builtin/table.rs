@@ -63,7 +63,7 @@ pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     TABLE.into_iter().find(|tool| tool.name == name)
 }
 
-/// Whether the results of this tool hold no text from outside, or name its sources themselves.
+/// Whether the results of this tool have no text from outside, or list the sources of such text.
 pub(crate) fn is_own(tool: &str) -> bool {
     find(tool).is_some()
 }
@@ -74,7 +74,7 @@ pub(crate) fn is_look_up(tool: &ToolSpec) -> bool {
     tool.reach == ToolReach::Query || own.is_some_and(|own| own.is_look_up)
 }
 
-/// Whether a tool of the engine stores something that stays.
+/// Whether a tool of the engine stores something permanently.
 pub(crate) fn is_note(tool: &str) -> bool {
     let plans = [
         noop::TOOL.name,
@@ -87,11 +87,11 @@ pub(crate) fn is_note(tool: &str) -> bool {
     find(tool).is_some_and(|own| !own.is_look_up && !plans.contains(&own.name))
 }
 
-/// The tools every assistant has, whatever its world.
+/// The tools that every assistant has in every world.
 ///
 /// # Errors
 ///
-/// Never, in practice: the names are constants.
+/// Cannot happen: the names are constants.
 pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     TABLE.into_iter().map(spec).collect()
 }

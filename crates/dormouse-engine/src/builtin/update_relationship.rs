@@ -33,7 +33,7 @@ pub(super) const TOOL: Builtin = Builtin {
 };
 
 fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, NotShown> {
-    // Whom it is about needs a source here: "be kind to him" does not say to whom.
+    // Here the person needs a source, too: "be kind to him" does not say who is meant.
     let judged = [call.subject().as_str(), call.text("reason")].join("\n");
     let provenance = call.provenance(&judged, "")?;
     let draft = draft(call, &provenance);

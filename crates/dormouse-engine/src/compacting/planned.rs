@@ -22,16 +22,16 @@ use crate::{
 /// Shows earlier turns of an assistant that does not run shorter.
 #[derive(Clone, Debug)]
 pub struct Compactor {
-    /// Who looks for facts first, whose model is asked for summaries, and whose counter must be the one of the assistant.
+    /// Extracts facts first, and its model makes the summaries. Its token counter must be the assistant's.
     pub by: Consolidator,
 }
 
-/// How much of the context window the history takes, and what came of making it shorter.
+/// How much of the context window the history takes, and the result of shortening it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compacting {
     /// How many tokens instructions, tools and all earlier turns took.
     pub before: u32,
-    /// How many they take now, without summaries; as before if nothing was to be done.
+    /// How many they take now, without summaries; unchanged if nothing was done.
     pub after: u32,
     /// The size of the context window, in tokens.
     pub window: u32,
@@ -41,13 +41,13 @@ pub struct Compacting {
     pub masked: usize,
     /// Turns that are left out from now on.
     pub dropped: usize,
-    /// What came of the look for facts, if there was one.
+    /// The result of extracting facts, if that was done.
     pub facts: Option<FactsBefore>,
     /// How many summaries were made.
     pub summaries: u64,
     /// How many summaries were not made. They are tried again.
     pub failed: u64,
-    /// Why no more summaries were made, if the assistant is stopped or may spend no more. They are made another time.
+    /// Why no more summaries were made, if the assistant is stopped or may spend no more. They are made later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<ConsolidationEnd>,
 }
@@ -74,7 +74,7 @@ pub enum CompactError {
 }
 
 impl Compactor {
-    /// What would be done. Asks nobody and changes nothing.
+    /// What would be done. Sends no request and changes nothing.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ impl Compactor {
         Ok(report(&state, prepared.preamble()).0)
     }
 
-    /// Shows earlier turns shorter if they fill the context window to the share that is set for sleep, facts first, and makes the
-    /// summaries that are missing.
+    /// If earlier turns fill the share of the context window that is set for sleep, extracts facts and then shows the
+    /// turns shorter. Makes missing summaries.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Compactor {
         Box::pin(self.shorten(memory, facts)).await
     }
 
-    /// The same without a look for facts, of which `facts` says what came.
+    /// The same after facts were extracted, with the result `facts`.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl Compactor {
         Ok(self.by.caller(retry_for).reply(&request).await)
     }
 
-    /// What follows from a reply, or if nothing could be asked.
+    /// The event for a reply, or for a request that could not be sent.
     fn follows(
         &self,
         state: &State,
@@ -236,12 +236,12 @@ impl Compactor {
     }
 }
 
-/// Whether a turn is begun. Its prompts must not change because of a command.
+/// Whether a turn is under way. A command must not change its prompts.
 fn is_busy(turns: &Turns) -> bool {
     turns.open().next().is_some()
 }
 
-/// How full the window is, and what is to be done about it.
+/// How full the window is, and what to do about it.
 fn report(state: &State, preamble: &Preamble) -> (Compacting, Option<Compacted>) {
     let found = measure_all(state, preamble);
     let planned = plan(state, &found, CompactionMode::Planned);
@@ -262,7 +262,7 @@ fn report(state: &State, preamble: &Preamble) -> (Compacting, Option<Compacted>)
     (report, planned)
 }
 
-/// What is decided in place of a recorded decision of a command. Pure.
+/// Decides a recorded decision of a command again. Pure.
 pub(crate) fn planned_again(
     state: &State,
     preamble: &Preamble,

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The most percent of the context window at which earlier turns can be made to be shown shorter. At more, the loop of a turn
-/// ends.
+/// The highest percentage of the context window that can be set as a threshold. Above it, the loop of a turn ends.
 pub(crate) const MOST_PERCENT: u32 = 80;
-/// The least.
+/// The lowest such percentage.
 pub(crate) const LEAST_PERCENT: u32 = 10;
 
 /// When earlier turns are shown shorter, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionSettings {
-    /// Whether they ever are. Turned off, a prompt shows the newest turns that fit, also those that were left out before.
+    /// Whether compaction is on. If not, a prompt shows the newest turns that fit, even those that were left out
+    /// before.
     pub is_on: bool,
     /// At which share of the context window, in percent, before a message is answered. 10 to 80.
     pub emergency_percent: u32,

@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 pub struct DelegationSettings {
     /// For how many seconds a result is waited for. Default 600.
     pub timeout_seconds: u32,
-    /// Through how many hands a task may go. Default 2: a delegate may give a part of its task away, and that one may not.
+    /// How often a task may be passed on. Default 2: a delegate may give a part of its task away, but the second
+    /// delegate may not.
     pub depth: u32,
-    /// How many tasks may follow from one message or occasion, those of delegates included. Default 10.
+    /// How many tasks may follow from one message or occasion, including those that delegates give. Default 10.
     pub tasks: u32,
-    /// The most tokens that one task may take, with all that follow from it: of the prompts and replies of each answered call.
-    /// In a turn for a task the model is asked for nothing else. Default 100,000. If the assistant has a budget, a
+    /// The most tokens that one task may take, including all that follow from it. It counts the prompts and replies of
+    /// each answered call. In a turn for a task there are no other model calls, such as assessments. Default 100,000.
+    /// If the assistant has a budget, a
     /// task gets at most half of what is left.
     pub tokens: u32,
 }

@@ -15,15 +15,15 @@ pub struct GoalSettings {
     /// The most tokens of the goals in a prompt; 0 shows none. Default 400. In a small context window they take at most an
     /// eighth of what the turn leaves free.
     pub prompt_tokens: u32,
-    /// After how many turns in a row that came to nothing, or were given up after errors, a goal is blocked. Default 3.
+    /// After how many turns in a row without progress, or with errors, a goal is blocked. Default 3.
     pub attempts: u32,
-    /// After how many turns a goal that does not come back is blocked, if it is not completed. Default 20.
+    /// After how many turns a goal that does not recur is blocked, if it is not completed. Default 20.
     pub turns: u32,
-    /// The least time between two turns for a goal that does not come back, in seconds. It doubles while they come to
-    /// nothing, up to a day. Default 600.
+    /// The least time between two turns for a goal that does not recur, in seconds. It doubles while they make no
+    /// progress, up to a day. Default 600.
     pub retry_after_seconds: u32,
-    /// After how many turns in a row that came to nothing a goal without parts is divided, in one turn of its own and once in its
-    /// life; 0 for never. Default 1.
+    /// After how many turns in a row without progress a goal without parts is divided, once, in a turn of its own; 0:
+    /// never. Default 1.
     pub divide_after: u32,
 }
 

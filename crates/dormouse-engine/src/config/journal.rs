@@ -12,12 +12,12 @@ use super::Settings;
 pub struct JournalConfig {
     /// Entries, their importance, pruning, and generative reflection.
     pub keeping: JournalSettings,
-    /// After how many ticks that had a reason it looks back; 0 for never. Default 0, as in logs without it.
+    /// After how many ticks with a reason it looks back; 0: never. Default 0, as in logs without this setting.
     pub reflection_interval: ReflectionTicks,
-    /// After what time since the first of these ticks it looks back at the latest.
+    /// How long after the first of these ticks it looks back in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reflection_after: Option<std::time::Duration>,
-    /// What a reflection is asked for, in place of the built-in words.
+    /// The instruction for a reflection, in place of the built-in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reflection_prompt: Option<String>,
     /// How entries are ranked by recency, importance and relevance.
@@ -66,7 +66,8 @@ impl JournalConfig {
 }
 
 impl Settings {
-    /// How the journal of an assistant with this key is kept: with its names, by which a conclusion about itself is known.
+    /// The settings of the journal of an assistant with this key. They include its names, by which conclusions about
+    /// itself are recognised.
     #[must_use]
     pub fn journal_settings(&self, key: &AssistantId) -> JournalSettings {
         let names = self.name.iter().map(String::as_str).chain([key.as_str()]);

@@ -6,7 +6,7 @@ use dormouse_contracts::Timestamp;
 use jiff::{ToSpan, Zoned, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-/// How many hours of sleep there are at most, by schedule and by any other way.
+/// The longest sleep in hours, whether by schedule or otherwise.
 pub const LONGEST_SLEEP_HOURS: u8 = 23;
 
 /// When an assistant sleeps. A log without it has no sleep.
@@ -17,20 +17,22 @@ pub struct SleepSettings {
     pub enabled: bool,
     /// The hour at which it falls asleep, 0 to 23, by the clocks of `time_zone`. Default 2.
     pub start_hour: u8,
-    /// For how many hours it sleeps, 1 to [`LONGEST_SLEEP_HOURS`]; hours as they pass, also if clocks change meanwhile. Default 4.
+    /// For how many hours it sleeps, 1 to [`LONGEST_SLEEP_HOURS`]; elapsed hours, even if clocks change meanwhile.
+    /// Default 4.
     pub duration_hours: u8,
     /// The name of a time zone of the IANA database, such as `Europe/Berlin`. Default: `UTC`.
     pub time_zone: String,
     /// The time between two pieces of work in its sleep, in seconds, 1 to 3,600. Default 60.
     pub tick_rate_seconds: u32,
-    /// How many tools it has to have used since it woke, before it may choose to sleep. Default 3.
+    /// How many tools it must have used since it woke before it may choose to sleep. Default 3.
     pub least_activity: u32,
-    /// For how many seconds nothing may have called for a turn, before it falls asleep again after a message woke it. Default 600.
+    /// How many seconds without a reason for a turn must pass after a message woke it, before it falls asleep again.
+    /// Default 600.
     pub quiet_seconds: u32,
     /// How many turns it has in a night once the work of the night is done, 0 to 24. Default 0: it has none.
     #[serde(skip_serializing_if = "is_none")]
     pub turns: u32,
-    /// What such a turn asks for, in place of the usual words.
+    /// The instruction for such a turn, in place of the built-in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_prompt: Option<String>,
 }
@@ -81,7 +83,7 @@ impl SleepSettings {
     /// Whether the name of the time zone is known.
     #[must_use]
     pub fn knows_time_zone(name: &str) -> bool {
-        // The system's own database differs from machine to machine, and a decision must not.
+        // Uses the bundled database: the system's own differs between machines, and decisions must not.
         jiff::tz::db().get(name).is_ok()
     }
 
@@ -101,8 +103,8 @@ impl SleepSettings {
     /// The first night of the schedule that is not over at `now`: the one that it is in, or the next one. `None` if there is no
     /// schedule.
     ///
-    /// A night begins at the hour by the clocks of the time zone. If they skip that hour, it begins when they have skipped it; if
-    /// they show it twice, at the first time.
+    /// A night begins at the hour in the time zone. If clocks skip that hour, it begins right after the gap; if the
+    /// hour occurs twice, it begins at the first time.
     #[must_use]
     pub fn window(&self, now: Timestamp) -> Option<SleepWindow> {
         if !self.enabled {

@@ -1,22 +1,22 @@
-//! How often a tool is tried, and when it is left alone.
+//! How often a call of a tool is tried, and when a tool is not called for a while.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use dormouse_resilience::{BreakerPolicy, BreakerPolicyError, RetryPolicy};
 use serde::{Deserialize, Serialize};
 
-/// The longest time for which a tool is left alone, as a multiple of the first one.
+/// The longest time for which a tool is not called, as a multiple of the first.
 const LONGEST_COOLDOWNS: u32 = 10;
 
-/// When a tool that gives no answers is left alone. A log without it was decided without it.
+/// When a tool that does not answer is not called for a while. A log without it was decided without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolBreaker {
-    /// After how many calls without an answer, 1 to 1,000; 0 leaves no tool alone. Default 5.
+    /// After how many calls without an answer, 1 to 1,000; 0 switches this off. Default 5.
     pub failures: u32,
-    /// Within how many seconds, 1 to 86,400. Default 600: calls that are tried four times with 30 seconds each do not come
-    /// closer together.
+    /// Within how many seconds, 1 to 86,400. Default 600: each call may take four attempts of 30 seconds.
     pub window_seconds: u32,
-    /// For how many seconds the first time, 1 to 8,640. Twice as long each further time, up to ten times as long. Default 30.
+    /// For how many seconds it is not called the first time, 1 to 8,640. Doubled each further time, up to ten times the
+    /// first. Default 30.
     pub cooldown_seconds: u32,
 }
 
@@ -58,7 +58,7 @@ impl ToolBreaker {
 /// How often a call that may be repeated is tried, and how long the pauses between are. No decision reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolRetries {
-    /// For tools that are not among the others. Default: 4 attempts, 1 s × 2, at most 10 s.
+    /// For tools without a policy of their own. Default: 4 attempts, 1 s × 2, at most 10 s.
     pub usual: RetryPolicy,
     /// For the tool of this name.
     pub each: BTreeMap<String, RetryPolicy>,

@@ -1,4 +1,4 @@
-//! The requests of a recorded consolidation and what followed from the replies, made again from the log.
+//! Repeats the requests of a recorded consolidation, and the results of its replies, from the log.
 
 use dormouse_contracts::{
     AssistantId, BoxFuture, ReadError, ReadEvents, Seq, StoredEvent, Timestamp,
@@ -21,10 +21,10 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NightError {
-    /// There is no room for it.
+    /// A temporary memory cannot be created.
     #[error("there is no room for a memory")]
     Open(#[from] MemoryOpenError),
-    /// The log cannot be taken in.
+    /// The memory cannot read the log.
     #[error(transparent)]
     CatchUp(#[from] CatchUpError),
     /// The memory cannot be read.
@@ -36,11 +36,11 @@ pub enum NightError {
 pub(crate) struct NightAgain {
     memory: Memory,
     extraction: Option<Extraction>,
-    /// What was asked about somebody, and the reply.
+    /// The request about a person, and the reply.
     person: Option<(Consolidation, String)>,
 }
 
-/// What was asked about records, and the replies.
+/// The request about records, and the replies.
 struct Extraction {
     /// The event with the reply.
     seq: Seq,
@@ -79,8 +79,8 @@ impl NightAgain {
         })
     }
 
-    /// The request that would be made now instead of the recorded one, with the hash of its prompt. `None` if the log is too old
-    /// to say what the request was made from.
+    /// The request that would be made in place of the recorded one, with the hash of its prompt. `None` if the log is
+    /// too old to say what the request was made from.
     pub(crate) async fn asked<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
@@ -94,7 +94,7 @@ impl NightAgain {
         let made_from = recorded.made_from.unwrap_or(Seq(at.0.saturating_sub(1)));
         self.follow(log, made_from).await?;
         let reply = recorded.reply.content.clone();
-        // Without anything due nothing is asked. An empty hash never equals a recorded one.
+        // If nothing is due, there is no request. Its empty hash never equals a recorded one.
         let nothing = || (recorded.about.clone(), String::new());
         Ok(match &recorded.about {
             Consultation::Extraction { records } => {
@@ -138,7 +138,7 @@ impl NightAgain {
                 }
                 Some(asked)
             }
-            // What a model makes of the journal is not asked again: its request may be older than changes that came meanwhile.
+            // Requests about the journal are not repeated: they may be older than changes that came meanwhile.
             Consultation::Scoring { .. }
             | Consultation::Questions { .. }
             | Consultation::Insights { .. } => None,
@@ -160,7 +160,7 @@ impl NightAgain {
         })
     }
 
-    /// Whether the last reply about the same records or person can be read, although the log says that it cannot.
+    /// Whether the last reply about the same records or person can be parsed, although the log says that it cannot.
     pub(crate) fn is_readable(&self, failed: &ConsultationFailed, open: &Consultations) -> bool {
         let Some(rules) = &open.under_way else {
             return false;
@@ -185,8 +185,8 @@ impl NightAgain {
         }
     }
 
-    /// What the last reply about records may lead to: one plan from the records as they were when it was asked, and one from the
-    /// records as they were when its facts were compared, because a killed run reads them again when it continues.
+    /// The possible plans for the last reply about records: one with the records at the time of the request, and one
+    /// with the records at the time of the comparison, because a killed run reads the records again when it continues.
     async fn plans(
         &self,
         settings: &ExtractionSettings,
@@ -245,8 +245,8 @@ impl NightAgain {
         Ok(made)
     }
 
-    /// The same for a log that does not say what the facts were compared with: the decision about each fact is taken from the
-    /// log.
+    /// The same for a log that does not record what the facts were compared with. Then the decision about each fact is
+    /// taken from the log.
     async fn made_of_records_by<L: ReadEvents + ?Sized>(
         &self,
         log: &L,
@@ -285,7 +285,7 @@ impl NightAgain {
         if made.as_ref().is_some_and(is_recorded) {
             return Ok(made);
         }
-        // A run that was killed reads its records again when it goes on.
+        // A killed run reads its records again when it continues.
         self.follow(log, Seq(at.0.saturating_sub(1))).await?;
         Ok(again(&Batch::of(
             self.memory.sources(settings, records).await?,
@@ -316,7 +316,7 @@ impl NightAgain {
         Ok(again.map(|due| due.change(read.update)))
     }
 
-    /// Takes in the log up to this event.
+    /// Reads the log up to this event.
     async fn follow<L: ReadEvents + ?Sized>(&self, log: &L, until: Seq) -> Result<(), NightError> {
         let until = Until(log, until);
         catch_up(&until, self.memory.assistant(), &self.memory).await?;

@@ -1,4 +1,4 @@
-//! One request outside of a turn: what it may take is reserved first, and its reply is an event.
+//! One request outside of a turn: first its cost is reserved, and its reply becomes an event.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::{
     work::{Bounds, Caller},
 };
 
-/// What became of a request.
+/// The result of a request.
 pub(super) enum Asked {
     /// There is a reply, in this event.
     Replied(Seq, Box<Consulted>),
     /// The model refuses what it was shown, and may answer another request. The log says so.
     Refused(Consultation),
-    /// Nobody can be asked now.
+    /// No model can be asked now.
     Ended(ConsolidationEnd),
 }
 
@@ -43,7 +43,8 @@ pub(super) async fn recorded<L: Append + ReadEvents>(
 }
 
 impl Consolidator {
-    /// What the request may take; `None` without a budget. An end if the assistant is stopped, or may spend no more.
+    /// The reservation for the request; `None` without a budget. If the assistant is stopped, or may spend no more, the
+    /// run ends.
     pub(crate) async fn reserved<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
@@ -68,7 +69,8 @@ impl Consolidator {
             .map_err(|_spent| ConsolidationEnd::BudgetSpent))
     }
 
-    /// The request within what is reserved for it, and for how long it is tried again: with a budget, one attempt is reserved.
+    /// Limits the request to its reservation, and returns how long it may be retried: with a budget, only one attempt
+    /// is reserved.
     pub(crate) fn bounded(
         &self,
         request: &ChatRequest,
@@ -83,7 +85,7 @@ impl Consolidator {
         (bounded, retry_for)
     }
 
-    /// Who asks the model.
+    /// The caller of the model.
     pub(crate) fn caller(&self, retry_for: Duration) -> Caller<'_> {
         Caller {
             model: &*self.model,
@@ -131,7 +133,7 @@ impl Consolidator {
                 return Ok(asked);
             }
         };
-        // Nothing was offered to call, and calls of any length would not fit into the log.
+        // The request offers no tools. Unrequested calls could be too long for the log, so they are dropped.
         reply.tool_calls.clear();
         let reply = masked_reply(shortened_reply(reply));
         let consulted = Consulted {
@@ -149,7 +151,7 @@ impl Consolidator {
     }
 }
 
-/// Whether the model refuses what is shown, and may answer another request.
+/// Whether the model refuses this prompt, but may answer another one.
 fn refuses(kind: ModelErrorKind) -> bool {
     kind.refuses_the_prompt() || kind == ModelErrorKind::Malformed
 }

@@ -1,5 +1,5 @@
-//! What a model makes of the journal: the importance of entries, and conclusions from them. Each reply and each step is an event, so
-//! what was interrupted goes on with the step that is missing, and pays for no reply twice.
+//! A model's work on the journal: the importance of entries, and conclusions from them. Each reply and each step is an
+//! event. So interrupted work continues with the missing step, and no reply is paid for twice.
 
 use dormouse_contracts::{
     Append, Audience, ChatRequest, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp,
@@ -23,7 +23,7 @@ use crate::{
     state::State,
 };
 
-/// Whether a reflection waits until enough has come together.
+/// When a reflection begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReflectionCall {
     /// It begins if the cumulative importance has reached the threshold.
@@ -32,7 +32,7 @@ pub enum ReflectionCall {
     Now,
 }
 
-/// What became of a model's work on the journal.
+/// The result of a model's work on the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct JournalWork {
     /// Requests that were answered.
@@ -43,7 +43,7 @@ pub struct JournalWork {
     pub scored: u64,
     /// Conclusions that were written.
     pub insights: u64,
-    /// Conclusions that were not kept, and replies without usable ones.
+    /// Refused conclusions, and replies without usable ones.
     pub refused: u64,
     /// Whether a reflection was completed.
     pub reflected: bool,
@@ -62,7 +62,8 @@ const SCORED: &str = "scored by a model";
 const REFLECTED: &str = "reflection";
 
 impl Consolidator {
-    /// Lets the model score entries of which only the formula knows the importance: as many as one tick takes, in one request.
+    /// Lets the model score entries that only the formula has scored, at most as many as one tick takes, in one
+    /// request.
     ///
     /// # Errors
     ///
@@ -100,7 +101,7 @@ impl Consolidator {
                 let asked = (about, request, state.seq);
                 match Box::pin(self.reply(memory, asked, &mut work)).await? {
                     Some(reply) => (entries, reply),
-                    // What is refused counts like a reply without scores, or it would be asked for ever.
+                    // A refused request counts like a reply without scores. Otherwise it would be repeated forever.
                     None if work.end == ConsolidationEnd::Done => (entries, String::new()),
                     None => return Ok(work),
                 }
@@ -113,8 +114,8 @@ impl Consolidator {
         Ok(work)
     }
 
-    /// Draws conclusions from the entries since the last reflection: questions about them, what is remembered about these, and
-    /// insights that cite it. One that was interrupted goes on.
+    /// Draws conclusions from the entries since the last reflection: questions about them, memories that help to answer
+    /// the questions, and insights that cite these memories. Continues an interrupted reflection.
     ///
     /// # Errors
     ///
@@ -167,7 +168,8 @@ impl Consolidator {
                 ReflectionStep::Conclude(questions, ids) => {
                     let ids: Vec<_> = ids.iter().flatten().copied().collect();
                     let pieces = pieces(memory, &state, &ids).await?;
-                    // A reply to evidence that is not all there any more is not used: who was party to it is not known.
+                    // If some of the evidence is gone, the reply is not used, because its audience is not known any
+                    // more.
                     let shown = pieces.iter().map(|piece| piece.id).collect();
                     let about = Consultation::Insights { evidence: shown };
                     let reply = match insights_request(questions, &pieces, &policy) {
@@ -175,7 +177,7 @@ impl Consolidator {
                             let asked = (about, request);
                             self.step(memory, &state, asked, &mut work).await?
                         }
-                        // Nothing speaks to the questions.
+                        // There is no evidence.
                         None => Some("[]".to_owned()),
                     };
                     let Some(reply) = reply else {
@@ -194,7 +196,7 @@ impl Consolidator {
         memory: &LoggedMemory<L>,
     ) -> Result<(Box<State>, JournalSettings), ConsolidateError> {
         let key = memory.memory().assistant();
-        // Kept on the heap: the futures that hold it would be large.
+        // Boxed, because it would make the futures around it large.
         let state = Box::new(Box::pin(restore(memory.log(), key)).await?);
         let settings = state.configuration.settings.journal_settings(key);
         Ok((state, settings))
@@ -249,7 +251,7 @@ impl Consolidator {
         Ok(None)
     }
 
-    /// Writes what the state leads to, if that is anything.
+    /// Writes the change that `decide` returns for the state, if there is one.
     async fn write<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -338,8 +340,8 @@ fn pending(state: &State) -> Vec<dormouse_journal::EntryId> {
     under_way.map(|it| it.entries.clone()).unwrap_or_default()
 }
 
-/// For each question, the memories that speak to it, of those that everybody was party to who was party to the entries: so a conclusion
-/// is known to somebody.
+/// For each question, the memories that help to answer it, among those whose audience includes everybody who perceived
+/// the entries. So a conclusion is known to somebody.
 async fn evidence<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,
@@ -361,14 +363,14 @@ async fn evidence<L: Append + ReadEvents>(
     Ok(all)
 }
 
-/// Who was party to all entries of the reflection under way: its questions may repeat what they say.
+/// Who perceived all entries of the reflection under way: its questions may repeat what they say.
 fn known_to_entries(state: &State) -> Audience {
     let journal = state.journal.journal();
     let under_way = journal.reflection().under_way.as_ref();
     if let Some(known_to) = under_way.and_then(|it| it.known_to.as_ref()) {
         return known_to.clone();
     }
-    // An older log does not say so, and of an entry that is gone it is not known.
+    // An older log does not record it. If an entry is gone, its audience is not known.
     let audience = |id| {
         journal
             .entry(id)
@@ -380,7 +382,7 @@ fn known_to_entries(state: &State) -> Audience {
     })
 }
 
-/// These memories, as far as they are still recalled.
+/// These memories, without those that are no longer recalled.
 async fn pieces<L: Append + ReadEvents>(
     memory: &LoggedMemory<L>,
     state: &State,

@@ -1,17 +1,17 @@
-//! What a run would ask, and what came of one.
+//! The forecast and the report of a run.
 
 use dormouse_contracts::{EntityId, ModelErrorKind, Seq};
 use dormouse_memory::{MemoryChange, write::Decision};
 use serde::Serialize;
 
-/// What a run would ask at first. Doubtful facts lead to further requests, which nobody knows before the replies.
+/// The first requests of a run. Doubtful facts lead to further requests, which depend on the replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ConsolidationForecast {
     /// How many requests, within the limit of the run.
     pub requests: u64,
     /// The tokens of their prompts.
     pub prompt_tokens: u64,
-    /// How many records no facts were made of yet.
+    /// How many records were not searched for facts yet.
     pub records: u64,
     /// How many entities have observations that are due.
     pub people: u64,
@@ -22,7 +22,7 @@ pub struct ConsolidationForecast {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConsolidationEnd {
-    /// Nothing is left, but for what was skipped.
+    /// Nothing is left, except what was skipped.
     #[default]
     Done,
     /// The most requests of one run were made.
@@ -31,21 +31,21 @@ pub enum ConsolidationEnd {
     Stopped,
     /// The budgets of the assistant allow no further request for now.
     BudgetSpent,
-    /// The model failed. What is left can be done later.
+    /// The model failed. The rest can be done later.
     ModelFailed {
         /// How.
         kind: ModelErrorKind,
-        /// What the provider said of it, or what else is known, for people.
+        /// What the provider reported, or what else is known, for people.
         reason: String,
     },
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Consolidated {
     /// How many requests were answered.
     pub requests: u64,
-    /// How many recorded replies of an earlier run were used, which nobody had to pay for again.
+    /// How many recorded replies of an earlier run were used. They were not paid for again.
     pub resumed: u64,
     /// The tokens of the prompts, as the provider counted them, or as the engine did.
     pub prompt_tokens: u64,

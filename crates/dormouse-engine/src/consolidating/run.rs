@@ -1,4 +1,4 @@
-//! One run: what is left of an earlier one, then records, then people.
+//! One run: first the rest of an earlier one, then records, then people.
 
 use std::ops::ControlFlow;
 
@@ -27,8 +27,9 @@ const REASON: &str = "consolidated";
 impl Consolidator {
     /// Consolidates what is due, until nothing is left, the model fails, or the most requests are made.
     ///
-    /// A request that fails because of what it shows, and a reply that cannot be read, count against its records or its
-    /// entity: they are asked about one by one, and skipped after three failures. Dropping the future loses at most one reply
+    /// A request that fails because of its content, or whose reply cannot be parsed, counts as a failure of its records
+    /// or its entity. After that they are tried one by one, and after three failures they are skipped. Dropping the
+    /// future loses at most one reply
     /// that is not written yet.
     ///
     /// # Errors
@@ -41,7 +42,7 @@ impl Consolidator {
         self.consolidate(memory, Scope::All).await
     }
 
-    /// Makes facts of the records that are due, and leaves people for another run. Otherwise like [`Consolidator::run`].
+    /// Extracts facts from due records, and leaves people for another run. Otherwise like [`Consolidator::run`].
     ///
     /// # Errors
     ///
@@ -53,8 +54,8 @@ impl Consolidator {
         self.consolidate(memory, Scope::Records).await
     }
 
-    /// Consolidates a part in the sleep of the assistant. If the most requests are made, the run is not over: the next one goes on,
-    /// and knows what failed in this one.
+    /// Consolidates a part while the assistant sleeps. If the limit of requests is reached, the run is not over: the
+    /// next call continues it, and knows its failures.
     ///
     /// # Errors
     ///
@@ -80,7 +81,7 @@ impl Consolidator {
             asked: 0,
             came_of_it: Consolidated::default(),
         };
-        // It only breaks with an end that is in the report.
+        // A break only means that the reason is in the report.
         let _ended = run.all(scope).await?;
         let goes_on = run.came_of_it.end == ConsolidationEnd::MaxRequests;
         if !(goes_on && matches!(scope, Scope::Tonight(_))) {
@@ -100,7 +101,7 @@ impl Consolidator {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     All,
-    /// No people.
+    /// Only records.
     Records,
     /// A part of it, which may take several runs.
     Tonight(Tonight),
@@ -113,7 +114,7 @@ pub(crate) enum Tonight {
     People,
 }
 
-/// Whether the run goes on; it breaks when its end is in the report.
+/// Whether the run continues. On a break, the reason is in the report.
 type Flow<T = ()> = Result<ControlFlow<(), T>, ConsolidateError>;
 
 const ON: ControlFlow<()> = ControlFlow::Continue(());
@@ -131,9 +132,9 @@ macro_rules! go_on {
 struct Run<'a, L> {
     by: &'a Consolidator,
     memory: &'a mut LoggedMemory<L>,
-    /// Whether the log says that it began.
+    /// Whether the log has the event that it began.
     is_begun: bool,
-    /// What failed, as the state has it.
+    /// The earlier failures, from the state.
     open: Consultations,
     /// How many requests were made, also those that the model refused: these cost time, and often money.
     asked: u64,
@@ -148,12 +149,12 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         let key = self.memory.memory().assistant().clone();
         let open = restore(self.memory.log(), &key).await?.consultations;
         if open.under_way.as_ref() == Some(&self.by.settings.rules()) {
-            // It was killed, and goes on as if it had not been.
+            // The run was killed, and simply continues.
             self.is_begun = true;
             self.open.attempts = open.attempts.clone();
         }
         if matches!(scope, Scope::Tonight(_)) {
-            // Otherwise every night would pay for asking about them again.
+            // Otherwise every night would pay for these requests again.
             for record in &open.given_up {
                 let attempts = &mut self.open.attempts;
                 (0..Attempts::MOST).for_each(|_| attempts.failed(record));
@@ -169,7 +170,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         }
     }
 
-    /// Takes up the replies that nothing has followed from yet.
+    /// Handles the recorded replies that have no result yet.
     async fn resume(&mut self, open: &Consultations) -> Flow {
         if let Some((seq, consulted)) = recorded(self.memory, open.extraction).await?
             && let Consultation::Extraction { records } = &consulted.about
@@ -179,7 +180,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
                 .memory()
                 .sources(&self.by.settings.extraction, records)
                 .await?;
-            // What was withdrawn or erased since must not lead to anything.
+            // If a record was withdrawn or erased since, the reply must not be used.
             if sources.len() == records.len() {
                 self.came_of_it.resumed += 1;
                 let verdict = recorded(self.memory, open.judgement).await?;
@@ -206,12 +207,12 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         Ok(ON)
     }
 
-    /// The last event that the memory has taken in.
+    /// The last event that the memory has read.
     async fn taken_in(&self) -> Result<Seq, ConsolidateError> {
         Ok(Seq(self.memory.memory().log_position().await?.seq))
     }
 
-    /// Writes what the run is decided under, before its first request.
+    /// Writes the rules of the run, before its first request.
     async fn begin(&mut self) -> Result<(), ConsolidateError> {
         if self.is_begun {
             return Ok(());
@@ -242,7 +243,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         Ok(())
     }
 
-    /// Writes that a request came to nothing.
+    /// Writes that a request failed.
     async fn failed(
         &mut self,
         about: Consultation,
@@ -258,7 +259,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     async fn records(&mut self) -> Flow {
         loop {
             let settings = &self.by.settings.extraction;
-            // Those that were given up are still unread, and must not take the place of others.
+            // Records that were given up still count as unread, so they must not use up the limit.
             let limit = ROUND + self.open.attempts.skipped().count();
             let sources = self.memory.memory().unread_sources(settings, limit).await?;
             let batches = batches(sources, &self.open.attempts, settings);
@@ -272,7 +273,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     }
 
     async fn batch(&mut self, batch: &Batch) -> Flow {
-        // What followed from the batches before may have taken some of its records out of use.
+        // The results of earlier batches may have superseded some of its records.
         let (sources, made_from) = loop {
             let before = self.taken_in().await?;
             let sources = self
@@ -295,7 +296,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
         }
     }
 
-    /// Does what follows from a reply about a batch. `verdict` is the recorded reply about its doubtful facts.
+    /// Carries out the result of a reply about a batch. `verdict` is the recorded reply about its doubtful facts.
     async fn settle(
         &mut self,
         batch: &Batch,
@@ -326,7 +327,7 @@ impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
                     answer.map(|(_, reply)| reply)
                 }
             };
-            // A question that is refused leaves the decisions of the rule.
+            // If the request is refused, the decisions of the rule stay.
             plan.judged(&verdict.unwrap_or_default());
         }
         self.begin().await?;

@@ -32,9 +32,9 @@ struct Line {
     rests_on: Vec<Origin>,
 }
 
-/// What a delegate is shown with a task that is given in this turn: nothing that not everybody who listens here was party to, and
-/// nothing if only trusted text is shown in the turn itself. The trust is the lowest of all that is in it; the audience are those
-/// who were party to all of it. With it comes what it goes back to.
+/// What a delegate is shown with a task that is given in this turn: only what everybody who listens here perceived, and
+/// nothing if only trusted text is shown in the turn itself. Its trust is the lowest of all its parts; its audience is
+/// those who perceived all of them. Returns also the sources of the parts.
 pub(crate) fn briefing(
     state: &State,
     turn: &Turn,

@@ -22,7 +22,7 @@ pub struct ApprovalRequested {
     pub expires_at: Timestamp,
     /// How far the call is believed: like the least trusted text that was shown when it was decided.
     pub trust: Trust,
-    /// Who was party to what it was made from, other than the assistant; anybody, if absent.
+    /// Who perceived what it was made from, other than the assistant; anybody, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }

@@ -68,7 +68,7 @@ pub enum FactsBefore {
     Failed,
 }
 
-/// A model summed up earlier turns. The summary is shown in their place to everybody who was party to all of them.
+/// A model summed up earlier turns. The summary is shown in their place to everybody who perceived all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistorySummarized {
     /// The turns.
@@ -91,7 +91,7 @@ pub struct HistorySummarized {
     pub duration_ms: f64,
     /// How far it is believed: as the least trusted of what it was made of.
     pub trust: Trust,
-    /// Who was party to all of the turns, other than the assistant.
+    /// Who perceived all of the turns, other than the assistant.
     pub audience: Audience,
     /// What it was made of.
     pub sources: Sources,

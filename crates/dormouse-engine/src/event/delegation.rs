@@ -22,7 +22,7 @@ pub struct DelegatedWords {
     pub text: String,
     /// How far they are believed, by the same rules as a note.
     pub trust: Trust,
-    /// Who was party to what they were made from, other than the assistants. Absent if everything may be told to everybody.
+    /// Who perceived what they were made from, other than the assistants. Absent if everything may be told to everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }

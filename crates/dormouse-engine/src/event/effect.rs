@@ -32,7 +32,7 @@ pub struct EffectIntended {
     /// The trust of what it says, if it says anything: the lowest trust of everything that this may have come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Who may learn what it says, other than the assistant: those to whom it is said and who were party to everything that
+    /// Who may learn what it says, other than the assistant: those to whom it is said and who perceived everything that
     /// it may have come from. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,

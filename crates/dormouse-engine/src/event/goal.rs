@@ -31,7 +31,7 @@ pub struct GoalNote {
     pub text: String,
     /// How far they are believed.
     pub trust: Trust,
-    /// Who was party to what they were made from, other than the assistant.
+    /// Who perceived what they were made from, other than the assistant.
     pub audience: Audience,
     /// What they rest on.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
@@ -55,7 +55,7 @@ impl GoalNote {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalMoment {
-    /// Never: it is only kept in mind.
+    /// Never: it is only shown in prompts.
     #[default]
     Never,
     /// At this moment.
@@ -64,12 +64,12 @@ pub enum GoalMoment {
     Repeating {
         /// The first time.
         first: Timestamp,
-        /// When it comes back.
+        /// When it recurs.
         every: Recurrence,
     },
 }
 
-/// How far a goal is.
+/// The status of a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalStatus {
@@ -102,11 +102,11 @@ pub enum GoalWait {
 pub enum GoalBlock {
     /// Somebody said so; the note says why.
     Reported,
-    /// So many turns in a row brought it no further.
+    /// This many turns in a row made no progress.
     NoProgress(u32),
-    /// So many turns in a row were given up after errors.
+    /// This many turns in a row were given up after errors.
     Failures(u32),
-    /// It took so many turns and was not completed.
+    /// It was not completed after this many turns.
     Endless(u32),
 }
 
@@ -149,7 +149,7 @@ pub struct GoalCreated {
 pub struct GoalUpdated {
     /// Its number.
     pub id: GoalId,
-    /// How far it is; never done, which is an event of its own.
+    /// Its new status; never done, because that has an event of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<GoalStatus>,
     /// How important it is, 1 to 10.
@@ -173,7 +173,7 @@ pub struct GoalUpdated {
 pub struct GoalCompleted {
     /// Its number.
     pub id: GoalId,
-    /// What came of it. Absent if it is done because all its parts are.
+    /// The result. Absent if it is done because all its parts are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<GoalNote>,
     /// Who says so.
@@ -186,7 +186,7 @@ pub struct GoalCompleted {
 pub enum Pursuit {
     /// The goal or a part of it was changed by a call.
     Progress,
-    /// Nothing that a call recorded.
+    /// No call recorded any progress.
     Nothing,
     /// It was given up after errors.
     Failed,
@@ -202,7 +202,7 @@ pub struct GoalPursued {
     /// When it calls for the next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Timestamp>,
-    /// Why it calls for none, if it came to nothing too often.
+    /// Why it calls for no further turn, if it made no progress too often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<GoalBlock>,
 }

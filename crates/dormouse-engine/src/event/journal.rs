@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// The journal changed. What came of one decision is one event.
+/// The journal changed. All changes of one decision are one event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalChanged {
     /// How, in order.
@@ -16,7 +16,7 @@ pub struct JournalChanged {
     pub author: Author,
     /// Why, in words; the name of the tool, if the assistant decided on it by a call.
     pub reason: String,
-    /// The records of entries that leave the journal by this: recall does not find them any more.
+    /// The records of entries that leave the journal by this event. Recall does not find them any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<Origin>,
 }
@@ -33,7 +33,7 @@ pub struct ReflectionRequested {
 /// A turn in which the assistant looked back over its journal is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReflectionRecorded {
-    /// The event by which the turn is known.
+    /// The trigger of the turn.
     pub trigger: Seq,
     /// The entries that were written in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,7 +41,7 @@ pub struct ReflectionRecorded {
 }
 
 impl JournalChanged {
-    /// The entries that come into the journal by this, in order.
+    /// The entries that this event adds to the journal, in order.
     pub fn entries(&self) -> impl Iterator<Item = &JournalEntry> {
         self.changes.iter().flat_map(|change| match change {
             JournalChange::Added { entry, .. } | JournalChange::Restored { entry } => {
@@ -58,8 +58,8 @@ impl JournalChanged {
     }
 }
 
-/// The record of each of `count` entries that come into the journal by one event: a single one has the origin of its event,
-/// several have the parts of it, from 1.
+/// The record ids of `count` entries of one event: a single entry has the origin of the event, several have its parts,
+/// counted from 1.
 pub(crate) fn records_of(event: Origin, count: usize) -> impl Iterator<Item = Option<Origin>> {
     let origin = move |part| match count {
         1 => Some(event),

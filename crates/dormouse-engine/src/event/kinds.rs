@@ -46,7 +46,7 @@ pub enum Event {
     SettingChanged(SettingChanged),
     /// A message was accepted.
     Perceived(Perceived),
-    /// A tick found a reason to think.
+    /// A tick began, because there was a reason to think.
     TickStarted(TickStarted),
     /// The task of a turn was assessed.
     TaskAssessed(TaskAssessed),
@@ -58,7 +58,7 @@ pub enum Event {
     ModelFailed(ModelFailed),
     /// A tool call has its result.
     ToolAnswered(ToolAnswered),
-    /// A line was taken into memory.
+    /// A line was stored in memory.
     Remembered(Remembered),
     /// The memory was searched for a turn, before the model is asked.
     Recollected(Recollected),

@@ -1,4 +1,4 @@
-//! What an assistant lives under, and when it woke.
+//! The configuration of an assistant, and when it woke.
 
 use dormouse_contracts::{ModelName, ProviderId, ServiceName, ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use crate::config::Settings;
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// What decisions read beside the events: written when an assistant wakes and something differs from what the log has.
-/// An absent part is as before. It holds no key, and no address with credentials.
+/// What decisions read in addition to the events. Written when an assistant wakes and something differs from the log.
+/// Absent parts are unchanged. It contains no key, and no address with credentials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Configured {
     /// The program that decides from here on, with its version.
@@ -48,21 +48,22 @@ pub struct ConfiguredModel {
     pub name: ModelName,
 }
 
-/// An assistant woke while somebody waited for it. Written with the first event after that, under the time of waking:
-/// what was under way before has ended, and the time in which the program was off does not count as waiting.
+/// An assistant woke while somebody waited for it. Written together with the next event, with the time of waking. It
+/// marks that earlier work under way has ended, and that the time in which the program was off does not count as
+/// waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Woke {}
 
-/// An operator changed a setting of this assistant, in addition to the configuration that the program was started with. It applies
-/// from the next waking on.
+/// An operator changed a setting of this assistant, in addition to the configuration that the program was started with.
+/// It applies when the assistant wakes next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingChanged {
     /// Its name, as in `limits.tick_rate`.
     pub setting: String,
-    /// The value until then, if it had one.
+    /// The former value, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// The value from now on; absent if the configuration decides again.
+    /// The new value; absent if the value of the configuration applies again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
     /// Who changed it.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// A line was taken into memory.
+/// A line was stored in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     /// The line.
@@ -19,16 +19,16 @@ pub struct Remembered {
     pub trust: Trust,
     /// The message, or the remembered line, that it came from.
     pub origin: Origin,
-    /// All that it rests on: messages, remembered lines, acts. Empty in older logs, which have `origin` alone.
+    /// All its sources: messages, remembered lines, acts. Empty in older logs, which have only `origin`.
     #[serde(default, skip_serializing_if = "Sources::is_empty")]
     pub sources: Sources,
     /// What kind of record it is; a fact by default.
     #[serde(default = "fact", skip_serializing_if = "is_fact")]
     pub kind: RecordKind,
-    /// Whom or what it is about, if that was said: an entity if the name means one only.
+    /// Whom or what it is about, if given: an entity, if only one has the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Attribution>,
-    /// Who was party to everything that it may have been made from, other than the assistant. Nobody, if that is not known.
+    /// Who perceived everything that it may have been made from, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }
@@ -55,7 +55,7 @@ pub struct EntityChanged {
 }
 
 impl Remembered {
-    /// Everything that it is known to rest on.
+    /// All its known sources.
     pub(crate) fn rests_on(&self) -> Sources {
         [self.origin]
             .into_iter()
@@ -65,12 +65,13 @@ impl Remembered {
 }
 
 impl EntityChanged {
-    /// Whether the assistant itself decided on it, by a call. Its tools only add to what is known of somebody.
+    /// Whether the assistant itself decided on it, by a call. The assistant's tools can only add to what is known about
+    /// somebody.
     pub(crate) fn is_by_call(&self) -> bool {
         matches!(self.author, Author::Tool(_))
     }
 
-    /// Whether something that was known of people is not known any more.
+    /// Whether it removes knowledge about people.
     pub(crate) fn takes_away(&self) -> bool {
         matches!(
             self.change,
@@ -80,7 +81,7 @@ impl EntityChanged {
 }
 
 impl MemoryChanged {
-    /// Whether the words of any record are shown no more because of this.
+    /// Whether this hides the words of any record.
     pub(crate) fn takes_something_out(&self) -> bool {
         matches!(
             self.change,
@@ -90,19 +91,19 @@ impl MemoryChanged {
         )
     }
 
-    /// Whether the words of a record are shown no more because of this.
+    /// Whether this hides the words of this record.
     pub(crate) fn takes_out(&self, record: RecordId) -> bool {
         match &self.change {
             MemoryChange::Withdrawn { record: gone } | MemoryChange::Erased { record: gone } => {
                 *gone == record
             }
-            // What the event added is withdrawn.
+            // An undo withdraws what the event added.
             MemoryChange::Undone { event } => record.seq() == *event,
             _ => false,
         }
     }
 
-    /// Whether something that was known of people may not be known any more.
+    /// Whether it may remove knowledge about people.
     pub(crate) fn may_take_away(&self) -> bool {
         matches!(self.change, MemoryChange::Undone { .. })
     }

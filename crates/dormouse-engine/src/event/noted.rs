@@ -1,12 +1,11 @@
-//! The words that an event keeps about goals, projects, or for the assistant itself.
+//! The notes in an event: about goals, about projects, or of the assistant for itself.
 
 use dormouse_contracts::Author;
 
 use super::{Event, GoalNote};
 
 impl Event {
-    /// The words about a goal or a project, or kept for itself, that an event holds, and who noted them. All of them go with
-    /// what any of them was made of.
+    /// The notes in an event, and who wrote them. If the source of one of them is forgotten, all of them are.
     #[must_use]
     pub fn noted(&self) -> Option<(Author, Vec<&GoalNote>)> {
         let (author, notes) = match self {

@@ -14,7 +14,7 @@ pub(super) const SCHEMA: u16 = 2;
 pub struct Perceived {
     /// What the world delivered.
     pub perception: Perception,
-    /// What it is to the assistant, and by which rule.
+    /// How it is classified, and by which rule.
     pub classification: Classification,
     /// How far it is believed.
     pub trust: Trust,
@@ -41,7 +41,7 @@ pub struct MovedTrust {
 }
 
 impl Perceived {
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     #[must_use]
     pub fn known_to(&self) -> Audience {
         match self.is_public {
@@ -50,7 +50,8 @@ impl Perceived {
         }
     }
 
-    /// The trust of the source alone. What is known of a sender follows from this, or a history would feed itself.
+    /// The trust of the source alone. The history of a sender is computed from this value. Otherwise it would influence
+    /// itself.
     pub(crate) fn source_trust(&self) -> Trust {
         self.moved.map_or(self.trust, |moved| moved.source)
     }

@@ -19,11 +19,11 @@ pub struct Recollected<Item = RecalledItem> {
     /// Standing orders: what people asked for once and for all.
     #[serde(skip_serializing_if = "RecalledBlock::is_empty")]
     pub orders: RecalledBlock,
-    /// Who was party to all of it, other than the assistant; absent if that was not looked at.
+    /// Who perceived all of it, other than the assistant; absent if that was not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
-    /// Relevant lines that were left out because not everybody who hears the answer was party to them. The prompt says that
-    /// there are some, and nothing about them.
+    /// Relevant lines that were left out because not everybody who hears the answer perceived them. The prompt only
+    /// says that there are some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Withheld>,
     /// How the memory was searched.
@@ -54,10 +54,10 @@ pub struct RecalledLine {
     /// Who said it.
     #[serde(default)]
     pub from: Attribution,
-    /// How it was said, if it is what somebody said, word for word. Then that it was said is certain.
+    /// How it was said, if it is a quotation, word for word. Then it is certain that it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<SourceKind>,
-    /// The name of the place where it was said, if its world attests one: what somebody wrote there.
+    /// The name of the place where it was said, if its world attests one. The name is outside text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// How far it is believed.
@@ -71,7 +71,7 @@ pub struct RecalledLine {
     pub tokens: u32,
 }
 
-/// A part of a prompt that was composed from what is known. The default is empty.
+/// A part of a prompt that was composed from profiles. The default is empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecalledBlock {
     /// The text as it is shown, with its heading; empty if there is nothing to show.
@@ -83,7 +83,7 @@ pub struct RecalledBlock {
     /// The names that it shows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
-    /// What its parts were made of, as far as that is known.
+    /// The known sources of its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<RecalledPart>,
 }
@@ -100,7 +100,7 @@ pub struct RecalledPart {
 }
 
 impl RecalledPart {
-    /// The first place of `part` in the text of a block; `None` if it is not there, or nothing is known of it.
+    /// The first occurrence of `part` in the text of a block; `None` if it does not occur, or has no known sources.
     pub(crate) fn find(text: &str, part: &str, sources: &Sources) -> Option<Self> {
         let from = text
             .find(part)
@@ -112,7 +112,7 @@ impl RecalledPart {
         })
     }
 
-    /// The part of this text. All of it, if the text has lost words since.
+    /// The words of this part in `text`. If words of the text were forgotten since, the whole text.
     pub(crate) fn of<'a>(&self, text: &'a str) -> &'a str {
         let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
         text.get(place(self.from)..place(self.to)).unwrap_or(text)

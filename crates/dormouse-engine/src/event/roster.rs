@@ -1,4 +1,5 @@
-//! What an operator decides about an assistant as a whole: its creation, its first persona, its tags, whether it wakes.
+//! An operator's decisions about an assistant as a whole: its creation, its first persona, its tags, whether it is
+//! archived.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +27,7 @@ pub struct RosterChanged {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RosterChange {
-    /// It begins. Only the first event of a log says this.
+    /// It is created. Only the first event of a log can be this.
     Created(Box<Beginning>),
     /// It has these tags from now on, and no others.
     Tagged(BTreeSet<Tag>),
@@ -47,7 +48,7 @@ pub struct Beginning {
     /// The settings of the assistant that it is a clone of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
-    /// The assistant that it is a clone of, and the last event of that one then.
+    /// The assistant that it is a clone of, and the last event of that one at the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clone_of: Option<(AssistantId, Seq)>,
 }
@@ -68,7 +69,7 @@ impl Tag {
     /// The longest tag, in characters.
     const LIMIT: usize = 64;
 
-    /// The tag that this text is.
+    /// Parses a tag.
     ///
     /// # Errors
     ///

@@ -11,11 +11,11 @@ pub(super) const SCHEMA: u16 = 2;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopCause {
-    /// That many errors in a row that no single message, and no single person, caused.
+    /// This many errors in a row, not caused by a single message or a single person.
     ConsecutiveErrors(u32),
     /// This tool failed in most of its last calls.
     FailureRate(String),
-    /// The provider refused the credentials, or the account has no credit left. Mend that, then clear the stop.
+    /// The provider refused the credentials, or the account has no credit left. Fix that, then clear the stop.
     Credentials,
     /// Somebody stopped it: this is who.
     Operator(String),
@@ -26,7 +26,7 @@ pub enum StopCause {
 pub struct EmergencyStopTriggered {
     /// Why.
     pub cause: StopCause,
-    /// What the one who stopped it gave as the reason.
+    /// The reason that the person gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -49,7 +49,7 @@ pub struct StopNoticeIntended {
     pub arguments: Arguments,
 }
 
-/// What became of the act that says that the assistant is stopped. It is not repeated, also if its outcome is unknown.
+/// What became of the act that says that the assistant is stopped. It is not repeated, even if its outcome is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopNoticeSettled {
     /// Which act.

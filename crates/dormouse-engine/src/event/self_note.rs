@@ -23,14 +23,14 @@ impl fmt::Display for SelfNoteId {
     }
 }
 
-/// What a note is.
+/// The kind of a note.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SelfNoteKind {
     /// Session memory: something to know in every turn, such as what a person prefers.
     #[default]
     Fact,
-    /// Session memory: something that comes back, such as how people behave.
+    /// Session memory: something that recurs, such as how people behave.
     Pattern,
     /// How the assistant means to behave.
     Guideline,

@@ -15,7 +15,7 @@ pub struct ModelFailed {
     pub attempts: u32,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
-    /// What the provider said of it, or what else is known, for people; at most 500 bytes, and without its key.
+    /// What the provider reported, or what else is known, for people; at most 500 bytes, and without its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The service that failed, if it is known.
@@ -24,8 +24,8 @@ pub struct ModelFailed {
     /// The end of the pause that it asked for, if that is so long that this call did not wait for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<Timestamp>,
-    /// How short the next prompt is, if the prompt was too long for the model and a shorter one is tried. The tick goes
-    /// on then, and this does not count as an error.
+    /// The limit of the next prompt, if this prompt was too long for the model and a shorter one is tried. Then the
+    /// tick continues, and this does not count as an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_limit: Option<ContextLimit>,
 }
@@ -35,7 +35,7 @@ pub struct ModelFailed {
 pub struct ContextLimit {
     /// The most tokens of a prompt.
     pub tokens: u32,
-    /// The most tokens of a reply that are requested; absent if the operator does not say how long one may be.
+    /// The most reply tokens to request; absent if the operator set no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<u32>,
     /// The context window that was configured when this was learnt, in tokens. It does not apply to any other window.

@@ -14,11 +14,12 @@ pub(super) const SCHEMA: u16 = 2;
 /// The assistant falls asleep. Until it wakes it has no turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FellAsleep {
-    /// Which night it is, counted from 1. The same as before if a message interrupted the night and it goes on.
+    /// The number of the night, counted from 1. It stays the same if the night continues after a message interrupted
+    /// it.
     pub night: u64,
     /// Who decided it: the assistant by a call, an operator, or its schedule, which is [`Author::Sleep`] with the night.
     pub author: Author,
-    /// When it wakes, if nothing wakes it before.
+    /// When it wakes, if nothing wakes it earlier.
     pub until: Timestamp,
     /// Why, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,14 +33,14 @@ pub struct NightStepped {
     pub night: u64,
     /// What was worked on.
     pub step: SleepStep,
-    /// What came of it.
+    /// Its result.
     pub outcome: StepOutcome,
-    /// The last record that was looked at, if records are looked at in their order.
+    /// The last processed record, if records are processed in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<Origin>,
 }
 
-/// What came of a piece of work in a night.
+/// The result of a piece of work in a night.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -50,9 +51,9 @@ pub enum StepOutcome {
     Done,
     /// It failed. It is tried again later, and skipped for this night after three failures.
     Failed(StepFailure),
-    /// Nothing more of it may be paid for in this night.
+    /// The budget of the night allows no more of it.
     OverBudget,
-    /// What it made was taken back, because the assistant recalled less of what it was asked about than before.
+    /// Its changes were taken back, because afterwards the memory answered fewer probe questions than before.
     TakenBack(ProbeResult),
 }
 
@@ -65,14 +66,14 @@ pub enum StepFailure {
     Model(ModelErrorKind),
     /// The memory or the log failed.
     Storage,
-    /// A turn is open, whose prompts must not change.
+    /// A turn is open, and its prompts must not change.
     Busy,
     /// It has a defect and panicked.
     Panicked,
 }
 
 impl StepFailure {
-    /// Whether the work was broken off wherever it was.
+    /// Whether the work may have been interrupted at any point.
     pub(crate) fn breaks_off(&self) -> bool {
         matches!(self, Self::Storage | Self::Panicked)
     }
@@ -89,8 +90,8 @@ impl fmt::Display for StepFailure {
     }
 }
 
-/// The memory was asked questions about its own records, before a piece of work or after it. What was interrupted between the two goes
-/// on, and is compared with the answers from before it began.
+/// The memory was asked questions about its own records, before a piece of work or after it. If the piece was
+/// interrupted in between, it continues, and is compared with the answers from before it began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NightProbed {
     /// Which night it is.
@@ -108,19 +109,20 @@ pub struct NightProbed {
 pub enum ProbeStage {
     /// Before the piece.
     Before(Vec<ProbeAnswer>),
-    /// After it. If too little is recalled now, what it made is taken back.
+    /// After it. If too few are answered now, its changes are taken back.
     After {
         /// For each question, whether it was answered again.
         answered: Vec<bool>,
-        /// What the piece came to, if it is not taken back.
+        /// The result of the piece, if it is not taken back.
         outcome: StepOutcome,
-        /// The last record that was looked at, if records are looked at in their order.
+        /// The last processed record, if records are processed in order.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         through: Option<Origin>,
     },
 }
 
-/// A question about a record, and whether the memory answered it. It is made of the record again, so that no words are kept here.
+/// A question about a record, and whether the memory answered it. The question can be rebuilt from the record, so no
+/// words are stored here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeAnswer {
     /// The record.
@@ -131,7 +133,7 @@ pub struct ProbeAnswer {
     pub answered: bool,
 }
 
-/// How many questions about its own records the memory found the evidence for, within 512 tokens.
+/// For how many questions about its own records the memory found the evidence, within 512 tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeResult {
     /// How many questions there were.
@@ -140,7 +142,7 @@ pub struct ProbeResult {
     pub before: u32,
     /// For how many it did afterwards.
     pub after: u32,
-    /// How many changes could not be taken back, because something followed from them meanwhile.
+    /// How many changes could not be taken back, because later changes depend on them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub kept: u32,
 }
@@ -181,6 +183,6 @@ pub enum WakeCause {
     Operator(String),
     /// It woke by itself, by this call.
     Tool(CallId),
-    /// It was to sleep until all work of the night was done.
+    /// All work of the night is done, and it was to sleep until then.
     AllDone,
 }

@@ -26,7 +26,7 @@ pub enum ContextType {
     TickAutonomous,
     /// The assistant thinks about itself.
     Reflection,
-    /// It goes on with that after the result of a tool.
+    /// It continues an interrupted reflection.
     ReflectionCont,
     /// Asleep, it consolidates what it remembers.
     SleepConsolidate,
@@ -43,14 +43,15 @@ impl ContextType {
     }
 }
 
-/// A tick found a reason to think: it takes up the oldest waiting message, or goes on with the open turn.
+/// A tick began, because there was a reason to think. It takes up the oldest waiting message, or continues the open
+/// turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TickStarted {
-    /// Counts the ticks that found a reason, from 1.
+    /// The number of the tick, counted from 1. Only ticks with a reason count.
     pub tick: u64,
     /// Which kind of prompt it builds.
     pub context: ContextType,
-    /// The place in the log of what it works on: a message, or another event that made something due.
+    /// The sequence number of its trigger: a message, or another event that made something due.
     pub trigger: Seq,
 }
 
@@ -75,14 +76,14 @@ pub struct Replied {
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
-    /// How far its words are believed when they are shown again: like what they were made from.
+    /// The trust of its words when they are shown again: that of their sources.
     pub trust: Trust,
     /// The lowest trust of everything that the prompt showed.
     pub least_shown: Trust,
     /// Whether it was the last step of its turn, in which the model could only speak.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speech_only: bool,
-    /// Who may hear what was made of it, other than the assistant: those who were party to everything that the prompt
+    /// Who may hear what was made of it, other than the assistant: those who perceived everything that the prompt
     /// showed. A message that was not for the assistant alone does not count: it is answered where it was said. Absent if
     /// anybody may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,13 +91,13 @@ pub struct Replied {
     /// What the prompt did not show for want of room.
     #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
     pub omitted: Omitted,
-    /// What its words rest on, other than the message that is answered: messages, remembered lines, acts. Absent in older logs.
+    /// The sources of its words, other than the answered message: messages, remembered lines, acts. Absent in older
+    /// logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
 }
 
-/// What could have been shown in a prompt and was not, because the context window had no room for it. Nothing can be noted with it as
-/// a source.
+/// What a prompt did not show, because the context window had no room for it. A note cannot name it as a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
     /// The last finished turn that is left out, by its message; all before it are, too.
@@ -150,7 +151,7 @@ impl Call {
         }
     }
 
-    /// Whether both have the same arguments, whichever way they are written.
+    /// Whether both have the same arguments, regardless of formatting.
     pub(crate) fn has_arguments_of(&self, other: &Self) -> bool {
         match (self.object(), other.object()) {
             (None, None) => self.arguments == other.arguments,
@@ -176,10 +177,10 @@ pub enum Verdict {
     Success,
     /// It failed; this counts as an error.
     Failure,
-    /// It was not made, because the turn had already ended, or its tool is left alone for now. No error.
+    /// It was not made, because the turn had already ended, or its tool is not called for now. This is not an error.
     Skipped,
-    /// It was not made yet: it is dangerous, and text of low trust was shown, or more would have heard it than may. The
-    /// model is asked again. No error.
+    /// It was not made yet: it is dangerous and text of low trust was shown, or too many people would have heard it.
+    /// The model is asked again. This is not an error.
     Deferred,
 }
 
@@ -187,7 +188,7 @@ impl From<&Outcome> for Verdict {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Done(_) => Self::Success,
-            // Somebody came meanwhile, which nobody could know when it was decided.
+            // Somebody has come meanwhile. The decision could not know that.
             Outcome::Rejected(rejection) if rejection.heard_by.is_some() => Self::Deferred,
             Outcome::Rejected(_) | Outcome::Unknown => Self::Failure,
         }
@@ -243,11 +244,11 @@ pub enum StopReason {
     WorldUnreachable,
     /// The message is given up: it led to too many errors.
     GivenUp,
-    /// The model made the same call with the same result as often as it may.
+    /// The model made the same call with the same result too often.
     RepeatedCall,
     /// The budgets do not allow a further call of the model for now. The turn stays open.
     BudgetSpent,
-    /// It was a turn in the sleep of the assistant, which wakes.
+    /// It was a turn in the assistant's sleep, and the assistant wakes.
     Woken,
 }
 

@@ -22,15 +22,15 @@ pub enum UnansweredCause {
     NoMoreSteps,
     /// The model filled its context window without giving an answer.
     NoMoreRoom,
-    /// No tool speaks the way the assistant was spoken to.
+    /// No tool can answer in the way the assistant was spoken to.
     NoSpeech,
     /// The model chose to say nothing.
     Silence,
     /// The world does not know whether the answer, or the act in its place, happened. It is not repeated.
     Unknown,
-    /// The world took only the beginning of the answer, and the model did not say the rest in another way.
+    /// The world accepted only the beginning of the answer, and the model did not say the rest differently.
     BrokenOff,
-    /// Something was said, and the one who asked is not among those who heard it.
+    /// Something was said, but the sender of the message did not hear it.
     NotHeard,
     /// The model made the same call with the same result again and again.
     RepeatedCall,

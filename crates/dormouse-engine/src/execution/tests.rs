@@ -1,4 +1,4 @@
-//! No layer gives back what the one before took.
+//! No layer allows what an earlier one has forbidden.
 
 use std::collections::BTreeSet;
 

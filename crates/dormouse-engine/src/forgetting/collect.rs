@@ -1,4 +1,4 @@
-//! What a selection takes: one pass over the log in its order, since everything is made of what came before it.
+//! What a selection removes. One pass over the log in order is enough, because everything is made from earlier events.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -30,30 +30,30 @@ use crate::{
     state::{State, Turn},
 };
 
-/// What is taken of a log.
+/// What is removed from a log. *Taken* means selected for removal.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    /// Events and parts of events that are taken whole.
+    /// Events and parts of events that are taken as a whole.
     pub(super) origins: HashSet<Origin>,
-    /// The turns that answered taken messages: first and last event. In order, and apart from each other.
+    /// The turns that answered taken messages: first and last event. In order, without overlaps.
     pub(super) turns: Vec<(Seq, Seq)>,
     /// The acts of these turns.
     pub(super) effects: HashSet<EffectKey>,
-    /// Acts that name the person as the one that they are said to, and what stands in place of the name.
+    /// Acts that name the person as their listener, and the text that replaces the name.
     pub(super) addressed: HashMap<Seq, &'static str>,
     /// Acts that the person cannot have heard.
     pub(super) unheard: HashSet<EffectKey>,
-    /// From when to when each act was done. In order, and apart from each other.
+    /// The beginning and the end of each act. In order, without overlaps.
     acts: Vec<(Timestamp, Timestamp)>,
 }
 
 impl Taken {
-    /// Whether the event is taken whole.
+    /// Whether the event is taken as a whole.
     pub(super) fn has(&self, seq: Seq) -> bool {
         self.origins.contains(&Origin::event(seq))
     }
 
-    /// Whether nothing is taken by its place.
+    /// Whether no event is taken.
     fn is_nothing(&self) -> bool {
         self.origins.is_empty()
     }
@@ -82,17 +82,17 @@ impl Taken {
 pub(super) struct Collector<'s> {
     selection: &'s Selection,
     taken: Taken,
-    /// What tells of copies, in this log and in others.
+    /// The words that identify copies, in this log and in others.
     words: &'s mut TellingWords,
     /// The time of the event that is read.
     at: Timestamp,
-    /// Where the turn began that is under way, if its message is taken.
+    /// The first event of the turn under way, if its message is taken.
     turn: Option<Seq>,
-    /// The calls of replies that are taken in turns that are not.
+    /// The calls of taken replies in turns that are not taken.
     calls: HashSet<CallId>,
-    /// The assistant so far, while the log may hold replies and notes that list no sources.
+    /// The state so far. Needed only while the log may have replies and notes that list no sources.
     older: Option<Box<State>>,
-    /// What the reply that is read rests on, if it lists no sources.
+    /// The sources of the present reply, if it lists none.
     sources: Option<Sources>,
     observations: Observations,
     /// The tasks of assistants that are taken, in this log and in others.
@@ -151,7 +151,7 @@ impl<'s> Collector<'s> {
             sources: Some(_), ..
         }) = event
         {
-            // The programs after this one list sources, too.
+            // All later versions of the program list sources, too.
             self.older = None;
         }
         if let Some(state) = &mut self.older {
@@ -168,9 +168,9 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// What something rests on that lists no sources, by what was shown in its turn.
+    /// The sources of something that lists none, found among what its turn showed.
     fn of_older(&self, of: impl FnOnce(&State, &Turn) -> Sources) -> Sources {
-        // Before anything is taken, nothing rests on it.
+        // While nothing is taken, sources do not matter.
         let state = self.older.as_deref().filter(|_| !self.taken.is_nothing());
         let turn = state.and_then(|state| Some((state, state.turns.current()?)));
         turn.map(|(state, turn)| of(state, turn))
@@ -209,7 +209,7 @@ impl<'s> Collector<'s> {
             | Event::WokeUp(_) => {
                 self.noted(seq, at, event);
             }
-            // The turns for a goal go with it; they are known by these events.
+            // The turns for a taken goal are taken, too. These events identify them.
             Event::GoalPursued(it) if self.goals.contains(&it.id) => {
                 self.take_only(Origin::event(seq));
             }
@@ -269,7 +269,7 @@ impl<'s> Collector<'s> {
                     || self.selection.is_here(origin, at, texts.iter().copied());
                 if is_selected {
                     self.act(intended.key.clone());
-                    // The assistant's own words were asked to be forgotten, not only as a part of a turn.
+                    // The assistant's own words were selected themselves, not only as part of a turn.
                     self.take(origin, Speaker::Person, texts);
                 } else if self.turn.is_some() || self.calls.contains(&intended.call) {
                     self.act(intended.key.clone());
@@ -305,7 +305,7 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes an act, of which no more is known yet than that it begins.
+    /// Takes an act. So far only its beginning is known.
     fn act(&mut self, key: EffectKey) {
         self.taken.effects.insert(key);
         self.taken
@@ -313,7 +313,7 @@ impl<'s> Collector<'s> {
             .push((self.at, Timestamp::from_micros(i64::MAX)));
     }
 
-    /// Takes an event that is selected by its place or its words, but whose words are not of their own.
+    /// Takes an event that is selected by its place or its words. Its words do not identify copies.
     fn take_here(&mut self, seq: Seq, at: Timestamp, texts: &[&str]) {
         let origin = Origin::event(seq);
         if self.selection.is_here(origin, at, texts.iter().copied()) {
@@ -321,10 +321,10 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes an event, or a part of one, and learns what tells of it.
+    /// Takes an event, or a part of one, and learns the words that identify copies of it.
     fn take<'a>(&mut self, origin: Origin, by: Speaker, texts: impl IntoIterator<Item = &'a str>) {
         self.take_only(origin);
-        // What is only old may be said again: copies of it are others' words, or younger.
+        // If messages are only too old, their words may be repeated: copies are words of others, or newer.
         if matches!(self.selection, Selection::Unreferred { .. }) {
             return;
         }
@@ -333,7 +333,7 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes an event whose words are not of their own.
+    /// Takes an event whose words do not identify copies.
     fn take_only(&mut self, origin: Origin) {
         self.taken.origins.insert(origin);
     }
@@ -345,7 +345,7 @@ impl<'s> Collector<'s> {
         if self.selection.is_person(attested.sender.id())
             || self.selection.is_here(origin, at, [words])
         {
-            // The world words a movement, and in the same way for everybody.
+            // The world words a movement, in the same way for everybody, so these words identify nobody.
             let said = (attested.source != SourceKind::Movement).then_some(words);
             self.take(origin, Speaker::Person, said);
         } else if let Some(cause) = &attested.cause
@@ -356,14 +356,14 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// A reply goes with what its words rest on, and so do its calls, also if it answers somebody else.
+    /// A reply is taken if a source of its words is taken, together with its calls, even if it answers somebody else.
     fn replied(&mut self, seq: Seq, at: Timestamp, replied: &Replied) {
         let reply = &replied.reply;
         self.take_here(seq, at, &[&*reply.content, &*reply.reasoning]);
         let of_older = |state: &State, turn: &Turn| {
             builtin::support_of_reply(&reply.content, &replied.calls, state, turn).1
         };
-        // What is only old may have been repeated: that goes when it is old itself.
+        // If messages are only too old, a reply that repeats them stays until it is too old itself.
         let is_of_old = matches!(self.selection, Selection::Unreferred { .. });
         if self.turn.is_some() || self.taken.is_nothing() || is_of_old {
             return;
@@ -406,10 +406,11 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Whether something goes because of what it was made from. One source is enough: its words may be in it.
+    /// Whether something is taken because of its sources. One taken source is enough, because its words may be
+    /// repeated.
     fn rests_on_taken(&self, sources: &Sources) -> bool {
         let mut each = sources.as_slice().iter();
-        // A full list may lack some. What is only old is not taken while anything rests on it.
+        // A full list may lack sources. Messages that are only too old are not taken while anything was made from them.
         let may_lack = sources.is_full()
             && !self.taken.is_nothing()
             && !matches!(self.selection, Selection::Unreferred { .. });
@@ -438,8 +439,8 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes what is written down, as a whole: what one event holds was made of the same. What is restored goes with the entry that
-    /// it was, and a reflection with the entries that it is about.
+    /// Takes a change of the journal as a whole, because all parts of one event have the same sources. A restored entry
+    /// is taken with the original entry, and a reflection with the entries that it is about.
     fn journal_changed(&mut self, seq: Seq, at: Timestamp, changed: &JournalChanged) {
         let origin = Origin::event(seq);
         let texts = WrittenDown::texts(changed);
@@ -472,10 +473,10 @@ impl<'s> Collector<'s> {
             .any(|source| self.taken.has_origin(*source))
             || self.selection.is_of(note.speaker())
             || note.tags().any(is_about)
-            // When a model made a fact of records says nothing about when they were heard.
+            // The time at which a model derived a fact says nothing about when its sources were heard.
             || (!(is_span && is_made_of_others)
                 && self.selection.is_here(origin, at, [note.text()]));
-        // What was imported as said by somebody is that person's.
+        // An imported line that somebody said counts as that person's.
         let by = match note.speaker() {
             Attribution::Entity { .. } | Attribution::Named(_) => Speaker::Person,
             _ => Speaker::Assistant,
@@ -485,10 +486,10 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes the words of tasks of assistants: what was made in a turn that is taken, goes back to what is taken, belongs to a
-    /// task that is taken in this log or in another, or was said or known only where the selection is.
+    /// Takes words of tasks of assistants. They are taken if they were made in a taken turn, if a source is taken, if
+    /// their task is taken in this or another log, or if they themselves are selected.
     fn delegation(&mut self, seq: Seq, at: Timestamp, event: &Event) {
-        // What is only old goes from each log by itself.
+        // Messages that are only too old are removed from each log separately.
         let is_of_old = matches!(self.selection, Selection::Unreferred { .. });
         for words in task_words(seq, event) {
             let is_taken = words.is_own && self.turn.is_some()
@@ -505,15 +506,15 @@ impl<'s> Collector<'s> {
         }
     }
 
-    /// Takes what is noted of a goal or a project, or kept for itself, if it goes back to what is taken, or if the goal or project is
-    /// taken. Returns whether it is.
+    /// Takes notes about a goal, a project or the assistant itself, if a source is taken, or if the goal or project is
+    /// taken. Returns whether it did.
     fn noted(&mut self, seq: Seq, at: Timestamp, event: &Event) -> bool {
         let origin = Origin::event(seq);
         let belongs_to_taken = match event {
             Event::GoalUpdated(it) => self.goals.contains(&it.id),
             Event::GoalCompleted(it) => self.goals.contains(&it.id),
             Event::ProjectUpdated(it) => self.projects.contains(&it.id),
-            // The update is about the one that is left, and the reason about both.
+            // The update is about the former project, and the reason about both.
             Event::ProjectSwapped(it) => {
                 let mut both = it.from.iter().chain([&it.to]);
                 both.any(|id| self.projects.contains(id))
@@ -572,7 +573,7 @@ impl<'s> Collector<'s> {
     }
 }
 
-/// What a change is known to have been made from.
+/// The known sources of a change.
 pub(super) fn rests_on(change: &EntityChange) -> Sources {
     match change {
         EntityChange::Observed { observation, .. } => observation.rests_on(),
@@ -594,7 +595,7 @@ pub(super) fn subjects(change: &EntityChange) -> Vec<EntityId> {
         .collect()
 }
 
-/// What a change says of somebody, other than names.
+/// The texts of a change about somebody, except names.
 fn texts(change: &EntityChange) -> Vec<String> {
     match change {
         EntityChange::Observed { observation, .. } => vec![observation.content.to_string()],
@@ -622,8 +623,8 @@ fn texts(change: &EntityChange) -> Vec<String> {
     }
 }
 
-/// Which numbers the observations that are taken may have in their profiles. A repetition may get a number or not, by who
-/// heard it and how far it is believed, so each has a range of numbers.
+/// The possible numbers of taken observations in their profiles. Whether a repetition got a number depends on its
+/// audience and trust, so there is a range for each.
 #[derive(Default)]
 struct Observations {
     by_entity: HashMap<EntityId, Numbered>,

@@ -1,4 +1,4 @@
-//! Which words of a journal are taken.
+//! The words of a journal that are taken.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::redact::set;
 use crate::event::JournalChanged;
 
-/// The taken entries of a journal, as far as its log was read.
+/// The taken entries of a journal, in the part of the log that was read so far.
 #[derive(Debug, Default)]
 pub(super) struct WrittenDown {
     entries: HashSet<EntryId>,
@@ -28,7 +28,7 @@ impl WrittenDown {
         entries.chain(questions.map(String::as_str)).collect()
     }
 
-    /// Whether an event goes with what was taken before it.
+    /// Whether an event is taken because of earlier taken entries.
     pub(super) fn is_taken(&self, changed: &JournalChanged) -> bool {
         let of_reflection = |change: &JournalChange| {
             let has_words = matches!(
@@ -44,7 +44,7 @@ impl WrittenDown {
         changed.changes.iter().any(was_taken)
     }
 
-    /// Takes an event in, whether or not it is taken itself.
+    /// Reads an event, whether or not it is taken.
     pub(super) fn take_in(
         &mut self,
         changed: &JournalChanged,
@@ -69,7 +69,7 @@ impl WrittenDown {
         }
     }
 
-    /// Whether a reply about the reflection under way goes with it.
+    /// Whether a reply about the reflection under way is taken.
     pub(super) fn is_reflection_taken(&self) -> bool {
         self.is_reflection_taken
     }
@@ -105,7 +105,7 @@ fn redact_entry(entry: &mut Value) {
     if let Some(fields) = entry.as_object_mut() {
         fields.remove("tags");
         fields.remove("related_projects");
-        // A name that a model gave may be any words.
+        // A name that a model gave may contain any words.
         if let Some(from) = fields.get_mut("source_entity")
             && from.get("named").is_some()
         {

@@ -1,4 +1,4 @@
-//! The messages that something rests on, so that they can be forgotten as well.
+//! The messages that something was made from, so that they can be forgotten as well.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,8 +14,8 @@ use crate::{
 /// How many events are read at most.
 const MOST_READ: usize = 256;
 
-/// The messages from which something was made, by way of notes and facts, in the order of the log. Those that were forgotten
-/// are left out. At most 256 events are read, the nearest first.
+/// The messages from which something was made, directly or through notes and facts, in the order of the log. Forgotten
+/// ones are left out. At most 256 events are read, the nearest first.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub async fn messages_behind<L: ReadEvents + ?Sized>(
     Ok(messages.into_iter().collect())
 }
 
-/// What a part of a change was made from, or all of it.
+/// The sources of one part of a change, or of the whole change.
 fn sources_of(changed: &MemoryChanged, of: Origin) -> Vec<Origin> {
     let notes: Vec<&Note> = match &changed.change {
         MemoryChange::Added { notes } => notes.iter().collect(),

@@ -1,4 +1,4 @@
-//! The names of a person who is forgotten, and whether one is meant by them: others may have the same.
+//! The names of a person who is forgotten, and whether a name means this person, because others may have the same name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{people::KnownPeople, selection::Selection};
 use crate::event::{EffectIntended, Event};
 
-/// Replaces a name that several people had. It names nobody, because the name did not belong to one person alone.
+/// Replaces a name that several people had. So it is not clear who was meant.
 const UNCLEAR: &str = "[forgotten], or another of that name";
 
 /// The names of a person, in lower case.
@@ -40,7 +40,7 @@ impl Names {
         self.by_name.contains_key(&name.to_lowercase())
     }
 
-    /// The names that mean the person. Where the person cannot be meant, these are the names that nobody else has.
+    /// The names that mean the person. If the person cannot be meant here, only names that nobody else has.
     pub(super) fn meaning(&self, may_be_meant: bool) -> impl Iterator<Item = &str> {
         let names = self.by_name.iter();
         let names = names.filter(move |(_, is_shared)| may_be_meant || !**is_shared);
@@ -54,7 +54,7 @@ impl Names {
     }
 }
 
-/// Whom the assistant meant by a name when it spoke to somebody, as the memory understood it then.
+/// The people to whom the assistant spoke by name, as the memory understood it at that time.
 #[derive(Debug)]
 pub(super) struct Addressees<'s> {
     ids: Option<&'s BTreeSet<EntityId>>,
@@ -99,7 +99,7 @@ impl<'s> Addressees<'s> {
         }
     }
 
-    /// What stands in place of the name to which an act says something, if that may be the person.
+    /// The replacement for the name of an act's listener, if that may be the person.
     pub(super) fn mark_of(&self, intended: &EffectIntended) -> Option<&'static str> {
         let to = intended.arguments.get(intended.speech.listener_argument());
         let to = to.and_then(Value::as_str)?;

@@ -1,4 +1,4 @@
-//! Who is known in a log, by id and by name.
+//! The people in a log, by id and by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,19 +24,19 @@ const NEAREST: usize = 5;
 pub struct KnownPeople {
     names: BTreeMap<EntityId, BTreeSet<String>>,
     merged: MergedIds,
-    /// How many lines have a name and no id.
+    /// How many lines have this name and no id.
     lines: BTreeMap<String, u64>,
 }
 
-/// One person, and the lines that have only a name: nobody attests whose these are.
+/// One person, and the lines that have only a name, so that no world attests whose they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// All ids. A person of whom only a name is known has none.
     pub ids: BTreeSet<EntityId>,
-    /// Names of lines without an id that nobody else has, not even one that looks alike, and how many lines have them. They
-    /// count as the person's.
+    /// Names of lines without an id, and how many lines have them. Nobody else has these names or similar ones, so the
+    /// lines count as the person's.
     pub named: BTreeMap<String, u64>,
-    /// The same, of names that others have too. They count as nobody's.
+    /// The same for names that others also have. These lines count as nobody's.
     pub unclear: BTreeMap<String, u64>,
 }
 
@@ -50,7 +50,7 @@ impl Person {
         }
     }
 
-    /// The same person, to whom lines belong whose name others have too.
+    /// Counts lines whose name others also have as this person's, too.
     #[must_use]
     pub fn with_unclear(mut self) -> Self {
         self.named.append(&mut self.unclear);
@@ -218,7 +218,7 @@ impl KnownPeople {
     /// [`WhoError`] if that is nobody, or not one person.
     pub fn find(&self, who: &str) -> Result<Person, WhoError> {
         let by_id = self.names.keys().find(|id| id.as_str() == who);
-        // As it was printed.
+        // The text may be an id in its printed form.
         let by_id = by_id.or_else(|| {
             let who = unescape_id(who);
             self.names.keys().find(|id| id.as_str() == who)
@@ -402,7 +402,7 @@ mod tests {
             ["Bob", "Robert", "\u{412}ob"]
         );
         assert!(bob.unclear.is_empty());
-        // Two have this name.
+        // Two people have this name.
         let alice = people.find("#1").unwrap();
         assert_eq!(
             (alice.named.len(), alice.unclear.get("Alice")),
@@ -413,7 +413,7 @@ mod tests {
                 .with_unclear()
                 .is(&Attribution::Named("Alice".to_owned()))
         );
-        // Only a line has this one.
+        // Only a line has this name.
         let mallory = people.find("mallory").unwrap();
         assert!(mallory.ids.is_empty() && mallory.is(&Attribution::Named("Mallory".to_owned())));
     }

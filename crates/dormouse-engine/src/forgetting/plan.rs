@@ -1,4 +1,4 @@
-//! What a selection takes out of the logs of assistants, and the rewriting of one.
+//! What a selection removes from the logs of assistants, and the rewriting of one log.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -31,7 +31,7 @@ const EXAMPLES: usize = 100;
 /// How many characters of an example are kept.
 const EXAMPLE: usize = 80;
 
-/// What a selection takes out of one log.
+/// What a selection removes from one log.
 #[derive(Debug)]
 pub struct ForgetPlan {
     selection: Selection,
@@ -46,11 +46,11 @@ pub struct ForgetPlan {
 }
 
 impl ForgetPlan {
-    /// Reads the logs of these assistants three times, one page at a time: to find what is taken, to find out what others said
-    /// first, and to count. What one of them heard may be copied in the log of another. If tasks of assistants are taken, all logs
-    /// are read once more for each hand through which their words went. Of the logs of the `others` of the folder only what these
-    /// tasks carried there is taken, and there is a plan only for those that lose something. Memory grows with what is taken, not
-    /// with the logs.
+    /// Reads the logs of these assistants three times, one page at a time: to find what is taken, to find what others
+    /// said first, and to count. The log of one assistant may have copies of what another one heard. If tasks of
+    /// assistants are taken, all logs are read again for each assistant that passed them on. From the logs of the
+    /// `others` of the folder, only what these tasks carried there is taken; an assistant that loses nothing gets no
+    /// plan. The memory used grows with what is taken, not with the logs.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl ForgetPlan {
             for key in reached {
                 carried.read(log, key, &mut tasks).await?;
             }
-            // What a task carried to one log may have been carried on from there, also to one that was read before.
+            // The words of a task may have been passed on from one log to another, even to one that was already read.
             if tasks.len() == before {
                 break [asked, carried];
             }
@@ -95,7 +95,7 @@ impl ForgetPlan {
     }
 
     fn count(&mut self, stored: &StoredEvent) -> Result<(), ReplayError> {
-        // What was forgotten before cannot be taken once more.
+        // An event that already lost its words does not count again.
         let is_message = stored.kind == "perceived" && !lost_words(stored);
         self.messages.1 += u64::from(is_message);
         let Some(redacted) = self.redacted(stored)? else {
@@ -142,7 +142,7 @@ impl ForgetPlan {
         };
         let redacted = redacted.map_err(unreadable)?;
         if let Some(redacted) = &redacted {
-            // An event that cannot be read again would end the life.
+            // An unreadable event would make the whole log unreadable, so the result is checked.
             Event::decode(&StoredEvent {
                 payload: redacted.payload.clone(),
                 ..stored.clone()
@@ -151,11 +151,11 @@ impl ForgetPlan {
         Ok(redacted)
     }
 
-    /// The payload of an event without what is taken; `None` if the event stays as it is.
+    /// The payload of an event without the taken words; `None` if the event does not change.
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] if the event cannot be read, or not without the words.
+    /// [`ReplayError`] if the event cannot be read, with or without the words.
     pub fn redact(&self, stored: &StoredEvent) -> Result<Option<Vec<u8>>, ReplayError> {
         Ok(self.redacted(stored)?.map(|redacted| redacted.payload))
     }
@@ -172,13 +172,13 @@ impl ForgetPlan {
         self.events
     }
 
-    /// How many events of each kind of thing lose words. `copies` are events that only repeat what is taken.
+    /// How many events of each kind of thing lose words. `copies` counts events that only repeat taken words.
     #[must_use]
     pub fn counts(&self) -> &BTreeMap<String, u64> {
         &self.counts
     }
 
-    /// The first hundred of each kind of thing, with the number of the event.
+    /// The first hundred examples of each kind, with the number of the event.
     #[must_use]
     pub fn examples(&self) -> &BTreeMap<String, Vec<String>> {
         &self.examples
@@ -197,7 +197,7 @@ impl ForgetPlan {
         self.through
     }
 
-    /// A text of another file without what it repeats; `None` if it repeats nothing.
+    /// A text of another file without repetitions of taken words; `None` if it has none.
     #[must_use]
     pub fn scrub_text(&self, text: &str) -> Option<String> {
         match self.selection {
@@ -206,28 +206,28 @@ impl ForgetPlan {
         }
     }
 
-    /// Takes what is forgotten out of a JSON value of another file, such as a recording. Returns whether there was anything.
+    /// Removes forgotten words from a JSON value of another file, such as a recording. Returns whether there were any.
     pub fn scrub(&self, value: &mut Value) -> bool {
         self.redactor().scrub(value)
     }
 
-    /// Takes what is forgotten out of a perception that a world keeps for anybody. Returns whether there was anything.
+    /// Removes forgotten words from a stored perception of a world. Returns whether there were any.
     pub fn scrub_perception(&self, perception: &mut Value) -> bool {
         self.redactor().perception(perception)
     }
 
-    /// Takes what is forgotten out of an act with its outcome that a world keeps. Returns whether there was anything.
+    /// Removes forgotten words from an act and its outcome in a world. Returns whether there were any.
     pub fn scrub_effect(&self, record: &mut Value) -> bool {
         self.redactor().effect(record)
     }
 }
 
-/// Logs out of which the same is taken.
+/// Logs with the same selection.
 struct Group {
     selection: Selection,
     names: Names,
     words: TellingWords,
-    /// What is taken of each, and its last event.
+    /// What is taken from each log, and its last event.
     found: Vec<(AssistantId, Taken, Seq)>,
 }
 
@@ -244,7 +244,7 @@ impl Group {
         }
     }
 
-    /// Finds what is taken of one log.
+    /// Finds what is taken from one log.
     async fn read<L: ReadEvents + ?Sized>(
         &mut self,
         log: &L,
@@ -270,7 +270,7 @@ impl Group {
         Ok(())
     }
 
-    /// Finds out what others said first, and counts.
+    /// Finds what others said first, and counts.
     async fn plans<L: ReadEvents + ?Sized>(
         mut self,
         log: &L,
@@ -306,7 +306,7 @@ impl Group {
     }
 }
 
-/// Rewrites one log by a plan, and hashes it as it was and as it is.
+/// Rewrites one log by a plan, and computes the hash of the log before and after.
 #[derive(Debug)]
 pub struct LogRewrite<'p> {
     plan: &'p ForgetPlan,
@@ -383,7 +383,7 @@ fn hex(hash: Sha256) -> String {
         .collect()
 }
 
-/// The act by which the assistant said something, if its record is selected: the words are in an event before it.
+/// If the record of the assistant's own words is selected, the act that said them: the words are in an earlier event.
 async fn own_words<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -400,7 +400,7 @@ async fn own_words<L: ReadEvents + ?Sized>(
     Ok(said.into_iter().collect())
 }
 
-/// Learns what others said, and what the assistant said to others, and its instructions.
+/// Learns what others said, what the assistant said to others, and its instructions.
 fn said_first(
     words: &mut TellingWords,
     taken: &Taken,
@@ -447,7 +447,7 @@ fn has_words_or_turns(kind: &str) -> bool {
     )
 }
 
-/// What the words in an event of this kind are, for people.
+/// For people: what kind of words an event of this kind has.
 fn what(kind: &str) -> &'static str {
     match kind {
         "perceived" => "messages",

@@ -1,4 +1,4 @@
-//! The payload of an event without what is forgotten.
+//! Computes the payload of an event without forgotten words.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +20,9 @@ use crate::{
     secrets::mask_payload,
 };
 
-/// How the payload of an event begins that lost words. No other event begins so.
+/// The payload of an event that lost words begins with this. No other payload does.
 const MARK: &[u8] = br#"{"forgotten":true"#;
-/// The fields that hold no words of anybody.
+/// Fields that never contain words of people.
 pub(crate) const IDS: [&str; 28] = [
     "withdrawn",
     "evidence",
@@ -67,12 +67,12 @@ pub(super) struct Redacted {
     pub(super) is_whole: bool,
 }
 
-/// Where a value is that is searched.
+/// The position of a searched value.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
-    /// Whether the person may be among those who noticed an act: others may have the same name.
+    /// Whether the person may be among those who noticed an act. Another person may have the same name.
     is_heard: bool,
-    /// Whether the names of fields are those of our format, which defines what is an id.
+    /// Whether the fields are those of our own format, so that it is known which ones are ids.
     has_ids: bool,
 }
 
@@ -90,7 +90,7 @@ impl Scope {
         self.has_ids && IDS.contains(&field)
     }
 
-    /// Inside of this field. Tools name their fields as they like, and models write there what they like.
+    /// The scope inside this field. Fields of tools have arbitrary names and arbitrary content.
     fn inside(self, field: &str) -> Self {
         Self {
             has_ids: self.has_ids && !matches!(field, "arguments" | "detail"),
@@ -99,7 +99,7 @@ impl Scope {
     }
 }
 
-/// What is taken out of payloads.
+/// Removes taken words from payloads.
 pub(super) struct Redactor<'a> {
     pub(super) selection: &'a Selection,
     pub(super) taken: &'a Taken,
@@ -108,7 +108,7 @@ pub(super) struct Redactor<'a> {
 }
 
 impl Redactor<'_> {
-    /// The event without what is taken; `None` if it stays as it is.
+    /// The event without the taken words; `None` if it does not change.
     pub(super) fn event(
         &self,
         stored: &StoredEvent,
@@ -135,7 +135,7 @@ impl Redactor<'_> {
         Ok(Some(Redacted { payload, is_whole }))
     }
 
-    /// Takes out what belongs to the selection itself. Returns whether there was anything.
+    /// Removes words of the selection itself. Returns whether there were any.
     fn whole(&self, seq: Seq, kind: &str, event: &mut Value) -> bool {
         let is_taken = self.taken.has(seq) || (self.taken.is_in_turn(seq) && is_of_turns(kind));
         match kind {
@@ -185,7 +185,7 @@ impl Redactor<'_> {
             "effect_intended" => blank_field(event, "arguments"),
             "approval_requested" => {
                 blank_field(event, "arguments");
-                // Somebody who guesses the arguments could compare them.
+                // A digest would let somebody verify a guess of the arguments.
                 set(event, &["digest"]);
             }
             "effect_settled" => {
@@ -197,7 +197,7 @@ impl Redactor<'_> {
         is_taken
     }
 
-    /// A task goes with its briefing; a briefing can go without its task.
+    /// A briefing is removed with its task, but it can also be removed alone.
     fn task(&self, seq: Seq, is_taken: bool, event: &mut Value) -> bool {
         if is_taken {
             set(event, &["to"]);
@@ -256,7 +256,7 @@ impl Redactor<'_> {
         any
     }
 
-    /// A record that is gone represents no other one, and is part of none.
+    /// Removes references to a forgotten record from a fold.
     fn folded(&self, change: &mut Value) {
         let is_taken = |record: &Value| {
             let origin = record.as_str().and_then(|text| text.parse().ok());
@@ -283,7 +283,7 @@ impl Redactor<'_> {
         }
         let audience = event.get("audience").cloned();
         let audience: Option<Audience> = audience.and_then(|it| serde_json::from_value(it).ok());
-        // Names in the blocks are those of listeners.
+        // The blocks name only listeners.
         let may_be_meant = !self.selection.is_left_out_of(audience.as_ref());
         let Some(fields) = event.as_object_mut() else {
             return any;
@@ -298,7 +298,7 @@ impl Redactor<'_> {
         any
     }
 
-    /// Whether a text that the program composed shows something about the person.
+    /// Whether a text that the program composed is about the person.
     fn mentions(&self, text: &str, may_be_meant: bool) -> bool {
         let Some(Person { ids, .. }) = self.selection.person() else {
             return false;
@@ -317,10 +317,10 @@ impl Redactor<'_> {
         for (name, value) in fields.iter_mut() {
             match name.as_str() {
                 "update" => *value = json!({}),
-                // What was concluded from what is forgotten goes, too.
+                // Conclusions from forgotten words are removed, too.
                 "step" => *value = json!(0.0),
                 "observation" => set(value, &["content"]),
-                // What it waited for by words was made of the same words.
+                // Conditions with words were made from the same words.
                 "when" => without_words(value),
                 "reason" | "topic" | "content" | "description" if value.is_string() => {
                     *value = FORGOTTEN.into();
@@ -331,9 +331,9 @@ impl Redactor<'_> {
         }
     }
 
-    /// Takes out copies, wherever they are, and the names of the person.
+    /// Removes copies, wherever they are, and the names of the person.
     fn rest(&self, seq: Seq, kind: &str, event: &mut Value) {
-        // What the operator wrote for the assistant to be is not a copy of what anybody said to it.
+        // The operator's persona is never a copy of what somebody said.
         if kind == "configured" {
             return;
         }
@@ -343,7 +343,7 @@ impl Redactor<'_> {
         {
             set(event, &["content"]);
         }
-        // The name is looked up when the act is remembered, and must still mean the same person.
+        // When the act is remembered, its name is looked up and must still mean the same person.
         if kind == "effect_intended"
             && let Some(mark) = self.taken.addressed.get(&seq)
             && let Some(to @ Value::String(_)) = listener_of(event)
@@ -367,7 +367,7 @@ impl Redactor<'_> {
             ..Scope::EVENT
         };
         self.names_and_copies("", event, scope);
-        // A model invents names of people as it invents words.
+        // A name that a model wrote may be any words.
         if event.pointer("/author/tool").is_some()
             && let Some(Value::String(name)) = event.pointer_mut("/change/name")
             && let Some(scrubbed) = self.words.scrub(name)
@@ -376,7 +376,8 @@ impl Redactor<'_> {
         }
     }
 
-    /// Takes the person's name out of what they did as an operator. There is no id beside it, so another of that name goes, too.
+    /// Removes the person's name from what they did as an operator. There is no id next to the name, so the name is
+    /// also removed for another operator of that name.
     fn operators(&self, kind: &str, field: &str, value: &mut Value) {
         match value {
             Value::String(name) if names_operator(kind, field) && self.names.means(name, true) => {
@@ -414,11 +415,11 @@ impl Redactor<'_> {
         let cause = text("/attested/cause").and_then(|cause| EffectKey::try_new(cause).ok());
         let at = perception.pointer("/attested/at").and_then(Value::as_i64);
         let at = at.map(Timestamp::from_micros);
-        // What others heard of an act does not name its cause.
+        // Perceptions of others do not name the act that caused them.
         let is_of_assistant = perception.pointer("/attested/sender/assistant").is_some();
         let words = text("/words").unwrap_or_default();
         let is_here = match self.selection {
-            // Its number in the log is not in the world, which has the words, or a copy of them.
+            // The world does not know numbers of the log. It has only the words, or a copy of them.
             Selection::Record(_) | Selection::WithMessages { .. } => false,
             selection => {
                 at.is_some_and(|at| selection.is_here(Origin::event(Seq::ZERO), at, [words]))
@@ -450,7 +451,7 @@ impl Redactor<'_> {
         *record != before
     }
 
-    /// Takes copies and names out of a value of any format, such as a recording. Returns whether there were any.
+    /// Removes copies and names from a value of any format, such as a recording. Returns whether there were any.
     pub(super) fn scrub(&self, value: &mut Value) -> bool {
         self.scrub_in(value, Scope::OTHERS)
     }
@@ -515,7 +516,7 @@ impl Redactor<'_> {
         self.words.scrub(text)
     }
 
-    /// The tool that a model called, if there cannot be such a tool: then these are only words.
+    /// Removes the name of a called tool if no tool can have that name, because then it may be any words.
     fn called(&self, fields: &mut Map<String, Value>) {
         let field = match fields.contains_key("arguments") {
             true => "name",
@@ -562,7 +563,7 @@ fn without_secrets(stored: &StoredEvent) -> Result<Option<Redacted>, serde_json:
         };
         let is_readable = Event::decode(&event).is_ok();
         payload = Some(event.payload);
-        // A mask can be longer than the secret, and some texts have a limit.
+        // A mask can be longer than the secret, so a text may exceed its limit.
         if is_readable {
             break;
         }
@@ -571,7 +572,7 @@ fn without_secrets(stored: &StoredEvent) -> Result<Option<Redacted>, serde_json:
     Ok(payload.map(|payload| Redacted { payload, is_whole }))
 }
 
-/// The event with the mark in front.
+/// The payload, beginning with the mark.
 fn marked(event: Value) -> Result<Vec<u8>, serde_json::Error> {
     let Value::Object(mut fields) = event else {
         return serde_json::to_vec(&event);
@@ -633,7 +634,7 @@ fn is_of_turns(kind: &str) -> bool {
     )
 }
 
-/// Takes what is waited for by its words out of a list.
+/// Removes conditions with words from a list.
 fn without_words(when: &mut Value) {
     if let Value::Array(all) = when {
         all.retain(|one| one.get("words").is_none());
@@ -693,7 +694,7 @@ fn listener_of(intended: &mut Value) -> Option<&mut Value> {
     arguments.get_mut(speech.listener_argument())
 }
 
-/// Removes the arguments of calls, which stay calls.
+/// Removes the arguments of calls, but keeps the calls.
 fn empty_arguments(of: &mut Value, field: &str) {
     let Some(Value::Array(calls)) = of.get_mut(field) else {
         return;

@@ -1,7 +1,7 @@
 //! People who asked the assistant, in the world, to be forgotten.
 //!
-//! Only a person's own words start it: a message that the world attests to be theirs, directed at the assistant. An operator
-//! decides; nothing is forgotten by asking.
+//! Only a person's own message counts, attested by the world and directed at the assistant. The request alone forgets
+//! nothing: an operator decides.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::{
     replay::ReplayError,
 };
 
-/// Somebody asked to be forgotten, and was not since.
+/// A request to be forgotten that is still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetRequest {
     /// The message.
     pub event: Seq,
     /// When it was heard.
     pub at: Timestamp,
-    /// Whose.
+    /// The person who asked.
     pub person: EntityId,
     /// The name the person had.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct ForgetRequest {
 const VERBS: [&str; 8] = [
     "forget", "erase", "delete", "remove", "vergiss", "vergesst", "lösche", "lösch",
 ];
-/// What may stand before these words.
+/// Words that may precede them.
 const BEFORE: [&str; 22] = [
     "please",
     "hello",
@@ -82,7 +82,8 @@ const OBJECTS: [&str; 22] = [
     "alle meine daten",
     "was du über mich weißt",
 ];
-/// What may follow: nothing else, or it is about something else ("forget me not", "forget me if you can").
+/// Words that may follow. With any other word, the sentence has another meaning ("forget me not", "forget me if you
+/// can").
 const AFTER: [&str; 10] = [
     "please",
     "now",

@@ -1,4 +1,4 @@
-//! Which messages are old, and referred to by nothing that is kept.
+//! Finds old messages that nothing kept refers to.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// The messages in a log that were heard before a moment and are referred to by no note, fact, observation or order, and by
-/// no call that noted or planned something in answering them. Messages that wait for an answer are not among them. Tasks of other
-/// assistants, and the ends of tasks that were given to others, count as messages; what a task was made from is referred to until
-/// the end of the task is due itself.
+/// no call that noted or planned something in answering them. Messages that wait for an answer are not among them.
+/// Tasks of other assistants, and the ends of tasks that were given away, count as messages. The sources of a task
+/// count as referred to until the end of the task is itself old enough.
 ///
 /// # Errors
 ///
@@ -71,10 +71,10 @@ fn matters(kind: &str) -> bool {
     )
 }
 
-/// What refers to what.
+/// The references between events.
 struct References {
     before: Timestamp,
-    /// Messages, which also come in while another is answered.
+    /// Messages. They may also arrive while another one is answered.
     heard: HashSet<Seq>,
     old: BTreeSet<Seq>,
     referred: BTreeSet<Seq>,
@@ -83,7 +83,7 @@ struct References {
     tick: Option<(Seq, Seq)>,
     /// The acts by the messages that they answer.
     acts: HashMap<EffectKey, Seq>,
-    /// What the world repeated of an act.
+    /// Perceptions in which the world repeated an act.
     echoes: HashMap<Seq, EffectKey>,
     /// The tasks that were given to others, oldest first.
     given: Vec<Given>,
@@ -92,7 +92,7 @@ struct References {
 /// A task that was given to another assistant.
 struct Given {
     task: TaskDelegated,
-    /// What the turn answered that gave it.
+    /// The trigger of the turn that gave it.
     trigger: Option<Seq>,
     is_old: bool,
     /// How it ended, if it has.
@@ -107,7 +107,7 @@ struct End {
 }
 
 impl Given {
-    /// Whether what it was made from is still wanted.
+    /// Whether its sources must be kept.
     fn is_kept(&self, referred: &BTreeSet<Seq>) -> bool {
         let is_due = |end: &End| end.is_old && !referred.contains(&end.seq);
         !self.is_old || !self.end.as_ref().is_some_and(is_due)
@@ -176,7 +176,7 @@ impl References {
     }
 
     fn perceived(&mut self, seq: Seq, at: Timestamp, perceived: &Perceived) {
-        // What the world repeats of an act goes or stays with the act.
+        // A perception that repeats an act is kept or removed with the act.
         if let Some(cause) = &perceived.perception.attested.cause {
             self.echoes.insert(seq, cause.clone());
             return;
@@ -194,7 +194,7 @@ impl References {
     fn task_ended(&mut self, seq: Seq, at: Timestamp, ended: &DelegationEnded) {
         let (is_forgotten, is_failure) = match &ended.outcome {
             TaskOutcome::Done(result) => (result.text == FORGOTTEN, false),
-            // It has no words, and goes with the task.
+            // It has no words, and is removed with the task.
             TaskOutcome::Failed(_) => (true, true),
         };
         self.heard(seq, at, is_forgotten);
@@ -218,7 +218,7 @@ impl References {
                 facts.flat_map(|fact| sources(&fact.note)).collect()
             }
             MemoryChange::Superseded { by, .. } => by.iter().copied().collect(),
-            // A record that represents others, or that the operator made public, is wanted.
+            // A record that represents others, or that the operator made public, is kept.
             MemoryChange::Folded { into, .. } => vec![*into],
             MemoryChange::Published { record } => vec![*record],
             MemoryChange::Linked { a, b, .. } => vec![*a, *b],
@@ -253,7 +253,7 @@ impl References {
             .for_each(|origin| self.refer(*origin));
     }
 
-    /// What a turn notes rests on the message that it answers.
+    /// The notes of a turn refer to the message that it answers.
     fn refer_to_message(&mut self) {
         self.referred.extend(self.tick.map(|(_, trigger)| trigger));
     }
@@ -281,7 +281,7 @@ impl References {
         self.end_tick(last);
         let answered = self.referred.iter().filter_map(|seq| self.answered(*seq));
         self.referred = answered.chain(self.referred.iter().copied()).collect();
-        // A task refers to what was before it, and only what comes after it can refer to its end.
+        // A task refers only to earlier events, and only later events can refer to its end.
         let given = std::mem::take(&mut self.given);
         for given in given.iter().rev() {
             if given.is_kept(&self.referred) {

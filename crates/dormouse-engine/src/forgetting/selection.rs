@@ -11,7 +11,7 @@ use crate::event::Selected;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selection {
-    /// What a person said, and what is kept of the person.
+    /// What a person said, and what is stored about them.
     Person(Person),
     /// An event, or a part of one.
     Record(Origin),
@@ -33,15 +33,15 @@ pub enum Selection {
     Text(String),
     /// Keys, passwords and card numbers. They are masked, and the words around them stay.
     Secrets,
-    /// Messages that were heard before a moment and that nothing refers to, with the turns that answered them. What others
-    /// say in the same words stays.
+    /// Messages that were heard before a moment and that nothing refers to, with the turns that answered them. The same
+    /// words of other people stay.
     Unreferred {
         /// The moment.
         before: Timestamp,
         /// The messages, from [`unreferred`](super::unreferred).
         messages: BTreeSet<Seq>,
     },
-    /// What tasks of assistants carried here from another log of the folder that loses it.
+    /// What tasks of assistants carried here from another log of the folder, which loses these words.
     Carried,
 }
 
@@ -96,7 +96,8 @@ impl Selection {
         self.person().is_some_and(|person| person.is(who))
     }
 
-    /// Whether it selects a person who is not among these listeners. Nobody is left out of what anybody may hear.
+    /// Whether it selects a person who is not among these listeners. If everybody may hear something, it leaves nobody
+    /// out.
     pub(super) fn is_left_out_of(&self, audience: Option<&Audience>) -> bool {
         match (self, audience) {
             (Self::Person(person), Some(audience)) => person
@@ -119,7 +120,7 @@ impl Selection {
         }
     }
 
-    /// Whether it selects what is at this place of the log and says this.
+    /// Whether it selects an event at this place of the log with this text.
     pub(super) fn is_here<'a>(
         &self,
         origin: Origin,

@@ -6,7 +6,7 @@ use dormouse_contracts::{EffectKey, Origin, Seq, Sources};
 
 use crate::event::{DelegatedTask, Event, TaskOutcome};
 
-/// What words of a task are.
+/// A part of a task that has words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Part {
     Task,
@@ -14,7 +14,7 @@ enum Part {
     Result,
 }
 
-/// Words of a task, as an event has them.
+/// Words of a task in an event.
 pub(super) struct TaskWords<'e> {
     key: &'e EffectKey,
     part: Part,
@@ -22,7 +22,7 @@ pub(super) struct TaskWords<'e> {
     pub(super) origin: Origin,
     /// Empty if the task was not done.
     pub(super) text: &'e str,
-    /// What they go back to in this log.
+    /// Their sources in this log.
     pub(super) sources: Sources,
     /// Whether they were made in the turn in which the event is.
     pub(super) is_own: bool,
@@ -68,7 +68,7 @@ impl<'e> TaskWords<'e> {
     }
 }
 
-/// The words of a task that an event has. What goes together with other words comes after them.
+/// The words of a task that an event has. Words that are removed together with others come after them.
 pub(super) fn task_words(seq: Seq, event: &Event) -> Vec<TaskWords<'_>> {
     match event {
         Event::TaskDelegated(it) => {

@@ -1,10 +1,10 @@
-//! Finding copies: which runs of words tell that a text repeats what is to be forgotten.
+//! Finds copies: which runs of words show that a text repeats forgotten words. Such words are called *telling*.
 //!
-//! A run tells if it is long enough that nobody says it by chance: at least [`RUN`] words and [`LETTERS`] letters, two of the
-//! words being more than small words. A shorter message tells as a whole if one of its words was new, and so does a word with
-//! a digit in it, such as the number of a safe. What somebody else said first does not tell, nor what [`COMMON`] messages of
-//! others hold: that is how people talk there. Only hashes are kept, so the memory that this takes grows with what is
-//! forgotten and not with the log.
+//! A run of words is telling if it is too long to occur by chance: at least [`RUN`] words and [`LETTERS`] letters, and
+//! at least two words that are not function words. A shorter message is telling as a whole if one of its words was new.
+//! A word with a digit, such as the number of a safe, is telling by itself. Words that somebody else said first are not
+//! telling, and neither are words in [`COMMON`] messages of others, because they are usual there. Only hashes are kept,
+//! so the memory used grows with the forgotten words, not with the log.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,11 +19,11 @@ use dormouse_retrieval::support::is_small_word;
 const RUN: usize = 4;
 /// How many letters and digits a telling run has at least.
 const LETTERS: usize = 12;
-/// How many words of a telling run are more than small words.
+/// How many words of a telling run are not function words, at least.
 const FULL_WORDS: usize = 2;
-/// The fewest letters and digits of a word that tells by itself, or by which a short message tells.
+/// The fewest letters and digits of a word that is telling by itself, or that makes a short message telling.
 const RARE_LETTERS: usize = 4;
-/// How many messages of others hold what is common talk.
+/// Words in this many messages of others are usual, and not telling.
 const COMMON: u8 = 3;
 /// A prime by which the hash of a run is multiplied for each word.
 const MIX: u64 = 0x0000_0100_0000_01b3;
@@ -38,7 +38,7 @@ struct Word {
     at: Range<usize>,
 }
 
-/// Where a text comes from that is to be forgotten, or that might repeat it.
+/// Who wrote a text that is to be forgotten, or that may be a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {
     /// A person.
@@ -47,7 +47,7 @@ pub(super) enum Speaker {
     Assistant,
 }
 
-/// Where a run was first, and who else has it.
+/// When a run occurred first, and how many others have it.
 #[derive(Clone, Copy, Debug)]
 struct Telling {
     first: Timestamp,
@@ -55,11 +55,11 @@ struct Telling {
     others: u8,
 }
 
-/// The words of a text that tells as a whole.
+/// The words of a text that is telling as a whole.
 type Whole = (Box<[u64]>, Telling);
 
 impl Telling {
-    /// Takes in the same from another place: two assistants may have heard it.
+    /// Merges the same words from another place, because two assistants may have heard them.
     fn learn(&mut self, again: Self) {
         self.first = self.first.min(again.first);
         if again.by == Speaker::Person {
@@ -67,35 +67,36 @@ impl Telling {
         }
     }
 
-    /// Counts somebody else who says this. Returns whether it does not tell any more.
+    /// Counts another message with these words. Returns whether they are no longer telling.
     fn is_common_with(&mut self, at: Timestamp, by: Speaker) -> bool {
-        // If the assistant repeats to many what somebody said, each of these is a copy.
+        // If the assistant repeats somebody's words to many people, each repetition is a copy.
         if by == Speaker::Person || self.by == Speaker::Assistant {
             self.others = self.others.saturating_add(1);
         }
-        // What the assistant wrote in the same moment is a copy of what the person said.
+        // What the assistant wrote at the same moment is a copy of the person's words.
         let is_copied = at == self.first && by == Speaker::Person && self.by == Speaker::Assistant;
         at < self.first || is_copied || self.others >= COMMON
     }
 }
 
-/// Which runs of words tell.
+/// The telling words.
 #[derive(Debug, Default)]
 pub(super) struct TellingWords {
     /// Long runs.
     runs: HashMap<u64, Telling>,
-    /// Texts that tell as a whole, by their first word: messages that are too short for a run, and what a model wrote.
+    /// Texts that are telling as a whole, by their first word: messages that are too short for a run, and texts of a
+    /// model.
     whole: HashMap<u64, Vec<Whole>>,
-    /// The words by which these tell, and words with a digit.
+    /// The words that make these texts telling, and words with a digit.
     rare: HashMap<u64, Telling>,
     /// Words with a digit.
     codes: HashSet<u64>,
-    /// A text that is taken wherever it is, however short it is.
+    /// A text that is taken wherever it occurs, even if it is short.
     always: Vec<u64>,
 }
 
 impl TellingWords {
-    /// Finds this text wherever it is, also in what others said.
+    /// Finds this text wherever it occurs, even in words of others.
     pub(super) fn always(text: &str) -> Self {
         Self {
             always: hashes(text),
@@ -118,7 +119,7 @@ impl TellingWords {
         };
         let words = words(text);
         let mut has_run = false;
-        // A model words everything in the same way, so of its text only the whole tells.
+        // A model repeats its own phrases, so a text of a model is telling only as a whole.
         if by == Speaker::Person {
             for start in 0..words.len() {
                 if let Some((run, _)) = run_at(&words, start) {
@@ -140,7 +141,7 @@ impl TellingWords {
         for word in words.iter().filter(is_rare) {
             put(&mut self.rare, word.hash);
         }
-        // One word alone is said by chance, unless it has a digit.
+        // A single word may occur by chance, unless it has a digit.
         if let (Some(first), true) = (words.first(), words.len() > 1) {
             let whole = words.iter().map(|word| word.hash).collect();
             let known = self.whole.entry(first.hash).or_default();
@@ -164,7 +165,7 @@ impl TellingWords {
             if here.insert(word.hash) && heard_from(&mut self.rare, word.hash, at, by) {
                 self.codes.remove(&word.hash);
             }
-            // One of its words may be in another text that tells, so the text itself is counted too.
+            // One of its words may be in another telling text, so that text is counted, too.
             if let Some(known) = self.whole.get_mut(&word.hash) {
                 let rest = words.get(start..).unwrap_or_default();
                 known.retain_mut(|(whole, telling)| {
@@ -174,7 +175,7 @@ impl TellingWords {
         }
     }
 
-    /// The parts of a text that repeat what is to be forgotten, in bytes, in order and apart from each other.
+    /// The parts of a text that repeat forgotten words, in bytes, in order and without overlaps.
     pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let words = words(text);
         let mut found: Vec<Range<usize>> = Vec::new();
@@ -204,7 +205,7 @@ impl TellingWords {
         found
     }
 
-    /// The last word of a text that tells as a whole, if one begins here.
+    /// The last word of a text that is telling as a whole, if one begins here.
     fn whole_at(&self, words: &[Word], start: usize) -> Option<usize> {
         let known = self.whole.get(&words.get(start)?.hash)?;
         let rest = words.get(start..).unwrap_or_default();
@@ -224,7 +225,7 @@ impl TellingWords {
         here.eq(&self.always).then_some(start + last)
     }
 
-    /// The text with the mark in place of what it repeats; `None` if it repeats nothing.
+    /// The text with the mark in place of forgotten words; `None` if it has none.
     pub(super) fn scrub(&self, text: &str) -> Option<String> {
         let found = self.find(text);
         if found.is_empty() {
@@ -250,7 +251,7 @@ impl TellingWords {
     }
 }
 
-/// Counts somebody else who says this. Returns whether it does not tell any more.
+/// Counts another message with these words. Returns whether they are no longer telling.
 fn heard_from(known: &mut HashMap<u64, Telling>, hash: u64, at: Timestamp, by: Speaker) -> bool {
     let is_common = known
         .get_mut(&hash)
@@ -361,7 +362,7 @@ mod tests {
         ] {
             let scrubbed = telling.scrub(text);
             assert_eq!(scrubbed.as_deref().unwrap_or(text), left);
-            // What is left says nothing any more.
+            // The rest is not telling any more.
             assert_eq!(telling.scrub(left), None);
         }
     }
@@ -383,7 +384,7 @@ mod tests {
         );
         let many = [(11, words), (12, words), (13, words)];
         assert_eq!(telling(&[words], &many).scrub(words), None);
-        // However often the assistant repeats what somebody said, it is still theirs.
+        // Repetitions by the assistant do not make somebody's words usual.
         let mut repeated = telling(&[words], &[]);
         for number in 11..20 {
             repeated.is_known_from(at(number), Speaker::Assistant, words);

@@ -1,4 +1,4 @@
-//! What another assistant lets a delegate know with a task.
+//! The briefing that another assistant gives with a task.
 
 use dormouse_contracts::TokenCounter;
 
@@ -8,7 +8,7 @@ use crate::{
     state::{State, Turn},
 };
 
-/// The heading above a briefing. Nobody else can write it, because every line below it starts with a mark.
+/// The heading above a briefing. No outside text can imitate it, because every line below it starts with a mark.
 const BRIEFING: &str = "\
 [BRIEFING]
 What the assistant that gives you the task lets you know. The lines behind '> ' were made of what was said to it, as far as that \

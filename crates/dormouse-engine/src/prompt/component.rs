@@ -1,4 +1,4 @@
-//! The parts of a prompt: their numbers, what each is for, and where it may stand.
+//! The parts of a prompt: their numbers, their purpose, and where they may be placed.
 
 use dormouse_contracts::invariant;
 use serde::{Deserialize, Serialize};
@@ -14,23 +14,23 @@ pub enum Component {
     CharacterContext,
     /// The people and things involved.
     EntityContext,
-    /// What people asked for, for good.
+    /// What people asked for permanently.
     StandingOrders,
-    /// What comes to mind.
+    /// Recalled memories.
     SemanticMemories,
-    /// What was overheard.
+    /// Overheard lines.
     ContextBuffer,
-    /// What the assistant pursues.
+    /// The goals of the assistant.
     Goals,
     /// Earlier turns.
     ConversationHistory,
-    /// What calls for the turn.
+    /// The trigger of the turn.
     PendingEvent,
-    /// What was done about it.
+    /// What was done about the trigger so far.
     ToolResult,
 }
 
-/// Who speaks in a part, as models know it.
+/// The role of a part in a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartRole {
@@ -42,18 +42,18 @@ pub enum PartRole {
     Turns,
 }
 
-/// Where a part may stand. No setting moves it out of its block.
+/// The block of a part. No setting moves it to another block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Block {
     /// In the message of the system.
     System,
-    /// Between that and what calls for the turn.
+    /// Between the system message and the trigger.
     Middle,
     /// At the end.
     Terminal,
 }
 
-/// What is known of a part.
+/// The properties of a part.
 #[derive(Debug)]
 pub struct ComponentRow {
     /// Which part.
@@ -161,7 +161,7 @@ pub static COMPONENTS: [ComponentRow; 10] = [
     ),
 ];
 
-/// The order between system and event that keeps the beginning of a prompt: what changes least comes first.
+/// The order of the middle block that keeps the beginning of a prompt stable: what changes least comes first.
 const STABLE: [Component; 6] = [
     Component::Goals,
     Component::ConversationHistory,
@@ -186,7 +186,7 @@ impl Component {
         Self::ToolResult,
     ];
 
-    /// What is known of it.
+    /// The properties of this part.
     #[must_use]
     pub fn row(self) -> &'static ComponentRow {
         let [first, ..] = &COMPONENTS;
@@ -201,7 +201,7 @@ impl Component {
         Some(row.component)
     }
 
-    /// Whether no prompt can be read or answered without it.
+    /// Whether every prompt needs it.
     #[must_use]
     pub fn is_needed(self) -> bool {
         let is_terminal = block_of(self.row().id) == Block::Terminal;
@@ -223,7 +223,7 @@ pub(super) fn block_of(id: u16) -> Block {
     }
 }
 
-/// The part that a part of the operator's own with this number follows.
+/// The part after which an operator's own part with this number comes.
 pub(super) fn followed_by(id: u16) -> Component {
     let before = COMPONENTS.iter().rev().find(|row| row.id <= id);
     before.map_or(Component::SystemPrompt, |row| row.component)

@@ -34,7 +34,7 @@ impl Conversation {
         self.messages
     }
 
-    /// How many of the first messages are complete: nothing is added to them any more.
+    /// How many messages at the start are complete, so that nothing is added to them any more.
     pub(super) fn settled(&self) -> usize {
         let is_open = matches!(self.messages.last(), Some(Message::User { .. }));
         self.messages.len() - usize::from(is_open)

@@ -19,7 +19,7 @@ const LONGEST: Seq = Seq(u64::MAX);
 pub(super) struct Earlier {
     /// How many of the newest summaries.
     pub(super) summaries: usize,
-    /// The first and the last turn of which nothing is shown.
+    /// The first and the last turn that is not shown at all.
     note: Option<(Seq, Seq)>,
     pub(super) tokens: u32,
 }
@@ -76,7 +76,8 @@ pub(crate) fn counted_summary(made: &HistorySummary, counter: &dyn TokenCounter)
     counter.count(&summary(made)).tokens
 }
 
-/// A summary as a prompt shows it. Nobody else can write its first line, because every quoted line starts with a mark.
+/// A summary as a prompt shows it. No outside text can imitate its first line, because every quoted line starts with a
+/// mark.
 fn summary(made: &HistorySummary) -> String {
     let (from, to) = (made.span.from, made.span.to);
     let text = render::quoted(&made.text);

@@ -8,11 +8,11 @@ use super::MESSAGE;
 pub(super) struct ListedPart {
     pub(super) text: String,
     pub(super) tokens: u32,
-    /// Who was party to each text in it.
+    /// Who perceived each text in it.
     pub(super) audiences: Vec<Option<Audience>>,
 }
 
-/// A line, and who was party to the texts in it.
+/// A line, and who perceived the texts in it.
 pub(super) type ListedLine = (String, Vec<Audience>);
 
 impl ListedPart {
@@ -36,7 +36,7 @@ impl ListedPart {
             let line = format!("\n{line}");
             let more = counter.count(&line).tokens.saturating_add(1);
             if part.tokens.saturating_add(more) > cap {
-                // The room for the note was not counted, so it takes that of a line.
+                // The note was not counted, so it takes the room of a line.
                 part.text += &format!("\n(and {} more)", all - place);
                 part.tokens = part.tokens.saturating_add(MESSAGE);
                 break;

@@ -9,14 +9,14 @@ use crate::{
     state::{FinishedTurn, State, Turn, TurnView},
 };
 
-/// What the finished turns that are not left out take of the context window, and everything else.
+/// How many tokens the finished turns in prompts take of the context window, and how many everything else takes.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryMeasure<'a> {
     /// The size of the window: the configured one, or less if a smaller limit was learnt.
     pub(crate) window: u32,
-    /// What everything but the turns takes: instructions, tools, what is answered, memories.
+    /// The tokens of everything except the turns: instructions, tools, the trigger, memories.
     pub(crate) fixed: u32,
-    /// How many tokens of turns there is room for.
+    /// How many tokens of turns fit.
     pub(crate) room: u32,
     /// The turns, oldest first.
     pub(crate) turns: Vec<MeasuredTurn<'a>>,
@@ -27,7 +27,7 @@ pub(crate) struct HistoryMeasure<'a> {
 pub(crate) struct MeasuredTurn<'a> {
     pub(crate) turn: &'a Turn,
     pub(crate) tokens: u32,
-    /// How many tokens fewer it takes if its results are not shown; 0 if they are not shown already.
+    /// How many tokens are saved if its results are not shown; 0 if they are already hidden.
     pub(crate) saved_by_masking: u32,
 }
 
@@ -44,8 +44,8 @@ impl HistoryMeasure<'_> {
     }
 }
 
-/// Measures the history that a prompt for `turn` may show. What may be remembered counts as much as it may take, until it is
-/// looked up. Pure.
+/// Measures the history that a prompt for `turn` may show. Before memories are looked up, the most tokens that they may
+/// take are counted. Pure.
 pub(crate) fn measure<'a>(
     state: &'a State,
     turn: &Turn,

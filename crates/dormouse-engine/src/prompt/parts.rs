@@ -20,7 +20,7 @@ use crate::{
     state::{FinishedTurn, Heard, MessageForm, State, Turn},
 };
 
-/// A part of a prompt behind the system's message.
+/// A part of a prompt after the system message.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) id: u16,
@@ -32,7 +32,7 @@ pub(super) struct Part<'a> {
 enum Body<'a> {
     /// Words to the model.
     Text(String),
-    /// What the model did in a turn. Results are shown up to so many tokens, if they do not fit whole.
+    /// What the model did in a turn. Results that do not fit are cut to this many tokens.
     Steps(&'a Turn, Option<u32>),
     /// An earlier turn.
     Earlier(Arc<[Message]>),
@@ -45,16 +45,16 @@ pub(super) struct Sources<'a> {
     pub(super) turn: &'a Turn,
     pub(super) shareable: &'a Shareable<'a>,
     pub(super) goals: Option<&'a ListedPart>,
-    /// What it keeps for itself.
+    /// The assistant's own notes and projects.
     pub(super) own: Option<&'a ListedPart>,
-    /// What says that little of a budget is left.
+    /// The line that little of a budget is left.
     pub(super) low: Option<&'a str>,
     pub(super) choice: Choice,
     pub(super) preamble: &'a Preamble,
 }
 
 impl<'a> Sources<'a> {
-    /// The parts behind the system's message.
+    /// The parts after the system message.
     pub(super) fn parts(self, offered: &Offered) -> Vec<Part<'a>> {
         let own = self.own.map(|own| own.text.clone());
         let own = own.map(|text| said(Component::CharacterContext, text));
@@ -95,7 +95,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// What calls for the turn, and what was done about it.
+    /// The trigger of the turn, and what was done about it.
     fn terminal(self, offered: &Offered, parts: &mut Vec<Part<'a>>) {
         let Self { turn, choice, .. } = self;
         if self.preamble.shows(Component::PendingEvent) {
@@ -125,7 +125,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The messages of an earlier turn. Those of a turn that is shown whole are made once.
+    /// The messages of an earlier turn. For a turn that is shown whole, they are built once and cached.
     fn earlier(self, turn: &FinishedTurn) -> Arc<[Message]> {
         let calling = self.state.configuration.settings.tool_calling;
         let is_masked = earlier::shows_masked(self.state, turn);
@@ -152,8 +152,8 @@ impl<'a> Sources<'a> {
         turn.trigger.within(cap, &*self.preamble.counter).text
     }
 
-    /// The overheard lines that fit, oldest first, if there are any. They are behind a marker line, which nobody else can
-    /// write, because every quoted line starts with a mark. Another one precedes the message.
+    /// The overheard lines that fit, oldest first, if there are any. They follow a heading that no outside text can
+    /// imitate, because every quoted line starts with a mark. Another heading precedes the message.
     fn overheard(self) -> Option<String> {
         let lines = &self.shareable.overheard;
         let left_out = lines.len().checked_sub(self.choice.lines)?;
@@ -198,8 +198,8 @@ impl Part<'_> {
     }
 }
 
-/// The messages that parts make, and how many of the first stay as they are in the next prompts: what was said before, if
-/// nothing precedes it that is made for this prompt alone.
+/// The messages of these parts, and how many of the first ones stay the same in later prompts: the earlier turns,
+/// unless a part that changes with each prompt precedes them.
 pub(super) fn messages(
     offered: &Offered,
     parts: &[Part<'_>],
@@ -212,7 +212,7 @@ pub(super) fn messages(
     for part in parts {
         part.add_to(&mut conversation, form, preamble);
         is_stable &= match Component::of_key(part.key) {
-            // What it keeps for itself and goals change seldom.
+            // Own notes and goals change rarely.
             Some(
                 Component::CharacterContext | Component::Goals | Component::ConversationHistory,
             ) => true,

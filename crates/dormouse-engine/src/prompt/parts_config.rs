@@ -16,7 +16,7 @@ const MOST: usize = 32;
 /// The name of the template that is the configured persona.
 const DEFAULT_TEMPLATE: &str = "default";
 
-/// The order of the parts between the system's and the event.
+/// The order of the parts between the system message and the event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PartOrder {
@@ -60,13 +60,13 @@ pub struct ComponentConfig {
 pub struct PromptConfig {
     /// Their order.
     pub order: PartOrder,
-    /// What differs from the table of parts, and parts of the operator's own, by key.
+    /// Deviations from the table of parts, and the operator's own parts, by key.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, ComponentConfig>,
-    /// Texts that can take the place of the persona, by name.
+    /// Texts that can replace the persona, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub templates: BTreeMap<String, String>,
-    /// The one that does; `default` is the persona.
+    /// The name of the text that does; `default` is the persona.
     pub template: String,
     /// How to act, for a model that calls tools natively; the program's own text if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,11 +89,11 @@ impl Default for PromptConfig {
     }
 }
 
-/// The parts of prompts are configured as they cannot be.
+/// The configuration of the parts of prompts is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptConfigError {
-    /// A part that no prompt can do without is switched off.
+    /// A part that every prompt needs is switched off.
     #[error("prompt.components.{0}.enabled is false; no prompt can be read or answered without it")]
     Needed(&'static str),
     /// A part of the program is given a number or a text.
@@ -128,12 +128,12 @@ pub enum PromptConfigError {
     /// Too many parts.
     #[error("prompt.components has more than {MOST} parts of your own")]
     TooMany,
-    /// The order names what is not there, or something twice.
+    /// The order names an unknown key, or a key twice.
     #[error(
         "prompt.order names {0:?}; expected each key of a part once, other than of the system's and of the event"
     )]
     Order(String),
-    /// The template is not there.
+    /// The template does not exist.
     #[error("prompt.template is {0:?}; expected default or a name in prompt.templates")]
     NoTemplate(String),
     /// A text has a placeholder that has no value.
@@ -155,7 +155,7 @@ pub(super) struct OwnPart<'a> {
     pub(super) budget: u32,
 }
 
-/// The most tokens of an own part, if its operator does not say.
+/// The default of the most tokens of an own part.
 const OWN_BUDGET: u32 = 512;
 
 impl PromptConfig {
@@ -198,7 +198,7 @@ impl PromptConfig {
         self.templates.get(&self.template).map_or(persona, |it| it)
     }
 
-    /// Where a part stands among those of its block.
+    /// The sort key of a part within its block.
     pub(super) fn place(&self, key: &str, id: u16) -> (usize, usize, u16) {
         let base = followed_by(id);
         let stable = base.stable_place().unwrap_or_default();

@@ -3,7 +3,7 @@
 /// Something that a text can name and that has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placeholder {
-    /// What the assistant is called.
+    /// The name of the assistant.
     Name,
     /// Its key.
     Key,
@@ -15,7 +15,7 @@ pub(super) enum Placeholder {
 
 impl Placeholder {
     pub(super) const ALL: [Self; 4] = [Self::Name, Self::Key, Self::TickRate, Self::ToolSchemas];
-    /// Those of texts other than how to act.
+    /// The placeholders of all texts except the instructions how to act.
     pub(super) const OF_TEXTS: [Self; 3] = [Self::Name, Self::Key, Self::TickRate];
 
     fn word(self) -> &'static str {

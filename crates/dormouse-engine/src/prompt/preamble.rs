@@ -1,4 +1,4 @@
-//! What precedes every conversation: who the assistant is, how to read the prompt, and its tools.
+//! The part before every conversation: who the assistant is, how to read the prompt, and its tools.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,11 +45,11 @@ The result comes back behind a line [TOOL RESULT: name]. To answer somebody, cal
 were spoken to. When nothing is to be done, call noop. A result with \"outcome\": \"unknown\" may or may not have \
 happened: do not do it again.";
 
-/// What the last prompt of a turn adds after everything else.
+/// The last prompt of a turn ends with this.
 const LAST_STEP: &str = "(This is your last step: nothing but speaking is possible now. Say what you know, or what is \
                          missing; call noop only if nothing is to be said.)";
 
-/// What the memory does by itself, and what each tool adds to it.
+/// Explains what the memory does by itself, and what each tool adds.
 const REMEMBERED: &str =
     "What is said to you is remembered, and what matters of it is shown to you.";
 const GUIDE: [(&str, &str); 5] = [
@@ -105,7 +105,7 @@ pub(super) struct StaticPart {
     pub(super) text: String,
 }
 
-/// What stands at a place between the system's message and the event.
+/// A part between the system message and the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// A part that is made for each prompt.
@@ -126,15 +126,15 @@ pub(crate) struct Identity<'a> {
 pub(crate) struct Preamble {
     all: Offered,
     speech: Offered,
-    /// What stands between the system's message and the event, in this order.
+    /// The parts between the system message and the event, in this order.
     pub(super) slots: Vec<Slot>,
-    /// The parts that are shown, if there is something in them.
+    /// The parts that are shown unless they are empty.
     shown: BTreeSet<Component>,
-    /// The most tokens of parts, where the operator says.
+    /// The operator's limits in tokens for single parts.
     budgets: BTreeMap<Component, u32>,
     /// The most tokens of everything before what calls for the turn, if there is such a bound.
     pub(super) token_budget: Option<u32>,
-    /// Parts of the operator's own that are left out, because they take more than they may, and how many tokens they take.
+    /// The operator's own parts that exceed their limit and are therefore left out, with their tokens.
     pub(super) too_long: Vec<(String, u32)>,
     /// Tokens of instructions, own parts and tools, with all tools offered.
     pub(crate) tokens: u32,
@@ -242,7 +242,7 @@ impl Preamble {
         }
     }
 
-    /// Whether prompts show this part, if there is something in it.
+    /// Whether prompts show this part unless it is empty.
     pub(crate) fn shows(&self, component: Component) -> bool {
         self.shown.contains(&component)
     }
@@ -345,7 +345,7 @@ impl Texts<'_> {
         }
     }
 
-    /// How to act. Without the tools as text a model that writes its calls would not know them.
+    /// The instructions how to act. A model that writes calls as text needs the list of tools here.
     fn acting(&self, listed: &str, is_native: bool) -> String {
         let prompt = &self.config.prompt;
         let (own, standard) = match is_native {
@@ -391,7 +391,7 @@ pub(super) fn joined(parts: &[StaticPart]) -> String {
     texts.join("\n\n")
 }
 
-/// Whether a text says a name, as a word of its own and in any case.
+/// Whether a text contains a name as a whole word, in any case.
 fn says(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
     text.match_indices(&name).any(|(at, _)| {
@@ -402,7 +402,7 @@ fn says(text: &str, name: &str) -> bool {
     })
 }
 
-/// Which memory is for what, as far as its tools are offered.
+/// Explains the kinds of memory whose tools are offered.
 fn guide(tools: &[ToolDefinition]) -> String {
     let is_offered = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name);
     let lines = GUIDE.iter().filter(|(tool, _)| is_offered(tool));

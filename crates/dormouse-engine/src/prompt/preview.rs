@@ -47,7 +47,7 @@ pub struct PromptPreview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreviewOf {
-    /// The one that the model was sent, or is sent next.
+    /// The prompt that the model got, or gets next.
     Call,
     /// The first one of a tick that has not begun: the memory is not searched yet.
     NextTick,
@@ -143,7 +143,7 @@ pub(crate) fn preview(
     }
 }
 
-/// Where a part stands in the request.
+/// The place of a part in the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In the message of the system.
@@ -160,7 +160,7 @@ fn shown(
     let row = Component::of_key(key).map(Component::row);
     let (role, why) = match (place, row) {
         (Place::System, row) => (PartRole::System, row.map(|row| row.why)),
-        // What it keeps for itself belongs to the part of its character, but not to the instructions.
+        // Own notes belong to the part about the character, but not to the instructions.
         (Place::Behind, Some(row)) if row.role == PartRole::System => {
             (PartRole::User, Some("what it keeps for itself"))
         }
@@ -183,7 +183,7 @@ fn shown(
     }
 }
 
-/// The text of a part. What the model said, called and got back is marked as such.
+/// The text of a part. Words, calls and results of the model are marked as such.
 fn text_of(part: &Part<'_>, settings: &Settings, preamble: &Preamble) -> String {
     let mut conversation = Conversation::default();
     part.add_to(&mut conversation, settings.tool_calling, preamble);

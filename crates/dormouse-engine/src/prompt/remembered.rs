@@ -11,7 +11,7 @@ use crate::{
     state::Turn,
 };
 
-/// The heading above remembered lines. Nobody else can write it, because every quoted line starts with a mark.
+/// The heading above remembered lines. No outside text can imitate it, because every quoted line starts with a mark.
 pub(super) const MEMORIES: &str = "\
 [MEMORIES]
 What comes to mind, in the order of time. Each line in round brackets says whose words it quotes, how and where they were said, \
@@ -82,7 +82,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// What fits into `left` tokens: whole blocks first, then as many lines as there is room for, the newest first. The
+    /// Chooses what fits into `left` tokens: whole blocks first, then as many lines as fit, the newest first. The
     /// turn may have grown since they were looked up.
     pub(super) fn within(left: u32, turn: &Turn, preamble: &Preamble) -> Self {
         let Some(recollected) = &turn.recollected else {
@@ -112,7 +112,7 @@ impl Remembered {
         remembered
     }
 
-    /// Whether anything is shown, other than that something is left out.
+    /// Whether anything is shown, apart from the note that something is left out.
     pub(super) fn shows_something(self) -> bool {
         self.entities || self.orders || self.lines > 0
     }
@@ -124,7 +124,7 @@ impl Remembered {
         items.split_at(items.len().saturating_sub(self.lines))
     }
 
-    /// What it shows in a part of the prompt.
+    /// The text for a part of the prompt.
     pub(super) fn part(self, component: Component, turn: &Turn) -> Option<String> {
         let recollected = turn.recollected.as_ref()?;
         match component {
@@ -135,7 +135,7 @@ impl Remembered {
         }
     }
 
-    /// The remembered lines, and that something is left out.
+    /// The remembered lines, and the note that something is left out.
     fn memories(self, turn: &Turn) -> Option<String> {
         let (_, lines) = self.divided(turn);
         let memories = (!lines.is_empty()).then(|| {

@@ -3,13 +3,13 @@
 use super::Preamble;
 use crate::state::State;
 
-/// Tokens kept free for the reply if the operator does not say how long one may be.
+/// Tokens kept free for the reply if the operator set no limit.
 const REPLY: u32 = 1_000;
 /// Earlier turns and overheard lines fill a prompt up to this share of the context window, in percent. One percent more, and the
 /// loop of a turn ends.
 const FILLED_UP_TO: u32 = 79;
-/// The share that they fill where it is decided whether the model is to finish, in percent: the length of the history is no reason
-/// for that.
+/// The share that counts, in percent, when it is decided whether the model should finish its turn. A long history alone
+/// is not a reason to finish.
 const FILLED_FOR_ADVICE: u32 = 60;
 /// The share of one message, in percent, of what instructions and reply leave free.
 const MESSAGE: u32 = 25;
@@ -42,7 +42,7 @@ pub(super) struct Room {
     longest: u32,
     /// The most tokens of a reply, if a limit was learnt.
     longest_reply: u32,
-    /// How far what precedes the current turn fills the window, in percent.
+    /// Up to which share of the window, in percent, the parts before the current turn fill it.
     filled_up_to: u32,
 }
 
@@ -65,7 +65,7 @@ impl Room {
         }
     }
 
-    /// The same window as far as the current turn is measured by it.
+    /// The window by which it is decided whether the model should finish its turn.
     pub(super) fn for_advice(self) -> Self {
         Self {
             filled_up_to: FILLED_FOR_ADVICE,
@@ -96,8 +96,8 @@ impl Room {
 
     /// The most tokens one message takes.
     pub(super) fn message(self) -> u32 {
-        // A learnt limit can leave little more than the instructions. Even then some words of the message are shown, or
-        // the model would not know what to answer; but never more than without the limit.
+        // A learnt limit can leave little more than the instructions. Even then some words of the message are shown, so
+        // that the model knows what to answer, but never more than without the limit.
         let within = |whole: u32| share(whole.saturating_sub(self.preamble), MESSAGE);
         let usual = within(self.window.saturating_sub(self.reply));
         within(self.whole()).max(usual.min(MESSAGE_LEFT))

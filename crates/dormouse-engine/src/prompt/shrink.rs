@@ -7,7 +7,7 @@ use crate::{
     state::{State, Turn},
 };
 
-/// How often in a row the part after the preamble is halved before only the message is left.
+/// How many times in a row the part after the preamble is halved before only the message is left.
 const HALVINGS: u32 = 4;
 
 /// How much of the context window a prompt takes, and the reply that is requested after it.

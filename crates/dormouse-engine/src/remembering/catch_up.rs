@@ -13,7 +13,7 @@ use crate::event::DecodeError;
 /// After how many events the progress of catching up is reported.
 const TOLD_EVERY: u64 = 20 * PAGE as u64;
 
-/// A memory could not catch up with its log. It keeps what it had taken in before; the next attempt resumes there.
+/// A memory could not catch up with its log. It keeps what it has read so far; the next attempt resumes there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatchUpError {
@@ -34,24 +34,22 @@ pub enum CatchUpError {
         /// Whose log it is.
         key: AssistantId,
     },
-    /// The memory has taken in events that the log does not hold: it belongs to another log, or the log is an older
-    /// copy.
+    /// The memory has read events that the log does not have: it belongs to another log, or the log is an older copy.
     #[error(
         "the memory is newer than the log: it knows the log up to event {through}, and the log ends before. Restore \
          both from the same backup, or make the memory again from this log"
     )]
     Ahead {
-        /// How far the memory knows the log.
+        /// The last event that the memory has read.
         through: Seq,
     },
-    /// The memory has taken in another log, or a log that was restored to an earlier point and has grown differently
-    /// since.
+    /// The memory has read another log, or this log was restored to an earlier point and has grown differently since.
     #[error(
         "the memory was made of another log: event {through} of this log is not the one that the memory took in. Restore \
          the log it was made of, or make the memory again from this log"
     )]
     OtherLog {
-        /// How far the memory knows its log.
+        /// The last event that the memory has read of its log.
         through: Seq,
     },
 }
@@ -78,21 +76,21 @@ impl CatchUpError {
 /// How far a memory has caught up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaughtUp {
-    /// The last event it has taken in.
+    /// The last event it has read.
     pub through: Seq,
     /// How many events were read for it now.
     pub events: u64,
-    /// How many changes were refused because they did not fit. Every attempt refuses them again.
+    /// How many changes were refused because they are not possible. Every attempt refuses them again.
     pub refused: u64,
 }
 
-/// Takes in what is new in the log of one assistant since the memory's checkpoint, a page at a time: each page and the
-/// new checkpoint are one write. Taking in the same log again adds nothing, and interruptions do not change the
-/// resulting memory.
+/// Reads the new events in the log of one assistant since the memory's checkpoint, a page at a time: each page and the
+/// new checkpoint are one write. Reading the same log again adds nothing, and interruptions do not change the resulting
+/// memory.
 ///
 /// From then on the memory refuses every change that does not come from its log.
 ///
-/// Costs two reads if nothing is new. The future can be dropped at any moment; the memory keeps what it has taken in.
+/// Costs two reads if nothing is new. The future can be dropped at any moment; the memory keeps what it has read.
 ///
 /// # Errors
 ///
@@ -184,7 +182,7 @@ impl Progress {
                     );
                 }
             }
-            // Another catch-up did it meanwhile: an earlier attempt whose caller stopped waiting.
+            // An earlier attempt, whose caller stopped waiting, did it meanwhile.
             Taken::Moved { through } => {
                 self.through = through;
                 self.context = log.context(through).await?;

@@ -1,4 +1,4 @@
-//! The context of a position in a log: the message that is worked on there, and the open act.
+//! The context of a position in a log: the message under way there, and the open act.
 
 use dormouse_contracts::{Attested, Seq, StoredEvent};
 use dormouse_memory::{EventHash, LogPosition};
@@ -50,7 +50,7 @@ pub(super) fn hash(stored: &StoredEvent) -> EventHash {
     half.fold(0, |hash, byte| hash << 8 | EventHash::from(*byte))
 }
 
-/// A message that is worked on.
+/// A message under way.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trigger {
     pub(super) seq: Seq,

@@ -1,4 +1,5 @@
-//! What a change of the journal means for a memory: each entry is a record at once, and leaves recall when it leaves the journal.
+//! What a change of the journal means for a memory: each entry becomes a record at once, and is no longer recalled
+//! after it left the journal.
 
 use dormouse_contracts::Origin;
 use dormouse_journal::JournalEntry;
@@ -22,7 +23,7 @@ pub(super) fn changed(
         let withdrawn = MemoryChange::Withdrawn { record: *record };
         mapping.follows(event, IntakeStep::Change(Box::new(withdrawn)));
     }
-    // What a command writes was heard nowhere.
+    // An entry that a command writes was not heard in any turn.
     let trigger = trigger.filter(|_| changed.is_by_call());
     let records = records_of(Origin::event(event.0), changed.entries().count());
     for (entry, record) in changed.entries().zip(records) {

@@ -1,4 +1,4 @@
-//! A memory together with its log: every change of it is an event first.
+//! A memory together with its log: every change is first an event.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,10 +17,10 @@ use crate::{
     state::State,
 };
 
-/// How often a change is decided again because somebody else, such as the assistant itself, appended meanwhile.
+/// How often a change is decided again if another writer, such as the assistant itself, appended meanwhile.
 const ATTEMPTS: u32 = 16;
 
-/// Decides and appends, again after each event that somebody else appended first.
+/// Decides and appends, and starts again after each event that another writer appended first.
 macro_rules! decided {
     ($it:ident, $attempt:expr) => {{
         let mut attempts = 1;
@@ -33,11 +33,11 @@ macro_rules! decided {
     }};
 }
 
-/// A change was not made, or the memory has not taken it in yet.
+/// A change was not made, or the memory has not read it yet.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoggedChangeError {
-    /// The change does not fit the memory, or the memory failed. Nothing was written.
+    /// The memory refuses the change, or failed. Nothing was written.
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The event cannot be written as JSON.
@@ -49,14 +49,14 @@ pub enum LoggedChangeError {
     /// The log could not be folded.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// The memory did not take in the log. An event that was written is taken in the next time.
+    /// The memory could not read the log. If the event was written, it is read the next time.
     #[error(transparent)]
     CatchUp(#[from] CatchUpError),
 }
 
-/// A memory with the log that it follows. Every change is an event of the log, which the memory then takes in.
+/// A memory with the log that it follows. Every change is an event of the log, which the memory then reads.
 ///
-/// If somebody else appends to the assistant's log meanwhile, such as the assistant that runs, the change is decided again.
+/// If another writer appends to the log meanwhile, such as the running assistant, the change is decided again.
 pub struct LoggedMemory<L> {
     log: L,
     key: AssistantId,
@@ -76,7 +76,7 @@ impl<L> std::fmt::Debug for LoggedMemory<L> {
 }
 
 impl<L: Append + ReadEvents> LoggedMemory<L> {
-    /// Lets the memory take in the whole log.
+    /// Lets the memory read the whole log.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         })
     }
 
-    /// The memory, for reading. It has taken in the whole log.
+    /// The memory, for reading. It has read the whole log.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -103,8 +103,9 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         &self.log
     }
 
-    /// Makes a change: checks it, writes it as an event, and takes the event in. Returns the event, and which notes were
-    /// added or known. A change without effect makes no event: notes that are all known, a record that is public already.
+    /// Makes a change: checks it, writes it as an event, and lets the memory read the event. Returns the event, and
+    /// which notes were added or known. A change without effect writes no event, for example if all notes are known, or
+    /// if a record is already public.
     ///
     /// # Errors
     ///
@@ -143,7 +144,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Ok((Some(self.append_once(&changed).await?), added))
     }
 
-    /// Whether a change has an effect after the last event of the log, and which notes it adds or knows.
+    /// Whether a change would have an effect now, and which of its notes are new or known.
     async fn checked(&self, change: &MemoryChange) -> Result<(bool, Vec<Added>), MemoryError> {
         if self.memory.is_made(change).await? {
             return Ok((false, Vec::new()));
@@ -155,8 +156,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Ok((has_effect, added))
     }
 
-    /// Fails if the memory has taken in more of the log than this knows: then the next record has another id than the one
-    /// that was compared. If an event is appended, the log itself compares.
+    /// Fails if the memory has read more of the log than `self.through`, because then the next record gets another id
+    /// than the checked one. When an event is appended, the log itself checks this.
     async fn check_current(&self) -> Result<(), LoggedChangeError> {
         let (expected, actual) = (self.through, Seq(self.memory.log_position().await?.seq));
         if actual <= expected {
@@ -166,7 +167,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Err(AppendError::new(conflict, None).into())
     }
 
-    /// Changes what is known of somebody: checks the change, writes it as an event, and takes the event in. A change
+    /// Changes what is known about somebody: checks the change, writes it as an event, and lets the memory read the
+    /// event. A change
     /// without effect makes no event.
     ///
     /// # Errors
@@ -203,7 +205,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Ok(Some(self.append_once(&changed).await?))
     }
 
-    /// Takes back what an event did; what took something back is made again. The result is an event, too.
+    /// Takes back what an event did. Taking back an undo makes its changes again. The result is an event, too.
     ///
     /// # Errors
     ///
@@ -222,7 +224,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Ok(undone)
     }
 
-    /// The same without the marks on entries of the journal, which the caller sets once after several.
+    /// The same, without updating the marks on entries of the journal. The caller does that once after several undos.
     pub(crate) async fn undo_unmarked(
         &mut self,
         event: Seq,
@@ -232,8 +234,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         decided!(self, self.undo_once(event, author, reason))
     }
 
-    /// Marks the entries of the journal that facts were made of, and takes the mark from those of which that was taken back. What a
-    /// program that was killed left unmarked is marked the next time.
+    /// Marks the entries of the journal from which facts were made, and removes the mark from those whose facts were
+    /// taken back. If the program is killed before that, the next call does it.
     pub(crate) async fn mark_consolidated(
         &mut self,
         author: Author,
@@ -258,7 +260,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
                 .mark_consolidated(&read, (author.clone(), reason));
             marked.map(Event::JournalChanged)
         };
-        // Nearly always every mark is right already.
+        // Nearly always all marks are already correct.
         if marked(&state).is_some() {
             self.append_decided(marked).await?;
         }
@@ -294,12 +296,12 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         self.append(&Event::WokeUp(woken)).await
     }
 
-    /// Appends an event that depends on nothing in the log, and takes it in.
+    /// Appends an event that does not depend on the log, and lets the memory read it.
     pub(crate) async fn append(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
         decided!(self, self.append_once(event))
     }
 
-    /// Takes in what somebody else appended first, so that the next attempt may succeed.
+    /// Reads what another writer appended first, so that the next attempt may succeed.
     ///
     /// # Errors
     ///
@@ -321,8 +323,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Ok(())
     }
 
-    /// Decides an event by the state and appends it, again after each event that somebody else appended first. Appends nothing if
-    /// nothing is decided.
+    /// Decides an event by the state and appends it. Starts again after each event that another writer appended first.
+    /// If no event is decided, appends nothing.
     pub(crate) async fn append_decided(
         &mut self,
         mut decide: impl FnMut(&State) -> Option<Event>,

@@ -1,4 +1,4 @@
-//! What each event means for a memory. Pure: the same events give the same, however they are cut into pages.
+//! What each event means for a memory. Pure: the division of events into pages has no influence on the result.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ const UNKNOWN_PROVENANCE: Trust = match Trust::try_new(0.2) {
     Err(_) => Trust::NONE,
 };
 
-/// The reason of every change that nobody decided on.
+/// The reason of changes that follow from events without a decision.
 const REASON: &str = "taken in from the log";
 
 /// Whether an event means anything to a memory.
@@ -50,13 +50,14 @@ pub(crate) fn is_for_memory(event: &Event) -> bool {
 /// What a page of events means.
 pub(super) struct Page {
     pub(super) items: Vec<Intake>,
-    /// The last event in the page; the page may end before the last event that was given.
+    /// The last event of the page. The page may end before the last given event.
     pub(super) through: LogPosition,
     /// The context in which the events after it continue.
     pub(super) context: Context,
 }
 
-/// What a page of events means to a memory that knows these people and things. `context` is what went before.
+/// What a page of events means to a memory that knows these people and things. `context` is the context before the
+/// page.
 pub(super) fn page(
     known: &Entities,
     events: &[Read],
@@ -74,7 +75,8 @@ pub(super) fn page(
         context,
     };
     for read in events {
-        // Whom a command makes known, merges or renames is heard differently from then on.
+        // After a command creates, merges or renames an entity, later events mean something else, so such an event has
+        // a page of its own.
         let is_alone = match &read.event {
             Event::EntityChanged(changed) => !changed.is_by_call(),
             Event::Forgotten(_) => true,
@@ -97,14 +99,14 @@ pub(super) fn page(
 pub(super) struct Mapping<'a> {
     /// The people and things that are known before the page.
     known: &'a Entities,
-    /// Whom this page has met, by which name, and whether they are known from then on.
+    /// The people in this page, their names, and whether they are known from then on.
     met: BTreeMap<EntityId, (String, bool)>,
     items: Vec<Intake>,
 }
 
 impl Mapping<'_> {
-    /// Takes an event in. Returns false if the event belongs to the next page, because its meaning depends on what this
-    /// page changes: somebody has a new name, or somebody who is addressed by name may have just arrived.
+    /// Adds an event to the page. Returns false if the event belongs to the next page, because its meaning depends on
+    /// changes of this page: somebody has a new name, or somebody who is addressed by name may have just arrived.
     fn take(&mut self, read: &Read, context: &Context) -> bool {
         let (seq, at) = (read.stored.seq, read.stored.at);
         match &read.event {
@@ -148,7 +150,7 @@ impl Mapping<'_> {
                 self.change(change, (seq, at));
             }
             Event::Forgotten(forgotten) => {
-                // Nothing is kept of the person. If they speak again, they are somebody new.
+                // Nothing is kept about the person. If they speak again, they are a stranger.
                 for id in forgotten.selected.ids() {
                     let entity = || id.clone();
                     self.change(EntityChange::Deleted { entity: entity() }, (seq, at));
@@ -188,7 +190,7 @@ impl Mapping<'_> {
         self.note_as(Origin::event(seq), (seq, at), note);
     }
 
-    /// Adds a note, unless no memory accepts it. An event that cannot be kept must not stop all later ones.
+    /// Adds a note, unless no memory accepts it. An event that cannot be stored must not block all later ones.
     pub(super) fn note_as(&mut self, id: Origin, (seq, at): (Seq, Timestamp), note: Note) {
         match note.check() {
             Ok(()) => {
@@ -281,7 +283,7 @@ impl Mapping<'_> {
         Some(changes)
     }
 
-    /// What the assistant said, once it is said.
+    /// Adds what the assistant said, once the act is settled.
     fn said(
         &mut self,
         seq: Seq,
@@ -347,7 +349,7 @@ impl Mapping<'_> {
         if let Some(trigger) = trigger {
             note = note.in_thread(place::heard_in(&trigger.attested));
         }
-        // The id too, because two of one name would otherwise share everything that is noted about either.
+        // The tag includes the id. Otherwise two people with one name would share their notes.
         let id = about.as_ref().and_then(Attribution::id);
         let tags = about.as_ref().and_then(Attribution::name).into_iter();
         for tag in tags.chain(id.map(EntityId::as_str)).filter_map(shortened) {
@@ -366,11 +368,11 @@ fn known_to(audience: Option<&Audience>) -> Audience {
 enum Listener {
     Nobody,
     Id(EntityId),
-    /// Somebody who goes by this name.
+    /// A person known only by this name.
     Named(String),
 }
 
-/// The person to whom it is said, or else the sender of the message. Nobody in particular on a channel.
+/// The listener: the named person, or else the sender of the message. On a channel there is no single listener.
 fn spoken_to(said: SpokenWords<'_>, trigger: &Trigger) -> Listener {
     let sender = &trigger.attested.sender;
     let id = sender.id().cloned().map_or(Listener::Nobody, Listener::Id);

@@ -1,4 +1,4 @@
-//! Where something was said, as a name that stays the same.
+//! Stable names for the places where something was said.
 
 use dormouse_contracts::{Attested, EntityId, SourceKind, WorldId};
 use sha2::{Digest, Sha256};
@@ -20,22 +20,22 @@ pub(super) fn heard_in(attested: &Attested) -> String {
     }
 }
 
-/// What is said in private with somebody.
+/// The name of the private conversation with somebody.
 pub(super) fn with(world: &WorldId, who: &EntityId) -> String {
     bounded(format!("{world}/with/{who}"))
 }
 
-/// What is said on a channel.
+/// The name of the conversation on a channel.
 pub(super) fn on_channel(world: &WorldId, channel: &str) -> String {
     bounded(format!("{world}/channel/{channel}"))
 }
 
-/// What is said around the assistant.
+/// The name of everything that is said around the assistant.
 pub(super) fn around(world: &WorldId) -> String {
     format!("{world}/around")
 }
 
-/// The hash of a long name; only an unusual world has long names.
+/// Replaces a long name by its hash. Only unusual worlds have such names.
 fn bounded(name: String) -> String {
     if name.len() <= LIMIT {
         return name;

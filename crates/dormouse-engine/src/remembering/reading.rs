@@ -11,13 +11,13 @@ use super::{
 };
 use crate::event::{Event, StopReason};
 
-/// How many events are read, and taken in, at a time.
+/// How many events are read at a time.
 pub(super) const PAGE: usize = 512;
 /// How many events to read back at first, to find the tick that contains an event. A usual tick has fewer events; each
 /// further attempt reads twice as many. This happens with every message, and its cost is decoding events.
 const LOOK_BACK: usize = 16;
 
-/// A log, as a memory reads it.
+/// The log from which a memory reads.
 pub(super) struct Log<'a, L: ?Sized> {
     pub(super) events: &'a L,
     pub(super) key: &'a AssistantId,
@@ -108,7 +108,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
         Ok(context)
     }
 
-    /// Only the message of the last tick: earlier ones do not matter.
+    /// The message of the last tick. Earlier ones do not matter.
     async fn last_trigger(&self, page: &[Read]) -> Result<Triggers, CatchUpError> {
         let mut ticks = page.iter().rev();
         let last = ticks.find(|read| matches!(read.event, Event::TickStarted(_)));
@@ -119,7 +119,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
     }
 }
 
-/// Whether these events alone determine the context at their end.
+/// Whether these events are enough to determine the context at their end.
 fn says_all(events: &[Read]) -> bool {
     let mut newest_first = events.iter().rev().map(|read| &read.event);
     let has_tick = newest_first

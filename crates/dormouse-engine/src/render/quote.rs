@@ -1,4 +1,4 @@
-//! What somebody wrote, line by line, so that no part of it can pass for anything else.
+//! Quotes outside text line by line, so that no part of it can pass for something else.
 
 use dormouse_contracts::invariant;
 use dormouse_text::{beginning, escape_template_tokens, is_hidden};

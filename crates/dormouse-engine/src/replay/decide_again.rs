@@ -1,7 +1,7 @@
-//! Decides a recorded life again: every event that the engine decided, from what it knew then.
+//! Makes the decisions of a log again: every event that the engine decided, from what it knew at that time.
 //!
-//! What came from outside is taken from the log: messages, operators' commands, replies and failures of models, answers
-//! of memory and world, and when the program was started. Everything else is decided by the functions that the running
+//! Inputs from outside are taken from the log: messages, operators' commands, replies and failures of models, answers
+//! of memory and world, and starts of the program. Everything else is decided by the functions that the running
 //! assistant uses, and must equal the log byte for byte, its time included.
 
 use std::{
@@ -44,15 +44,15 @@ const PAGE: usize = 512;
 /// The result if every decision that could be compared was the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecidedAgain {
-    /// How many events it has.
+    /// How many events the log has.
     pub events: u64,
-    /// How many of them lost words that were forgotten, or belong to a turn whose message did. They are not compared.
+    /// How many of them lost words by forgetting, or belong to a turn whose message did. They are not compared.
     pub forgotten: u64,
     /// How many more differ because words that they depended on were forgotten later. They do not count as differences.
     pub read_forgotten: u64,
 }
 
-/// A life could not be decided again, or not in the same way.
+/// The decisions could not be made again, or one of them differs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecideAgainError {
@@ -113,7 +113,7 @@ pub enum DecidedInstead {
     Event(Box<Event>, Timestamp),
     /// Nothing, and why.
     Rest(Skip),
-    /// A call to the outside, which has another kind of result.
+    /// A call to the outside, whose result would be another kind of event.
     Call(&'static str),
     /// Nothing: such an event cannot occur here.
     Nothing,
@@ -130,7 +130,7 @@ impl fmt::Display for DecidedInstead {
     }
 }
 
-/// Decides the life of one assistant again, up to and including `up_to`, and compares each decision with the log.
+/// Makes the decisions in the log of one assistant again, up to and including `up_to`, and compares each with the log.
 /// `counter_for` returns the counter that counted tokens when this model was configured.
 ///
 /// Takes one page of events into memory at a time, for a log of any length. The future can be dropped at any moment.
@@ -144,7 +144,7 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
     up_to: Seq,
     counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
 ) -> Result<DecidedAgain, DecideAgainError> {
-    // A state is large, and the future of a caller would hold it.
+    // Boxed, because a state is large and would be part of the caller's future.
     let mut life = Box::new(Life {
         key,
         counter_for,
@@ -177,8 +177,8 @@ pub async fn decide_again<L: ReadEvents + ?Sized>(
     })
 }
 
-/// The last event after this one that says that something was forgotten. An event does not say which forgetting took its words,
-/// so it may have been the last one.
+/// The last forgetting after this event. An event does not record which forgetting removed its words, so it may have
+/// been the last one.
 async fn last_forgetting<L: ReadEvents + ?Sized>(
     log: &L,
     key: &AssistantId,
@@ -195,7 +195,7 @@ async fn last_forgetting<L: ReadEvents + ?Sized>(
     Ok(last)
 }
 
-/// The part of a life that is missing because it was forgotten later.
+/// The part of a log that is missing because it was forgotten later.
 #[derive(Debug, Default)]
 struct Gap {
     forgotten: u64,
@@ -222,8 +222,8 @@ enum UnderWay {
     Ask(Asked),
     /// A request how complex a task is: its hash and its tokens.
     Assess(String, u32),
-    /// An act that is carried out, or whose outcome is inquired. Which of the two is not in the log; both end with the
-    /// same kind of event.
+    /// An act that is carried out, or whose outcome is requested. The log does not say which of the two; both end with
+    /// the same kind of event.
     Act,
     Observe,
     Recall,

@@ -1,10 +1,10 @@
 //! Dividing a long text into several acts.
 
-/// What follows words that go on, but whose rest is unknown or unheard.
+/// Appended to words whose rest is unknown or was not heard.
 pub(crate) const CUT_OFF: &str = " …";
-/// What follows an answer that was longer than the assistant may say.
+/// Appended to an answer that is longer than the assistant may say.
 const LEFT_OUT: &str = " … (There is more, but it is too long to say.)";
-/// A sentence that ends before this share of a part, in percent, is not a place to divide: the part would be too short.
+/// A text is not divided after a sentence that ends before this percentage of a part: the part would be too short.
 const SHORTEST: usize = 25;
 
 /// Divides a text into at most `most` parts of at most `longest` characters each: at the ends of sentences if possible,
@@ -28,7 +28,7 @@ pub(crate) fn parts(text: &str, longest: usize, most: usize) -> Vec<String> {
     parts
 }
 
-/// The beginning of a text, followed by a mark if there is room for one.
+/// The beginning of a text, followed by a mark that something is left out, if there is room.
 fn cut(text: &str, longest: usize) -> String {
     let marks = [LEFT_OUT, CUT_OFF];
     // A mark is used only if it leaves most of the part to the words.
@@ -66,7 +66,7 @@ struct Ends {
     word: Option<usize>,
     /// Whether the sentence is over if white space follows.
     is_over: bool,
-    /// Whether it is over, whatever follows.
+    /// Whether the sentence is over no matter what follows.
     is_closed: bool,
 }
 
@@ -75,7 +75,7 @@ impl Ends {
         if self.is_closed {
             self.sentence = Some(at);
         }
-        // No white space follows these characters.
+        // These characters end a sentence without white space after them.
         self.is_closed = matches!(c, '。' | '！' | '？');
         if c.is_whitespace() {
             self.word = Some(at);

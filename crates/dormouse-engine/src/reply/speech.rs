@@ -1,4 +1,4 @@
-//! Words as calls of the tools that say them.
+//! Turns words into calls of the tools that say them.
 
 use dormouse_contracts::{Arguments, SourceKind, Speech, SpeechKind, ToolSpec};
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ use crate::{
     state::{Heard, Trigger},
 };
 
-/// The call that answers with a text, if somebody waits for an answer and a tool can say it. What was promised to somebody
-/// is said to them alone.
+/// The call that answers with a text, if somebody waits for an answer and a tool can say it. In a turn for a promise,
+/// the text is said only to the person it was promised to.
 pub(super) fn answer(text: &str, trigger: &Trigger, tools: &[&ToolSpec]) -> Option<RawCall> {
     if let Some(message) = trigger.message() {
         return spoken(text, message, tools);
     }
     if let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == ANSWER_TASK) {
-        // Only turns for a task of another assistant have this tool: its result is what the model means to say.
+        // Only turns for a task of another assistant have this tool: the text is the result of the task.
         let arguments = json!({TASK_RESULT: text});
         return Some(RawCall {
             name: tool.name.as_str().to_owned(),
@@ -69,8 +69,7 @@ fn said(text: &str, kind: SpeechKind, to: &str, tools: &[&ToolSpec]) -> Option<R
     })
 }
 
-/// A call in a form that can be made: if it says more than its tool takes at once, it becomes several calls, at most
-/// `most`.
+/// Splits a call that says more than its tool accepts at once into several calls, at most `most`.
 pub(crate) fn in_parts(call: RawCall, tool: Option<&ToolSpec>, most: usize) -> Vec<RawCall> {
     divided(&call, tool, most).unwrap_or_else(|| vec![call])
 }

@@ -320,7 +320,7 @@ fn thoughts_are_neither_said_nor_taken_for_silence() {
     );
 }
 
-/// What the corpus calls a call is one here, and nothing else is done but saying what was said.
+/// The engine makes exactly the calls that the corpus lists. Other text is only said.
 #[test]
 fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
     let trigger = pending(Perceive::say("Alice", "hi"));
@@ -337,7 +337,7 @@ fn nothing_is_done_that_the_corpus_of_replies_does_not_call_a_call() {
                 Reading::Calls { calls, .. } => {
                     calls.iter().map(|call| call.name.as_str()).collect()
                 }
-                // What it quotes does not stand in the message.
+                // The quoted text is not in the message.
                 Reading::Unreadable(WRAPPED) => vec!["say"],
                 // It holds the JSON of a tool, which is not said.
                 Reading::Unreadable(BROKEN) if case.expect.text.is_some() => vec!["say"],

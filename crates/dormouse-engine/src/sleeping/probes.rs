@@ -1,8 +1,9 @@
-//! Questions about the assistant's own records, which show whether a piece of work made its memory worse.
+//! Probe questions about the assistant's own records. They show whether a work step of the night made its memory worse.
 //!
-//! A question is a record without its rarest word (a cloze), and is answered if the memory finds the record by the words that are
-//! left. The model that consolidates never sees the questions. Published measurements say that consolidation often makes an agent
-//! recall less than no consolidation at all (arXiv 2605.12978); so each piece of it has to pass this.
+//! A question is a record without its rarest word (a cloze). It is answered if the memory finds the record by the
+//! remaining words. The model that consolidates never sees the questions. Published measurements say that consolidation
+//! often makes an agent
+//! recall less than no consolidation at all (arXiv 2605.12978); so each such work step has to pass this check.
 
 use std::collections::HashMap;
 
@@ -16,34 +17,34 @@ use crate::{
 
 /// The most questions.
 const MOST: usize = 40;
-/// With fewer questions nothing is said: one answer would decide.
+/// With fewer questions there is no verdict: a single answer would decide it.
 pub(super) const FEWEST: usize = 8;
-/// The least number of words that are left of a record.
+/// The minimum number of remaining words in a question.
 const WORDS_LEFT: usize = 3;
 /// A word is rare if no more records than this have it.
 const RARE: usize = 2;
-/// The fall that is allowed, as a share of the questions: one point.
+/// The allowed fall, as a share of the questions: one percentage point.
 const ALLOWED_FALL: f64 = 0.01;
 /// How many samples the bootstrap draws.
 const SAMPLES: u32 = 1_000;
-/// The share of the samples that have to show a larger fall.
+/// The share of the samples that must show a larger fall.
 const CERTAIN: f64 = 0.8;
 
 /// A question about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
-    /// The words of the record that are left.
+    /// The remaining words of the record.
     pub(super) question: String,
     /// The word that is left out.
     pub(super) answer: String,
-    /// What has to be found.
+    /// The record that has to be found.
     pub(super) evidence: RecordId,
     /// Which term of the record is left out, counted from 0.
     pub(super) left_out: usize,
 }
 
 impl Probe {
-    /// The question about a record without this term; `None` if the record has no such term any more.
+    /// The question about a record without this term; `None` if the record no longer has that term.
     pub(super) fn about(record: &Record, left_out: usize) -> Option<Self> {
         let terms = terms(&record.text);
         let answer = terms.get(left_out)?.clone();
@@ -58,14 +59,14 @@ impl Probe {
         })
     }
 
-    /// Whether a record answers it: the evidence itself, or something that was made of it and has the word.
+    /// Whether a record answers the question: the evidence itself, or a record made from it that contains the word.
     pub(super) fn is_answered_by(&self, record: &Record) -> bool {
         let is_made_of_it = record.provenance.derived_from.contains(&self.evidence);
         record.id == self.evidence || is_made_of_it && terms(&record.text).contains(&self.answer)
     }
 }
 
-/// Draws questions from what was heard. The same records give the same questions.
+/// Draws questions from records of heard messages. The same records give the same questions.
 pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
     let heard = records.iter().filter(|record| {
         record.is_in_use()
@@ -90,13 +91,13 @@ pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
         Probe::about(record, left_out)
     });
     let probes: Vec<_> = probes.collect();
-    // Spread over the whole time.
+    // The questions are spread over the whole time.
     let step = probes.len().div_ceil(MOST).max(1);
     probes.into_iter().step_by(step).collect()
 }
 
-/// Whether the memory recalls too little after a piece of work: the fall is larger than a point in at least four of five samples of
-/// a paired bootstrap. `before` and `after` say of each question whether it was answered.
+/// Whether the memory recalls too little after a work step: the fall is larger than one percentage point in at least 80
+/// % of the samples of a paired bootstrap. `before` and `after` say for each question whether it was answered.
 pub(super) fn fall(before: &[bool], after: &[bool]) -> Option<ProbeResult> {
     let pairs: Vec<i32> = before
         .iter()
@@ -107,7 +108,7 @@ pub(super) fn fall(before: &[bool], after: &[bool]) -> Option<ProbeResult> {
     if pairs.len() < FEWEST || !is_worse(pairs.iter().sum()) {
         return None;
     }
-    // SplitMix64, begun with a constant: the same answers always decide the same.
+    // SplitMix64 with a constant seed: the same answers always give the same verdict.
     let mut seed = 0_u64;
     let mut next = move || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -135,7 +136,8 @@ pub(super) fn fall(before: &[bool], after: &[bool]) -> Option<ProbeResult> {
     })
 }
 
-/// What a piece of work comes to whose work is done: it is taken back if too little is recalled after it. `None` if its work is not done.
+/// The outcome of a finished work step: it is taken back if too little is recalled after it. `None` if the step is not
+/// finished.
 pub(crate) fn verdict(piece: &ProbedPiece) -> Option<StepOutcome> {
     let after = piece.after.as_ref()?;
     let before: Vec<bool> = piece.before.iter().map(|it| it.answered).collect();
@@ -152,7 +154,7 @@ mod tests {
         let answers = |lost: usize| (0..40).map(|number| number >= lost).collect::<Vec<_>>();
         let before = answers(0);
         assert_eq!(fall(&before, &before), None);
-        // One of forty may be chance.
+        // One wrong answer in forty may be chance.
         assert_eq!(fall(&before, &answers(1)), None);
         let found = fall(&before, &answers(8)).unwrap();
         assert_eq!((found.asked, found.before, found.after), (40, 40, 32));

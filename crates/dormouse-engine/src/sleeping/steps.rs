@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SleepPhase {
-    /// What happened is made into what is known. A message that comes meanwhile wakes it at the next commit point.
+    /// Facts are made from what happened. A message that arrives meanwhile wakes the assistant at the next commit
+    /// point.
     Compacting,
-    /// What is known is put in order. A message wakes it at once.
+    /// The memory is tidied. A message wakes the assistant at once.
     Dreaming,
 }
 
@@ -23,30 +24,30 @@ impl fmt::Display for SleepPhase {
     }
 }
 
-/// A piece of the work of a night. It may take several sleep ticks.
+/// A work step of a night. It may take several sleep ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SleepStep {
-    /// A model scores entries of the journal of which only the formula knows the importance.
+    /// A model scores the entries of the journal whose importance is only computed by the formula so far.
     ScoreJournal,
-    /// Facts are made of what was heard.
+    /// Facts are made from what was heard.
     ConsolidateMemory,
     /// Records that belong together are linked.
     LinkMemories,
-    /// Attributes are made of what was noticed about people, five people a tick.
+    /// Attributes are made from observations about people, five people a tick.
     ConsolidatePeople,
-    /// Conclusions are drawn from the journal, if enough has come together.
+    /// Conclusions are drawn from the journal, if enough entries have accumulated.
     Reflect,
-    /// Earlier turns are shown shorter.
+    /// Earlier turns are shortened in the prompt.
     CompactHistory,
     /// Conversations that nobody continued are closed.
     ClearConversations,
-    /// Entries that are old and unimportant leave the journal.
+    /// Old and unimportant entries are removed from the journal.
     PruneJournal,
 }
 
-/// All work of a night, in its order: first what belongs to compacting, then what belongs to dreaming.
+/// All work steps of a night, in order: first those of compacting, then those of dreaming.
 pub const SLEEP_STEPS: [SleepStep; 8] = [
     SleepStep::ScoreJournal,
     SleepStep::ConsolidateMemory,
@@ -59,7 +60,7 @@ pub const SLEEP_STEPS: [SleepStep; 8] = [
 ];
 
 impl SleepStep {
-    /// The phase that it belongs to.
+    /// The phase that the step belongs to.
     #[must_use]
     pub fn phase(self) -> SleepPhase {
         match self {

@@ -1,4 +1,4 @@
-//! One piece of the work of a night, on the memory and the log.
+//! Does one work step of a night, on the memory and the log.
 
 use std::collections::BTreeSet;
 
@@ -23,35 +23,35 @@ use crate::{
     state::{ProbedPiece, State},
 };
 
-/// The most requests of one sleep tick that makes facts.
+/// The maximum number of requests in a sleep tick that makes facts.
 const FACT_REQUESTS: u64 = 3;
-/// The most requests of one sleep tick that makes attributes: one for each of five people.
+/// The maximum number of requests in a sleep tick that makes attributes: one for each of five people.
 const PEOPLE_REQUESTS: u64 = 5;
-/// The most requests of one sleep tick that scores entries of the journal: each scores three.
+/// The maximum number of requests in a sleep tick that scores journal entries: each scores three.
 const SCORING_REQUESTS: u64 = 1;
-/// The most requests of one sleep tick that draws conclusions: one for questions and one for insights.
+/// The maximum number of requests in a sleep tick that draws conclusions: one for questions and one for insights.
 const REFLECTION_REQUESTS: u64 = 2;
 /// How many records one sleep tick tries to link.
 const LINKED_AT_ONCE: usize = 50;
 /// The reason of the changes that a night makes.
 const REASON: &str = "in its sleep";
-/// The reason of the changes that take something back.
+/// The reason of the changes with which a night takes its earlier changes back.
 const TAKEN_BACK: &str = "less was recalled afterwards";
-/// From how many of the last events questions are drawn.
+/// From how many of the last events probe questions are drawn.
 const PROBED_EVENTS: u64 = 5_000;
-/// From how many records they are drawn at most.
+/// The maximum number of records from which they are drawn.
 const PROBED_RECORDS: usize = 1_000;
-/// Within how many tokens the evidence has to be.
+/// The evidence must be among the first results within this many tokens.
 const PROBE_TOKENS: u32 = 512;
 
-/// Does the work of a night.
+/// Does the work steps of a night.
 #[derive(Clone, Debug)]
 pub struct NightWorker {
     by: Consolidator,
     night: u64,
 }
 
-/// What a sleep tick came to.
+/// The result of a sleep tick.
 struct Ticked {
     outcome: StepOutcome,
     /// The last record that was looked at.
@@ -68,18 +68,18 @@ impl From<StepOutcome> for Ticked {
 }
 
 impl NightWorker {
-    /// Somebody who does the work of this night. `by` says whom to ask, and how long that may take.
+    /// A worker for this night. `by` says which model to ask, and how long that may take.
     #[must_use]
     pub fn new(by: Consolidator, night: u64) -> Self {
         Self { by, night }
     }
 
-    /// Does one piece of work, and writes what came of it. A model or a memory that fails is not an error: the piece has failed,
-    /// which the log says. Dropping the future loses at most one reply that is not written yet.
+    /// Does one work step, and writes its outcome. A failure of the model or the memory is not an error here: the log
+    /// records that the step failed. Dropping the future loses at most one reply that is not written yet.
     ///
     /// # Errors
     ///
-    /// [`LoggedChangeError`] if that could not be written.
+    /// [`LoggedChangeError`] if the outcome could not be written.
     pub async fn work<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -87,7 +87,7 @@ impl NightWorker {
     ) -> Result<(), LoggedChangeError> {
         let ticked = match Box::pin(self.tick(memory, step)).await {
             Ok(Some(ticked)) => ticked,
-            // It was stopped: there is no night any more.
+            // The emergency stop ended the night.
             Ok(None) => return Ok(()),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, %step, "work of a night failed");
@@ -97,11 +97,11 @@ impl NightWorker {
         self.stepped(memory, step, ticked).await
     }
 
-    /// Writes that a piece of work has a defect and panicked. That counts like any other failure of it.
+    /// Records that a work step panicked because of a defect. That counts like any other failure of the step.
     ///
     /// # Errors
     ///
-    /// [`LoggedChangeError`] if that could not be written.
+    /// [`LoggedChangeError`] if the outcome could not be written.
     pub(crate) async fn panicked<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -135,7 +135,7 @@ impl NightWorker {
         memory: &mut LoggedMemory<L>,
         step: SleepStep,
     ) -> Result<Option<Ticked>, CompactError> {
-        // Other work adds nothing that could take the place of something in recall.
+        // Other steps add nothing that could displace other records in recall.
         if !matches!(step, SleepStep::ConsolidateMemory | SleepStep::LinkMemories) {
             return self.unprobed(memory, step, FACT_REQUESTS).await;
         }
@@ -152,7 +152,7 @@ impl NightWorker {
         })
     }
 
-    /// The piece of this step that began with questions and is not over.
+    /// The unfinished work of this step that began with probe questions.
     async fn piece<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
@@ -162,14 +162,15 @@ impl NightWorker {
         Ok(state.sleep.probed_piece(step).cloned())
     }
 
-    /// The piece, with the answers from before it; `None` if it is not to be compared with them.
+    /// The unfinished work, with the answers from before it; `None` if no comparison is to be made.
     async fn begun<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
         step: SleepStep,
         known: Option<ProbedPiece>,
     ) -> Result<Option<ProbedPiece>, ConsolidateError> {
-        // What was said since an interruption is not to be blamed on a piece that changed nothing yet: then the questions are asked again.
+        // If the work changed nothing yet, messages since an interruption must not count against it, so the questions
+        // are asked again.
         let has_changed = known.as_ref().is_some_and(|piece| piece.has_changed);
         if has_changed || !self.may_bury(memory, step).await? {
             return Ok(known);
@@ -191,7 +192,7 @@ impl NightWorker {
         self.piece(memory, step).await
     }
 
-    /// The piece when its work is done, with the answers from after it; `None` if the assistant is stopped.
+    /// The finished work, with the answers from after it; `None` if the assistant is stopped.
     async fn worked_on<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -209,7 +210,7 @@ impl NightWorker {
             let record = record.map_err(ConsolidateError::from)?;
             answered.push(match record.and_then(|it| Probe::about(&it, left_out)) {
                 Some(probe) => self.is_answered(memory, &probe).await?,
-                // It was forgotten meanwhile, which is nobody's fault.
+                // The record was forgotten meanwhile, so its answer does not count against the work.
                 None => before.answered,
             });
         }
@@ -222,7 +223,7 @@ impl NightWorker {
         Ok(self.piece(memory, step).await?)
     }
 
-    /// What a piece comes to whose work is done. If too little is recalled after it, what it made is taken back.
+    /// The outcome of finished work. If too little is recalled after it, its changes are taken back.
     async fn compared<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -251,7 +252,7 @@ impl NightWorker {
         Ok(())
     }
 
-    /// Whether a piece of work adds records or links that may take the place of others in recall.
+    /// Whether a work step adds records or links that may displace others in recall.
     async fn may_bury<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
@@ -275,7 +276,7 @@ impl NightWorker {
         })
     }
 
-    /// What was heard lately.
+    /// The records of messages heard lately.
     async fn recent<L: Append + ReadEvents>(
         &self,
         memory: &LoggedMemory<L>,
@@ -291,7 +292,7 @@ impl NightWorker {
             };
             from = Some(last.id);
             recent.extend(page);
-            // The newest are asked about: they are what the night works on.
+            // The questions are about the newest records: the night works on those.
             let surplus = recent.len().saturating_sub(PROBED_RECORDS);
             recent.drain(..surplus);
         }
@@ -312,8 +313,8 @@ impl NightWorker {
         }))
     }
 
-    /// Takes back what a piece changed, the last change first. Returns how many changes cannot be taken back, because something followed
-    /// from them. What is taken back already stays so.
+    /// Takes back the changes of a work step, the last change first. Returns how many changes cannot be taken back
+    /// because later changes depend on them. Changes that are already taken back stay so.
     async fn take_back<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -324,7 +325,7 @@ impl NightWorker {
         each_event(memory.log(), &key, piece.began.next().., |stored| {
             let event = Event::decode(stored).map_err(ReplayError::from)?;
             if let Event::MemoryChanged(changed) = event
-                // It may have begun in an earlier night.
+                // The work may have begun in an earlier night.
                 && matches!(changed.author, Author::Sleep(_))
                 && ProbedPiece::may_make(piece.step, &changed.change)
             {
@@ -348,7 +349,7 @@ impl NightWorker {
                 Err(error) => return Err(error.into()),
             }
         }
-        // Only facts are made of entries.
+        // Only facts are made from entries.
         if piece.step == SleepStep::ConsolidateMemory {
             memory.mark_consolidated(author, TAKEN_BACK).await?;
         }
@@ -401,7 +402,7 @@ impl NightWorker {
         })
     }
 
-    /// Takes one call's worth of entries out of the journal.
+    /// Removes as many entries from the journal as one call may.
     async fn prune<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -434,9 +435,9 @@ impl NightWorker {
         memory: &mut LoggedMemory<L>,
     ) -> Result<Option<Ticked>, CompactError> {
         let by = self.asking(FACT_REQUESTS);
-        // The facts of this night are made by now, under questions.
+        // The facts of this night are already made and checked with probe questions.
         match Box::pin(Compactor { by }.shorten(memory, None)).await {
-            // What was not summed up is tried again when the next summary is made.
+            // Turns without a summary are tried again when the next summary is made.
             Ok(shortened) => Ok(outcome(&shortened.end.unwrap_or_default())),
             Err(CompactError::Off) => Ok(Some(StepOutcome::Done.into())),
             Err(CompactError::Busy) => Ok(Some(StepOutcome::Failed(StepFailure::Busy).into())),
@@ -444,7 +445,7 @@ impl NightWorker {
         }
     }
 
-    /// Links the records after those that were looked at in earlier ticks.
+    /// Links the records after those that earlier ticks processed.
     async fn link<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
@@ -464,7 +465,7 @@ impl NightWorker {
                     weight: link.weight,
                 };
                 match memory.change(linked, self.author(), REASON).await {
-                    // Somebody folded or withdrew one of them meanwhile.
+                    // One of the records was merged or withdrawn meanwhile.
                     Ok(_) | Err(LoggedChangeError::Memory(MemoryError::Change(_))) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -481,7 +482,7 @@ impl NightWorker {
     }
 }
 
-/// What a consolidation that ended like this comes to; `None` if the assistant is stopped.
+/// The outcome of a consolidation that ended like this; `None` if the assistant is stopped.
 fn outcome(end: &ConsolidationEnd) -> Option<Ticked> {
     let outcome = match end {
         ConsolidationEnd::Done => StepOutcome::Done,

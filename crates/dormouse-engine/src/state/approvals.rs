@@ -1,4 +1,4 @@
-//! Acts that a person has to confirm, until they are done, refused or too old.
+//! Acts that a person has to confirm, until they are done, refused or expired.
 
 use dormouse_contracts::{FORGOTTEN, Seq, Timestamp};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
@@ -21,9 +21,9 @@ pub struct Approvals(Vec<Approval>);
 pub struct Approval {
     /// Its number: the place in the log of the event that asked for it.
     pub seq: Seq,
-    /// When the assistant asked.
+    /// When the assistant asked for confirmation.
     pub at: Timestamp,
-    /// What it wants to do.
+    /// What the assistant wants to do.
     pub request: ApprovalRequested,
     /// Who confirmed it, if somebody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ impl Approvals {
     /// The maximum number of acts that wait. Further ones are refused.
     pub const MOST: usize = 20;
 
-    /// Folds one event in. Returns what an answer calls for.
+    /// Folds one event in. Returns the occasion for a turn if the event is a person's answer.
     pub(super) fn apply(&mut self, seq: Seq, at: Timestamp, event: &Event) -> Option<Occasion> {
         match event {
             Event::ApprovalRequested(request) => {
@@ -76,12 +76,12 @@ impl Approvals {
         Some(approval.occasion(seq, at, answered))
     }
 
-    /// What is neither done nor refused at `now`, the oldest first.
+    /// The acts that are neither done nor refused at `now`, the oldest first.
     pub fn open(&self, now: Timestamp) -> impl Iterator<Item = &Approval> {
         self.0.iter().filter(move |approval| approval.is_open(now))
     }
 
-    /// What waits for an answer at `now`, the oldest first.
+    /// The acts that wait for an answer at `now`, the oldest first.
     pub fn waiting(&self, now: Timestamp) -> impl Iterator<Item = &Approval> {
         let waiting = self.0.iter().filter(move |approval| approval.waits(now));
         waiting.filter(|approval| !approval.is_forgotten())
@@ -90,11 +90,11 @@ impl Approvals {
 
 impl Approval {
     fn is_open(&self, now: Timestamp) -> bool {
-        // Before it was asked for: somebody set the clock back, and it would be valid for too long.
+        // If `now` is before the request, the clock was set back, and the request would be valid for too long.
         self.at <= now && now < self.request.expires_at
     }
 
-    /// Whether what it wants to do was forgotten. Nobody can know what they would confirm.
+    /// Whether the words of the act were forgotten. Then nobody could know what they confirm.
     fn is_forgotten(&self) -> bool {
         self.request.digest == FORGOTTEN
     }

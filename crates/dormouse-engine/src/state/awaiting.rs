@@ -1,4 +1,5 @@
-//! Whether a perception is what somebody waits for. Only attested facts decide that; words count where words were asked for.
+//! Whether a perception meets a condition that the assistant waits for. Only attested facts decide that; words are
+//! compared only if the condition names words.
 
 use dormouse_contracts::{
     Attested, Audience, Awaited, AwaitedKind, EntityId, Movement, Perception, Sender, SourceKind,
@@ -7,17 +8,17 @@ use dormouse_contracts::{
 use super::{Identities, State};
 use crate::config::Privacy;
 
-/// What would let something come due: all that has to be known of it while the assistant is put away.
+/// The conditions that the assistant waits for: all that has to stay in memory while the assistant is unloaded.
 #[derive(Clone, Debug)]
 pub struct Awaiting {
-    /// Each with the one it is waited for.
+    /// Each condition, with the entity on whose behalf the assistant waits.
     open: Vec<(Awaited, EntityId)>,
     identities: Identities,
     privacy: Privacy,
 }
 
 impl Awaiting {
-    /// What an assistant in this state waits for; `None` if it waits for nothing that happens.
+    /// The conditions that an assistant in this state waits for; `None` if it waits for no event.
     #[must_use]
     pub fn of(state: &State) -> Option<Self> {
         let unmet = state.promises.iter().filter(|it| it.met.is_none());
@@ -30,7 +31,7 @@ impl Awaiting {
         })
     }
 
-    /// Whether the perception is any of it.
+    /// Whether the perception meets any of the conditions.
     #[must_use]
     pub fn is_met_by(&self, perception: &Perception) -> bool {
         let Self {
@@ -40,7 +41,8 @@ impl Awaiting {
         } = self;
         let fact = Fact {
             perception,
-            // Whether the operator made the place public is decided when it is accepted. Waking in vain does no harm.
+            // Whether the operator marked the place as public is checked when the message is accepted. An unnecessary
+            // wake does no harm.
             is_public: *privacy == Privacy::Shared,
             identities,
         };
@@ -52,13 +54,13 @@ impl Awaiting {
 /// A perception, with what is known about it.
 pub(super) struct Fact<'a> {
     pub(super) perception: &'a Perception,
-    /// Whether anybody may learn of it.
+    /// Whether everybody may learn of it.
     pub(super) is_public: bool,
     pub(super) identities: &'a Identities,
 }
 
 impl Fact<'_> {
-    /// Whether this is what is waited for on behalf of an entity.
+    /// Whether this meets a condition on behalf of an entity.
     pub(super) fn meets(&self, awaited: &Awaited, on_behalf_of: &EntityId) -> bool {
         let attested = &self.perception.attested;
         let words = self.perception.words.as_claimed();
@@ -96,7 +98,7 @@ impl Fact<'_> {
     /// Whether the world attests that somebody is where the assistant is.
     fn is_here(&self, who: &EntityId) -> bool {
         let attested = &self.perception.attested;
-        // Of a movement it may not be known whether it was a departure, and those who leave are listed as well.
+        // A movement may not say whether it was an arrival or a departure, and those who leave are listed as well.
         let leaves = attested.source == SourceKind::Movement
             && attested.movement != Some(Movement::Arrival)
             && attested.sender.id().is_some_and(|id| self.is_one(id, who));
@@ -109,8 +111,8 @@ impl Fact<'_> {
         attested.place.is_some() && !leaves && (does || perceives)
     }
 
-    /// Whether the one it is waited for may learn of it by what is done then: they perceived it, or it is a thing that everybody
-    /// sees who is there. What is said to few is not.
+    /// Whether the entity on whose behalf the assistant waits may learn of the fact from the act that follows: it
+    /// perceived the fact, or everybody present sees it. Words said to a few people do not count as seen by everybody.
     fn may_be_known(&self, awaited: &Awaited, on_behalf_of: &EntityId) -> bool {
         let attested = &self.perception.attested;
         let is_plain = awaited.words.is_none() && is_seen_by_all(&attested.source);
@@ -136,7 +138,7 @@ fn speaks(attested: &Attested) -> bool {
     )
 }
 
-/// Whether everybody perceives it who is there.
+/// Whether everybody who is present perceives it.
 fn is_seen_by_all(source: &SourceKind) -> bool {
     matches!(
         source,

@@ -1,4 +1,4 @@
-//! Results of queries that are used again.
+//! Cached results of queries.
 
 use std::collections::VecDeque;
 
@@ -18,15 +18,16 @@ use crate::{
 const KEPT: usize = 16;
 const BYTES_KEPT: usize = 64 * 1024;
 
-/// Results of queries whose tools allow to use them again, the latest last. An act of the assistant removes those of the world,
-/// since it may change what would be answered. They are part of the state, so a replay uses the same ones again.
+/// Cached results of queries whose tools allow caching, the latest last. An act of the assistant removes the results
+/// from the world, because it may change the answers. The cache is part of the state, so a replay uses the same
+/// results.
 ///
-/// They are results for this assistant alone, and are shown in a turn like those of a fresh query.
+/// A cached result belongs to this assistant alone. A turn shows it like the result of a new query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CachedResults(VecDeque<CachedResult>);
 
-/// A result that may be used again.
+/// A cached result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CachedResult {
     tool: String,
@@ -39,7 +40,7 @@ pub(crate) struct CachedResult {
     /// The lowest trust of the remembered lines in it, if it holds any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<Trust>,
-    /// Who listened, if the result of a builtin tool was only for them.
+    /// The listeners of the turn, if the result of a builtin tool was only for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     listeners: Option<Audience>,
 }
@@ -47,13 +48,13 @@ pub(crate) struct CachedResult {
 impl CachedResult {
     fn is_fresh(&self, now: Timestamp) -> bool {
         let is_young = |ttl| now.since(self.at) < ttl;
-        // Somebody may have set the clock back.
+        // The clock may have been set back.
         now >= self.at && self.policy.ttl.is_none_or(is_young)
     }
 }
 
 impl CachedResults {
-    /// The result of the same query for the same listeners that may be used at `now`, if there is one.
+    /// The cached result of the same query for the same listeners that is valid at `now`, if any.
     pub(crate) fn find(
         &self,
         tool: &ToolSpec,
@@ -71,7 +72,7 @@ impl CachedResults {
         })
     }
 
-    /// Whether there is nothing to use again.
+    /// Whether the cache is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -106,7 +107,7 @@ impl CachedResults {
             Event::EffectIntended(_) | Event::EffectSettled(_) => {
                 self.0.retain(|known| known.tool == SEARCH_JOURNAL);
             }
-            // Two people may turn out to be one, who was party to more.
+            // Two people may turn out to be one, who perceived more.
             Event::EntityChanged(changed) if !changed.is_by_call() => {
                 self.0.retain(|known| known.tool != SEARCH_JOURNAL);
             }
@@ -128,7 +129,7 @@ impl CachedResults {
     }
 }
 
-/// The result of a query, if it may be used again.
+/// The result of a query, if it may be cached.
 fn result(
     at: Timestamp,
     answered: &ToolAnswered,

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::event::Event;
 
-/// The settings that were changed, by their names. The engine does not read them: the program that wakes the assistant makes
-/// its configuration of them.
+/// The changed settings, by name. The engine does not read them: the program that wakes the assistant builds its
+/// configuration from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChangedSettings(BTreeMap<String, ChangedSetting>);
 
@@ -25,7 +25,7 @@ pub struct ChangedSetting {
     pub by: String,
     /// The event of that change.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub at: Timestamp,
 }
 

@@ -1,4 +1,4 @@
-//! What was made of earlier turns that prompts do not show any more.
+//! Summaries of earlier turns that prompts no longer show.
 
 use std::collections::VecDeque;
 
@@ -19,12 +19,12 @@ const MOST_FAILURES: u32 = 3;
 /// How often earlier turns were left out of prompts, and what is shown in their place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compactions {
-    /// How often.
+    /// How often turns were left out.
     pub count: u64,
-    /// When it was done last.
+    /// When turns were left out last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
-    /// How many spans have no summary, because it failed three times.
+    /// How many spans have no summary because making it failed three times.
     pub skipped: u64,
     open: VecDeque<OpenSpan>,
     summaries: VecDeque<HistorySummary>,
@@ -35,9 +35,9 @@ pub struct Compactions {
 pub struct OpenSpan {
     /// The turns.
     pub span: HistorySpan,
-    /// How often their summary failed.
+    /// How often making the summary failed.
     pub failures: u32,
-    /// When it is tried at the earliest.
+    /// When the summary is tried next at the earliest.
     pub due: Timestamp,
 }
 
@@ -48,15 +48,15 @@ pub struct HistorySummary {
     pub seq: Seq,
     /// The turns.
     pub span: HistorySpan,
-    /// The words.
+    /// The text.
     pub text: String,
     /// How many tokens it takes in a prompt.
     pub tokens: u32,
-    /// How far it is believed.
+    /// Its trust.
     pub trust: Trust,
-    /// Who was party to all of it, other than the assistant.
+    /// Who perceived all of it, other than the assistant.
     pub audience: Audience,
-    /// What it was made of.
+    /// What it was made from.
     pub sources: Sources,
 }
 
@@ -129,7 +129,7 @@ impl Compactions {
         self.skipped = self.skipped.saturating_add(gone as u64);
     }
 
-    /// The first span whose summary is due at `now`.
+    /// The first span whose summary is to be made at `now`.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Option<&OpenSpan> {
         self.open.iter().find(|open| open.due <= now)

@@ -1,4 +1,4 @@
-//! The configuration that a life is lived under, as the log has it.
+//! The configuration that is in force, as the log records it.
 
 use dormouse_contracts::{ServiceName, Timestamp, ToolSpec};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     event::{Configured, ConfiguredModel, Event},
 };
 
-/// What decisions read beside the events. Empty before the first event [`Configured`].
+/// What decisions read in addition to the events. Empty before the first event [`Configured`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// The program that decides, with its version.
@@ -25,7 +25,7 @@ pub struct Configuration {
     pub tools: Vec<ToolSpec>,
     /// How many tokens instructions and tools take in a prompt.
     pub preamble_tokens: u32,
-    /// When the assistant woke last, as far as a decision may depend on it.
+    /// When the assistant woke last, if a decision may depend on that.
     pub awake_since: Option<Timestamp>,
 }
 

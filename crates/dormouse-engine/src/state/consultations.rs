@@ -1,4 +1,4 @@
-//! Replies of a model that nothing has followed from yet.
+//! Replies of a model whose results are not recorded yet.
 
 use std::collections::VecDeque;
 
@@ -10,32 +10,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{ConsolidationRules, Consultation, ConsultationFailure, Event};
 
-/// The events with replies that nothing has followed from yet. The next consolidation begins with them. Each is the last of
-/// its kind: a later reply of the same kind means that the earlier one was of no use.
+/// The events with replies whose results are not recorded yet. The next consolidation begins with them. Each is the
+/// last of its kind: a later reply of the same kind replaces an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Consultations {
-    /// The facts in some records.
+    /// The reply with the facts in some records.
     pub extraction: Option<Seq>,
-    /// The verdicts on these facts.
+    /// The reply with the verdicts on these facts.
     pub judgement: Option<Seq>,
-    /// The attributes of an entity.
+    /// The reply with the attributes of an entity.
     pub entity: Option<Seq>,
-    /// The importance of entries of the journal.
+    /// The reply with the importance of journal entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scoring: Option<Seq>,
-    /// The last step of the reflection under way.
+    /// The reply of the last step of the reflection under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reflection: Option<Seq>,
-    /// What the consolidation is decided under that began and did not end.
+    /// The rules of the consolidation under way, if any.
     pub under_way: Option<ConsolidationRules>,
-    /// What came to nothing since it began.
+    /// The failed attempts since it began.
     pub attempts: Attempts,
-    /// The records that a model refused too often, the last ones: no night asks about them again, but an operator may.
+    /// The last records that a model refused too often. No night asks about them again, but an operator may.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub given_up: VecDeque<String>,
 }
 
-/// How many records are kept that a model refused too often.
+/// How many refused records are kept.
 const GIVEN_UP_KEPT: usize = 1_000;
 
 impl Consultations {
@@ -63,7 +63,7 @@ impl Consultations {
             },
             Event::ConsolidationBegan(began) => {
                 self.under_way = Some(began.settings.clone());
-                // What was skipped is tried again.
+                // Skipped records are tried again.
                 self.attempts = Attempts::default();
             }
             Event::ConsolidationEnded(_) => {
@@ -92,7 +92,7 @@ impl Consultations {
         }
     }
 
-    /// What followed from replies about the journal.
+    /// Drops the replies about the journal whose changes are now recorded.
     fn written(&mut self, changes: &[JournalChange]) {
         for change in changes {
             match change {
@@ -107,7 +107,7 @@ impl Consultations {
         }
     }
 
-    /// Counts a failure against what a request was about. A reply to it leads to nothing any more.
+    /// Counts a failure for the subject of a request, and drops the earlier reply about it.
     pub(crate) fn failed(&mut self, about: &Consultation) {
         match about {
             Consultation::Extraction { records } => {
@@ -123,13 +123,13 @@ impl Consultations {
                 let surplus = self.given_up.len().saturating_sub(GIVEN_UP_KEPT);
                 self.given_up.drain(..surplus);
             }
-            // The rule decides without a verdict.
+            // Without a verdict, the fixed rule decides.
             Consultation::Judgement { .. } => {}
             Consultation::EntityConsolidation { entity, .. } => {
                 self.entity = None;
                 self.attempts.failed(entity.as_str());
             }
-            // What the journal notes of it follows.
+            // The journal's change for it follows.
             Consultation::Scoring { .. } => self.scoring = None,
             Consultation::Questions { .. } | Consultation::Insights { .. } => {
                 self.reflection = None;

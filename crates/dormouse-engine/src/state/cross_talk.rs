@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Perceived};
 
-/// The messages of other assistants that called for a turn since a person last said something.
+/// The number of messages of other assistants that called for a turn since a person last said something.
 ///
-/// Two assistants that page each other would go on for ever, because each page calls for an answer. Only a person's words
-/// set the number back to zero: neither time, nor a restart, nor an arrival does.
+/// Two assistants that page each other would go on for ever, because each page needs an answer. Only a person's words
+/// reset the number to zero: time, a restart or an arrival does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CrossTalk(u32);

@@ -22,16 +22,17 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Delegations {
-    /// What it gave away, oldest first: what is open, and what ended lately.
+    /// The tasks that it gave, oldest first: the open ones, and those that ended lately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     given: Vec<GivenTask>,
-    /// What it was given, oldest first: what is open, and what ended lately.
+    /// The tasks that it was given, oldest first: the open ones, and those that ended lately.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     taken: Vec<TakenTask>,
-    /// What it was given before, oldest first, with the event that ended it: nothing is done twice.
+    /// The keys of earlier tasks that it was given, oldest first, each with the event that ended the task. So no task
+    /// is done twice.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     taken_before: VecDeque<(EffectKey, Seq)>,
-    /// How many tasks followed from what called for a turn, and how many more were promised to delegates.
+    /// For each trigger of a turn, how many tasks followed from it, plus those reserved for delegates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     trees: Vec<(Seq, u32)>,
 }
@@ -41,11 +42,11 @@ pub struct Delegations {
 pub struct GivenTask {
     /// The event that gave it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub at: Timestamp,
     /// The task.
     pub delegated: TaskDelegated,
-    /// Who does it, once the host has found somebody.
+    /// The assistant that does it, once the host has found one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<AssistantId>,
     /// How it ended, if it has.
@@ -56,48 +57,49 @@ pub struct GivenTask {
 /// A task that another assistant gave to this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TakenTask {
-    /// The event with which it came. The turn for it is known by this.
+    /// The event with which it arrived. It identifies the turn for the task.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub at: Timestamp,
     /// The task.
     pub task: DelegatedTask,
-    /// What it took so far. What is reserved for tasks that follow from it counts.
+    /// Its cost so far, including what is reserved for tasks that follow from it.
     pub took: TaskCost,
     /// How it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<TaskEnd>,
 }
 
-/// How a task ended. It is what is left of one that was cancelled or lost, so that a late answer finds that nobody waits.
+/// How a task ended. It is also kept for a cancelled or lost task, so that a late answer is recognized as not expected
+/// any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEnd {
     /// The event that ended it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub at: Timestamp,
     /// Why it was not done; absent if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<DelegationFailure>,
 }
 
-/// What follows from an event for the turns.
+/// What an event means for the turns.
 #[derive(Debug, Default)]
 pub(super) struct Stirred {
-    /// This calls for a turn.
+    /// A new occasion for a turn.
     pub(super) due: Option<Occasion>,
-    /// This calls for none any more.
+    /// The trigger that needs no turn any more.
     pub(super) over: Option<Seq>,
 }
 
 impl GivenTask {
-    /// Whether its result is waited for.
+    /// Whether somebody still waits for its result.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.ended.is_none()
     }
 
-    /// What it is known by in both logs.
+    /// The key of the task in both logs.
     #[must_use]
     pub fn key(&self) -> &EffectKey {
         &self.delegated.task.key
@@ -105,7 +107,7 @@ impl GivenTask {
 }
 
 impl TakenTask {
-    /// Whether its result is waited for.
+    /// Whether somebody still waits for its result.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.ended.is_none()
@@ -125,12 +127,12 @@ impl TakenTask {
 }
 
 impl Delegations {
-    /// How many tasks that ended a state keeps, of each kind. What something is still to be done about is kept beyond that.
+    /// How many ended tasks of each kind a state keeps. Tasks that still need work are kept in addition.
     pub const ENDED_KEPT: usize = 50;
-    /// Of how many more tasks that it was given a state keeps the key. One that comes again after so many others is taken for a
-    /// new one, if the one who gave it still waits.
+    /// For how many earlier tasks a state keeps only the key. A task that is delivered again after that many others
+    /// counts as new, if its giver still waits.
     pub const KEYS_KEPT: usize = 1_000;
-    /// For how many turns it is kept how many tasks followed from them.
+    /// For how many triggers the number of their tasks is kept.
     const TREES_KEPT: usize = 100;
 
     pub(super) fn are_none(&self) -> bool {
@@ -228,7 +230,7 @@ impl Delegations {
         ended: &DelegationEnded,
         privacy: Privacy,
     ) -> Stirred {
-        // A second end changes nothing: it is the same one again, or it came too late.
+        // A second end changes nothing: it is a repetition, or it came too late.
         let Some(given) = self.given_mut(&ended.key).filter(|given| given.is_open()) else {
             return Stirred::default();
         };
@@ -241,7 +243,7 @@ impl Delegations {
             task,
             ..
         } = given.delegated.clone();
-        // What nobody accounts for stays spent.
+        // Without a report, the whole reservation counts as spent.
         if let Some(took) = ended.took {
             let unused = task.quota.saturating_sub(took.tasks);
             if let Some((_, tasks)) = self.trees.iter_mut().find(|(tree, _)| *tree == root) {
@@ -285,22 +287,22 @@ impl Delegations {
         self.taken_mut(&key)
     }
 
-    /// What it gave away, oldest first.
+    /// The tasks that it gave, oldest first.
     pub fn given(&self) -> impl ExactSizeIterator<Item = &GivenTask> {
         self.given.iter()
     }
 
-    /// What it was given, oldest first.
+    /// The tasks that it was given, oldest first.
     pub fn taken_tasks(&self) -> impl ExactSizeIterator<Item = &TakenTask> {
         self.taken.iter()
     }
 
-    /// What it gave away and waits for, oldest first.
+    /// The tasks that it gave and waits for, oldest first.
     pub fn open(&self) -> impl Iterator<Item = &GivenTask> {
         self.given.iter().filter(|given| given.is_open())
     }
 
-    /// The task with this key that it gave away.
+    /// The task with this key that it gave.
     #[must_use]
     pub fn given_task(&self, key: &EffectKey) -> Option<&GivenTask> {
         self.given.iter().find(|given| given.key() == key)
@@ -312,7 +314,7 @@ impl Delegations {
         self.taken.iter().find(|taken| taken.task.key == *key)
     }
 
-    /// The task that came with this event.
+    /// The task that arrived with this event.
     pub(crate) fn taken_at(&self, seq: Seq) -> Option<&TakenTask> {
         self.taken.iter().find(|taken| taken.seq == seq)
     }
@@ -325,7 +327,7 @@ impl Delegations {
             .find(|given| given.ended.is_some_and(is_it))
     }
 
-    /// The task of another assistant that a turn is for: it came with what called for the turn, or the turn is for the result
+    /// The task of another assistant that a turn works on: the turn's trigger brought the task, or brought the result
     /// of a part of it.
     pub(crate) fn task_of(&self, turn: Seq) -> Option<&TakenTask> {
         self.taken_at(turn).or_else(|| {
@@ -334,25 +336,26 @@ impl Delegations {
         })
     }
 
-    /// What called for the first turn of those that follow from one another by results.
+    /// The trigger of the first turn in a chain of turns that follow from results of tasks.
     pub(crate) fn root_of(&self, turn: Seq) -> Seq {
         let result = self.given_ended_at(turn);
         result.map_or(turn, |given| given.delegated.root)
     }
 
-    /// How many tasks followed from what called for a turn, with those that were promised to delegates.
+    /// How many tasks followed from this trigger, including those reserved for delegates.
     pub(crate) fn tasks_of_tree(&self, root: Seq) -> u32 {
         let tree = self.trees.iter().find(|(tree, _)| *tree == root);
         tree.map_or(0, |(_, tasks)| *tasks)
     }
 
-    /// The next moment after `now` at which it waits for a result no longer.
+    /// The next moment after `now` at which it stops waiting for a result.
     pub(crate) fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
         let deadlines = self.open().map(|given| given.delegated.task.expires_at);
         deadlines.filter(|at| *at > now).min()
     }
 
-    /// Whether it was ever given the task with this key, as far as it knows: of [`KEYS_KEPT`](Self::KEYS_KEPT) tasks at least.
+    /// Whether it was given the task with this key. It remembers at least the last [`KEYS_KEPT`](Self::KEYS_KEPT)
+    /// tasks.
     #[must_use]
     pub fn has_taken(&self, key: &EffectKey) -> bool {
         self.taken(key).is_some() || self.end_of_taken(key).is_some()
@@ -366,7 +369,8 @@ impl Delegations {
         before.map(|(_, end)| *end).or_else(lately)
     }
 
-    /// Leaves out the oldest that ended, if there are too many. What a turn is for stays, and so does what a part is waited for.
+    /// Removes the oldest ended tasks, if there are too many. A task stays while a turn works on it or a part of it is
+    /// waited for.
     fn prune_ended(&mut self, turns: &Turns) {
         let is_done = |end: Option<TaskEnd>, calls_for: Seq| end.is_some() && !turns.has(calls_for);
         let is_over = |given: &GivenTask| {
@@ -400,7 +404,7 @@ impl Delegations {
     }
 }
 
-/// Takes out the oldest that is over, if too many are.
+/// Removes the oldest ended task, if too many have ended.
 fn prune<T>(all: &mut Vec<T>, is_over: impl Fn(&T) -> bool) -> Option<T> {
     if all.iter().filter(|task| is_over(task)).count() <= Delegations::ENDED_KEPT {
         return None;

@@ -1,4 +1,4 @@
-//! Which deliveries were accepted; what duplicates are known by.
+//! Which deliveries were accepted, so that duplicates are recognized.
 
 use std::collections::BTreeMap;
 

@@ -18,9 +18,8 @@ const FAILURES_OF_ONE: usize = 4;
 /// Errors in a row, and how the last calls of each tool ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// How many errors occurred without a success between them. The errors of a message count against that message, so all
-    /// failed calls and given-up messages of one person count as one error here. Those of a turn that nobody asked for count
-    /// each.
+    /// How many errors occurred without a success between them. All failed calls and given-up messages of one person
+    /// together count as one error here. In a turn that nobody asked for, each error counts.
     pub consecutive: u32,
     /// The people whose messages are among them.
     pub given_up: BTreeSet<String>,
@@ -120,8 +119,8 @@ impl ErrorRecord {
         rates.filter(|(_, failures, _)| *failures > 0)
     }
 
-    /// A tool that failed in at least four of five of its last [`RECENT_CALLS`] calls, if there is one. So a loop of
-    /// one success and four failures also ends, although it never has many errors in a row. At most four of these
+    /// A tool that failed in at least 80 % of its last [`RECENT_CALLS`] calls, if any. So a loop of one success and
+    /// four failures also ends, although it never has many errors in a row. At most four of these
     /// failures come from one person's messages.
     #[must_use]
     pub fn failing_tool(&self) -> Option<&str> {
@@ -131,7 +130,7 @@ impl ErrorRecord {
     }
 }
 
-/// Whether errors from before this event do not count any more.
+/// Whether errors before this event no longer count.
 fn forgives(event: &Event) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! A turn that is over, and what follows from it alone.
+//! A finished turn, and what is computed from it.
 
 use std::{
     fmt,
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::turn::Turn;
 use crate::{builtin::TurnWords, config::ToolCalling};
 
-/// A turn that is over. Prompts of later turns look at it in each of their steps, so what follows from it alone is worked out
-/// once and kept. That is no part of the state: a state from a snapshot works it out again.
+/// A finished turn. Every step of a later turn reads it for the prompt, so what depends only on the turn is computed
+/// once and cached. The cache is not part of the state: a state from a snapshot computes it again.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FinishedTurn {
@@ -22,7 +22,7 @@ pub struct FinishedTurn {
     kept: Kept,
 }
 
-/// What was worked out of a turn.
+/// What was computed from a turn.
 #[derive(Default)]
 struct Kept {
     words: OnceLock<Arc<TurnWords>>,
@@ -35,17 +35,17 @@ impl Clone for Kept {
         Self {
             words: self.words.clone(),
             known_to: self.known_to.clone(),
-            // The next prompt makes them again.
+            // The next prompt builds them again.
             messages: Mutex::default(),
         }
     }
 }
 
-/// What the messages of a turn depend on besides the turn.
+/// What the messages of a turn depend on in addition to the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MessageForm {
     pub(crate) calling: ToolCalling,
-    /// From how many tokens on a result is not shown, if that is so.
+    /// Results of at least this many tokens are not shown, if set.
     pub(crate) masked: Option<u32>,
 }
 
@@ -77,19 +77,19 @@ impl fmt::Debug for FinishedTurn {
 }
 
 impl FinishedTurn {
-    /// Changes the turn, and drops what was worked out of it.
+    /// Changes the turn, and drops what was computed from it.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Turn)) {
         change(&mut self.turn);
         self.kept = Kept::default();
     }
 
-    /// What prompts show of it, and the assistant's own words in it.
+    /// The words of the turn that prompts show, and the assistant's own words in it.
     pub(crate) fn words(&self) -> &TurnWords {
         let words = || Arc::new(TurnWords::of(&self.turn));
         self.kept.words.get_or_init(words)
     }
 
-    /// The messages that show the turn whole, in this form. `make` makes them if the last prompt had none in it.
+    /// The messages that show the whole turn in this form. `make` builds them if they are not cached in this form.
     pub(crate) fn messages(
         &self,
         form: MessageForm,
@@ -107,7 +107,7 @@ impl FinishedTurn {
         }
     }
 
-    /// Who was party to all of it, other than the assistant.
+    /// Who perceived all of it, other than the assistant.
     pub(crate) fn known_to(&self) -> &Audience {
         self.kept.known_to.get_or_init(|| self.turn.known_to())
     }
@@ -128,16 +128,16 @@ mod tests {
         TickEnded, TickStarted, ToolAnswered, Verdict,
     };
 
-    /// Something that happens in a life.
+    /// Something that happens to the assistant.
     #[derive(Clone, Debug)]
     enum Step {
         /// Somebody whispers; the assistant looks something up and answers.
         Turn(u8, String, String),
-        /// A line that was looked up is taken out of the memory.
+        /// A line that was looked up is removed from the memory.
         Withdrawn(u64),
         /// Results of a turn are shown as one line.
         Masked(u64),
-        /// The next prompt looks at all turns.
+        /// The next prompt reads all turns.
         Looked,
     }
 
@@ -256,7 +256,7 @@ mod tests {
                 prop_assert_eq!(turn.words(), &TurnWords::of(turn));
                 prop_assert_eq!(turn.known_to(), &Turn::known_to(turn));
             }
-            // It is no part of the state.
+            // The cache is not part of the state.
             let stored = serde_json::to_string(&state).unwrap();
             let restored: State = serde_json::from_str(&stored).unwrap();
             prop_assert_eq!(restored.hash().unwrap(), state.hash().unwrap());

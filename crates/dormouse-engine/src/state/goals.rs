@@ -1,4 +1,4 @@
-//! What the assistant means to reach.
+//! The goals of the assistant.
 
 use std::cmp::Reverse;
 
@@ -20,10 +20,10 @@ use crate::{
 
 /// How many closed goals a state keeps.
 const CLOSED_KEPT: usize = 100;
-/// A clock that is set back by less than this is only corrected.
+/// A clock that goes back by less than this counts as corrected, not as set back.
 const CORRECTION: std::time::Duration = std::time::Duration::from_secs(3_600);
 
-/// What the assistant means to reach, as a tree: a goal may be a part of another.
+/// The goals of the assistant, as a tree: a goal may be a part of another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Goals {
     /// Grows with each change.
@@ -36,49 +36,50 @@ pub struct Goals {
     replaced: Vec<GoalNote>,
 }
 
-/// Something that the assistant means to reach.
+/// A goal: something that the assistant wants to achieve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// Its number.
     pub id: GoalId,
     /// The event that set it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub created_at: Timestamp,
-    /// What is to be reached.
+    /// What is to be achieved.
     pub description: GoalNote,
     /// How important it is, 1 to 10.
     pub priority: u8,
     /// The goal that it is a part of.
     pub parent: Option<GoalId>,
-    /// How far it is.
+    /// Its status.
     pub status: GoalStatus,
-    /// When it calls for turns.
+    /// When the goal gets turns.
     pub moment: GoalMoment,
-    /// How it stands, why it is blocked, or what came of it.
+    /// Its progress, why it is blocked, or its outcome.
     pub note: Option<GoalNote>,
-    /// The last event by which somebody changed it, or a call did.
+    /// The last event with which somebody, or a call, changed it.
     pub changed: Seq,
-    /// Its turns.
+    /// The turns for this goal.
     pub turns: GoalTurns,
 }
 
-/// The turns that a goal calls for.
+/// The turns for a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalTurns {
-    /// When it calls for the next one.
+    /// When the next turn is due.
     pub next_at: Option<Timestamp>,
-    /// When that was decided, if it was counted from there: a clock that is set back then does not put it off.
+    /// When `next_at` was computed, if it was counted from that moment: so setting the clock back does not postpone the
+    /// turn.
     pub counted_from: Option<Timestamp>,
-    /// The event that decided it, by which the turn is known.
+    /// The event that set `next_at`; it identifies the turn.
     pub trigger: Seq,
-    /// Where the turn began that is under way.
+    /// The event with which the turn under way began.
     pub under_way: Option<Seq>,
-    /// How many there were since somebody opened it.
+    /// How many turns there were since somebody opened the goal.
     pub taken: u32,
-    /// How many of the last ones came to nothing, in a row.
+    /// How many of the last turns in a row achieved nothing.
     pub in_vain: u32,
-    /// Whether there was one to divide it.
+    /// Whether there was a turn to divide the goal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_divided: bool,
 }
@@ -127,13 +128,13 @@ impl Goal {
             && self.description.trust >= settings.pursue_trust
     }
 
-    /// Whether it calls for turns again and again.
+    /// Whether the goal recurs.
     #[must_use]
     pub fn comes_back(&self) -> bool {
         matches!(self.moment, GoalMoment::Repeating { .. })
     }
 
-    /// Whether it calls, now or later, for a turn of this trigger.
+    /// Whether its next turn has this trigger.
     pub(crate) fn calls_by(&self, trigger: Seq) -> bool {
         let GoalTurns {
             next_at,
@@ -144,7 +145,7 @@ impl Goal {
         own == trigger && next_at.is_some() && under_way.is_none()
     }
 
-    /// Takes a new note, if there is one, and returns the one before it.
+    /// Sets a new note, if there is one, and returns the previous one.
     fn take_note(&mut self, note: Option<&GoalNote>) -> Option<GoalNote> {
         let note = note.filter(|note| note.text != FORGOTTEN)?;
         self.note.replace(note.clone())
@@ -289,7 +290,7 @@ impl Goals {
         self.close(seq, completed.id);
     }
 
-    /// A closed goal calls for no turn, and its open parts are not wanted any more.
+    /// Closes a goal: it gets no more turns, and its open parts are dropped.
     fn close(&mut self, seq: Seq, id: GoalId) {
         let parts: Vec<_> = self.parts_of(id).map(|part| part.id).collect();
         for goal in &mut self.all {
@@ -327,7 +328,7 @@ impl Goals {
         if let Some(block) = pursued.blocked {
             goal.status = GoalStatus::Blocked(block);
         }
-        // What a call decided in the turn stays as it is.
+        // If a call set the next turn, it stays as it is.
         let counted_from = match goal.turns.next_at == pursued.next_at {
             true => goal.turns.counted_from,
             false => Some(at),
@@ -335,7 +336,7 @@ impl Goals {
         goal.turns.set_next(seq, pursued.next_at, counted_from);
     }
 
-    /// Goals that wait for this person are due.
+    /// Makes goals due that wait for this person.
     fn heard(&mut self, at: Timestamp, who: &EntityId, identities: &Identities) {
         for goal in &mut self.all {
             let GoalStatus::Waiting(GoalWait::Heard(waits_for)) = &goal.status else {
@@ -349,7 +350,7 @@ impl Goals {
         }
     }
 
-    /// Begins the turn that a goal calls for at this event.
+    /// Begins the turn of the goal that this event identifies.
     pub(super) fn take(
         &mut self,
         trigger: Seq,
@@ -366,8 +367,8 @@ impl Goals {
         Some(occasion)
     }
 
-    /// Whether the goal that calls for this turn is to be divided in it: as a whole it came to nothing, and it has no parts yet. That
-    /// is tried once for a goal.
+    /// Whether the goal of this turn is to be divided in it: its turns achieved nothing, and it has no parts yet. That
+    /// is tried once for each goal.
     pub(crate) fn is_to_be_divided(&self, trigger: Seq, settings: &GoalSettings) -> bool {
         let mut all = self.all.iter();
         let Some(goal) = all.find(|goal| goal.calls_by(trigger)) else {
@@ -384,14 +385,14 @@ impl Goals {
             && self.children_of(goal.id).next().is_none()
     }
 
-    /// The goal that is due and comes first: the most important one, then the one that has waited for longest.
+    /// The first due goal: the most important one, then the one that has waited longest.
     pub(crate) fn due(&self, now: Timestamp, settings: &GoalSettings) -> Option<&Goal> {
         let pursuable = self.all.iter().filter(|goal| goal.may_be_pursued(settings));
         let due = pursuable.filter(|goal| goal.turns.is_due(now));
         due.min_by_key(|goal| (Reverse(goal.priority), goal.turns.next_at, goal.id))
     }
 
-    /// The next moment after `now` at which one is due.
+    /// The next moment after `now` at which a goal is due.
     pub(crate) fn next_after(&self, now: Timestamp, settings: &GoalSettings) -> Option<Timestamp> {
         let pursuable = self.all.iter().filter(|goal| goal.may_be_pursued(settings));
         let moments = pursuable.filter_map(|goal| goal.turns.next_at);
@@ -415,7 +416,7 @@ impl Goals {
         self.all.iter().find(|goal| goal.id == id)
     }
 
-    /// All that are kept, by number: those that are open, and those that were closed lately.
+    /// All kept goals, by number: the open ones, and those closed lately.
     pub fn iter(&self) -> impl Iterator<Item = &Goal> {
         self.all.iter()
     }
@@ -428,7 +429,7 @@ impl Goals {
     /// The goals that this one is a part of, the nearest first.
     pub fn above(&self, id: GoalId) -> impl Iterator<Item = &Goal> {
         let parent = |goal: &&Goal| self.get(goal.parent?);
-        // No tree is that deep; a log that somebody else wrote must not lead in circles.
+        // No tree is that deep. A log from elsewhere might contain a cycle, which must not loop for ever.
         std::iter::successors(self.get(id), parent)
             .skip(1)
             .take(2 * Self::DEEPEST)
@@ -440,7 +441,7 @@ impl Goals {
         self.all.iter().filter(is_part)
     }
 
-    /// How many of the parts without parts of their own are done, and how many are wanted; `None` without parts.
+    /// How many leaf parts are done, and how many there are without dropped ones; `None` for a goal without parts.
     #[must_use]
     pub fn progress(&self, id: GoalId) -> Option<(usize, usize)> {
         let is_wanted = |goal: &&Goal| goal.status != GoalStatus::Dropped;

@@ -14,9 +14,9 @@ pub struct Heard {
     pub heard_at: Timestamp,
     /// What the world delivered.
     pub perception: Perception,
-    /// How far it is believed.
+    /// Its trust.
     pub trust: Trust,
-    /// How many tokens it takes as it is shown, with the header line about its sender.
+    /// How many tokens it takes in a prompt, with the header line about its sender.
     pub tokens: u32,
     /// What makes the name of its sender suspicious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +39,7 @@ impl Heard {
         }
     }
 
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     pub(crate) fn known_to(&self) -> Audience {
         match self.is_public {
             true => Audience::Public,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::turns::Turns;
 use crate::event::{Event, NOOP, TickEnded};
 
-/// The tick that is under way, or was the last one.
+/// The tick under way, or the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
     /// When it began.
@@ -27,15 +27,15 @@ impl Heartbeat {
         *self == Self::default()
     }
 
-    /// A turn begins that nobody asked for: something was due.
+    /// Notes that a turn begins that nobody asked for, because something was due.
     pub(super) fn begin_by_itself(&mut self, at: Timestamp) {
         self.by_itself = Some(at);
     }
 
-    /// The moment before which nothing that is due begins at `now`, if it has to wait for one.
+    /// Until when due turns have to wait at `now`, if they have to.
     pub(super) fn next(&self, now: Timestamp, rate: Duration) -> Option<Timestamp> {
         let next = self.by_itself?.plus(rate);
-        // If it is further away, somebody set the clock back.
+        // If it is further away, the clock was set back.
         (next > now && next.since(now) <= rate).then_some(next)
     }
 
@@ -46,7 +46,7 @@ impl Heartbeat {
                 self.began = Some(at);
                 self.action = None;
             }
-            // A name that no tool has is a text of the model.
+            // A call without a category names a tool that does not exist, so it is not an action.
             Event::ToolAnswered(it) if it.category.is_some() && it.tool != NOOP => {
                 self.action = Some(it.tool.clone());
             }

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::event::{Compacted, Event, StopReason};
 
-/// How many finished turns a state keeps that prompts do not show, for the moment when they may be shown again. What leaves the
-/// state stays in the log and in the memory, and can be recalled.
+/// How many finished turns that prompts do not show a state keeps, because they may be shown again. Turns that leave
+/// the state stay in the log and in the memory, and can be recalled.
 pub const HISTORY_KEPT: usize = 200;
 /// How many finished turns a state keeps at most.
 const MOST_KEPT: usize = 2_000;
@@ -27,13 +27,14 @@ const GIVEN_UP_KEPT: usize = 100;
 pub struct History {
     turns: VecDeque<FinishedTurn>,
     given_up: VecDeque<Seq>,
-    /// Whether somebody reset it while a turn was under way, which may still follow from what its prompt showed.
+    /// Whether somebody reset the history during a turn. That turn may still depend on what its prompt showed, so the
+    /// history is cleared later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_to_be_cleared: bool,
 }
 
 impl History {
-    /// Folds one event in: what a command took out of the memory is in no result of a finished turn any more.
+    /// Folds one event in: what a command removed from the memory is also removed from the results of finished turns.
     pub(super) fn apply(&mut self, event: &Event) {
         match event {
             Event::HistoryReset(_) => self.is_to_be_cleared = true,
@@ -71,12 +72,12 @@ impl History {
         }
     }
 
-    /// No words are kept of what was looked up.
+    /// Drops the words of everything that was looked up.
     pub(super) fn forget_looked_up(&mut self) {
         self.change(Turn::forget_looked_up);
     }
 
-    /// Drops the turns from before a reset, once nothing is decided any more that follows from them.
+    /// Drops the turns from before a reset, once no decision depends on them any more.
     pub(super) fn clear_after_reset(&mut self, turns: &Turns) {
         let may_follow = |turn: &Turn| turn.is_ticking() || turn.open_call().is_some();
         if self.is_to_be_cleared && !turns.current().is_some_and(may_follow) {
@@ -85,7 +86,7 @@ impl History {
         }
     }
 
-    /// Takes in a turn that was closed.
+    /// Adds a closed turn.
     pub(super) fn take_in(&mut self, turn: Turn) {
         if turn.phase == Phase::Over(StopReason::GivenUp) {
             // The provider refused this message, so no later prompt shows it.

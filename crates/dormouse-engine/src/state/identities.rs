@@ -32,7 +32,7 @@ impl Identities {
         match change {
             EntityChange::Merged { from, into } => {
                 let (from, into) = (self.id_of(from).clone(), self.id_of(into).clone());
-                // Otherwise following the ids would not end.
+                // Otherwise following merged ids would loop for ever.
                 if from != into {
                     self.merged.insert(from, into);
                 }
@@ -74,7 +74,7 @@ impl Identities {
     }
 }
 
-/// Who is whispered to or paged: the assistant that perceives it, if the world lists nobody else but the speaker.
+/// The entity that is whispered to or paged: the assistant itself, if the world lists nobody but it and the speaker.
 fn listener(attested: &Attested) -> Option<EntityId> {
     let is_for_one = matches!(attested.source, SourceKind::Whisper | SourceKind::Page);
     let (true, Some(Audience::Entities(both)), Some(speaker)) =

@@ -1,4 +1,4 @@
-//! What the assistant wrote down.
+//! The journal of the assistant.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, JournalChanged, records_of};
 
-/// The journal of an assistant, and which memory record each entry is.
+/// The journal of an assistant, with the memory record of each entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JournalBook {
     journal: Journal,
-    /// Of entries that are in the journal.
+    /// The memory records of the entries in the journal.
     records: BTreeMap<EntryId, Origin>,
     #[serde(skip)]
     index: OwnIndex,
 }
 
-/// The index of a journal: made when it is searched for the first time, and kept up to date entry by entry from then on. It follows
-/// from the journal, so it is not stored and not compared.
+/// The search index of a journal: built on the first search and then updated with each entry. It is derived from the
+/// journal, so it is neither stored nor compared.
 #[derive(Debug, Default)]
 struct OwnIndex(OnceLock<JournalIndex>);
 
@@ -54,7 +54,7 @@ impl JournalBook {
         }
     }
 
-    /// Folds an event in, and passes on the entries that leave the journal by it. A change that makes no sense here changes nothing.
+    /// Folds an event in, and passes the entries that it removes to the caller. An inapplicable change changes nothing.
     pub(crate) fn fold(
         &mut self,
         seq: Seq,
@@ -89,14 +89,14 @@ impl JournalBook {
         self.drop_forgotten(at, changed);
     }
 
-    /// The numbers of forgotten entries stay used.
+    /// Removes forgotten entries. Their numbers are not used again.
     fn drop_forgotten(&mut self, at: Timestamp, changed: &JournalChanged) {
         let forgotten = changed.entries().filter(|it| it.content == FORGOTTEN);
         let gone = JournalChange::Pruned {
             entries: forgotten.map(|entry| entry.id).collect(),
             reason: PruneReason::Faded,
         };
-        // It is never refused.
+        // The journal never refuses a removal.
         let gone = self.journal.apply(&gone, at).unwrap_or_default();
         self.index.follow(&self.journal, &gone);
         for entry in gone.removed {
@@ -121,7 +121,7 @@ impl JournalBook {
         index.search(&self.journal, query, now)
     }
 
-    /// Of these hits among memory records, those on entries, by the number of the entry.
+    /// Those of these memory hits that are journal entries, by the number of the entry.
     pub(crate) fn hits_on_entries(&self, hits: &[(Origin, f32)]) -> Vec<Hit> {
         let hits: BTreeMap<Origin, f32> = hits.iter().copied().collect();
         let found = self.records.iter().filter_map(|(entry, record)| {
@@ -139,13 +139,13 @@ impl JournalBook {
         self.records.get(&entry).copied()
     }
 
-    /// The entry that is this memory record.
+    /// The entry with this memory record.
     pub(crate) fn entry_of(&self, record: Origin) -> Option<&JournalEntry> {
         let (id, _) = self.records.iter().find(|(_, its)| **its == record)?;
         self.journal.entry(*id)
     }
 
-    /// The records of the entries that these changes take out.
+    /// The records of the entries that these changes remove.
     pub(crate) fn withdrawn(&self, changes: &[JournalChange]) -> Vec<Origin> {
         let gone = changes.iter().flat_map(|change| match change {
             JournalChange::Pruned { entries, .. } => entries.as_slice(),

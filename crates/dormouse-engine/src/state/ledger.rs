@@ -18,9 +18,9 @@ pub use window::SpendingWindow;
 /// Tokens, and what they cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// Of prompts and replies.
+    /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// What has no known price counts as free of charge.
+    /// The cost. A model without a known price counts as free.
     pub cost: Usd,
 }
 
@@ -49,7 +49,7 @@ impl From<ReservedAhead> for Amount {
     }
 }
 
-/// What a call that is under way may take.
+/// The reservation for a call under way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
     /// When it was reserved.
@@ -74,8 +74,8 @@ impl Reservation {
 
 /// What was spent on models. A reservation counts as spent until it is settled, and for ever if it never is.
 ///
-/// A tick can reserve more than its next call takes, ahead for those after it. These are then covered by what is on disk already, so that
-/// only the first call of a tick waits for the disk.
+/// A tick can reserve more than its next call takes, in advance for later calls. The reservation is already on disk
+/// when those begin, so only the first call of a tick waits for the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpendingLedger {
     tick: Amount,
@@ -84,12 +84,12 @@ pub struct SpendingLedger {
     day: SpendingWindow,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of_turn: Option<Reservation>,
-    /// When something was reserved ahead, and what no call has taken of it.
+    /// When something was reserved in advance, and what calls have not used of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ahead: Option<(Timestamp, Amount)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of_consolidation: Option<Reservation>,
-    /// What tasks may take that were given to other assistants and are not over.
+    /// The reservations for unfinished tasks given to other assistants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     of_tasks: Vec<(EffectKey, Timestamp, Amount)>,
 }
@@ -134,7 +134,7 @@ impl SpendingLedger {
                 let amount = spent(it.reply.usage, prompt, reply, budgets.price);
                 match self.of_consolidation {
                     Some(_) => self.settle(at, ReservedBy::Consolidation, amount),
-                    // A turn asked for it.
+                    // A turn made the request.
                     None => self.spend(at, amount, ReservedBy::Turn),
                 }
             }
@@ -142,13 +142,14 @@ impl SpendingLedger {
             Event::ModelFailed(failed) if !failed.kind.may_be_charged() => {
                 self.settle(at, ReservedBy::Turn, Amount::default());
             }
-            // No reply comes any more. The provider may have charged for the call.
+            // No reply will arrive, but the provider may have charged for the call.
             Event::ModelFailed(_) => self.of_turn = None,
             Event::TickEnded(_) | Event::EmergencyStopTriggered(_) => {
                 self.of_turn = None;
                 self.give_back_ahead();
             }
-            // The process before may have made calls that the log does not have, with what it reserved ahead.
+            // The previous process may have used its advance reservation for calls that are not in the log, so it
+            // counts as spent.
             Event::Configured(_) | Event::Woke(_) => {
                 self.of_turn = None;
                 self.ahead = None;
@@ -185,7 +186,7 @@ impl SpendingLedger {
         *self.slot(by) = Some(reservation);
     }
 
-    /// Counts what was reserved ahead, and not taken by a call, as spent no more.
+    /// Gives back the unused part of the advance reservation.
     fn give_back_ahead(&mut self) {
         if let Some((since, left)) = self.ahead.take() {
             self.tick = self.tick.minus(left);
@@ -199,15 +200,15 @@ impl SpendingLedger {
         self.day.take_back(since, amount);
     }
 
-    /// The ledger as it is if nothing is reserved ahead.
+    /// The ledger without its advance reservation.
     pub(crate) fn without_ahead(&self) -> Self {
         let mut without = self.clone();
         without.give_back_ahead();
         without
     }
 
-    /// Whether what is reserved ahead covers a call at `now` that takes so much. What is reserved counts from when it was reserved, so
-    /// it covers no call that would count longer.
+    /// Whether the advance reservation covers a call at `now` that takes this amount. A reservation leaves the window
+    /// at a time that depends on when it was made, so it covers only calls that would leave at the same time.
     pub(crate) fn covers_ahead(&self, amount: Amount, now: Timestamp) -> bool {
         self.ahead.is_some_and(|(since, left)| {
             let fits = amount.tokens <= left.tokens && amount.cost <= left.cost;
@@ -226,7 +227,7 @@ impl SpendingLedger {
         self.of_tasks.push((key, at, amount));
     }
 
-    /// Replaces what was reserved for a task by what it took, if that is known.
+    /// Replaces the reservation of a task by its actual cost, if known.
     fn settle_task(&mut self, at: Timestamp, ended: &DelegationEnded) {
         let mut tasks = self.of_tasks.iter();
         let Some(place) = tasks.position(|(key, ..)| *key == ended.key) else {
@@ -235,7 +236,7 @@ impl SpendingLedger {
         let (_, since, reserved) = self.of_tasks.remove(place);
         let Some(took) = ended.took else { return };
         self.take_back(since, reserved);
-        // The tick that reserved it is over.
+        // The tick that made the reservation is over.
         let (tokens, cost) = (took.tokens, took.cost);
         self.spend_in_spans(at, Amount { tokens, cost });
     }
@@ -260,7 +261,7 @@ impl SpendingLedger {
         self.day.add(at, amount);
     }
 
-    /// Replaces what was reserved by what was spent.
+    /// Replaces a reservation by what was spent.
     fn settle(&mut self, at: Timestamp, by: ReservedBy, amount: Amount) {
         if let Some(reservation) = self.slot(by).take() {
             let reserved = reservation.amount();
@@ -272,7 +273,7 @@ impl SpendingLedger {
         self.spend(at, amount, by);
     }
 
-    /// Gives back what was reserved for a request outside of a turn that failed like this, unless the provider may have charged for it.
+    /// Gives back the reservation of a failed request outside a turn, unless the provider may have charged for it.
     fn unsettled(&mut self, at: Timestamp, failure: Option<ModelErrorKind>) {
         match failure {
             Some(kind) if !kind.may_be_charged() => {
@@ -282,13 +283,13 @@ impl SpendingLedger {
         }
     }
 
-    /// What a turn has reserved for the call that comes next, or is under way.
+    /// What a turn has reserved for its next call or the call under way.
     #[must_use]
     pub fn of_turn(&self) -> Option<&CallReserved> {
         self.of_turn.as_ref().map(|it| &it.reserved)
     }
 
-    /// What counts as spent at `now`, within this span.
+    /// What counts as spent at `now` within this span.
     #[must_use]
     pub fn spent(&self, span: BudgetSpan, now: Timestamp) -> Amount {
         match span {
@@ -299,7 +300,7 @@ impl SpendingLedger {
         }
     }
 
-    /// When the next part of what counts as spent within this span counts no more; `None` if time alone takes nothing out.
+    /// When the next part of the spending leaves this span; `None` if nothing leaves it by time alone.
     pub(crate) fn falls_at(&self, span: BudgetSpan, now: Timestamp) -> Option<Timestamp> {
         match span {
             BudgetSpan::Tick | BudgetSpan::Life => None,
@@ -308,8 +309,8 @@ impl SpendingLedger {
         }
     }
 
-    /// When no more than `most` counts as spent within this span, as `count` reads an amount; `None` if that does not come
-    /// with time.
+    /// When at most `most` counts as spent within this span, measured by `count`; `None` if time alone does not lead
+    /// there.
     pub(crate) fn falls_to(
         &self,
         span: BudgetSpan,
@@ -325,7 +326,8 @@ impl SpendingLedger {
     }
 }
 
-/// What a reply took: what the provider reports, or else what the engine counted. A price that the provider reports wins.
+/// The cost of a reply: tokens as the provider reports them, or as the engine counted them. A price that the provider
+/// reports takes precedence.
 pub(super) fn spent(
     usage: Option<Usage>,
     prompt: u32,

@@ -1,4 +1,4 @@
-//! Lines that were said near the assistant and not to it, and output that came too late for the result of its act.
+//! Lines that were said near the assistant but not to it, and output that came too late for the result of an act.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,13 @@ pub const OVERHEARD_KEPT: usize = 50;
 
 /// Lines overheard lately, oldest first.
 ///
-/// What a prompt showed stays until everything is decided that follows from the reply, however much is overheard
-/// meanwhile. So each decision looks at what the model looked at.
+/// Lines that a prompt showed stay until all decisions about the reply are made, no matter how much is overheard
+/// meanwhile. So each decision reads what the model read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overheard {
-    /// What the prompts of the turn under way show.
+    /// The lines that the prompts of the turn under way show.
     shown: VecDeque<Heard>,
-    /// What was overheard since, for the next prompt.
+    /// Lines overheard since then, for the next prompt.
     since: VecDeque<Heard>,
 }
 
@@ -35,7 +35,7 @@ impl Overheard {
         }
         let is_kept = match perceived.classification.verdict {
             MessageVerdict::Context => true,
-            // A world that broke its promise delivered it after the mark. Nothing that it printed is lost.
+            // The world delivered output after the end mark, against the protocol. The output is kept as overheard.
             MessageVerdict::Capture => {
                 let open = turns.current().and_then(Turn::open_effect);
                 let cause = perceived.perception.attested.cause.as_ref();
@@ -48,7 +48,7 @@ impl Overheard {
         }
     }
 
-    /// Lets the next prompt show what was overheard since the last one, if a prompt can follow this event. `turns` are
+    /// Moves new lines into what the next prompt shows, if a prompt can follow this event. `turns` are
     /// as they are after it.
     pub(super) fn refresh(&mut self, event: &Event, turns: &Turns) {
         let turn = turns.current();
@@ -57,7 +57,7 @@ impl Overheard {
         }
         let is_asking = match event {
             Event::TickStarted(_) => false,
-            // The model is still asked while the engine lets the sender know that this takes long.
+            // The model call is still under way while the engine asks the sender to wait.
             Event::Recollected(_) | Event::ToolAnswered(_) | Event::EffectSettled(_) => {
                 let last = turn.and_then(|turn| turn.steps.last());
                 last.is_some_and(|step| step.kind == StepKind::Notice(DelayCause::Slow))

@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 use dormouse_contracts::{ServiceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A longer pause is not kept: it means that the clock was set back.
+/// A longer pause is dropped: it means that the clock was set back.
 const LONGEST: Duration = Duration::from_secs(2 * 3_600);
 
-/// A pause of the model until a moment, because a service asked for it.
+/// A pause in model calls that a service asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// The service that asked for it.
@@ -29,7 +29,7 @@ impl Pauses {
         self.0.insert(pause.by, pause.until);
     }
 
-    /// Ends all pauses, because somebody wants all services to be asked again.
+    /// Ends all pauses, because somebody wants all services to be called again.
     pub(super) fn end(&mut self) {
         self.0.clear();
     }

@@ -1,5 +1,5 @@
-//! The people who were heard: their names, so that nobody passes for somebody else by a name that looks alike, and what a
-//! server attested about them before, by which they are believed.
+//! The people who were heard: their names, so that nobody can impersonate somebody else with a similar name; and what a
+//! server attested about them before, which decides their trust.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, NameDoubt};
 
-/// How many people a state knows by name. It first forgets those who have been silent for longest.
+/// How many people a state knows by name. It first drops those who have been silent longest.
 const PEOPLE_KEPT: usize = 500;
 
 /// The people that were heard lately.
@@ -32,7 +32,8 @@ struct Person {
     name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<NameDoubt>,
-    /// By the same rule as the relationship in the memory, which may be behind the log.
+    /// Computed by the same rule as the relationship in the memory. The memory may lag behind the log, so the state
+    /// keeps its own.
     relationship: Relationship,
 }
 
@@ -58,8 +59,7 @@ impl People {
         }
     }
 
-    /// Applies a change that decides who is one person, or how far somebody is trusted. The assistant's own calls cannot
-    /// make one.
+    /// Applies a change of merged ids or of somebody's trust. The assistant's own calls cannot make such a change.
     fn change(&mut self, change: &EntityChange, at: Timestamp) {
         self.merged.apply(change);
         match change {
@@ -87,7 +87,7 @@ impl People {
         self.merged.survivor(id)
     }
 
-    /// What a server attested about the sender before. Of a person with several ids the lowest trust counts.
+    /// What a server attested about the sender before. For a person with several ids, the lowest trust counts.
     pub(crate) fn history(&self, attested: &Attested) -> Option<SenderHistory> {
         let who = self.survivor(attested.sender.id()?);
         let same = self
@@ -109,8 +109,8 @@ impl People {
         self.find(attested).is_some()
     }
 
-    /// Whom a text means: the one with this id, or the only one with this name. If nobody or more than one has the name,
-    /// only the name is known.
+    /// Whom a text means: the person with this id, or the only person with this name. If the name is unknown or
+    /// ambiguous, the result is only a name.
     pub(crate) fn attribution(&self, who: &str) -> Attribution {
         let by_id = self.heard.iter().find(|person| person.id.as_str() == who);
         let lower = who.to_lowercase();

@@ -1,4 +1,4 @@
-//! What the assistant works on.
+//! The projects of the assistant.
 
 use dormouse_contracts::{FORGOTTEN, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use crate::event::{
 /// How many completed projects a state keeps.
 const COMPLETED_KEPT: usize = 20;
 
-/// What the assistant works on, one at a time: contexts that it can leave and take up again.
+/// The projects of the assistant: contexts that it can leave and resume. At most one is active.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Projects {
     last_id: ProjectId,
     /// By number.
     all: Vec<Project>,
-    /// Words that were replaced since the last reply: the prompt of that reply showed them.
+    /// Notes that were replaced since the last reply: the prompt of that reply showed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<GoalNote>,
 }
@@ -28,15 +28,15 @@ pub struct Project {
     pub id: ProjectId,
     /// The event that began it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub created_at: Timestamp,
-    /// When it was changed or active last.
+    /// When it was last changed or active.
     pub last_active: Timestamp,
-    /// How far it is.
+    /// Its status.
     pub status: ProjectStatus,
     /// What it is.
     pub summary: GoalNote,
-    /// Where it stands.
+    /// Its present state of work.
     pub context: Option<GoalNote>,
 }
 
@@ -107,7 +107,7 @@ impl Projects {
         if let (Some(before), Some(update)) = (before, known(swapped.update.as_ref())) {
             self.replaced.extend(before.context.replace(update.clone()));
         }
-        // What the log of an older program, or a forgotten event, left active is paused as well.
+        // Also pauses a project that was left active by an older program's log or by a forgotten event.
         self.pause(at);
         if let Some(next) = self.all.iter_mut().find(|it| it.id == swapped.to) {
             next.status = ProjectStatus::Active;
@@ -134,25 +134,25 @@ impl Projects {
         self.all.iter().find(|it| it.id == id)
     }
 
-    /// The one that is worked on.
+    /// The active project.
     #[must_use]
     pub fn active(&self) -> Option<&Project> {
         let mut all = self.all.iter();
         all.find(|it| it.status == ProjectStatus::Active)
     }
 
-    /// All that are kept, by number: those that are not completed, and the last that were.
+    /// All kept projects, by number: the open ones, and the last completed ones.
     pub fn iter(&self) -> impl Iterator<Item = &Project> {
         self.all.iter()
     }
 
-    /// Words that the prompt of the last reply showed and that were replaced since.
+    /// Notes that the prompt of the last reply showed and that were replaced since.
     pub(crate) fn replaced(&self) -> &[GoalNote] {
         &self.replaced
     }
 }
 
-/// Words that were not forgotten.
+/// The words of a note, unless they were forgotten.
 fn known(note: Option<&GoalNote>) -> Option<&GoalNote> {
     note.filter(|note| note.text != FORGOTTEN)
 }

@@ -1,4 +1,4 @@
-//! Something that the assistant means to do for somebody, and what it waits for.
+//! A promise: something that the assistant intends to do for somebody, and what it waits for.
 
 use dormouse_contracts::{Audience, Awaited, EntityId, Seq, Timestamp, Trust};
 use dormouse_text::{escape_template_tokens, one_line};
@@ -9,53 +9,53 @@ use super::{
     trigger::{Occasion, OccasionKind},
 };
 
-/// Something to do for somebody, at a moment or once something has happened: whichever comes first.
+/// Something to do for somebody, at a moment or once something has happened, whichever comes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Promise {
     /// The event that noted it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub noted_at: Timestamp,
-    /// The moment, if it is for one.
+    /// The moment at which it is due, if it has one.
     #[serde(default)]
     pub due_at: Option<Timestamp>,
-    /// For whom.
+    /// The entity it is for.
     pub entity: EntityId,
     /// What is to be done.
     pub description: String,
-    /// How far that is believed.
+    /// Its trust.
     pub trust: Trust,
-    /// Who was party to what it was made from, other than the assistant.
+    /// Who perceived what it was made from, other than the assistant.
     pub audience: Audience,
-    /// What it waits for: any of these.
+    /// Conditions it waits for. Any of them makes it due.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub when: Vec<Awaited>,
-    /// When it is too late.
+    /// The moment after which it is too late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// What happened of that, once it has.
+    /// The condition that was met, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<MetCondition>,
 }
 
-/// What was waited for and happened.
+/// A condition that was met.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetCondition {
     /// The message that shows it.
     pub seq: Seq,
-    /// When that was accepted.
+    /// When that message was accepted.
     pub at: Timestamp,
-    /// What was waited for, with the one who did it.
+    /// The condition, with the entity that met it.
     pub awaited: Awaited,
 }
 
 impl Promise {
-    /// When it comes up, as far as that is known.
+    /// When it becomes due, if known.
     pub(super) fn comes_up_at(&self) -> Option<Timestamp> {
         self.met.as_ref().map(|met| met.at).or(self.due_at)
     }
 
-    /// Whether its turn may begin. What has happened stays so, even if the clock is set back.
+    /// Whether its turn may begin. A met condition stays met, even if the clock is set back.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let has_come = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         self.met.is_some() || (has_come(self.due_at) && !has_come(self.until))
@@ -66,7 +66,7 @@ impl Promise {
         self.met.is_none() && self.until.is_some_and(|until| until <= now)
     }
 
-    /// What it waits for, for people and models to read: "at 2026-11-23T18:00:00Z or when player:bob arrives".
+    /// What it waits for, as text for people and models: "at 2026-11-23T18:00:00Z or when player:bob arrives".
     #[must_use]
     pub fn condition(&self) -> String {
         Awaited::condition(self.due_at, &self.when, self.until)
@@ -79,7 +79,7 @@ impl Promise {
         let shown = |text: &str| one_line(&escape_template_tokens(text));
         let at = self.comes_up_at().unwrap_or(self.noted_at);
         let why = match &self.met {
-            // Only ids and words of the commitment itself: what others said of it is not for everybody.
+            // Only ids and words of the promise itself: other people's words about it are not for everybody.
             Some(met) => format!(
                 "You waited for this, and it happened at {at}: {}.",
                 shown(&met.awaited.to_string())

@@ -1,4 +1,4 @@
-//! What the assistant means to do for somebody when a moment comes or when its world attests something.
+//! Promises: what the assistant intends to do for somebody at a moment, or when its world attests something.
 
 use std::collections::VecDeque;
 
@@ -18,8 +18,8 @@ use crate::{
     event::{BrokenCause, CommitmentEnded, CommitmentOutcome, Event},
 };
 
-/// What the assistant means to do for somebody: the pending actions that wait for a moment or for something that may happen,
-/// each until a turn begins for it, it is too late, or the action is completed or withdrawn.
+/// Promises: the pending actions that wait for a moment or a condition. Each stays until its turn begins, it is too
+/// late, or the action is completed or withdrawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Promises {
     /// Ordered by moment, those without one last; for equal moments, in the order in which they were noted.

@@ -1,4 +1,4 @@
-//! When it looks back over its journal in a turn of its own.
+//! When the assistant reflects on its journal in a turn of its own.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ use crate::{
     event::{ContextType, Event},
 };
 
-/// What such a turn asks for, unless the operator has other words for it.
+/// The prompt of such a turn, unless the operator configured another.
 const USUAL: &str = "(It is time to look back. Nobody waits for an answer. Search your journal for what happened lately, and keep with \
                      review_journal what you learn from it about the world and its people, or write down with add_journal_entry what is \
                      missing. If there is nothing to learn, call noop.)";
 
-/// The ticks since it looked back last, and what calls for the next time.
+/// The ticks since the last reflection, and what triggers the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reflections {
-    /// How many ticks had a reason since then.
+    /// How many ticks had a reason since the last reflection.
     pub ticks: u32,
-    /// The first of these, by which the next time is known.
+    /// The first of these ticks; its event identifies the next reflection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<(Seq, Timestamp)>,
-    /// An operator asked for it.
+    /// The command with which an operator requested a reflection, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<Seq>,
     /// The turn under way: the number of the next entry when it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub under_way: Option<EntryId>,
-    /// How often it looked back.
+    /// How often it reflected.
     pub count: u64,
 }
 
@@ -56,7 +56,7 @@ impl Reflections {
         }
     }
 
-    /// The event by which the turn is known that is due at `now`.
+    /// The event that identifies the turn that is due at `now`.
     pub(super) fn due(&self, now: Timestamp, settings: &JournalConfig) -> Option<Seq> {
         let (seq, at) = self.since.unzip();
         let by_ticks = settings.reflection_interval.0;
@@ -67,14 +67,14 @@ impl Reflections {
         self.requested.or(seq.filter(|_| is_worked || is_time))
     }
 
-    /// The next moment after `now` at which it is due because of the time.
+    /// The next moment after `now` at which a reflection becomes due by time.
     pub(super) fn next_after(&self, now: Timestamp, settings: &JournalConfig) -> Option<Timestamp> {
         let after: Duration = settings.reflection_after?;
         let (_, at) = self.since?;
         Some(at.plus(after)).filter(|next| *next > now)
     }
 
-    /// Takes up the turn that is known by this event.
+    /// Begins the turn that this event identifies.
     pub(super) fn take(
         &mut self,
         trigger: Seq,
@@ -99,13 +99,13 @@ impl Reflections {
         ))
     }
 
-    /// Whether the next turn of this trigger is one of these.
+    /// Whether the next reflection has this trigger.
     pub(crate) fn calls_by(&self, trigger: Seq) -> bool {
         self.requested == Some(trigger) || self.since.is_some_and(|(since, _)| since == trigger)
     }
 }
 
-/// Whether ticks of this kind do not count: those in which it looks back, and those in its sleep.
+/// Whether ticks of this kind are not counted: those of a reflection, and those in its sleep.
 fn is_apart(context: ContextType) -> bool {
     matches!(
         context,

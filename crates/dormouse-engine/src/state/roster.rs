@@ -10,13 +10,14 @@ use crate::event::{Beginning, Event, RosterChange, Tag};
 /// What an operator decided about the assistant as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roster {
-    /// Who it was to be when it was created. Empty for an assistant that the configuration describes, and in older logs.
+    /// The description with which it was created. Empty for an assistant from the configuration file, and in older
+    /// logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beginning: Option<Box<Beginning>>,
     /// Its tags.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<Tag>,
-    /// Since when it is archived, if it is.
+    /// Its archiving, if it is archived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<Archived>,
 }
@@ -51,7 +52,7 @@ impl Roster {
         }
     }
 
-    /// Whether a change would change something.
+    /// Whether a change would have an effect.
     #[must_use]
     pub fn has_effect(&self, change: &RosterChange) -> bool {
         match change {

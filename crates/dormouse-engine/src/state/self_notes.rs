@@ -1,11 +1,11 @@
-//! What the assistant keeps for itself.
+//! The notes that the assistant keeps for itself.
 
 use dormouse_contracts::{Author, FORGOTTEN, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, GoalNote, SelfNoteId, SelfNoteKind};
 
-/// What the assistant keeps for itself: its session memory, and guidelines.
+/// The notes that the assistant keeps for itself: its session memory, and guidelines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelfNotes {
     last_id: SelfNoteId,
@@ -16,16 +16,16 @@ pub struct SelfNotes {
     dropped: Vec<GoalNote>,
 }
 
-/// Something that the assistant keeps for itself.
+/// A note that the assistant keeps for itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfNote {
     /// Its number.
     pub id: SelfNoteId,
     /// The event that noted it.
     pub seq: Seq,
-    /// When that was.
+    /// When that event was written.
     pub at: Timestamp,
-    /// What it is.
+    /// The kind of note.
     pub kind: SelfNoteKind,
     /// The words.
     pub note: GoalNote,
@@ -74,7 +74,7 @@ impl SelfNotes {
         self.all.iter().find(|it| it.id == id)
     }
 
-    /// All of them, by number.
+    /// All notes, by number.
     pub fn iter(&self) -> impl Iterator<Item = &SelfNote> {
         self.all.iter()
     }

@@ -21,20 +21,20 @@ pub(super) enum Blame {
     ServiceOrMessage,
 }
 
-/// The calls to the model since its last reply, none of which got one.
+/// The calls to the model since its last reply. None of them got a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// How many were made in a row.
+    /// How many calls were sent in a row.
     pub failures: u32,
-    /// How many were due in a row, including those that were not sent because the service was left alone.
+    /// How many calls were due in a row, including those that were not sent because the service was paused.
     pub silences: u32,
     /// The first messages that failed.
     failing: Vec<Seq>,
-    /// Whether the failure does not depend on a message: the service asked for a pause, or is not there.
+    /// Whether the failure is independent of the message: the service asked for a pause, or could not be reached.
     is_its_own: bool,
-    /// The service that did not answer the last one, if it is known.
+    /// The service that did not answer the last call, if known.
     by: Option<ServiceName>,
-    /// When the last one is tried again.
+    /// When the last call is tried again.
     retry_at: Option<Timestamp>,
 }
 
@@ -60,12 +60,12 @@ impl Service {
         }
     }
 
-    /// The tick whose call failed is over.
+    /// Notes when to try again, once the tick with the failed call is over.
     pub(super) fn rests_until(&mut self, at: Option<Timestamp>) {
         self.retry_at = at;
     }
 
-    /// Until when none of these services is to be asked, whichever message waits. If only one message failed, the next
+    /// Until when none of these services is to be called, for any message. If only one message failed, the next
     /// message is tried at once: that shows whether the message or the service is the cause.
     pub(crate) fn held_until(&self, services: &[ServiceName]) -> Option<Timestamp> {
         if self.by.as_ref().is_some_and(|by| !services.contains(by)) {

@@ -21,7 +21,7 @@ pub struct Services {
     /// The services that have answered before. If one of them reports that it has no such model, it counts as
     /// temporarily away; the operator need not change the configuration.
     pub known: BTreeSet<ServiceName>,
-    /// The services that asked to be left alone.
+    /// The services that asked for a pause.
     pub pauses: Pauses,
     /// The calls since the last reply.
     pub recent: Service,

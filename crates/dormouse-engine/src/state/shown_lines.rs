@@ -19,7 +19,7 @@ const BYTES_KEPT: usize = 128 * 1024;
 pub struct ShownLines(VecDeque<RecalledLine>);
 
 impl ShownLines {
-    /// These lines as the log stores them: lines that are unchanged here become their numbers.
+    /// These lines in the form that the log stores: a line that is unchanged here is stored as its number.
     pub(crate) fn named(&self, lines: Vec<RecalledLine>) -> Vec<RecalledItem> {
         let named = lines.into_iter().map(|line| {
             if self.0.contains(&line) {
@@ -43,7 +43,7 @@ impl ShownLines {
         lines.filter(|line| line.text != FORGOTTEN).collect()
     }
 
-    /// Folds one event in: the lines that it shows become the latest lines here, and a line that is shown no more leaves.
+    /// Folds one event in: the lines that it shows become the latest ones here, and removed lines are dropped.
     pub(super) fn apply(&mut self, event: &Event) {
         match event {
             Event::Recollected(found) => self.take_in(self.lines(found.items.clone())),
@@ -54,7 +54,7 @@ impl ShownLines {
         }
     }
 
-    /// No lines are known any more.
+    /// Drops all lines.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// What the log stores of each search, and what a replay makes of it.
+    /// For each search, what the log stores and what a replay resolves it to.
     fn looked(looks: &[Vec<RecalledLine>]) -> (Vec<Vec<RecalledItem>>, Vec<Vec<RecalledLine>>) {
         let mut lately = ShownLines::default();
         let looks = looks.iter().map(|lines| {

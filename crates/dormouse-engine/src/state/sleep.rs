@@ -18,7 +18,7 @@ use crate::{
     sleeping::{SLEEP_STEPS, SleepPhase, SleepStep},
 };
 
-/// What a turn in its sleep asks for, unless the operator has other words for it.
+/// The prompt of a turn in its sleep, unless the operator configured another.
 const USUAL: &str = "(You are asleep, and the work of the night is done. Nobody waits for an answer, and nobody hears you. Look what \
                      happened lately with search_journal and recall_memories. Keep with store_memory what will be true for long, with \
                      add_entity_observation what you noticed about somebody, and with review_journal what you learn from it about the \
@@ -27,7 +27,7 @@ const USUAL: &str = "(You are asleep, and the work of the night is done. Nobody 
 
 /// How many nights a state keeps.
 const NIGHTS_KEPT: usize = 14;
-/// How often a piece of work may fail in one night.
+/// How often a work step may fail in one night.
 pub(crate) const STEP_ATTEMPTS: u32 = 3;
 /// The longest pause after a failure is this many sleep ticks.
 const MOST_PAUSES: u32 = 8;
@@ -36,10 +36,10 @@ const MOST_PAUSES: u32 = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperatingMode {
-    /// It has turns.
+    /// It takes turns.
     #[default]
     Awake,
-    /// It has none, and does the work of a night.
+    /// It takes no turns for messages, and does the work of a night.
     Asleep,
 }
 
@@ -50,34 +50,34 @@ pub struct Sleep {
     pub mode: OperatingMode,
     /// How many tools it used since it woke.
     pub activity_since_wake: u64,
-    /// The last event up to which all work of the night is in the log: a point at which it can wake without losing any.
+    /// The last event up to which all work of the night is in the log. Here it can wake without losing work.
     commit_point: Seq,
     /// The last record for which links were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     linked_through: Option<Origin>,
-    /// The pieces of work that began with questions and are not over: at most one of each step.
+    /// Unfinished work that began with probe questions: at most one for each step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     probed: Vec<ProbedPiece>,
-    /// The last nights. While it is asleep, the last one is this night.
+    /// The last nights. While the assistant is asleep, the last one is this night.
     nights: VecDeque<Night>,
 }
 
-/// A piece of work that began with questions and is not over. If it is interrupted, it goes on, in another night if need be.
+/// Unfinished work that began with probe questions. If it is interrupted, it continues, possibly in another night.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProbedPiece {
     pub(crate) step: SleepStep,
-    /// The event with the answers from before it. What the piece changed comes after it.
+    /// The event with the answers from before the work. The changes of the work come after this event.
     pub(crate) began: Seq,
     pub(crate) before: Vec<ProbeAnswer>,
-    /// How many requests were made for it.
+    /// How many requests the work made.
     pub(crate) requests: u64,
-    /// Whether it changed anything.
+    /// Whether the work changed anything.
     pub(crate) has_changed: bool,
-    /// The answers from after it, if its work is done.
+    /// The answers from after the work, if it is finished.
     pub(crate) after: Option<ProbedAfter>,
 }
 
-/// What a piece of work came to.
+/// The outcome of finished work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProbedAfter {
     pub(crate) answered: Vec<bool>,
@@ -86,7 +86,7 @@ pub(crate) struct ProbedAfter {
 }
 
 impl ProbedPiece {
-    /// Whether a change of records is one that such a piece makes.
+    /// Whether a work step of this kind makes such a change.
     pub(crate) fn may_make(step: SleepStep, change: &MemoryChange) -> bool {
         match change {
             MemoryChange::Extracted { .. } => step == SleepStep::ConsolidateMemory,
@@ -96,32 +96,32 @@ impl ProbedPiece {
     }
 }
 
-/// A night: what was done in it, and what came of it.
+/// A night: the work that was done in it, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Night {
     /// Its number, counted from 1.
     pub number: u64,
-    /// When it fell asleep first.
+    /// When the assistant first fell asleep in it.
     pub began: Timestamp,
-    /// When it fell asleep last.
+    /// When the assistant last fell asleep in it.
     pub asleep_since: Timestamp,
-    /// When it wakes, or was to wake.
+    /// When the assistant wakes, or was to wake.
     pub until: Timestamp,
-    /// Who decided that it sleeps.
+    /// Who decided that the assistant sleeps.
     pub author: Author,
-    /// Why, if that was said.
+    /// The reason, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<GoalNote>,
-    /// The work that was begun, in its order.
+    /// The work steps that were begun, in order.
     pub steps: Vec<StepProgress>,
-    /// What came of it.
+    /// Counts of the results.
     pub came_of_it: NightCounts,
-    /// When and why it woke last, if it is awake.
+    /// When and why the assistant woke last, if it is awake.
     pub woke: Option<(Timestamp, WakeCause)>,
-    /// How many turns it had in its sleep.
+    /// How many turns the assistant had in its sleep.
     #[serde(default, skip_serializing_if = "is_none")]
     pub turns: u32,
-    /// What happened last in this night, other than in a turn under way: the next turn is known by this event.
+    /// The last event of this night outside a turn under way. It identifies the next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<(Seq, Timestamp)>,
 }
@@ -131,59 +131,59 @@ fn is_none(turns: &u32) -> bool {
     *turns == 0
 }
 
-/// How far a piece of work has come in a night.
+/// The progress of a work step in a night.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepProgress {
-    /// Which one.
+    /// The step.
     pub step: SleepStep,
-    /// In how many sleep ticks it was worked on.
+    /// How many sleep ticks worked on it.
     pub ticks: u32,
     /// How often it failed.
     pub failures: u32,
     /// The last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<StepFailure>,
-    /// What came of it; `None` if there is more to do.
+    /// How it ended; `None` if there is more to do.
     pub end: Option<StepEnd>,
     /// When it was worked on last.
     pub at: Timestamp,
 }
 
-/// What came of a piece of work.
+/// How a work step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepEnd {
     /// It is done.
     Done,
-    /// It failed too often, and is left for another night.
+    /// It failed too often, and is left to another night.
     Skipped,
-    /// The budgets allowed no more of it.
+    /// The budgets were used up.
     OverBudget,
-    /// What it made was taken back.
+    /// Its changes were taken back.
     TakenBack(ProbeResult),
 }
 
-/// What came of a night, counted.
+/// Counts of what a night did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NightCounts {
-    /// Facts that were added.
+    /// Added facts.
     pub consolidated: u64,
-    /// Links that were made.
+    /// Added links.
     pub linked: u64,
-    /// People whose attributes were made anew.
+    /// People whose attributes were rewritten.
     pub people: u64,
-    /// Entries of the journal that a model scored.
+    /// Journal entries that a model scored.
     pub rescored: u64,
     /// Conclusions that were drawn from the journal.
     pub concluded: u64,
-    /// Entries that left the journal.
+    /// Entries removed from the journal.
     pub pruned: u64,
     /// Changes that were taken back.
     pub taken_back: u64,
-    /// How often earlier turns were shown shorter.
+    /// How often earlier turns were shortened.
     pub compacted: u64,
-    /// Replies of a model.
+    /// Replies of the model.
     pub requests: u64,
     /// Tokens of the prompts.
     pub prompt_tokens: u64,
@@ -274,7 +274,7 @@ impl Sleep {
         if it.step == SleepStep::LinkMemories {
             self.linked_through = self.linked_through.max(it.through);
         }
-        // If the memory or the log failed, it goes on where it was.
+        // If the memory or the log failed, the work continues where it was.
         let goes_on = |piece: &ProbedPiece| {
             let is_broken_off = matches!(&it.outcome, StepOutcome::Failed(why) if why.breaks_off());
             piece.step != it.step || piece.after.is_none() || is_broken_off
@@ -322,7 +322,7 @@ impl Sleep {
         let place = self.probed.iter().position(|piece| piece.step == it.step);
         match &it.stage {
             ProbeStage::Before(before) => {
-                // Asked again, because the piece was interrupted before it changed anything.
+                // The questions are asked again, because the work was interrupted before it changed anything.
                 let earlier = place.map(|place| self.probed.remove(place));
                 self.probed.push(ProbedPiece {
                     step: it.step,
@@ -350,7 +350,8 @@ impl Sleep {
         }
     }
 
-    /// Counts what belongs to the piece of work that is compared with what was before it. A change may be written after it woke.
+    /// Counts an event for the work whose recall is compared before and after. A change may be written after the
+    /// assistant woke.
     fn count_in_piece(&mut self, event: &Event) {
         let is_asleep = self.is_asleep();
         for piece in &mut self.probed {
@@ -369,7 +370,7 @@ impl Sleep {
         }
     }
 
-    /// The next turn in this night begins after this, if the turn that is over was one.
+    /// Notes the end of a turn in this night, after which the next one may begin.
     fn turn_ended(&mut self, seq: Seq, at: Timestamp) {
         let is_asleep = self.is_asleep();
         let night = self.nights.back_mut().filter(|_| is_asleep);
@@ -378,7 +379,7 @@ impl Sleep {
         }
     }
 
-    /// When the next turn in this night may begin, and the event by which it is known, if there may be one.
+    /// When the next turn in this night may begin, and the event that identifies it, if there may be one.
     pub(crate) fn next_turn(
         &self,
         settings: &SleepSettings,
@@ -389,18 +390,18 @@ impl Sleep {
         let is_left = night.turns < settings.turns && night.next_step().is_none();
         let rate = settings.tick_rate();
         let next = at.plus(rate);
-        // What is further away than any pause is from before somebody set the clock back.
+        // A moment further away than the longest pause was computed before the clock was set back.
         let is_set_back = next.since(now) > rate.saturating_mul(MOST_PAUSES);
         is_left.then_some((if is_set_back { now } else { next }, seq))
     }
 
-    /// Whether the next turn of this trigger is one in its sleep.
+    /// Whether the next turn in its sleep has this trigger.
     pub(crate) fn calls_by(&self, trigger: Seq) -> bool {
         let last = self.tonight().and_then(|night| night.last);
         last.is_some_and(|(seq, _)| seq == trigger)
     }
 
-    /// Takes up the turn that is known by this event.
+    /// Begins the turn that this event identifies.
     pub(super) fn take(
         &mut self,
         trigger: Seq,
@@ -430,7 +431,7 @@ impl Sleep {
         }
     }
 
-    /// Counts what comes of a night.
+    /// Counts an event for the results of the night.
     fn count(&mut self, seq: Seq, event: &Event) {
         let Some(night) = self.nights.back_mut() else {
             return;
@@ -520,12 +521,12 @@ impl Sleep {
         self.linked_through
     }
 
-    /// The piece of this step that began with questions and is not over, if there is one.
+    /// The unfinished work of this step that began with probe questions, if any.
     pub(crate) fn probed_piece(&self, step: SleepStep) -> Option<&ProbedPiece> {
         self.probed.iter().find(|piece| piece.step == step)
     }
 
-    /// Whether there was a point after this event at which it could wake without losing anything.
+    /// Whether a commit point came after this event, at which it could wake without losing work.
     pub(crate) fn has_committed_since(&self, seq: Seq) -> bool {
         self.commit_point > seq
     }
@@ -539,7 +540,7 @@ fn is_about_facts(about: &Consultation) -> bool {
 }
 
 impl Night {
-    /// The work that comes next; `None` if all of it is done or skipped.
+    /// The next work step; `None` if all are done or skipped.
     #[must_use]
     pub fn next_step(&self) -> Option<SleepStep> {
         let mut steps = SLEEP_STEPS.into_iter();
@@ -550,14 +551,14 @@ impl Night {
         self.steps.iter().find(|progress| progress.step == step)
     }
 
-    /// When the next work begins: one sleep tick after the last, and later after failures.
+    /// When the next work step begins: one sleep tick after the last, and later after failures.
     pub(crate) fn next_tick(&self, rate: Duration, now: Timestamp) -> Option<Timestamp> {
         let next = self.next_step()?;
         let failures = self.progress(next).map_or(0, |it| it.failures);
         let pauses = 1_u32.checked_shl(failures).unwrap_or(MOST_PAUSES);
         let pause = rate.saturating_mul(pauses.min(MOST_PAUSES));
         let last = self.steps.last().map(|progress| progress.at.plus(pause));
-        // What is further away than any pause is from before somebody set the clock back.
+        // A moment further away than the longest pause was computed before the clock was set back.
         let longest = rate.saturating_mul(MOST_PAUSES);
         let moments = last.into_iter().chain([self.asleep_since]);
         let moments = moments.filter(|at| at.since(now) <= longest);

@@ -1,11 +1,11 @@
-//! What was spent and done over the whole life.
+//! What was spent and done since the assistant was created.
 
 use dormouse_contracts::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{AssessmentOutcome, Event, TaskAssessed};
 
-/// What has been spent, over the whole life.
+/// What was spent since the assistant was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Model calls that were answered.
@@ -52,14 +52,14 @@ impl Spent {
     }
 }
 
-/// What was done, counted over the whole life.
+/// Counts of what was done since the assistant was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Ticks that found a reason to think.
     pub ticks: u64,
-    /// Messages that ended without an answer, those that were given up included.
+    /// Messages that ended without an answer, including those that were given up.
     pub unanswered: u64,
-    /// Lines that it has kept on purpose. The lines themselves are in its memory.
+    /// Memories that it stored on purpose. The text itself is in its memory.
     pub remembered: u64,
     /// How many tokens the last prompt took.
     pub prompt_tokens: u32,

@@ -18,35 +18,35 @@ pub struct Step {
     pub left_out: u32,
     /// What was wrong with the reply, if it could not be read.
     pub parse_failed: Option<String>,
-    /// Who took it, and what could be done in it.
+    /// Who took the step, and what was possible in it.
     pub kind: StepKind,
-    /// How many tokens all of it takes in a prompt.
+    /// How many tokens the whole step takes in a prompt.
     pub tokens: u32,
-    /// How far its words are believed: like what they were made from.
+    /// The trust of its words: that of what they were made from.
     pub trust: Trust,
-    /// The lowest trust of everything that the prompt showed before it.
+    /// The lowest trust of everything that the prompt of this step showed.
     pub least_shown: Trust,
-    /// Who was party to everything that the prompt showed, other than the assistant. Nobody, if that is not known.
+    /// Who perceived everything that the prompt showed, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Who may hear its words, other than the assistant; anybody, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
-    /// What the prompt before it did not show for want of room.
+    /// What its prompt left out for lack of room.
     #[serde(default, skip_serializing_if = "Omitted::is_nothing")]
     pub omitted: Omitted,
-    /// What its words rest on, other than what called for the turn, if that was recorded.
+    /// The sources of its words, other than the trigger of the turn, if they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
 }
 
-/// Who took a step, and what could be done in it.
+/// Who took a step, and what was possible in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// The model, which could call every tool.
+    /// The model, with every tool.
     Free,
-    /// The model, which could only speak: it was its last step.
+    /// The model in its last step, in which it can only speak.
     Last,
     /// The engine, which speaks in place of an answer.
     Apology,
@@ -59,13 +59,13 @@ pub enum StepKind {
 pub struct CallState {
     /// The call.
     pub call: Call,
-    /// The outward act of this call, if there is one.
+    /// The act in the world that this call makes, if any.
     pub effect: Option<EffectState>,
     /// Its result as the model sees it, once it has one.
     pub result: Option<String>,
-    /// How it ended, once it has.
+    /// How it ended, if it has.
     pub verdict: Option<Verdict>,
-    /// The tool's category, once that is known.
+    /// The tool's category, once known.
     pub category: Option<ToolCategory>,
     /// The lowest trust of the remembered lines in its result, if it holds any.
     pub trust: Option<Trust>,
@@ -79,11 +79,11 @@ pub struct CallState {
 pub struct EffectState {
     /// Its idempotency key.
     pub key: EffectKey,
-    /// Which tool of the world.
+    /// The tool of the world.
     pub tool: ToolName,
     /// Its arguments.
     pub arguments: Arguments,
-    /// How it speaks.
+    /// How the act speaks.
     #[serde(default)]
     pub speech: ActSpeech,
     /// Who may learn what it says, other than the assistant. Nobody, if that is not known.
@@ -92,7 +92,7 @@ pub struct EffectState {
     /// Who may hear its words, other than the assistant; anybody, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
-    /// What became of it, once that is known.
+    /// Its outcome, once known.
     pub outcome: Option<Outcome>,
     /// The sequence number of the event that recorded the outcome.
     pub settled: Option<Seq>,
@@ -101,7 +101,7 @@ pub struct EffectState {
 }
 
 impl EffectState {
-    /// What it says, if it says anything.
+    /// The words that it says, if any.
     pub(crate) fn said(&self) -> Option<SpokenWords<'_>> {
         self.speech.said(&self.arguments)
     }
@@ -135,7 +135,7 @@ impl Step {
         matches!(self.kind, StepKind::Notice(_) | StepKind::Apology)
     }
 
-    /// Whether nothing but speech is possible in it.
+    /// Whether only speech is possible in it.
     pub(crate) fn only_speaks(&self) -> bool {
         matches!(self.kind, StepKind::Last | StepKind::Apology)
     }
@@ -157,7 +157,7 @@ impl Step {
         first.map(|(place, _)| place).last().filter(|_| made)
     }
 
-    /// Whether the beginning of an answer was said in it, but not the rest.
+    /// Whether only the beginning of an answer was said in it.
     pub(crate) fn has_hole(&self) -> bool {
         let mut has_begun = false;
         self.calls.iter().any(|call| {
@@ -194,12 +194,12 @@ impl CallState {
             .is_some_and(|effect| effect.key == *key)
     }
 
-    /// Whether it happened, or may have happened.
+    /// Whether the act happened or may have happened.
     pub(crate) fn may_be_made(&self) -> bool {
         self.verdict == Some(Verdict::Success) || self.is_unknown()
     }
 
-    /// Whether it may or may not have happened.
+    /// Whether it is unknown if the act happened.
     pub(crate) fn is_unknown(&self) -> bool {
         let effect = self.effect.as_ref();
         effect.is_some_and(|effect| effect.outcome == Some(Outcome::Unknown))

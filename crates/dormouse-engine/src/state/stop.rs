@@ -12,24 +12,24 @@ pub struct Stopped {
     pub at: Timestamp,
     /// Why.
     pub cause: StopCause,
-    /// What the one who stopped it gave as the reason.
+    /// The reason that whoever stopped the assistant gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether the assistant has said in its world that it is stopped.
+    /// The progress of the notice in the world that the assistant is stopped.
     #[serde(default)]
     pub notice: StopNotice,
 }
 
-/// How far the act has come that says in the world that the assistant is stopped.
+/// The progress of the act that says in the world that the assistant is stopped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopNotice {
-    /// It is not decided yet.
+    /// The act is not decided yet.
     #[default]
     Due,
-    /// It is intended, and its outcome is not known yet.
+    /// The act is intended, and its outcome is not known yet.
     Intended(StopNoticeIntended),
-    /// It was done, refused, or may have been done. It is not repeated.
+    /// The act was done, refused, or may have been done. It is not repeated.
     Over,
 }
 
@@ -64,7 +64,7 @@ impl EmergencyStop {
         }
     }
 
-    /// Whether it is on.
+    /// Whether the stop is on.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.0.is_some()

@@ -1,4 +1,4 @@
-//! Tools that gave no answers lately, and are left alone for a while.
+//! Circuit breakers for tools that gave no answers lately: such a tool is not called for a while.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,9 +12,9 @@ use crate::{
     event::{Event, Verdict},
 };
 
-/// The circuit of each tool that gave no answer lately. A look-up gave none if it took too long; an act gave none if nobody can
-/// tell what became of it, as after a panic. A refusal is an answer, and so is the failure of a look-up that panics. Circuits
-/// follow from the log, so a replay leaves the same calls out.
+/// The circuit breaker of each tool that gave no answer lately. A query gave no answer if it timed out; an act, if its
+/// outcome is unknown, as after a panic. A refusal is an answer, and so is the failure of a query that panics. Circuit
+/// breakers are computed from the log, so a replay skips the same calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ToolCircuits(BTreeMap<String, ToolCircuit>);
@@ -26,7 +26,7 @@ struct ToolCircuit {
     last: Timestamp,
 }
 
-/// Circuits count from there.
+/// Circuit breakers count time from the epoch.
 fn since_epoch(at: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(at.as_micros()).unwrap_or(0))
 }
@@ -35,13 +35,13 @@ impl ToolCircuits {
     /// Whether a call of this tool may be made at `now`.
     pub(crate) fn admits(&self, tool: &str, now: Timestamp) -> Result<(), CircuitOpen> {
         match self.0.get(tool) {
-            // Somebody set the clock back: nobody knows how long ago it failed.
+            // If the clock was set back, the time since the failure is unknown.
             Some(known) if known.last <= now => known.circuit.peek(since_epoch(now)),
             _ => Ok(()),
         }
     }
 
-    /// The tools whose circuits are not closed at `now`, and for how long no call is made.
+    /// The tools whose circuit breakers are not closed at `now`, and how long no call is made.
     pub fn open(&self, now: Timestamp) -> impl Iterator<Item = (&str, Option<Duration>)> {
         let known = self.0.iter().filter(move |(_, known)| known.last <= now);
         known.filter_map(move |(tool, known)| {
@@ -86,7 +86,7 @@ impl ToolCircuits {
                     self.record(tool, health, at, breaker);
                 }
             }
-            // The tools or their breakers are others, or somebody has seen to what was wrong.
+            // The tools or their breakers changed, or somebody fixed the problem.
             Event::Configured(_) | Event::EmergencyStopCleared(_) | Event::HistoryReset(_) => {
                 self.0.clear();
             }
@@ -111,7 +111,7 @@ impl ToolCircuits {
                 last: at,
             });
         known.last = at;
-        // One assistant makes one call at a time, so the call that ended here is the one that is admitted.
+        // An assistant makes one call at a time, so the call that ended is the one that was admitted.
         if let Ok(ticket) = known.circuit.admit(now) {
             known.circuit.record(ticket, health, now);
         }

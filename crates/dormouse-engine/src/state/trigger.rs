@@ -1,4 +1,4 @@
-//! What calls for a turn.
+//! The triggers of turns.
 
 use dormouse_contracts::{
     AssistantTask, Audience, DueAction, EntityId, Seq, SourceKind, Timestamp, Trust, TurnTrigger,
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::{heard::Heard, promise::Promise};
 use crate::event::{GoalId, GoalNote};
 
-/// What calls for a turn: it waits for one, or is being dealt with.
+/// The trigger of a turn, before and during that turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trigger {
     /// Somebody said something, and waits for an answer.
     Message(Box<Heard>),
-    /// Something became due that nobody said, so nobody waits for an answer.
+    /// Something other than a message became due, so nobody waits for an answer.
     Occasion(Occasion),
 }
 
@@ -26,66 +26,66 @@ pub struct Occasion {
     pub seq: Seq,
     /// When it became due.
     pub at: Timestamp,
-    /// What kind of thing it is.
+    /// The kind of occasion.
     pub kind: OccasionKind,
-    /// What it is, as the model sees it.
+    /// The text that the model is shown.
     pub text: String,
-    /// How far it is believed.
+    /// Its trust.
     pub trust: Trust,
     /// How many tokens the text takes, at most.
     pub tokens: u32,
-    /// What was promised, if it is that.
+    /// The promise, for an occasion of that kind.
     #[serde(default)]
     pub promise: Option<Box<Promise>>,
-    /// The goal that is due, if it is that.
+    /// The due goal, for an occasion of that kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Box<DueGoal>>,
-    /// The task of assistants that is to be done or is over, if it is that.
+    /// The delegated task or its result, for an occasion of that kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Box<AssistantTask>>,
-    /// The name of whom it is for; empty if it is for nobody.
+    /// The name of the person it is for; empty if it is for nobody.
     #[serde(default)]
     pub name: String,
-    /// Who was party to what it is about, other than the assistant. Absent if that is not recorded, and anybody may learn what
-    /// is done about it.
+    /// Who perceived its subject, other than the assistant. If absent, it was not recorded, and everybody may learn
+    /// what is done about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
 }
 
-/// A goal whose moment has come.
+/// A due goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DueGoal {
     /// Its number.
     pub id: GoalId,
-    /// What is to be reached.
+    /// What is to be achieved.
     pub description: GoalNote,
 }
 
-/// The kinds of things that become due.
+/// The kinds of occasions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OccasionKind {
-    /// Enough has happened to think about it.
+    /// Enough has happened for a reflection.
     Reflection,
     /// A goal is due.
     GoalDue,
     /// Somebody allowed or refused an act.
     ApprovalAnswered,
-    /// A moment came at which the assistant wanted to wake.
+    /// The moment came at which the assistant asked to wake.
     Wake,
     /// Another assistant delegated a task.
     DelegatedTask,
-    /// The moment came for something that the assistant meant to do for somebody.
+    /// A promise to somebody is due.
     Promise,
     /// A task that was given to another assistant is over.
     DelegatedResult,
-    /// The work of a night is done, and the assistant thinks in its sleep.
+    /// The work of a night is done, and the assistant has a turn in its sleep.
     Sleep,
 }
 
 impl Occasion {
-    /// One that the assistant thinks about by itself. Nobody hears what comes of it.
+    /// An occasion that concerns only the assistant. Nobody hears the result.
     pub(super) fn for_itself(seq: Seq, at: Timestamp, kind: OccasionKind, text: String) -> Self {
         Self {
             seq,
@@ -132,7 +132,7 @@ impl Trigger {
         }
     }
 
-    /// The same for a model that reads no prompt, if there is data about it.
+    /// The trigger as data, for a program that reads no prompt; `None` if there is no data.
     pub(crate) fn as_data(&self) -> Option<TurnTrigger> {
         match self {
             Self::Message(heard) => Some(heard.perception.clone().into()),
@@ -151,7 +151,7 @@ impl Trigger {
         }
     }
 
-    /// What was promised to somebody, if its moment has come.
+    /// The name and the promise, for a due promise.
     pub(crate) fn promise(&self) -> Option<(&str, &Promise)> {
         match self {
             Self::Message(_) => None,
@@ -159,7 +159,7 @@ impl Trigger {
         }
     }
 
-    /// Whether it is time to look back over the journal.
+    /// Whether this is a reflection on the journal.
     pub(crate) fn is_reflection(&self) -> bool {
         matches!(self, Self::Occasion(occasion) if occasion.kind == OccasionKind::Reflection)
     }
@@ -169,12 +169,12 @@ impl Trigger {
         matches!(self, Self::Occasion(occasion) if occasion.kind == OccasionKind::Sleep)
     }
 
-    /// Whether nobody hears what is thought about it, and nobody learns what comes of it.
+    /// Whether nobody hears what the assistant says in its turn, and nobody learns the result.
     pub(crate) fn is_unheard(&self) -> bool {
         self.is_reflection() || self.is_sleep()
     }
 
-    /// The goal whose moment has come.
+    /// The goal, for a due goal.
     pub(crate) fn goal(&self) -> Option<&DueGoal> {
         match self {
             Self::Message(_) => None,
@@ -182,7 +182,7 @@ impl Trigger {
         }
     }
 
-    /// Whose message it is, or whom it is for.
+    /// The sender of the message, or the entity that the occasion is for.
     pub(crate) fn entity(&self) -> Option<&EntityId> {
         match self {
             Self::Message(heard) => heard.perception.attested.sender.id(),
@@ -190,7 +190,7 @@ impl Trigger {
         }
     }
 
-    /// What was said, or what became due.
+    /// The words of the message, or the text of the occasion.
     pub(crate) fn words(&self) -> &str {
         match self {
             Self::Message(heard) => heard.perception.words.as_claimed(),
@@ -202,7 +202,7 @@ impl Trigger {
         }
     }
 
-    /// How many tokens it takes as it is shown.
+    /// How many tokens it takes in a prompt.
     pub(crate) fn tokens(&self) -> u32 {
         match self {
             Self::Message(heard) => heard.tokens,
@@ -210,7 +210,7 @@ impl Trigger {
         }
     }
 
-    /// How far it is believed.
+    /// Its trust.
     pub(crate) fn trust(&self) -> Trust {
         match self {
             Self::Message(heard) => heard.trust,
@@ -218,7 +218,7 @@ impl Trigger {
         }
     }
 
-    /// Who is known to be party to it, other than the assistant.
+    /// Who is known to have perceived it, other than the assistant.
     pub(crate) fn known_to(&self) -> Audience {
         match (self.message(), self.promise()) {
             (Some(heard), _) => heard.known_to(),
@@ -227,8 +227,8 @@ impl Trigger {
         }
     }
 
-    /// Who hears what is said about it: the one whom it was promised; those who know the goal; anybody, if nobody waits for an
-    /// answer.
+    /// Who hears the answer: the person who was promised it, those who know the goal, or everybody if nobody waits for
+    /// an answer.
     pub(crate) fn answer_reaches(&self) -> Audience {
         match (self.message(), self.promise()) {
             (Some(heard), _) => heard.perception.attested.answer_reaches(),
@@ -237,7 +237,7 @@ impl Trigger {
         }
     }
 
-    /// Who was party to what became due, if that is recorded of it itself.
+    /// Who perceived the occasion's subject, if the occasion itself records that.
     fn audience(&self) -> Option<&Audience> {
         match self {
             Self::Message(_) => None,
@@ -248,7 +248,8 @@ impl Trigger {
         }
     }
 
-    /// Whether what is said about it is only for those who were party to it: for one other alone, or for those who know the goal.
+    /// Whether the answer is only for those who perceived the trigger: for one other person alone, or for those who
+    /// know the goal.
     pub(crate) fn is_for_one(&self) -> bool {
         let is_private = |heard: &Heard| {
             let source = &heard.perception.attested.source;

@@ -1,4 +1,4 @@
-//! One turn: what called for it, and everything done about that until it is over.
+//! One turn: its trigger, and everything that was done about it until the turn is over.
 
 mod phase;
 
@@ -30,48 +30,48 @@ pub use phase::{Phase, Wait};
 
 /// How much command output one effect collects, in bytes.
 const CAPTURE_LIMIT: usize = 8 * 1024;
-/// What follows output that was cut off.
+/// Appended to output that was cut off.
 const CUT_OFF: &str = "\n(the output goes on)\n";
 
-/// What called for it, and everything done about that. It stays open over several ticks if it must.
+/// A trigger, and everything that was done about it. A turn can stay open over several ticks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What called for it.
+    /// What the turn is about.
     pub trigger: Trigger,
-    /// Which kind of tick it is worked on in.
+    /// The kind of tick that works on it.
     #[serde(default, skip_serializing_if = "ContextType::is_of_an_event")]
     pub context: ContextType,
-    /// How its task was assessed, if it was.
+    /// The assessment of its task, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment: Option<Assessment>,
     /// How far it has come.
     pub phase: Phase,
-    /// What was looked up for it, until it is finished.
+    /// What was looked up in the memory for it. Dropped when the turn is over.
     pub recollected: Option<Recollected<RecalledLine>>,
     /// What the model did, in order.
     pub steps: Vec<Step>,
-    /// How many steps were taken in the tick that is under way.
+    /// How many steps were taken in the current tick.
     pub steps_this_tick: u32,
-    /// How many ticks it has taken since it began, or since somebody last cleared a stop. Ticks that did nothing
-    /// because the model gave no reply, and ticks that could not reach the world, do not count.
+    /// How many ticks worked on it since it began, or since somebody last cleared a stop. Ticks in which the model gave
+    /// no reply or the world could not be reached are not counted.
     pub ticks: u32,
-    /// What went wrong in it.
+    /// The failures in it.
     pub failures: TurnFailures,
-    /// How its world was reached lately.
+    /// The recent attempts to reach its world.
     pub world: WorldReach,
     /// How long its prompts may be, if one was too long.
     pub context_limit: Option<ContextLimit>,
-    /// How often in a row its prompt was made shorter.
+    /// How many times in a row its prompt was shortened.
     pub narrowings: u32,
-    /// From which step on only trusted text is shown, if a dangerous call was deferred.
+    /// The step from which only trusted text is shown, if a dangerous call was deferred.
     pub careful_from: Option<usize>,
-    /// Who else listens by now, if the world did not let something be said because of them.
+    /// Who listens in addition by now, if the world refused an act because of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widened: Option<Widened>,
-    /// Whether the memory has changed since something was looked up, so that it is looked up again before the model is asked.
+    /// Whether the memory changed after the look-up, so that it is repeated before the next model call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_outdated: bool,
-    /// How much of it prompts show, once it is over.
+    /// How much of it prompts show after it is over.
     #[serde(default, skip_serializing_if = "TurnView::is_whole")]
     pub view: TurnView,
 }
@@ -83,7 +83,7 @@ pub enum TurnView {
     /// All of it.
     #[default]
     Whole,
-    /// All but the results of its calls, each of which is one line.
+    /// All of it, with each result of a call shortened to one line.
     Masked,
     /// Nothing; it can be recalled.
     Dropped,
@@ -96,23 +96,23 @@ impl TurnView {
     }
 }
 
-/// More listen than when a turn began.
+/// The additional listeners since a turn began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Widened {
-    /// Everyone who has listened, since the message that is answered.
+    /// Everyone who has listened since the message being answered.
     pub listeners: Audience,
-    /// From which step on the steps are shown: those before it were made for fewer listeners.
+    /// The first step that is shown: earlier steps were made for fewer listeners.
     pub from: usize,
 }
 
-/// What went wrong in a turn.
+/// The failures in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnFailures {
     /// How many errors in a row it caused.
     pub errors: u32,
     /// How many model calls for it failed in a row.
     pub calls: u32,
-    /// How often the provider refused the prompt for good.
+    /// How often the provider refused the prompt permanently.
     pub refusals: u32,
     /// Whether a model call for it has failed since the last answer to anybody, in a way that it may have caused. If
     /// the next answered message is another one, this message caused the failure.
@@ -123,12 +123,12 @@ pub struct TurnFailures {
 }
 
 impl TurnFailures {
-    /// It caused an error.
+    /// Counts an error of the turn.
     fn add(&mut self) {
         self.errors = self.errors.saturating_add(1);
     }
 
-    /// The call was sent, and got no reply.
+    /// Counts a call that was sent and got no reply.
     fn no_reply(&mut self, kind: ModelErrorKind, blame: Blame, at: Timestamp) {
         self.calls = self.calls.saturating_add(1);
         self.is_suspect |= blame == Blame::ServiceOrMessage;
@@ -136,7 +136,7 @@ impl TurnFailures {
         self.since = kind.may_depend_on_the_prompt().then_some(since);
     }
 
-    /// The model replied.
+    /// Clears the failed calls, because the model replied.
     fn replied(&mut self) {
         self.calls = 0;
         self.is_suspect = false;
@@ -144,14 +144,14 @@ impl TurnFailures {
     }
 }
 
-/// How the world of a turn was reached lately.
+/// The recent attempts to reach the world of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorldReach {
-    /// How often in a row it could not be reached.
+    /// How many times in a row the world could not be reached.
     pub failures: u32,
-    /// How often during that time it could be reached, but did not answer the act.
+    /// How often during that time the world was reached but did not answer the act.
     pub silences: u32,
-    /// Why it could not be reached the last time, if it could not be.
+    /// Why the world could not be reached the last time, if so.
     pub obstacle: Option<String>,
 }
 
@@ -186,7 +186,7 @@ impl Turn {
             self.steps_this_tick = 0;
         }
         self.ticks = self.ticks.saturating_add(1);
-        // A look-up that failed is tried again.
+        // A failed look-up is repeated.
         self.recollected
             .take_if(|recollected| recollected.failure.is_some());
     }
@@ -197,7 +197,7 @@ impl Turn {
         matches!(self.phase, Phase::Working { .. } | Phase::Ending(_))
     }
 
-    /// What it waits for, between two ticks.
+    /// What it waits for between two ticks.
     #[must_use]
     pub fn wait(&self) -> Option<&Wait> {
         match &self.phase {
@@ -206,8 +206,8 @@ impl Turn {
         }
     }
 
-    /// What was looked up is looked up again. A reply whose calls are not all made yet was decided on what it showed, so that
-    /// is kept until they are, to judge what they say.
+    /// Makes the next tick look up the memory again. A reply with open calls was based on the earlier results, so these
+    /// are kept until all its calls are made, to judge what they say.
     pub(super) fn forget_recollected(&mut self) {
         if self.open_call().is_some() {
             self.is_outdated = true;
@@ -216,7 +216,7 @@ impl Turn {
         }
     }
 
-    /// No words of these records are kept of what was looked up.
+    /// Drops the words of these records from what was looked up.
     pub(super) fn forget_records(&mut self, is_gone: impl Fn(RecordId) -> bool) {
         let items = self
             .recollected
@@ -225,7 +225,7 @@ impl Turn {
         for line in items.filter(|line| is_gone(line.record)) {
             FORGOTTEN.clone_into(&mut line.text);
         }
-        // Its number of tokens stays: it is the most that the result takes.
+        // The number of tokens stays: it is an upper bound for the shortened result.
         for call in self.results_of(lists_lines) {
             let shown = call.result.as_deref();
             if let Some(without) = shown.and_then(|shown| without_records(shown, &is_gone)) {
@@ -234,14 +234,14 @@ impl Turn {
         }
     }
 
-    /// No words are kept of what was looked up about people.
+    /// Drops the words of what was looked up about people.
     pub(super) fn forget_profiles(&mut self) {
         for call in self.results_of(|tool| tool == GET_ENTITY_PROFILE) {
             call.result = Some(left_out());
         }
     }
 
-    /// No words are kept of what was looked up, in the memory or about people.
+    /// Drops the words of what was looked up in the memory or about people.
     pub(super) fn forget_looked_up(&mut self) {
         self.forget_records(|_| true);
         self.forget_profiles();
@@ -261,12 +261,12 @@ impl Turn {
         self.is_outdated = false;
     }
 
-    /// Whether the memory is asked before the model is.
+    /// Whether the memory is searched before the next model call.
     pub(crate) fn is_to_be_recollected(&self) -> bool {
         self.recollected.is_none() || self.is_outdated
     }
 
-    /// A model call failed.
+    /// Counts a failed model call.
     pub(super) fn model_failed(&mut self, failed: &ModelFailed, blame: Blame, at: Timestamp) {
         if let Some(context_limit) = failed.context_limit {
             self.context_limit = Some(context_limit);
@@ -280,7 +280,7 @@ impl Turn {
             self.failures.refusals = self.failures.refusals.saturating_add(1);
             return;
         }
-        // A tick that did nothing because the model gave no reply does not count.
+        // A tick in which the model gave no reply is not counted.
         if self.steps_this_tick == 0 {
             self.ticks = self.ticks.saturating_sub(1);
         }
@@ -289,23 +289,23 @@ impl Turn {
         }
     }
 
-    /// Another message was answered.
+    /// Notes that another message was answered.
     pub(super) fn another_was_answered(&mut self) {
         if std::mem::take(&mut self.failures.is_suspect) {
             self.failures.add();
         }
     }
 
-    /// Other messages go before it.
+    /// Lets other messages go first.
     pub(super) fn step_aside(mut self) -> Self {
         self.interrupt();
-        // Other memories may be relevant by then.
+        // Other records may be relevant when it continues.
         self.recollected = None;
         self
     }
 
-    /// Whether other messages may go before it while it waits. They may after an error that it may have caused, and while
-    /// the budgets allow no call, if no call is open.
+    /// Whether other messages may go first while it waits. They may if no call is open, after an error that this turn
+    /// may have caused, or while the budgets allow no call.
     pub(crate) fn may_step_aside(&self) -> bool {
         let after = self.wait().and_then(|wait| wait.after);
         let may = matches!(
@@ -315,7 +315,8 @@ impl Turn {
         may && self.open_call().is_none()
     }
 
-    /// The world was out of reach. However long that lasts, the ticks do not count against the message.
+    /// Notes that the world could not be reached. No matter how long that lasts, its ticks do not count against the
+    /// message.
     pub(super) fn unreached(&mut self, failed: &WorldFailed) {
         self.world.failures = self.world.failures.saturating_add(1);
         self.world.silences = self.world.silences.saturating_add(failed.silent.into());
@@ -323,21 +324,21 @@ impl Turn {
         self.ticks = self.ticks.saturating_sub(1);
     }
 
-    /// The tick is over, and a later one goes on.
+    /// Ends the tick; a later one continues the turn.
     pub(super) fn suspend(&mut self, reason: StopReason, resume_at: Timestamp) {
         if reason == StopReason::BudgetSpent && self.steps_this_tick == 0 {
-            // However long the budgets allow no call, that does not count against the message.
+            // Waiting for a budget does not count against the message, no matter how long.
             self.ticks = self.ticks.saturating_sub(1);
         }
         self.phase.wait(resume_at, Some(reason));
     }
 
-    /// The tick under way ends before its time; the next one goes on at once.
+    /// Ends the current tick early; the next one continues at once.
     pub(super) fn interrupt(&mut self) {
         self.phase.wait(Timestamp::EPOCH, None);
     }
 
-    /// The turn as it is kept when it is over.
+    /// The turn in the form in which it is kept after its end.
     pub(super) fn closed(mut self, reason: StopReason) -> Self {
         self.phase = Phase::Over(reason);
         self.recollected = None;
@@ -352,13 +353,13 @@ impl Turn {
         self.wait_no_longer();
     }
 
-    /// Whether it waits until the budgets allow a call of the model.
+    /// Whether it waits until the budgets allow a model call.
     pub(crate) fn waits_for_a_budget(&self) -> bool {
         let after = self.wait().and_then(|wait| wait.after);
         after == Some(StopReason::BudgetSpent)
     }
 
-    /// There may be other budgets now.
+    /// Stops waiting for a budget, because the budgets may have changed.
     pub(super) fn wait_for_no_budget(&mut self) {
         if self.waits_for_a_budget() {
             self.wait_no_longer();
@@ -386,15 +387,15 @@ impl Turn {
         step.within.clone_from(&replied.within);
         step.omitted.clone_from(&replied.omitted);
         step.sources.clone_from(&replied.sources);
-        // Everything that the prompt showed was known to everyone who hears the answer. What is said in public is known to
-        // more people than hear the answer, and the prompt was not made for those.
+        // Everyone who hears the answer already knew everything that the prompt showed. A public message is known to
+        // more people, but the prompt was not built for those.
         let heard_by = || {
             self.trigger
                 .known_to()
                 .intersection(&self.trigger.answer_reaches())
         };
         step.audience = (privacy == Privacy::Kept).then(heard_by);
-        // If the calls were parsed out of the text, they already hold all that the text said.
+        // If the calls were parsed from the text, they already contain all of it.
         if !replied.reply.tool_calls.is_empty() || replied.calls.is_empty() {
             step.content.clone_from(&replied.reply.content);
         }
@@ -407,15 +408,15 @@ impl Turn {
         self.steps.push(step);
     }
 
-    /// It ends without an answer; the calls that say so form a step, like a step of the model.
+    /// Notes that it ends without an answer. The calls that say so form a step, like a step of the model.
     pub(super) fn unanswered(&mut self, unanswered: &Unanswered) {
         self.phase = Phase::Ending(unanswered.cause);
         let step = Step::new(StepKind::Apology, &unanswered.calls, unanswered.tokens);
         self.take_step(step);
     }
 
-    /// Its answer takes long. The notice to its sender is a step that the model did not take, and does not count as one
-    /// of the model's.
+    /// Notes that its answer takes long. The notice to its sender is a step of the engine, and does not count as one of
+    /// the model's.
     pub(super) fn delayed(&mut self, delayed: &Delayed) {
         let kind = StepKind::Notice(delayed.cause);
         self.steps
@@ -434,7 +435,7 @@ impl Turn {
         steps.any(|step| step.kind == StepKind::Notice(cause))
     }
 
-    /// The steps that were taken in the tick that is under way, the last one first.
+    /// The steps of the current tick, the last one first.
     pub(crate) fn steps_of_this_tick(&self) -> impl Iterator<Item = &Step> {
         let steps = usize::try_from(self.steps_this_tick).unwrap_or(usize::MAX);
         self.own_steps().rev().take(steps)
@@ -445,20 +446,20 @@ impl Turn {
         self.steps.iter().filter(|step| !step.is_notice())
     }
 
-    /// The steps that a prompt shows, in order: those that the model took, without those before a dangerous call was
-    /// deferred, or that were made for fewer listeners.
+    /// The steps that a prompt shows, in order: those of the model, except steps from before a dangerous call was
+    /// deferred and steps made for fewer listeners.
     pub(crate) fn shown_steps(&self) -> impl Iterator<Item = &Step> {
         let shown = self.steps.iter().skip(self.shown_from());
         shown.filter(|step| !step.is_notice())
     }
 
-    /// From which step on a prompt shows the steps.
+    /// The first step that a prompt shows.
     pub(crate) fn shown_from(&self) -> usize {
         let widened = self.widened.as_ref().map(|widened| widened.from);
         self.careful_from.max(widened).unwrap_or(0)
     }
 
-    /// The goal that is divided in it.
+    /// The goal that this turn divides into parts, if any.
     pub(crate) fn divides(&self) -> Option<GoalId> {
         let goal = self.trigger.goal()?;
         (self.context == ContextType::GoalDecompose).then_some(goal.id)
@@ -486,7 +487,7 @@ impl Turn {
         step.tokens = step.tokens.saturating_add(answered.tokens);
         let is_notice = step.is_notice();
         if answered.verdict == Verdict::Deferred {
-            // A second call of the same kind is then judged by what is shown from here on.
+            // A second call of the same kind is judged by what is shown from this step on.
             self.careful_from = Some(steps);
         }
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
@@ -540,7 +541,7 @@ impl Turn {
         if let Some(effect) = &mut call.effect {
             effect.outcome = Some(settled.outcome.clone());
             effect.settled = Some(seq);
-            // An act for one person is heard by that person, however many listen where the message was said.
+            // An act for one person reaches only that person, no matter how many listen where the message was said.
             if let Outcome::Rejected(Rejection {
                 heard_by: Some(heard_by),
                 ..
@@ -552,7 +553,7 @@ impl Turn {
                     listeners: reached.union(heard_by),
                     from: steps,
                 });
-                // For these listeners other memories may be left out.
+                // Other records may have to be left out for these listeners.
                 self.recollected = None;
             }
         }
@@ -594,7 +595,7 @@ impl Turn {
             .find(|effect| effect.outcome.is_none())
     }
 
-    /// The outward act that was intended and not settled, if there is one.
+    /// The act in the world that was intended but not settled, if any.
     #[must_use]
     pub fn open_effect(&self) -> Option<&EffectState> {
         let calls = self.steps.last()?.calls.iter();
@@ -603,7 +604,7 @@ impl Turn {
             .find(|effect| effect.outcome.is_none())
     }
 
-    /// The tool of the outward act with this key.
+    /// The tool of the act in the world with this key.
     #[must_use]
     pub fn effect_tool(&self, key: &EffectKey) -> Option<&str> {
         let calls = self.steps.last()?.calls.iter();
@@ -613,7 +614,7 @@ impl Turn {
         Some(effect.tool.as_str())
     }
 
-    /// The first call that has no result yet, of the last step.
+    /// The first call of the last step that has no result yet.
     #[must_use]
     pub fn open_call(&self) -> Option<&CallState> {
         self.steps
@@ -623,13 +624,13 @@ impl Turn {
             .find(|call| call.result.is_none())
     }
 
-    /// The place in the log of what called for this turn.
+    /// The place of the trigger in the log.
     #[must_use]
     pub fn trigger_seq(&self) -> Seq {
         self.trigger.seq()
     }
 
-    /// The last event of it that it knows: the last act, or what called for it.
+    /// The last event of this turn that is known: its last act, or its trigger.
     #[must_use]
     pub fn last_seq(&self) -> Seq {
         let calls = self.steps.iter().flat_map(|step| &step.calls);
@@ -643,8 +644,8 @@ impl Turn {
         self.trigger.message()
     }
 
-    /// Who was party to all of it, other than the assistant: to what called for it, to what the model was shown, and to
-    /// what was said.
+    /// Who perceived the whole turn, other than the assistant: the trigger, what the model was shown, and what was
+    /// said.
     pub(crate) fn known_to(&self) -> Audience {
         let steps = self.steps.iter().filter(|step| !step.is_of_the_engine());
         let audiences = steps.flat_map(|step| {

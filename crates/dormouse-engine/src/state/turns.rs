@@ -1,4 +1,4 @@
-//! What waits for a turn, and the turns that are open.
+//! The triggers that wait for a turn, and the open turns.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::{
     event::{Event, Perceived, TickEnded},
 };
 
-/// What waits for a turn, and the turns that are open.
+/// The triggers that wait for a turn, and the open turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
     waiting: VecDeque<Trigger>,
@@ -40,7 +40,7 @@ impl Turns {
         match event {
             Event::Perceived(perceived) => self.perceive(seq, at, perceived),
             Event::TickStarted(started) => {
-                // A tick for a trigger that nobody knows works on nothing.
+                // A tick for an unknown trigger works on nothing.
                 if self.take_up(started.trigger) {
                     self.on_current(|turn| turn.begin_tick(started.context));
                 }
@@ -73,14 +73,14 @@ impl Turns {
             Event::RetryRequested(_) => self.open_mut().for_each(Turn::wait_no_longer),
             Event::Configured(change) if change.settings.is_some() => {
                 self.open_mut().for_each(Turn::wait_for_no_budget);
-                // What was looked up before may not be for those who listen.
+                // Earlier look-ups may not be meant for the present listeners.
                 if privacy == Privacy::Kept {
                     self.open_mut().for_each(Turn::forget_recollected);
                 }
             }
-            // What is left out from here on may be remembered.
+            // Turns that the history leaves out from now on may be found in the memory.
             Event::Compacted(_) => self.open_mut().for_each(Turn::forget_recollected),
-            // What a call of the turn itself notes is in its steps.
+            // A change by a call of the turn itself is in its steps.
             Event::EntityChanged(changed) if !changed.is_by_call() => {
                 self.open_mut().for_each(|turn| {
                     turn.forget_recollected();
@@ -142,7 +142,7 @@ impl Turns {
         None
     }
 
-    /// No words are kept of what was looked up.
+    /// Drops the words of what was looked up.
     pub(super) fn forget_looked_up(&mut self) {
         self.open_mut().for_each(Turn::forget_looked_up);
     }
@@ -167,18 +167,18 @@ impl Turns {
         }
     }
 
-    /// Something became due.
+    /// Adds an occasion that became due.
     pub(super) fn wait_for(&mut self, occasion: Occasion) {
         self.waiting.push_back(Trigger::Occasion(occasion));
     }
 
-    /// Nobody needs a turn for this any more, if none has begun.
+    /// Removes a waiting trigger that no longer needs a turn.
     pub(super) fn drop_waiting(&mut self, trigger: Seq) {
         self.waiting.retain(|waiting| waiting.seq() != trigger);
     }
 
-    /// Starts a turn for this trigger, or continues the turn that it has; the turn that was under way steps aside.
-    /// Returns whether there is such a trigger.
+    /// Starts or continues the turn for this trigger; the turn under way steps aside. Returns whether there is such a
+    /// trigger.
     fn take_up(&mut self, trigger: Seq) -> bool {
         let is_it = |turn: &Turn| turn.trigger.seq() == trigger;
         if self.current.as_ref().is_some_and(is_it) {
@@ -225,23 +225,23 @@ impl Turns {
         self.current.iter_mut().chain(&mut self.aside)
     }
 
-    /// What waits for its turn, oldest first.
+    /// The triggers that wait for a turn, oldest first.
     pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Trigger> {
         self.waiting.iter()
     }
 
-    /// The turn that is under way, if one is.
+    /// The turn under way, if any.
     #[must_use]
     pub fn current(&self) -> Option<&Turn> {
         self.current.as_ref()
     }
 
-    /// Turns that have failed and are taken up again, while others are dealt with.
+    /// Turns that failed and will be tried again, while others go first.
     pub fn aside(&self) -> impl ExactSizeIterator<Item = &Turn> {
         self.aside.iter()
     }
 
-    /// All turns that are begun and not over: the one under way first.
+    /// All open turns, the one under way first.
     pub fn open(&self) -> impl Iterator<Item = &Turn> {
         self.current.iter().chain(&self.aside)
     }
@@ -252,7 +252,7 @@ impl Turns {
         open.any(|it| it == trigger) || self.waiting.iter().any(|it| it.seq() == trigger)
     }
 
-    /// How many triggers are not dealt with, those that are being worked on included.
+    /// How many triggers wait or have an open turn.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting.len() + self.open().count()
@@ -264,7 +264,7 @@ impl Turns {
         self.len() == 0
     }
 
-    /// Since when the oldest trigger waits that is not dealt with.
+    /// Since when the oldest waiting or open trigger waits.
     #[must_use]
     pub fn since(&self) -> Option<Timestamp> {
         let begun = self.open().map(|turn| &turn.trigger);
@@ -329,7 +329,7 @@ mod tests {
             [Seq(1)]
         );
 
-        // The trigger of the last tick is not known, so the turn that waits keeps waiting.
+        // The trigger of the last tick is unknown, so the waiting turn keeps waiting.
         let events = [heard(1), tick(1, 1), ended(), tick(2, 7)];
         let turns = folded(&events);
         let current = turns.current().unwrap();

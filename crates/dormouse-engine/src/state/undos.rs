@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 
-/// Which change each undo is about in the end: an undo of an undo is about what that took back. Grows by one entry for each
-/// undo, which is a person's command.
+/// For each undo, the original change: an undo of an undo refers to the change that the first undo took back. Grows by
+/// one entry for each undo, which is a person's command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undos(BTreeMap<Seq, Seq>);
 
@@ -20,19 +20,18 @@ impl Undos {
         }
     }
 
-    /// The change at the beginning of a chain of undos; the event itself if it is no undo.
+    /// The change at the beginning of a chain of undos; the event itself if it is not an undo.
     pub(super) fn root(&self, event: Seq) -> Seq {
         self.0.get(&event).copied().unwrap_or(event)
     }
 
-    /// Whether a change is taken back, and that stands: each undo of an undo makes the change again.
+    /// Whether a change is currently taken back. An undo of an undo makes the change again.
     pub(crate) fn is_taken_back(&self, event: Seq) -> bool {
         let undos = self.0.values().filter(|root| **root == event);
         undos.count() % 2 == 1
     }
 
-    /// Whether an event takes back an undo, so that it brings back whatever that took out, or takes out whatever that brought
-    /// back.
+    /// Whether an event takes back an undo: then it restores what that undo removed, or removes what it restored.
     pub(super) fn takes_back_an_undo(&self, event: &Event) -> bool {
         undone(event).is_some_and(|undone| self.0.contains_key(&undone))
     }

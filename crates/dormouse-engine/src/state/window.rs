@@ -1,4 +1,4 @@
-//! What was learnt about the model's context window.
+//! The learnt limit of the model's context window.
 
 use dormouse_contracts::ModelName;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::turns::Turns;
 use crate::event::{ContextLimit, Event, Replied};
 
-/// After this many replies the configured window is tried again: the cause of one long prompt need not make others too
-/// long.
+/// After this many replies the configured window is tried again: one prompt that was too long does not mean that later
+/// ones are.
 const FORGOTTEN_AFTER: u32 = 200;
 
 /// A window that turned out to be smaller than configured.
@@ -17,7 +17,7 @@ pub struct LearntLimit {
     pub context_limit: ContextLimit,
     /// The model that answered the first prompt that was short enough.
     pub model: ModelName,
-    /// How many replies it has given since.
+    /// How many replies it has given since then.
     pub replies: u32,
 }
 
@@ -30,14 +30,14 @@ impl LearntLimit {
         }
     }
 
-    /// What is known after one more reply; `None` if another model gave it, or if the limit was learnt long ago.
+    /// The limit after one more reply; `None` if another model gave the reply, or if the limit was learnt long ago.
     fn after_reply(mut self, model: &ModelName) -> Option<Self> {
         self.replies = self.replies.saturating_add(1);
         (self.model == *model && self.replies < FORGOTTEN_AFTER).then_some(self)
     }
 }
 
-/// How long prompts may be, if that turned out to be less than the configured window allows.
+/// The limit on the length of prompts, if it turned out to be lower than the configured window allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Window(Option<LearntLimit>);
@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// A prompt was answered that had to keep to `found`, if that was just found.
+    /// Notes a reply to a prompt that had to keep to the limit `found`, if one was just found.
     fn reply(&mut self, replied: &Replied, found: Option<ContextLimit>) {
         self.0 = match found {
             Some(context_limit) => {

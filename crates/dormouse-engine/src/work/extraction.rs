@@ -1,5 +1,5 @@
-//! Looking for facts in what was heard, before earlier turns are left out of prompts. The assistant writes the events of it, because only
-//! it writes into its log while it runs.
+//! Extracts facts from what was heard, before earlier turns are left out of prompts. The assistant writes the resulting
+//! events, because only it writes to its log while it runs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,10 +20,10 @@ use crate::{
     remembering::LoggedMemory,
 };
 
-/// The most requests of one look.
+/// The maximum number of requests of one extraction.
 const MOST_REQUESTS: u64 = 5;
 
-/// The log of an assistant that runs, for others: what they append, the assistant writes.
+/// The log of a running assistant, for its background work: the assistant writes what is appended here.
 pub(super) struct ActorLog {
     pub(super) log: Arc<dyn EventLog>,
     pub(super) handle: Handle,
@@ -56,7 +56,8 @@ impl LoadSnapshot for ActorLog {
     }
 }
 
-/// Who asks the model for a running assistant. What fails is not tried again at once: somebody waits, or a later sleep tick tries it.
+/// Makes model calls for a running assistant, without retries: either somebody waits, or a later sleep tick tries
+/// again.
 pub(super) fn asker(
     ports: &Ports,
     names: Vec<String>,
@@ -83,7 +84,7 @@ pub(super) fn asker(
     }
 }
 
-/// Looks for facts, with few requests. What fails is read another time: what was heard stays in the memory.
+/// Extracts facts, with few requests. After a failure the records are read another time: they stay in the memory.
 pub(crate) async fn extract_facts(
     ports: Ports,
     handle: Handle,

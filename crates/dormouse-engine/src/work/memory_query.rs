@@ -1,4 +1,4 @@
-//! The calls that look into the memory.
+//! The calls that query the memory.
 
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ use crate::{
 
 /// How many ids an error names if a name is ambiguous.
 const NAMED: usize = 5;
-/// What says that something that matches is left out.
+/// The note in a result that a match is left out.
 const LEFT_OUT: &str = "what not everybody who hears your answer was party to; whoever shared it can ask you in private";
-/// How many records are read at a time, and how often, for one look at what was said.
+/// How many records one query of what was said reads at a time, and how often.
 const PAGE: usize = 200;
 const MOST_PAGES: usize = 20;
 /// How many observations a profile lists, newest first.
@@ -40,7 +40,7 @@ pub(crate) async fn ask_memory(
     ask: MemoryQuery,
     limit: Duration,
 ) -> Done {
-    // A search of the journal goes by words if the encoder does not answer.
+    // A search of the journal uses words only if the encoder does not answer.
     let is_hint = matches!(ask, MemoryQuery::SimilarEntries { .. });
     let answer = match deadline(limit, answer(&ports, &key, ask)).await {
         Ok(Ok(answer)) => answer,
@@ -155,7 +155,7 @@ async fn answer(
     }
 }
 
-/// Whether these listeners were party to a record. Two ids of one person count as one.
+/// Whether these listeners perceived a record. Two ids of one person count as one.
 fn is_for(memory: &Memory, record: &Record, listeners: Option<&Audience>) -> bool {
     let Some(listeners) = listeners else {
         return true;
@@ -166,7 +166,7 @@ fn is_for(memory: &Memory, record: &Record, listeners: Option<&Audience>) -> boo
     })
 }
 
-/// What was said from one event to another, in order.
+/// The messages between two events, in order.
 async fn history_answer(
     memory: &Memory,
     (from, to): (Seq, Seq),
@@ -197,12 +197,12 @@ async fn history_answer(
     if let (Some(at), Value::Object(fields)) = (goes_on_at, &mut result) {
         fields.insert("goes_on_at".to_owned(), at.into());
     }
-    // Without lines there is nothing that the result could be believed less for.
+    // A result without lines has no text that could lower its trust.
     let trust = trust.or(Some(Trust::FULL));
     Ok(MemoryAnswer::Found { result, trust })
 }
 
-/// A line as the result of a call shows it.
+/// A line in the form in which the result of a call shows it.
 fn as_result(line: &RecalledLine) -> Value {
     let mut memory = json!({
         "text": line.text,
@@ -279,7 +279,7 @@ fn unreadable(error: &MemoryError) -> RecallFailure {
     RecallFailure::Memory
 }
 
-/// The result of a note, with how far it is believed.
+/// The result of a note, with its trust.
 fn with_belief(mut result: Value, belief: Option<Value>) -> Value {
     if let (Value::Object(fields), Some(Value::Object(belief))) = (&mut result, belief) {
         fields.extend(belief);
@@ -310,7 +310,7 @@ fn resolve<'a>(known: &'a Entities, who: &str) -> Result<&'a Profile, String> {
     }
 }
 
-/// Finds out whom an action waits for, and whether it may be done for this person.
+/// Finds the person that an action waits for, and whether it may be done for this person.
 fn complete(
     known: &Entities,
     profile: &Profile,
@@ -339,11 +339,11 @@ fn complete(
     }
 }
 
-/// Whether a topic may be set: the person is shown it in what is known of them.
+/// Whether a topic may be set. The person is shown it in their profile.
 fn may_be_topic(known: &Entities, profile: &Profile, basis: &Basis) -> Result<(), String> {
     let with_entity = Audience::from_iter([profile.entity_id.clone()]);
     let is_party = may_learn(known, basis.audience.as_ref(), Some(&with_entity));
-    // Also where everything may be told to everybody: the topic stays when that is changed.
+    // This also applies while nothing is kept private: the topic stays when that setting changes.
     match is_party {
         true => Ok(()),
         false => Err(format!(
@@ -353,7 +353,7 @@ fn may_be_topic(known: &Entities, profile: &Profile, basis: &Basis) -> Result<()
     }
 }
 
-/// Whether a word of a name is in a text.
+/// Whether a text contains a word of a name.
 fn names_somebody(text: &str, name: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric());
@@ -388,7 +388,7 @@ fn check(
         let mut pending = known.pending_actions(entity).into_iter();
         let is_theirs = |it: &PendingAction| may_learn(known, it.audience.as_ref(), listeners);
         let Some(pending) = pending.find(|it| it.id == *action && is_theirs(it)) else {
-            // An action that not everybody who listens may know of is answered as if there was none.
+            // An action that not all listeners may know of is treated as if it did not exist.
             let (entity, action) = (entity.clone(), *action);
             let unknown = EntityChangeError::UnknownAction { entity, action };
             return MemoryAnswer::Refused(unknown.to_string());
@@ -401,7 +401,7 @@ fn check(
         return MemoryAnswer::Refused(refusal);
     }
     if matches!(draft, Draft::EndConversation) && !known.pending_actions(entity).is_empty() {
-        // What is archived calls for no turn any more.
+        // An archived person gets no more turns.
         let why = "something is still to be done for them: complete it or withdraw it first";
         return MemoryAnswer::Refused(why.to_owned());
     }
@@ -411,7 +411,7 @@ fn check(
         .active_conversation(entity, now, stale_after)
         .is_some();
     for change in &changes {
-        // The change before this one begins its conversation.
+        // The previous change begins the conversation.
         let begins = matches!(change, EntityChange::ActionAdded { .. }) && !is_talking;
         if !begins && let Err(error) = known.check(change, now) {
             return MemoryAnswer::Refused(error.to_string());
@@ -423,7 +423,7 @@ fn check(
     }
 }
 
-/// Whether all who listen were party to what has this audience; if nothing is kept private, everybody may learn it.
+/// Whether all who listen perceived what has this audience; if nothing is kept private, everybody may learn it.
 fn may_learn(known: &Entities, audience: Option<&Audience>, listeners: Option<&Audience>) -> bool {
     let survivors = |all: &Audience| all.renamed(|id| known.survivor(id));
     listeners.is_none_or(|listeners| {
@@ -431,8 +431,8 @@ fn may_learn(known: &Entities, audience: Option<&Audience>, listeners: Option<&A
     })
 }
 
-/// What is known of somebody, for a model to read. Only what all listeners were party to; relationship and further names
-/// are for the person themselves, because they also come from what was said in private.
+/// A profile for a model to read. It contains only what all listeners perceived. Relationship and other names are shown
+/// only to the person themselves, because they also come from what was said in private.
 fn profile_answer(
     known: &Entities,
     profile: &Profile,
@@ -512,7 +512,7 @@ fn profile_answer(
     }
 }
 
-/// A part of a profile with the ids of what it was made from.
+/// A part of a profile with the ids of its sources.
 fn with_sources(mut part: Value, sources: &Sources) -> Value {
     let ids = sources.as_slice().iter().map(|origin| format!("#{origin}"));
     let ids: Vec<_> = ids.collect();

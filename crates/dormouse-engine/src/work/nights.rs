@@ -1,4 +1,4 @@
-//! One piece of the work of a night, while the assistant runs.
+//! Runs one work step of a night, while the assistant runs.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -17,19 +17,19 @@ use crate::{
     sleeping::{NightWorker, SleepStep},
 };
 
-/// What is to be done, and how.
+/// The work step, and how it is done.
 pub(crate) struct NightTask {
     pub(crate) night: u64,
     pub(crate) step: SleepStep,
-    /// What the assistant is called.
+    /// The names of the assistant.
     pub(crate) names: Vec<String>,
     /// How long a request may take.
     pub(crate) timeout: Duration,
-    /// Counts what panics.
+    /// Counts panics.
     pub(crate) panics: Arc<AtomicU64>,
 }
 
-/// Does a piece of work. Returns whether what came of it is in the log.
+/// Does a work step. Returns whether its outcome is in the log.
 pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask) -> bool {
     let panics = Arc::clone(&task.panics);
     match caught(Box::pin(work(ports, handle, task)), &panics).await {
@@ -42,7 +42,7 @@ pub(crate) async fn work_at_night(ports: Ports, handle: Handle, task: NightTask)
     }
 }
 
-/// What the work comes to; `None` if it panics, which is counted.
+/// The outcome of the work; `None` if it panics, which is counted.
 async fn caught<T>(work: impl Future<Output = T>, panics: &AtomicU64) -> Option<T> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     if done.is_err() {
@@ -53,7 +53,7 @@ async fn caught<T>(work: impl Future<Output = T>, panics: &AtomicU64) -> Option<
 }
 
 async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), String> {
-    // How many requests a piece may make is up to the worker.
+    // The worker limits the requests of a step.
     let by = asker(
         &ports,
         task.names,

@@ -1,4 +1,4 @@
-//! A model, a world or a memory that panics has failed like any other, and takes nobody with it.
+//! Turns a panic of a model, a world or a memory into an ordinary failure, so that the assistant keeps running.
 
 use std::{
     any::Any,
@@ -23,7 +23,7 @@ use crate::{
     event::{AssessmentCall, FactsBefore, RecallFailure},
 };
 
-/// Which call to the outside it was, as far as a failure of it has to say.
+/// Which call it was, as far as its failure has to report that.
 pub(crate) enum Called {
     Model(Box<Asked>, ProviderId),
     Assessment(Box<AssessmentCall>),
@@ -69,7 +69,7 @@ impl Called {
                 duration_ms: 0.0,
             },
             Self::Extraction => Done::FactsExtracted(FactsBefore::Failed),
-            // It may have been done.
+            // The act may have been done.
             Self::Act => Done::WorldFailed(WorldFailure {
                 kind: WorldErrorKind::Unanswered,
                 reason: Some(DEFECT.to_owned()),
@@ -87,7 +87,7 @@ impl Called {
     }
 }
 
-/// The call, which ends as a failure if it panics; that is counted.
+/// The call. If it panics, it ends as a failure, and the panic is counted.
 pub(crate) fn caught(
     called: Called,
     call: BoxFuture<'static, Done>,

@@ -1,4 +1,4 @@
-//! Searching the memory for a turn, before the model is asked.
+//! Searches the memory for a turn, before the model call.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, RecalledPart, Recollected},
     prompt::{Budgets, line_tokens},
 };
-/// The most records of one search, however few tokens each has.
+/// The maximum number of records of one search, even if each has few tokens.
 const MOST_RECORDS: usize = 50;
 /// How much of a remembered text is copied into the log, in characters.
 const TEXT_LIMIT: usize = 4_000;
@@ -28,20 +28,20 @@ const TEXT_LIMIT: usize = 4_000;
 #[derive(Clone, Debug)]
 pub(crate) struct RecallQuery {
     pub(crate) query: String,
-    /// Records that the prompt shows anyway, or that wait for their turn.
+    /// Records to leave out: the prompt shows them anyway, or they wait for their turn.
     pub(crate) without: Vec<Origin>,
-    /// Events after this one wait for their turn, too.
+    /// Records of events after this one are also left out: they wait for their turn.
     pub(crate) through: Seq,
     pub(crate) budgets: Budgets,
-    /// The least trust of quotations.
+    /// The minimum trust of quotations.
     pub(crate) quote_trust: Trust,
     /// Who hears the answer; `None` if everything may be told to everybody.
     pub(crate) listeners: Option<Audience>,
     pub(crate) now: Timestamp,
 }
 
-/// Searches the memory for a turn, within `limit`. Never fails: a part that could not be looked up is empty and says
-/// why.
+/// Searches the memory for a turn, within `limit`. Never fails: a part that could not be looked up is empty and
+/// contains the reason.
 pub(crate) async fn recall(
     ports: Ports,
     key: AssistantId,
@@ -137,13 +137,12 @@ async fn lines(
     let mut audience = Audience::Public;
     for found in recall.items {
         let mut line = line(&found.record);
-        // The memory may also return neighbours of a match, which the prompt may show anyway.
+        // The memory may also return neighbours of a match, which the prompt may already show.
         if ask.without.contains(&line.record) || waits(&line, ask.through) {
             continue;
         }
         line.tokens = line_tokens(&line, counter);
-        // The memory counts tokens in the form in which it writes a line; here they count in the form in which the
-        // prompt shows it.
+        // The memory counts tokens in its own line format; here they are counted in the format of the prompt.
         if line.tokens <= room {
             room -= line.tokens;
             lines.push(line);
@@ -162,12 +161,12 @@ async fn lines(
     })
 }
 
-/// Whether a line came into the log after this event, so that it is not dealt with yet.
+/// Whether a line entered the log after this event, so that it still waits for its turn.
 pub(super) fn waits(line: &RecalledLine, through: Seq) -> bool {
     line.record.seq() > through
 }
 
-/// The mode of the search, as the log keeps it.
+/// The mode of the search, in the form of the log.
 pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     match mode {
         SearchMode::Words => RecallMode::Words,
@@ -181,13 +180,13 @@ pub(super) fn mode(mode: &SearchMode) -> RecallMode {
     }
 }
 
-/// How somebody said what a record quotes. What the world does not attest counts as said aloud.
+/// How the words that a record quotes were said. Without attestation by the world they count as said aloud.
 fn heard(record: &Record) -> Option<SourceKind> {
     let is_quotation = record.provenance.derivation == Derivation::Heard;
     is_quotation.then(|| record.heard_as.clone().unwrap_or(SourceKind::Say))
 }
 
-/// A record as a line of a prompt. Its tokens are not counted yet.
+/// A record as a line of a prompt, with its tokens still uncounted.
 pub(super) fn line(record: &Record) -> RecalledLine {
     RecalledLine {
         text: beginning(&record.text, TEXT_LIMIT).to_owned(),
@@ -222,18 +221,18 @@ fn orders_of(
     }
 }
 
-/// The lines of the orders, each with the record that it was made from.
+/// The lines of the standing orders, each with the record that it was made from.
 fn parts_of(block: &StandingOrders) -> Vec<RecalledPart> {
     let lines = block.text.lines().filter(|line| line.starts_with("- "));
     let parts = lines.zip(&block.shown).filter_map(|(line, order)| {
-        // Of a record that holds several orders, each has its own place behind the id.
+        // If a record contains several orders, each has an index after the id.
         let record = order.as_str().split('/').next()?.parse().ok()?;
         RecalledPart::find(&block.text, line, &Sources::from_iter([record]))
     });
     parts.collect()
 }
 
-/// The block of people, and who was party to all of it.
+/// The block of people, and who perceived all of it.
 fn entities(
     known: &Entities,
     ask: &RecallQuery,
@@ -268,7 +267,7 @@ fn believed(known: &Entities, id: &EntityId, policy: &BlockPolicy) -> Trust {
     let actions = known.pending_actions(id).into_iter();
     let trusts = shown.map(|observation| observation.trust);
     let trusts = trusts.chain(actions.map(|action| action.trust));
-    // How far a topic is believed is not kept; none is taken that is believed less.
+    // The trust of a topic is not stored; topics below this trust are never accepted.
     let topic = known.conversation(id).and_then(|it| it.topic.as_ref());
     let trusts = trusts.chain(topic.map(|_| policy.min_trust));
     trusts.fold(Trust::FULL, Trust::lowest)

@@ -1,4 +1,4 @@
-//! How far the deliveries of each world were taken in.
+//! Which deliveries of each world were already processed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,12 +11,12 @@ use tokio::sync::watch;
 pub(crate) struct TakenIn(watch::Sender<BTreeMap<WorldId, u64>>);
 
 impl TakenIn {
-    /// What an earlier process took in, as far as it is known.
+    /// Starts with the deliveries that an earlier process is known to have processed.
     pub(crate) fn new(delivered: BTreeMap<WorldId, u64>) -> Self {
         Self(watch::Sender::new(delivered))
     }
 
-    /// Notes that this delivery was taken in, after the state contains it.
+    /// Notes that this delivery was processed, once the state contains it.
     pub(crate) fn note(&self, world: WorldId, number: u64) {
         self.0.send_if_modified(|numbers| {
             let last = numbers.entry(world).or_default();
@@ -26,8 +26,8 @@ impl TakenIn {
         });
     }
 
-    /// Waits until everything up to this delivery was taken in. Says whether that happened within `limit`: a world whose
-    /// mark is wrong must not stop an assistant for ever.
+    /// Waits until everything up to this delivery was processed. Returns whether that happened within `limit`: a world
+    /// with a wrong mark must not block an assistant for ever.
     pub(crate) async fn reaches(&self, mark: &Delivery, limit: Duration) -> bool {
         let mut numbers = self.0.subscribe();
         let reached = numbers.wait_for(|numbers| {

@@ -1,4 +1,4 @@
-//! The calls to the world: an effect is done at most once, and a world that cannot be reached has refused nothing.
+//! The calls to the world. An effect is done at most once. An unreachable world does not count as a refusal.
 
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
@@ -16,9 +16,9 @@ use crate::Ports;
 /// Why the world gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorldFailure {
-    /// `NotReached` if nothing happened, or if nobody could be asked what happened.
+    /// `NotReached` if nothing happened, or if it could not be found out what happened.
     pub(crate) kind: WorldErrorKind,
-    /// What is known of the cause, for people.
+    /// The cause, for people, if known.
     pub(crate) reason: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl WorldFailure {
         self.kind == WorldErrorKind::NotReached
     }
 
-    /// The same for a call that only asked a question: nothing can have happened by it.
+    /// The failure of a query, which cannot have changed anything.
     fn of_a_question(self) -> Self {
         Self {
             kind: WorldErrorKind::NotReached,
@@ -59,26 +59,26 @@ impl fmt::Display for WorldFailure {
     }
 }
 
-/// What became of a look.
+/// The outcome of a query.
 #[derive(Debug)]
 pub(crate) enum Seen {
-    /// This was seen.
+    /// The result.
     Shown(Value),
     /// The world or the tool refused it, which is an answer.
     Refused(Rejection),
-    /// No answer came, and why.
+    /// No answer came, for this reason.
     NoAnswer(String),
 }
 
-/// How long a call may take, and how often it is tried.
+/// Time limit and number of attempts of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Patience {
-    /// One attempt.
+    /// The limit for one attempt.
     pub(crate) limit: Duration,
     pub(crate) retries: RetryPolicy,
 }
 
-/// Looks at the world.
+/// Queries the world.
 pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, patience: Patience) -> Done {
     let look = || ports.world.observe(&query);
     let seen = match try_world(&*ports.random, &patience, Repeat::Harmless, look).await {
@@ -90,7 +90,7 @@ pub(crate) async fn observe(ports: Ports, call: CallId, query: Query, patience: 
     Done::Observed { call, seen }
 }
 
-/// Carries out an effect that nobody has begun yet, and waits until its output was taken in.
+/// Carries out a new effect, and waits until its output was processed.
 pub(crate) async fn perform(
     ports: Ports,
     effect: Effect,
@@ -106,8 +106,8 @@ pub(crate) async fn perform(
     done(effect, outcome, &taken_in, patience.limit).await
 }
 
-/// Finds out what became of an effect that was left open by an earlier process, or by a tick that could not reach the
-/// world, and waits until its output was taken in.
+/// Finds out the outcome of an effect that an earlier process, or a tick that could not reach the world, left open.
+/// Waits until its output was processed.
 pub(crate) async fn ask_after(
     ports: Ports,
     effect: Effect,
@@ -118,8 +118,8 @@ pub(crate) async fn ask_after(
     done(effect, outcome, &taken_in, patience.limit).await
 }
 
-/// An effect is settled after the mark of the end of its output, so that its result holds all of it, whichever comes
-/// first: the receipt or the output.
+/// An effect is settled only after the mark at the end of its output. So its result contains all output, even if the
+/// receipt arrives first.
 async fn done(
     effect: Effect,
     outcome: Result<Outcome, WorldFailure>,
@@ -143,9 +143,9 @@ async fn done(
     Done::Settled { key, outcome }
 }
 
-/// Asks the world what became of an effect. If the world is certain that it never saw the key, the effect is carried
-/// out once more under the same key. That is safe: an effect that arrives twice is done once. If the world cannot be
-/// asked, the question stays open.
+/// Asks the world for the outcome of an effect. If the world is certain that it never saw the key, the effect is sent
+/// again with the same key. That is safe: a world does an effect that arrives twice only once. If the world cannot be
+/// asked, the outcome stays open.
 async fn find_out(
     world: &Arc<dyn World>,
     random: &dyn Random,
@@ -172,16 +172,16 @@ async fn try_perform(
     try_world(random, patience, Repeat::Unsafe, perform).await
 }
 
-/// Whether a call that was not answered may simply be made again.
+/// Whether a call without an answer may simply be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
-    /// It only asks.
+    /// It is only a query.
     Harmless,
     /// It may have been done.
     Unsafe,
 }
 
-/// Calls the world. Calls again if the call did not reach the world, or if it only asks and was not answered.
+/// Calls the world. Repeats a call that did not reach the world, or a query without an answer.
 async fn try_world<T, Call>(
     random: &dyn Random,
     patience: &Patience,

@@ -1,4 +1,4 @@
-//! Dangerous acts that a person confirms: exactly what was asked for, once, and not for ever.
+//! Dangerous acts that a person confirms: the confirmation holds for exactly this act, once, and expires.
 
 use dormouse_contracts::{EntityId, Origin, Seq, Timestamp};
 use dormouse_engine::{
@@ -75,7 +75,8 @@ fn done(home: &Home) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn an_act_that_was_confirmed_is_done_once_and_the_next_one_is_asked_for_again() {
-    // The first call of each turn is deferred: the prompt shows the turn before, whose results are of low trust.
+    // The first call of each turn is deferred, because the prompt shows the previous turn, whose results have low
+    // trust.
     let again = [bridge(), bridge(), noop()];
     let (home, life, number) = asked([bridge(), bridge()].into_iter().chain(again)).await;
     let unnamed = ApprovalAnswered {
@@ -140,7 +141,7 @@ async fn what_was_refused_or_is_too_old_is_not_done() {
     assert_eq!((done(&home), life.handle.status().approvals), (0, 0));
     life.end().await.unwrap();
 
-    // Confirmed in time, and not done in time.
+    // The act is confirmed in time, but not done in time.
     let gate = dormouse_testing::Gate::new();
     let (home, life, number) =
         asked([ScriptedTurn::after(&gate, bridge()), bridge(), noop()]).await;

@@ -84,7 +84,7 @@ async fn a_tool_is_tried_as_often_as_its_settings_say() {
     }
 }
 
-/// Fifty megabytes, in pieces that are quickly made.
+/// Fifty megabytes, in pieces that are quick to make.
 fn fifty_megabytes() -> Value {
     let piece = json!("x".repeat(1 << 20));
     Value::Array(vec![piece; 50])

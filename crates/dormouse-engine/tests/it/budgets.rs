@@ -1,4 +1,4 @@
-//! What an assistant may spend on models: never more, also with a model that always calls tools, and with kills.
+//! An assistant never exceeds its budgets, even with a model that always calls tools, and after kills.
 
 use std::{
     sync::{Arc, Mutex},
@@ -22,8 +22,8 @@ const NOTICE: &str = "whisper I have thought enough for now. I will answer as so
 /// What the provider charged, and when.
 type Charged = Arc<Mutex<Vec<(Instant, u64, u64)>>>;
 
-/// What a model does with its next request: how long its reply is, in thousandths of what it may be, and whether it ever
-/// comes.
+/// How a model answers its next request: the length of its reply, in thousandths of the maximum, and whether it ever
+/// arrives.
 #[derive(Clone, Copy, Debug)]
 struct Greed {
     prompt: u32,
@@ -41,7 +41,7 @@ fn greed() -> impl Strategy<Value = Greed> {
     })
 }
 
-/// Budgets of which each call is a large part, or so large that calls are reserved ahead.
+/// Budgets that are so small that each call is a large part of them, or so large that calls are reserved in advance.
 fn limits() -> impl Strategy<Value = BudgetLimits> {
     let one = |range| prop::option::weighted(0.6, range);
     let all = (
@@ -160,7 +160,7 @@ proptest! {
             config.limits = config.limits.with_max_iterations(10).unwrap();
             config.budgets = SpendingBudgets {
                 tokens,
-                // In the same order of magnitude as the tokens, by this price.
+                // The price makes the cost the same order of magnitude as the tokens.
                 picodollars: scaled(money, output),
                 price: Some(price),
                 ..SpendingBudgets::default()
@@ -228,7 +228,7 @@ async fn who_waits_for_a_budget_is_told_once_and_answered_when_it_is_free_again(
     };
     hear(&life, "Alice", 1).await;
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
-    // What the first reply took is far less than was reserved, so the second call is allowed. It takes all that is left.
+    // The first reply took far less than was reserved, so the second call is allowed. It takes all that is left.
     let report = BudgetStatus {
         kind: BudgetKind::Tokens,
         span: BudgetSpan::Hour,
@@ -240,7 +240,7 @@ async fn who_waits_for_a_budget_is_told_once_and_answered_when_it_is_free_again(
     home.no_protocol_was_broken();
     life.end().await.unwrap();
 
-    // Killed while it thinks: what was reserved stays spent.
+    // It is killed during a model call, so the reservation stays spent.
     let home = Home::new([ScriptedTurn::Hang, say("one"), say("two")])
         .configured(|config| config.budgets = hourly(5_500));
     life = home.wake().await;
@@ -307,12 +307,12 @@ async fn a_tick_reserves_its_calls_once_and_gives_back_what_it_did_not_take() {
         replies.map(|usage| u64::from(usage.prompt_tokens) + u64::from(usage.completion_tokens));
     assert_eq!(spent, took.sum::<u64>());
 
-    // Ten times as much as one call takes is too little to reserve ahead: a kill would cost too much of it.
+    // A budget of ten calls is too small to reserve in advance: a kill would cost too much of it.
     let home = Home::new(script()).configured(|config| config.budgets = hourly(30_000));
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(reserved(&home), [(false, false); 4]);
 
-    // Killed in the second call: what was reserved ahead stays spent.
+    // It is killed in the second call, so the advance reservation stays spent.
     let hangs = [look("north"), ScriptedTurn::Hang];
     let home = Home::new(hangs).configured(|config| config.budgets = hourly(1_000_000));
     let life = home.wake().await;

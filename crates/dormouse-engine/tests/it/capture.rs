@@ -1,4 +1,4 @@
-//! What the world prints for an effect belongs to its result, whichever comes first: the output or the receipt.
+//! What the world prints for an effect belongs to its result, whether the output or the receipt comes first.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn home() -> Home {
     ])
 }
 
-/// When the receipt of the act comes, and whether anything goes wrong meanwhile.
+/// When the receipt of the act arrives, and what goes wrong meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct Interleaving {
     /// How many of the deliveries the assistant takes in before the receipt comes.
@@ -35,7 +35,7 @@ struct Interleaving {
     batch: usize,
 }
 
-/// What a life leaves: each message with its rule and verdict, and the results of the acts.
+/// The result of a life: each message with its rule and verdict, and the results of the acts.
 #[derive(Debug, PartialEq)]
 struct Lived {
     perceived: Vec<(u64, String, String)>,
@@ -96,7 +96,7 @@ async fn live(lines: Vec<Perceive>, how: Interleaving) -> Lived {
         idle().await;
         life.crash().await;
         life = home.wake().await;
-        // The world delivers again what it does not know to be taken in.
+        // The world repeats deliveries that it does not know to be processed.
         hand_over(&life, early, how.batch).await;
     }
     gate.open();
@@ -240,7 +240,7 @@ async fn a_world_that_never_delivers_what_it_marks_delays_an_answer_and_loses_no
         output_of(&lived(&home).results[0]).as_deref(),
         Some("The Garden\n")
     );
-    // What comes too late is shown as something that happened.
+    // Output that comes too late is shown as something that happened.
     life.accept(feed[2].clone()).await;
     let state = life.handle.inspect().await.unwrap();
     let overheard: Vec<_> = state

@@ -1,4 +1,4 @@
-//! What is taken out of the memory while a message waits reaches no model any more.
+//! A record that is removed from the memory while a message waits is not shown to any model any more.
 
 use std::{
     sync::{
@@ -26,7 +26,7 @@ use crate::{
 
 const LINES: usize = 3;
 
-/// What only this line says. The last is what was noticed about Alice.
+/// A word that occurs only in this line. The last line is an observation about Alice.
 fn word(line: usize) -> String {
     format!("zebra{line}")
 }
@@ -80,7 +80,7 @@ async fn people(home: &Home, change: EntityChange) {
     decide(home, &event).await;
 }
 
-/// A memory with what is to be found, and the records of its lines.
+/// Fills the memory with lines to find, and returns their records.
 async fn remember(home: &Home) -> Vec<Origin> {
     home.wake_configured().await.end().await.unwrap();
     let mut records = Vec::new();

@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::home::{Home, in_virtual_time, minutes};
 
 const TEN_YEARS: i64 = 87_600;
-/// After so many failures of a model its message waits.
+/// The number of model failures after which a message waits.
 const FAILURES: usize = 9;
 
-/// What happens before a message comes.
+/// What happens before a message arrives.
 #[derive(Clone, Debug)]
 struct Before {
-    /// By how many hours somebody sets the clock.
+    /// By how many hours the clock is set.
     hours: i64,
     /// The program is killed after that.
     is_killed: bool,

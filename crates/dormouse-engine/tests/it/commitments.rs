@@ -1,4 +1,5 @@
-//! What it means to do for somebody once something has happened: begun once, when the world attests it, and at no cost before.
+//! What the assistant intends to do for somebody once something has happened: it begins once, when the world attests
+//! the condition, and costs nothing before.
 
 use std::sync::Arc;
 
@@ -27,7 +28,8 @@ fn id(name: &str) -> EntityId {
     EntityId::try_new(format!("player:{name}")).unwrap()
 }
 
-/// A model that keeps what it promised: it pages what is to be done to whom it is for. Asked for anything else it makes this call.
+/// A model that keeps its promises: it pages the person whom a promise is for. For any other request it makes this
+/// call.
 fn keeper(call: Value) -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         let text = shown(request);
@@ -74,7 +76,7 @@ async fn asked_by_alice(words: &str, call: Value) -> Home {
     home
 }
 
-/// What it does when these are perceived, and how often its model was asked for that.
+/// What the assistant does when it perceives these, and how many model calls that took.
 async fn then(home: &Home, perceived: impl IntoIterator<Item = Perceive>) -> (Vec<String>, usize) {
     let (done, asked) = (home.deeds().len(), home.model.requests().len());
     let life = home.wake().await;
@@ -361,7 +363,7 @@ async fn killed_at_any_write_and_with_any_clock_it_is_done_once() {
     for writes in 1..=4 {
         let call = tell_bob(&json!([{"event": "arrives", "who": "Bob"}]));
         let home = asked_by_alice(WORDS, call).await;
-        // Ten years forward, then back again and as far behind.
+        // Ten years forward, then twenty back, then ten forward.
         for hours in [87_660, -175_320, 87_660] {
             home.set_clock(hours);
             let mut crashes = 0;
@@ -403,7 +405,8 @@ async fn write(home: &Home, events: Vec<Event>) {
     home.log.append(request).await.unwrap();
 }
 
-/// One of many commitments: for whom it is, what it waits for, and what lets it come due or only looks so.
+/// One of many commitments: for whom it is, what it waits for, and which events meet the condition or only look like
+/// it.
 struct Scripted {
     number: i64,
     awaited: Option<Awaited>,
@@ -439,7 +442,7 @@ impl Scripted {
         format!("errand {}", self.number)
     }
 
-    /// The second of the 30 days at which it comes due.
+    /// The second, within the 30 days, at which it comes due.
     fn comes_at(&self, of: i64) -> i64 {
         DAY / 2 + self.number * (29 * DAY) / of
     }
@@ -459,7 +462,7 @@ impl Scripted {
         })
     }
 
-    /// What the world delivers: first what only looks like it, then what it waits for.
+    /// What the world delivers: first events that only look like the condition, then the condition.
     fn delivered(&self) -> Vec<Perceive> {
         let name = format!("S{}", self.number);
         let whom = Audience::of([id(&self.whom())]).unwrap();
@@ -504,7 +507,7 @@ impl Scripted {
                 vec![
                     emit(format!("The {bell} does not ring.")),
                     emit(format!("The chime{}x rings.", self.number)),
-                    // Whom it is for did not notice this one.
+                    // The person it is for did not perceive this one.
                     Perceive::emit(&format!("The {bell} rings.")),
                     emit(format!("The {bell} rings.")),
                 ]
@@ -552,7 +555,7 @@ async fn a_thousand_commitments_come_due_over_thirty_days_none_falsely_and_free_
     for (place, commitment) in all.iter().enumerate() {
         let at = commitment.comes_at(count);
         if at > lived_until {
-            // It is killed, and the last thing that the world delivered comes again.
+            // It is killed, and the world repeats its last delivery.
             life.crash().await;
             life = home.wake().await;
             lived_until += LIFE * DAY;

@@ -1,4 +1,4 @@
-//! A history that fills the context window: it is shown shorter, nothing of it is lost, and it can be read back.
+//! A history that fills the context window: it is shortened in prompts, nothing of it is lost, and it can be recalled.
 
 use std::collections::BTreeSet;
 use std::sync::{
@@ -49,7 +49,7 @@ fn whisper(from: &str, number: u64, words: usize) -> Perceive {
     Perceive::whisper(from, &text).number(number)
 }
 
-/// Alice talks so many times, with messages of so many words.
+/// Alice sends messages with these numbers, of this many words each.
 async fn talk(home: &Home, numbers: std::ops::Range<u64>, words: usize) {
     let life = home.wake().await;
     for number in numbers {
@@ -365,7 +365,7 @@ async fn planned_compaction_leaves_the_newest_messages_as_they_are_and_can_be_de
         (0, 0),
         "there is room now"
     );
-    // The life that ends here is decided again, with what was done while it slept.
+    // The life that ends here is replayed, with what was done while the assistant slept.
     talk(&home, 25..26, 1).await;
     assert!(last_answer(&home).contains("[SUMMARY of events"));
 }
@@ -424,7 +424,7 @@ async fn forgetting_somebody_reaches_the_summaries_of_what_they_said() {
     every_decision_is_the_same_again(&log).await;
 }
 
-/// Somebody who speaks, and how much.
+/// Who speaks, and how much.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     who: usize,
@@ -494,7 +494,7 @@ proptest! {
         prop_assert!(answered >= heard, "{} of {}", answered, heard);
         // A strict provider refuses a result without its call, and a call without its result.
         prop_assert_eq!(home.model.violations(), []);
-        // Nobody is shown anything of what is left out, and all of it is in the log.
+        // Nothing of the left-out turns is shown, and all of it is in the log.
         let left_out: Vec<Seq> = compacted(&home).iter().flat_map(|it| it.dropped.iter().flat_map(|span| span.turns.clone())).collect();
         let heard: Vec<Seq> = home.log.events(&key()).iter().filter(|stored| stored.kind == "perceived").map(|stored| stored.seq).collect();
         prop_assert!(left_out.iter().all(|turn| heard.contains(turn)));

@@ -1,4 +1,4 @@
-//! Facts and attributes that a model makes: each reply is an event, and what follows from it is one too.
+//! Facts and attributes that a model makes: each reply is an event, and so is each result of it.
 
 use std::{
     sync::{
@@ -93,8 +93,8 @@ fn asked(request: &ChatRequest) -> String {
     }
 }
 
-/// A model that makes a fact of each line it is shown, says of doubtful ones that they take the place of what was known, and
-/// finds that everybody likes tea. No two facts are worded alike.
+/// A model that makes a fact from each line it is shown, says that doubtful facts replace known ones, and finds that
+/// everybody likes tea. No two facts have the same wording.
 fn diligent(calls: &Arc<AtomicU64>) -> ScriptedModel {
     let calls = Arc::clone(calls);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -148,7 +148,7 @@ fn noticed(what: &str) -> EntityChange {
     }
 }
 
-/// A home whose memory holds five lines in two conversations, something that was noted, and five observations of Alice.
+/// A home whose memory holds five lines in two conversations, a note, and five observations of Alice.
 async fn full() -> Home {
     let home = Home::new([]);
     let mut memory = logged(&home).await;
@@ -303,7 +303,7 @@ async fn an_extraction_is_undone_as_one_event_and_is_not_made_again() {
     let by = consolidator(&home, diligent(&calls));
     let came_of_it = run(&home, &by).await.unwrap();
     let mut memory = logged(&home).await;
-    // The newest first: each left the records as the next one found them.
+    // The newest change comes first: each undo restores the state that the next one expects.
     for event in came_of_it.events.into_iter().rev() {
         let undone = MemoryChange::Undone { event };
         memory.change(undone, self::by(), "undone").await.unwrap();
@@ -373,7 +373,8 @@ async fn unreadable_replies_and_refusals_skip_a_line_after_three_failures_and_no
         assert_eq!(came_of_it.end, ConsolidationEnd::Done);
         assert_eq!(came_of_it.records, 4);
         assert_eq!(came_of_it.skipped, ["3", "alice"]);
-        // Three about the line, the first of them with another line, which is asked about again; three about Alice; two more.
+        // Three requests are about the line, the first of them with another line, which is asked about again. Three are
+        // about Alice. Two are about the rest.
         assert_eq!(model.requests().len(), 3 + 1 + 3 + 2);
         // Another run tries them again.
         let again = run(&home, &by).await.unwrap();
@@ -435,7 +436,7 @@ async fn two_logs_of_one_assistant_never_feed_one_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn what_failed_follows_from_the_log_and_a_killed_run_does_not_ask_about_it_more_often() {
-    // How often the model is asked, and what is skipped, if nothing is killed.
+    // The number of model calls, and what is skipped, without a kill.
     let home = full().await;
     let before = home.log.events(&key()).len();
     let whole = run(&home, &consolidator(&home, weatherly())).await.unwrap();
@@ -461,7 +462,7 @@ async fn what_failed_follows_from_the_log_and_a_killed_run_does_not_ask_about_it
             events,
             "killed after {killed_after}"
         );
-        // A refusal is no reply, so a request that was refused before the kill is made once more.
+        // A refusal is not a reply, so a request that was refused before the kill is made once more.
         assert!(
             model.requests().len() <= 3 + 1 + 3 + 2 + 1,
             "killed after {killed_after}"
@@ -475,7 +476,8 @@ async fn what_failed_follows_from_the_log_and_a_killed_run_does_not_ask_about_it
     }
 }
 
-/// A model that finds no fact, cannot be read where a line is from the second day, and refuses to write about Alice.
+/// A model that finds no facts, gives an unreadable reply about lines of the second day, and refuses to write about
+/// Alice.
 fn weatherly() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(|request| {
         let shown = shown(request);
@@ -530,7 +532,7 @@ async fn what_follows_from_other_settings_or_another_reply_is_found_by_deciding_
             "\"found\":[[\"3\"",
             "memory_changed",
         ),
-        // What becomes of each fact, and which facts were asked about with which records.
+        // The outcome of each fact, and which facts were judged with which records.
         (
             "memory_changed",
             "{\"old\":\"1\"}",
@@ -562,7 +564,7 @@ async fn a_reply_that_could_be_read_after_all_is_found_by_deciding_again() {
     assert_eq!(first.recorded.kind(), "consultation_failed", "{first}");
 }
 
-/// What differs first in a log in which all events of this kind have one text in place of another.
+/// The first difference in a replay of a log in which one text is replaced in all events of this kind.
 async fn first_difference(home: &Home, kind: &str, from: &str, to: &str) -> FirstDifference {
     let log = dormouse_testing::MemoryLog::new();
     for (seq, event) in (0..).zip(home.log.events(&key())) {

@@ -1,4 +1,4 @@
-//! Kinds of ticks, how far they go, and the parts of their prompts.
+//! The kinds of ticks, their limits, and the parts of their prompts.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -187,7 +187,7 @@ async fn a_preview_at_a_reply_is_the_prompt_that_the_model_replied_to() {
         assert_eq!(preview.tokens, tokens);
         assert!(part(&preview, "pending_event").unwrap().contains("ferry"));
     }
-    // At the end nothing waits, so the event is imagined.
+    // At the end nothing waits, so the preview imagines an event.
     let end = preview(&home, None, None).await;
     assert_eq!(end.of, PreviewOf::Imagined);
     let event = part(&end, "pending_event").unwrap();
@@ -260,7 +260,7 @@ async fn parts_are_switched_off_and_bounded_and_what_takes_too_much_is_left_out(
     };
     let home = Home::where_all_is_shared([say("a"), say("b")]).configured(|config| {
         config.prompt.components = BTreeMap::from([
-            // What is not shown as overheard would be remembered.
+            // Lines that are not shown as overheard would be recalled from the memory.
             ("semantic_memories".to_owned(), off.clone()),
             ("context_buffer".to_owned(), off),
             ("long".to_owned(), part_of(4_500, 3, "one two three four")),

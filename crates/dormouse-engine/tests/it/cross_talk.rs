@@ -1,4 +1,4 @@
-//! Assistants among themselves: they may talk, and end by themselves once no person says anything.
+//! Assistants that talk with each other: they stop by themselves once no person says anything.
 
 use dormouse_classify::{MessageVerdict, Rule};
 use dormouse_contracts::Perception;
@@ -39,7 +39,7 @@ struct Resident {
     home: Home,
     life: Life,
     heard: u64,
-    /// How many of its acts the others have heard.
+    /// How many of its acts were passed on to the others.
     spread: usize,
 }
 
@@ -65,7 +65,7 @@ impl Resident {
         perceive.number(self.heard).build()
     }
 
-    /// Hears something, and comes to rest.
+    /// Hears something, and is done with it.
     async fn hear(&mut self, perceive: Perceive) -> Accepted {
         let perception = self.next(perceive);
         let accepted = self.life.accept(perception).await;
@@ -81,7 +81,7 @@ impl Resident {
     }
 }
 
-/// Lets everybody hear what the others said, until nobody says anything more. Fails if that does not end.
+/// Passes what each resident says to the others, until nobody says anything more. Fails if that does not end.
 async fn let_them_talk(residents: &mut [Resident]) {
     for _ in 0..1_000 {
         let mut is_quiet = true;
@@ -129,7 +129,7 @@ proptest! {
             prop_assert!(first[0] <= 1 + most && first[1..].iter().all(|turns| *turns <= most), "{first:?}");
             prop_assert!(limit == 0 || first[1..].iter().all(|turns| *turns > 0), "{first:?}");
 
-            // Everybody there hears a person, who speaks to nobody in particular.
+            // Everybody present hears a person who speaks to nobody in particular.
             for resident in &mut residents {
                 resident.hear(Perceive::say("Alice", "How nice.")).await;
             }

@@ -1,4 +1,4 @@
-//! A life can be decided again: its log has everything that its decisions read.
+//! A life can be replayed: its log has everything that its decisions read.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn altered(value: &Value) -> Value {
     }
 }
 
-/// What a decision leads to, by kind: these fields of the log are never taken from outside.
+/// The fields that decisions produce, by kind of event. They never come from outside.
 const DECIDED: [(&str, &str); 13] = [
     ("perceived", "/tokens"),
     ("perceived", "/trust"),
@@ -100,7 +100,7 @@ async fn an_event_that_is_altered_in_one_field_is_the_first_difference() {
         let mut value: Value = serde_json::from_slice(&event.payload).unwrap();
         let place = value.pointer_mut(field).unwrap();
         *place = altered(place);
-        // The fields keep their order, as a typed event has it.
+        // The fields keep the order of a typed event.
         event.payload = value.to_string().into_bytes();
         let decoded = Event::decode(event).unwrap();
         event.payload = decoded.encode(event.at).unwrap().payload;

@@ -1,4 +1,4 @@
-//! Answers that take long: who waits is asked to, once, and loses nothing by it.
+//! Answers that take long: the sender is asked to wait once, and loses nothing.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ async fn a_world_that_does_not_take_it_costs_the_message_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(effort(24)))]
 
-    /// Killed at any moment of a long wait, nobody is asked to wait twice, and the answer comes once.
+    /// After a kill at any moment of a long wait, nobody is asked to wait twice, and the answer comes once.
     #[test]
     fn a_kill_never_asks_twice(killed_after_ms in 0_u64..40_000) {
         in_virtual_time(async {

@@ -1,4 +1,4 @@
-//! Tasks between assistants, each side by itself: the tests stand in for the host, which carries them between the logs.
+//! Tasks between assistants, each side by itself. The tests replace the host, which carries tasks between the logs.
 
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ async fn a_task_carries_its_trust_and_audience_and_the_result_is_believed_no_fur
     let status = delegation_status(&state);
     assert_eq!((status.active, status.budget, status.available), (1, 3, 2));
 
-    // The same end again, and a late other one, change nothing.
+    // The same end again, or a different late one, changes nothing.
     let end = done(&given.task.key, words("built in 1402", 0.4));
     carry(&home, &life, end.clone()).await;
     carry(&home, &life, end).await;
@@ -217,7 +217,7 @@ async fn a_delegate_does_a_task_once_with_words_or_a_call_and_tells_nobody_else(
     let TaskOutcome::Done(result) = &two.outcome else {
         panic!("{two:?}")
     };
-    // It says more than anybody said, so it is a conclusion.
+    // It says more than anybody said, so it counts as a conclusion.
     assert!(result.trust <= trust(0.6), "{result:?}");
     assert_eq!(result.audience, Some(alice()));
     assert_eq!(home.deeds(), [""; 0]);
@@ -239,7 +239,7 @@ async fn a_delegate_that_is_stopped_before_or_meanwhile_answers_emergency_stop()
     let stop = DelegationFailure::EmergencyStop;
     assert_eq!(failures(&home), [stop, stop]);
     assert_eq!(stop.code(), "emergency_stop");
-    // When it may go on, there is nothing left to do.
+    // When it may continue, nothing is left to do.
     life.handle.clear_stop("Ada").await.unwrap();
     assert_eq!(life.handle.at_rest().await, Rest::Settled);
     assert_eq!(home.model.requests().len(), 1);
@@ -259,7 +259,7 @@ async fn a_stop_ends_what_was_given_away_and_no_result_comes_through_it() {
     let state = life.handle.inspect().await.unwrap();
     assert_eq!(failures(&home), [DelegationFailure::Cancelled]);
     assert_eq!(state.delegations.open().count(), 0);
-    // Nobody was chosen, so nothing was taken.
+    // Nobody was chosen, so nothing was spent.
     let life_long = dormouse_engine::BudgetSpan::Life;
     let spent = state.ledger.spent(life_long, home.clock.now()).tokens;
     assert!(spent < given.task.tokens, "{spent}");
@@ -328,7 +328,7 @@ async fn a_result_that_does_not_come_in_time_ends_the_task_on_both_sides() {
     life.handle.inspect().await.unwrap();
     assert_eq!(codes(&home), ["timed_out"]);
     assert_eq!(failures(&home), [DelegationFailure::TimedOut]);
-    // One that comes too late to begin with costs no call.
+    // A task that arrives after its deadline costs no call.
     let late = DelegatedTask {
         expires_at: Timestamp::EPOCH,
         ..task(&home, 2, "Look")
@@ -342,7 +342,7 @@ async fn a_result_that_does_not_come_in_time_ends_the_task_on_both_sides() {
 
 #[tokio::test(start_paused = true)]
 async fn every_limit_refuses_with_its_code_and_counts_as_no_error() {
-    // Two at the same time; then as many as may follow from one message.
+    // First two tasks at the same time, then as many as may follow from one message.
     let many = |count: usize| (0..count).map(|_| delegate("look", "smith"));
     let home = Home::with(ScriptedModel::new(many(4)).then_for_ever(noop()))
         .without_a_loop_guard()
@@ -362,7 +362,7 @@ async fn every_limit_refuses_with_its_code_and_counts_as_no_error() {
     assert_eq!(state.errors.consecutive, 0);
     life.end().await.unwrap();
 
-    // Tasks that results lead to count for the message that they go back to.
+    // Tasks that follow from results count for the original message.
     let home = Home::with(ScriptedModel::looping(ScriptedTurn::calls([
         ("delegate_task", json!({"task": "look", "to": "smith"})),
         ("noop", json!({})),
@@ -389,7 +389,7 @@ async fn every_limit_refuses_with_its_code_and_counts_as_no_error() {
     );
     life.end().await.unwrap();
 
-    // Depth, and the way back.
+    // A chain of tasks, and a task back to its giver.
     let home = Home::new([
         delegate("look", "mole"),
         delegate("look", "smith"),
@@ -623,7 +623,7 @@ async fn what_a_delegate_is_shown_depends_on_the_mode_and_never_is_more_than_the
         assert!(!briefing.contains("swordfish"), "{briefing}");
         life.end().await.unwrap();
     }
-    // What it is shown is marked, and believed as far as the other one believes it.
+    // What the delegate is shown is marked, and has the trust that the giver has in it.
     let home = Home::new([note("The mill burns"), answer("The mill burns")]);
     let life = home.wake().await;
     let briefed = DelegatedTask {

@@ -28,7 +28,7 @@ fn dreams(turns: u32) -> impl FnOnce(&mut AssistantConfig) {
     }
 }
 
-/// Whether a request is for a turn in its sleep: only there it can wake.
+/// Whether a request is for a turn in its sleep: only there the tool that wakes it is offered.
 fn is_dream(request: &ChatRequest) -> bool {
     request
         .tools
@@ -36,7 +36,7 @@ fn is_dream(request: &ChatRequest) -> bool {
         .any(|tool| tool.name.as_str() == "wake_up")
 }
 
-/// A model that finds nothing to consolidate, answers everybody, and does this in its sleep, then nothing.
+/// A model that finds nothing to consolidate, answers everybody, and takes these turns in its sleep.
 fn dreaming(turns: impl IntoIterator<Item = ScriptedTurn>) -> ScriptedModel {
     let turns: Vec<_> = turns.into_iter().collect();
     let turns = Mutex::new(turns.into_iter());
@@ -194,7 +194,7 @@ async fn it_wakes_by_its_own_decision_says_why_and_stays_awake() {
     };
     assert_eq!(reason.text, "the roses need water");
     assert_eq!(ends(&home), [StopReason::TerminalTool]);
-    // Awake, it cannot wake, and is not offered to.
+    // While awake it cannot wake up, and the tool for that is not offered.
     let awake = home
         .model
         .requests()

@@ -216,7 +216,7 @@ async fn an_act_that_a_living_world_never_answers_is_unknown_in_the_end() {
 async fn a_world_that_comes_back_slowly_after_an_outage_loses_no_act() {
     let home = Home::new([say("hi")]);
     out_of_reach(&home, 10 * 4);
-    // Now it is there, and only slow.
+    // Now the world can be reached, but is slow.
     home.world.then(Behaviour::LostBeforeDoing);
     let life = home.wake().await;
     life.accept(Perceive::whisper("Alice", "hello").build())

@@ -1,4 +1,4 @@
-//! When the model fails or talks nonsense: nothing is lost, and nothing goes on for ever.
+//! When the model fails or replies with nonsense, nothing is lost, and nothing repeats for ever.
 
 use std::time::Duration;
 
@@ -322,7 +322,7 @@ async fn what_was_done_before_a_failure_is_not_done_again_after_it() {
     home.no_protocol_was_broken();
 }
 
-/// A model whose provider will not take a prompt with that word in it.
+/// A model whose provider refuses prompts with a certain word.
 fn squeamish(kind: ModelErrorKind) -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         if crate::home::shown(request).contains("POISON") {
@@ -490,7 +490,7 @@ async fn thoughts_without_end_are_not_heard_and_do_not_fill_the_log() {
     home.hear(Perceive::whisper("Alice", "hello").build()).await;
     assert_eq!(home.deeds(), ["say hi"]);
     let events = home.log.events(&key());
-    // What it is configured with holds all tools and has nothing to do with the reply.
+    // The configuration contains all tools, and has nothing to do with the reply.
     let mut others = events.iter().filter(|event| event.kind != "configured");
     assert!(others.all(|event| event.payload.len() < 1 << 14));
 }

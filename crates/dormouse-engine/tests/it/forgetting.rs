@@ -1,4 +1,4 @@
-//! Forgetting: nothing of the selection is left anywhere, and nothing else is lost.
+//! Forgetting leaves nothing of the selection anywhere, and removes nothing else.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -57,7 +57,7 @@ fn line(number: u64) -> String {
     format!("I keep {a} and {b} behind the {c} of {d}.")
 }
 
-/// A model that notes, says and observes what it was last told, word for word, and asks the memory.
+/// A model that notes, says and observes its last message word for word, and searches the memory.
 fn parrot() -> ScriptedModel {
     let calls = AtomicU64::new(0);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -110,7 +110,7 @@ fn planner() -> ScriptedModel {
     }))
 }
 
-/// A model that makes a fact of every line, and an interest of every observation.
+/// A model that makes a fact from every line, and an interest from every observation.
 fn scribe() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(|request| {
         let shown = shown(request);
@@ -134,7 +134,7 @@ struct Life {
 }
 
 impl Life {
-    /// Whose line of their own this message quotes, if it quotes one.
+    /// The number of the message that this one quotes, if any.
     fn quoted(&self, number: u64) -> Option<u64> {
         let of = |number: u64| self.heard[usize::try_from(number - 1).unwrap()].2;
         let other = 1 + u64::from(of(number)?) % number;
@@ -152,7 +152,7 @@ fn life() -> impl Strategy<Value = Life> {
         .prop_map(|(heard, has_night)| Life { heard, has_night })
 }
 
-/// Lives it. Returns who said the line of which number.
+/// Runs the life. Returns for each line number who said it.
 async fn lived(home: &Home, life: &Life) -> BTreeMap<u64, u8> {
     let said = visited(home, life, 0..life.heard.len()).await;
     if life.has_night {
@@ -201,7 +201,7 @@ async fn visited(home: &Home, life: &Life, lines: Range<usize>) -> BTreeMap<u64,
     said
 }
 
-/// The log without the selection, as a rewriting of its file gives it.
+/// The log without the selection, as rewriting its file produces it.
 pub(crate) async fn without(log: &MemoryLog, selection: Selection) -> (MemoryLog, ForgetPlan) {
     let mut people = KnownPeople::default();
     people.read(log, &key()).await.unwrap();
@@ -308,7 +308,7 @@ proptest! {
             // Nothing of it is left.
             let new_bytes = bytes(&log);
             for number in &gone {
-                // A line with a quotation has one word of its own, and what it quotes may be somebody else's.
+                // A line with a quotation has one word of its own; the quoted words may be somebody else's.
                 let own = if life.quoted(*number).is_some() { 1 } else { 4 };
                 for word in secret(*number).iter().take(own) {
                     assert!(old_bytes.contains(word), "{word} was there");
@@ -338,7 +338,7 @@ proptest! {
                 match Event::decode(stored).unwrap() {
                     Event::TickStarted(started) => is_answering = gone_events.contains(&started.trigger),
                     Event::TickEnded(_) => is_answering = false,
-                    // A note that names it as its source, or a note that was made of it.
+                    // A note that names it as its source, or that was made from it.
                     Event::Remembered(note)
                         if gone_events.contains(&note.origin.seq())
                             || answers.contains(&note.origin.seq())
@@ -353,7 +353,7 @@ proptest! {
                 }
             }
 
-            // What others said is as it was, in the log and in the memory.
+            // Other people's words are unchanged, in the log and in the memory.
             for (number, stored) in &messages {
                 let now = message(&after[usize::try_from(stored.seq.0 - 1).unwrap()]).unwrap();
                 if !gone.contains(number) && life.quoted(*number).is_none() {
@@ -365,11 +365,12 @@ proptest! {
                 let text = old.text.to_lowercase();
                 let tells = gone.iter().any(|number| secret(*number).iter().any(|word| text.contains(word)));
                 let Some(new) = new_records.get(origin) else {
-                    // A fact is not made again if its source is gone.
+                    // A fact is not rebuilt if its source is gone.
                     assert!(tells, "{old:?} is missing after {selection:?}");
                     continue;
                 };
-                // Two people who quote the same line say the same run of words: of the second it is a copy.
+                // Two people who quote the same line say the same run of words. In the second message it counts as a
+                // copy.
                 let is_quotation = text.contains("somebody told me");
                 if !tells && !is_quotation && !new.text.is_empty() {
                     let same = Record { status: old.status, links: old.links.clone(), ..new.clone() };
@@ -377,7 +378,7 @@ proptest! {
                 } else if new.text.is_empty() {
                     assert_eq!(new.status, RecordStatus::Withdrawn);
                 }
-                // Only what was made of the selection is emptied, and what was made in answering it.
+                // Only events made from the selection, or made in answering it, are emptied.
                 if new.text.is_empty() && !old.text.is_empty() {
                     let is_taken = |source: &Origin| {
                         gone_events.contains(&source.seq())
@@ -389,7 +390,7 @@ proptest! {
                     let person = id(who);
                     let is_about = what == 0
                         && (old.speaker.id() == Some(&person) || old.tags.contains(person.as_str()));
-                    // What it says after a line that is gone, with the words that this line quoted, is a copy of that line.
+                    // If it repeats words that a forgotten line quoted, after that line, this is a copy of the line.
                     let is_copy = old.speaker == Attribution::Myself
                         && gone.iter().filter_map(|number| life.quoted(*number)).any(|quoted| {
                             secret(quoted).iter().any(|word| text.contains(word))
@@ -401,7 +402,7 @@ proptest! {
                 }
             }
 
-            // It takes nothing more the second time.
+            // Forgetting the same selection again removes nothing more.
             let (twice, plan) = without(&log, selection).await;
             assert_eq!(plan.events(), 0, "{:?}", plan.examples());
             assert_eq!(&twice.events(&key())[..after.len()], &after[..]);
@@ -418,7 +419,7 @@ proptest! {
             let mut from = 0;
             for (lines, what, which) in forgotten {
                 let until = life.heard.len().min(from + lines);
-                // A visit decides everything again when it ends.
+                // The end of a visit replays all decisions.
                 visited(&home, &life, from..until).await;
                 from = until;
                 let events = home.log.events(&key());
@@ -435,7 +436,7 @@ proptest! {
                     _ => Selection::Text(secret(number)[0].clone()),
                 };
                 let (log, plan) = without(&home.log, selection).await;
-                // What takes nothing is not written.
+                // A plan that removes nothing is not written.
                 if plan.events() > 0 {
                     home.log = log;
                     home.lose_memory();
@@ -460,7 +461,7 @@ proptest! {
             let before = first.at.plus(minutes(minute));
             let messages = unreferred(&home.log, &key(), before).await.unwrap();
 
-            // What refers to a message, or to the turn that answered it, read from the log as it lies.
+            // The references to each message, or to the turn that answered it, read directly from the log.
             let (mut referred, mut trigger) = (BTreeSet::new(), None);
             let mut answers: BTreeMap<Seq, Seq> = BTreeMap::new();
             let mut acts = BTreeMap::new();
@@ -509,7 +510,7 @@ proptest! {
                 assert_eq!(messages.contains(&stored.seq), is_due, "{} of {said:?}", stored.seq);
             }
 
-            // The rewriting takes these messages and their turns, and nothing else that was said or noted.
+            // The rewriting removes these messages and their turns, and nothing else that was said or noted.
             let selection = Selection::Unreferred { before, messages: messages.clone() };
             let (log, _) = without(&home.log, selection).await;
             for (old, new) in events.iter().zip(&log.events(&key())) {
@@ -661,7 +662,7 @@ async fn one_of_thousands_is_forgotten_and_the_others_keep_what_they_heard() {
         let is_left = bytes(&log).contains(&secret(number)[0]);
         assert_eq!(is_left, !is_gone, "{number}");
     }
-    // The words of the others, and who heard them, are as they were.
+    // The words of the others, and who heard them, are unchanged.
     assert_eq!((&after[1], &after[3]), (&before[1], &before[3]));
     assert!(bytes(&log).len() < bytes(&home.log).len() + 1_000);
     again(&log).await;
@@ -689,7 +690,7 @@ async fn somebody_is_forgotten_under_every_name_and_every_id_that_was_merged() {
         reason: "one person".to_owned(),
     };
     decide(&home, &Event::EntityChanged(merged)).await;
-    // Each name that the person ever had means all of it.
+    // Each name that the person ever had selects all of the person's messages.
     for who in ["Alice", "lady alice", "Masked", "player:2"] {
         let of = person(&home.log, who).await.unwrap();
         let (log, _) = without(&home.log, Selection::Person(of)).await;

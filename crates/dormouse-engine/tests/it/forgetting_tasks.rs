@@ -141,7 +141,7 @@ async fn what_a_delegate_made_of_a_briefing_that_goes_is_taken_and_the_answer_to
     is_decided_the_same_again(&log).await;
 }
 
-/// What is due of a log at a moment goes.
+/// The log without events that are older than this moment.
 async fn aged(log: &MemoryLog, before: Timestamp) -> MemoryLog {
     let messages = unreferred(log, &key(), before).await.unwrap();
     let selection = Selection::Unreferred { before, messages };
@@ -187,7 +187,7 @@ async fn old_words_of_a_task_that_nothing_refers_to_go_on_both_sides() {
         };
         match end {
             Some(end) => carry(&home, &life, end).await,
-            // It is waited for in vain.
+            // Its result never arrives.
             None => tokio::time::sleep(minutes(11)).await,
         }
         assert_eq!(life.handle.at_rest().await, Rest::Settled);
@@ -213,7 +213,7 @@ async fn old_words_of_a_task_that_nothing_refers_to_go_on_both_sides() {
         let mut events = events.filter(|stored| stored.kind == kind);
         events.nth(which).unwrap().at
     };
-    // A task stays as long as its end is young.
+    // A task stays as long as its end is recent.
     let ended = aged(&home.log, at("delegation_ended", 0)).await;
     assert_eq!(of(&ended), [true; 7]);
     let all = aged(&home.log, home.clock.now().plus(minutes(1))).await;
@@ -234,7 +234,7 @@ async fn what_anybody_may_hear_where_nothing_is_kept_private_is_known_to_nobody_
         audience: None,
         ..words("the belfry leans", 0.9)
     };
-    // Who may learn what the last of these events calls for.
+    // The audience of the occasion that the last of these events creates.
     let audience = |events: &[Event]| {
         let mut state = state.clone();
         for event in events {

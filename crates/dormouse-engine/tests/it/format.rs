@@ -1,4 +1,4 @@
-//! Events of the first released format are read by every later one.
+//! Every later version reads events of the first released format.
 
 use dormouse_contracts::{
     Append, AppendRequest, NewEvent, ReadEvents, Seq, StoredEvent, Timestamp,
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::home::{Home, key};
 
-/// One event a line, as a life that met everything wrote them under schema 2.
+/// One event per line, as a life with every kind of event wrote them under schema 2.
 const SCHEMA_2: &str = include_str!("../fixtures/events-2.jsonl");
 
 fn stored(line: &str) -> StoredEvent {
@@ -44,7 +44,7 @@ fn every_kind_of_event_of_schema_2_is_read_and_written_the_same() {
     let (name, changed) = changed[0];
     assert_eq!(name, "limits.tick_rate");
     assert_eq!(changed.value, 9);
-    // What the configuration said, and not the change before.
+    // The value from the configuration, and not that of the previous change.
     assert_eq!(changed.before, Some(Value::from(5)));
     assert_eq!(state.counts.remembered, 2);
     assert_eq!(
@@ -68,7 +68,7 @@ fn what_a_life_is_lived_under_is_read_from_its_configured_and_woke_events() {
     }
     let woke = Some(Timestamp::from_micros(1_795_219_210_000_000));
     assert_eq!(awake_since, [woke; 3]);
-    // A log from before there was a setting was decided as if it were off.
+    // A log from before the setting existed was decided as if the setting were off.
     assert_eq!(counts_history, [false, true, true]);
     let configuration = state.configuration;
     assert_eq!(configuration.persona, "You are kind.");
@@ -85,7 +85,7 @@ fn what_a_life_is_lived_under_is_read_from_its_configured_and_woke_events() {
     );
 }
 
-/// The events that came with the memory, each with all it may hold, and with as little as it may.
+/// The events that came with the memory, each with all optional fields and with none.
 const WITH_MEMORY: [(&str, &str); 19] = [
     (
         "consulted",
@@ -192,7 +192,7 @@ pub(crate) fn checked_kinds() -> impl Iterator<Item = String> {
     SCHEMA_2.lines().map(|line| stored(line).kind).chain(later)
 }
 
-/// The events of goals, each with all it may hold, and with as little as it may.
+/// The events of goals, each with all optional fields and with none.
 const OF_GOALS: [(&str, &str); 8] = [
     (
         "goal_created",
@@ -232,7 +232,7 @@ fn the_events_of_goals_are_read_and_written_the_same() {
         .for_each(|(kind, payload)| is_written_the_same(kind, payload));
 }
 
-/// The events of what it keeps for itself, each with all it may hold, and with as little as it may.
+/// The events of notes that the assistant keeps for itself, each with all optional fields and with none.
 const OF_ITS_OWN: [(&str, &str); 14] = [
     (
         "project_created",

@@ -1,11 +1,11 @@
-//! Every kind of event that there is has a payload here or in [`format`](crate::format), as a log may hold it.
+//! Every kind of event has a payload here or in [`format`](crate::format), in the form of a log.
 
 use std::collections::BTreeSet;
 
 use crate::format;
 
-/// Events of ticks, budgets, approvals, compaction, outages and the emergency stop, each with all it may hold, and with as
-/// little as it may.
+/// Events of ticks, budgets, approvals, compaction, outages and the emergency stop, each with all optional fields and
+/// with none.
 const OF_TICKS: [(&str, &str); 29] = [
     (
         "task_assessed",
@@ -116,7 +116,7 @@ const OF_TICKS: [(&str, &str); 29] = [
     ),
 ];
 
-/// Events of tasks that assistants give to each other, each with all it may hold, and with as little as it may.
+/// Events of tasks that assistants give to each other, each with all optional fields and with none.
 const OF_TASKS: [(&str, &str); 10] = [
     (
         "task_delegated",
@@ -160,7 +160,7 @@ const OF_TASKS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Events of nights, each with all it may hold, and with as little as it may.
+/// Events of nights, each with all optional fields and with none.
 const OF_NIGHTS: [(&str, &str); 18] = [
     (
         "fell_asleep",

@@ -1,4 +1,4 @@
-//! What it means to reach: goals call for turns at their moments, and for nothing else.
+//! Goals get turns when they are due, and at no other time.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn daily(text: &str, now: Timestamp) -> GoalMoment {
     GoalMoment::of(None, Some(text.parse().unwrap()), now).unwrap()
 }
 
-/// The message or the occasion that a request is about, and how many calls were answered since.
+/// The message or occasion that a request is about, and how many calls were answered since then.
 fn now_about(request: &ChatRequest) -> (String, usize) {
     let is_trigger = |message: &Message| match message {
         Message::User { content } => content.contains(OCCASION) || content.contains("[#"),
@@ -88,7 +88,7 @@ fn now_about(request: &ChatRequest) -> (String, usize) {
     (content[begins..].to_owned(), answered.count())
 }
 
-/// Lives until nothing is to be done now, with a power cut after each `writes` writes, if that is given.
+/// Lives until nothing is left to do now, with a power cut after each `writes` writes, if given.
 async fn live_on(home: &Home, writes: Option<usize>) {
     for crashes in 0..30 {
         home.log.reopen();
@@ -116,7 +116,7 @@ fn pursuits(home: &Home) -> Vec<Pursuit> {
     pursued.collect()
 }
 
-/// A resident that does what it was asked for: it knows nothing but what the prompt shows.
+/// A resident that does what it was asked to. It knows only what the prompt shows.
 fn resident() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(|request| {
         let (now, done) = now_about(request);
@@ -206,7 +206,7 @@ async fn what_it_was_told_to_do_every_day_it_does_for_three_days_although_it_is_
     }
 }
 
-/// The log of a life, a line an event.
+/// The log of a life, one event per line.
 #[expect(
     clippy::print_stdout,
     reason = "`cargo test -- --nocapture` shows three days of a life"
@@ -481,7 +481,7 @@ async fn parts_are_shown_with_their_goal_and_the_last_one_that_is_done_completes
         "> goal 1 (#1, priority 5, open, 1 of 2 parts done, trust 1.00): give a feast",
         ">   goal 3 (#3, priority 5, open, trust 1.00): call the guests",
     ] {
-        // The last prompt of the turn shows how it stood when it began, or after.
+        // The last prompt of the turn shows the goal as it was when the turn began, or later.
         let first = home.model.requests()[2].clone();
         let first = crate::home::shown(&first);
         assert!(first.contains(line), "{line}\n{first}\n{shown}");
@@ -632,7 +632,8 @@ proptest! {
         calls in proptest::collection::vec(calls(), 1..30),
     ) {
         let (requests, open) = in_virtual_time(life_with(calls));
-        // A goal is pursued at most each ten minutes, and twenty times, or each five minutes if it comes back.
+        // A goal is pursued at most every ten minutes and at most twenty times; a recurring goal at most every five
+        // minutes.
         prop_assert!(open <= 100 && requests < 12 * 24 * 30 * 6, "{requests}");
     }
 }

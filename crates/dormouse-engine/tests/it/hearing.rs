@@ -1,4 +1,4 @@
-//! Words answer a message only if the one who asked hears them.
+//! Words answer a message only if its sender hears them.
 
 use dormouse_contracts::{Audience, Author, EntityId};
 use dormouse_engine::{EntityChanged, Event, StopReason, UnansweredCause};
@@ -30,8 +30,8 @@ fn those(names: &[&str]) -> Audience {
     Audience::of(ids).unwrap()
 }
 
-/// What is done if the model answers `message` with these calls, and how the message ends. `aloud` is who hears what is said
-/// aloud, if the world attests it.
+/// The acts that follow if the model answers `message` with these calls, and how the message ends. `aloud` lists who
+/// hears what is said aloud, if the world attests it.
 async fn ended(
     message: Perceive,
     calls: Calls,
@@ -55,12 +55,12 @@ async fn words_that_the_sender_does_not_hear_are_no_answer_and_a_notice_reaches_
     let whisper = || Perceive::whisper("Alice", "where is the key?");
     let aloud = || Perceive::addressed("Alice", "where is the key?");
     let cases = [
-        // By what the world attests.
+        // The world attests the listeners.
         (page(), vec![say()], Some(&["Bob"][..]), Some("page")),
         (whisper(), vec![say()], Some(&["Bob"]), Some("whisper")),
         (aloud(), vec![away(), say()], Some(&["Bob"]), None),
         (aloud(), vec![say()], Some(&[]), None),
-        // By how it was said.
+        // The way of speaking decides.
         (page(), vec![say()], None, Some("page")),
         (page(), vec![to("whisper", "Bob")], None, Some("page")),
         (page(), vec![to("page", "Bob")], None, Some("page")),
@@ -89,10 +89,10 @@ async fn words_that_the_sender_hears_are_an_answer_however_they_are_said() {
     let whisper = || Perceive::whisper("Alice", "where is the key?");
     let aloud = || Perceive::addressed("Alice", "where is the key?");
     let cases = [
-        // By what the world attests.
+        // The world attests the listeners.
         (page(), vec![say()], Some(&["Bob", "Alice"][..])),
         (aloud(), vec![away(), say()], Some(&["Alice"])),
-        // By how it was said.
+        // The way of speaking decides.
         (page(), vec![to("page", "alice")], None),
         (page(), vec![to("whisper", "Alice")], None),
         (page(), vec![to("page", "player:Alice")], None),
@@ -124,7 +124,7 @@ async fn an_act_that_ends_the_turn_answers_in_place_of_words_that_nobody_heard()
     assert_eq!(home.stops(), [StopReason::DangerousTool]);
 }
 
-/// Two ids of one person are that person.
+/// Both ids of a person mean that person.
 #[tokio::test(start_paused = true)]
 async fn a_sender_with_two_ids_hears_with_both() {
     for is_merged in [true, false] {

@@ -1,4 +1,4 @@
-//! Ticks: how close together they come, what their end says, and that none comes without a reason.
+//! Ticks: how close together they begin, what their end records, and that none begins without a reason.
 
 use std::sync::{
     Arc,

@@ -23,10 +23,10 @@ use dormouse_testing::{
 use dormouse_tools::{NamedToolSource, ToolRouter};
 use tokio::{task::JoinSet, time::Instant};
 
-/// A clock that goes with tokio's, which a test may pause, and that somebody may set.
+/// A clock that follows tokio's, which a test may pause; a test can also set it.
 pub(crate) struct TokioClock {
     since: Instant,
-    /// What it showed then, in microseconds.
+    /// The time that it showed at that instant, in microseconds.
     began: AtomicI64,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Home {
     pub(crate) world: FakeWorld,
     /// What its world offers.
     tools: Vec<ToolSpec>,
-    /// Tools of its own, beside those of its world.
+    /// Tools in addition to those of its world.
     own: Option<Arc<ToolRouter>>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) memory: Memory,
@@ -97,8 +97,8 @@ impl Home {
         Self::with(ScriptedModel::new(turns))
     }
 
-    /// Where everything may be told to everybody, for tests in which people overhear each other in a world that lists
-    /// nobody.
+    /// A home with privacy switched off, for tests in which people overhear each other in a world that does not list
+    /// listeners.
     pub(crate) fn where_all_is_shared(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::with_all_shared(ScriptedModel::new(turns))
     }
@@ -119,14 +119,14 @@ impl Home {
         })
     }
 
-    /// In a world where somebody who has spoken still has the word.
+    /// In a world where speech does not end a turn.
     pub(crate) fn where_speech_ends_nothing(mut self) -> Self {
         let speeches = self.tools.iter_mut().filter(|tool| tool.speech.is_some());
         speeches.for_each(|tool| tool.category = ToolCategory::SafeChain);
         self
     }
 
-    /// In a world that attests that Alice, and nobody else, hears what is said aloud, wherever that is.
+    /// In a world that attests that only Alice hears what is said aloud, in every place.
     pub(crate) fn where_alice_follows(self) -> Self {
         let alice = EntityId::try_new("player:Alice").unwrap();
         self.world.listen(Audience::of([alice]).unwrap());
@@ -173,7 +173,7 @@ impl Home {
         }
     }
 
-    /// Somebody sets the clock forward, or back.
+    /// Sets the clock forward or back.
     pub(crate) fn set_clock(&self, hours: i64) {
         let micros = hours * 3_600_000_000;
         self.clock.began.fetch_add(micros, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl Home {
 
     pub(crate) async fn wake(&self) -> Life {
         let woken = Assistant::wake(self.config.clone(), self.tools.clone(), self.ports());
-        // An assistant with its state is large, and many futures of tests wait for one.
+        // An assistant with its state is large, and the futures of many tests contain one.
         let (assistant, handle) = Box::pin(woken).await.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());
@@ -199,7 +199,7 @@ impl Home {
         Life { handle, run, log }
     }
 
-    /// Wakes it, and waits until what it lives under is in the log.
+    /// Wakes it, and waits until its configuration is in the log.
     pub(crate) async fn wake_configured(&self) -> Life {
         let life = self.wake().await;
         life.handle.inspect().await.expect("the assistant runs");
@@ -215,7 +215,7 @@ impl Home {
         rest
     }
 
-    /// What happened, without what it lived under.
+    /// The events, without those of its configuration.
     pub(crate) fn events(&self) -> Vec<Event> {
         let events = self.log.events(&key());
         let events = events.iter().map(|stored| Event::decode(stored).unwrap());
@@ -281,21 +281,22 @@ impl Life {
         self.run.join_next().await.unwrap().unwrap()
     }
 
-    /// Ends it as a power cut would: whatever is under way is dropped.
+    /// Ends it like a power cut: all work under way is dropped.
     pub(crate) async fn crash(mut self) {
         self.run.shutdown().await;
     }
 }
 
-/// However a life ends, and if it only goes out of scope: all of it is decided again, so that each test also proves that its
-/// decisions follow from its log alone.
+/// However a life ends, even by going out of scope, all its decisions are replayed. So each test also proves that
+/// decisions follow from the log alone.
 impl Drop for Life {
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;
         }
         self.run.abort_all();
-        // A memory that is made again works on threads of its own, for which a runtime that is busy with this drop has no time.
+        // Rebuilding a memory uses its own threads, which would wait for ever for a runtime that is busy with this
+        // drop.
         let decided = std::thread::scope(|scope| {
             let again = || in_real_time(every_decision_is_the_same_again(&self.log));
             scope.spawn(again).join()
@@ -306,7 +307,7 @@ impl Drop for Life {
     }
 }
 
-/// Decides the whole life again.
+/// Replays all decisions of the life.
 pub(crate) async fn every_decision_is_the_same_again(log: &MemoryLog) {
     let all = log.events(&key());
     match decide_again(log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await {
@@ -364,7 +365,7 @@ fn in_real_time<F: Future>(future: F) -> F::Output {
     runtime.block_on(future)
 }
 
-/// Runs a future to its end with a clock that goes as fast as it can, for tests that are not async functions.
+/// Runs a future to its end with a clock that skips every wait, for tests that are not async functions.
 pub(crate) fn in_virtual_time<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

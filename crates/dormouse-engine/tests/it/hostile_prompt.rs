@@ -1,4 +1,4 @@
-//! What hostile texts cannot do to a prompt: grow it past what is counted, or speak with the world's voice.
+//! Hostile texts cannot make a prompt longer than counted, or imitate lines of the world.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::home::{Home, in_virtual_time, shown};
 
-/// Ways to count that differ as much as vocabularies do.
+/// Ways to count tokens that differ as much as those of real vocabularies.
 #[derive(Clone, Copy, Debug)]
 enum Count {
     /// A quarter of the characters, as an estimate does.
@@ -22,7 +22,7 @@ enum Count {
     LinesAndWords,
     /// Four ASCII characters, or one of any other kind.
     Scripts,
-    /// A run of one character is few tokens, and so is a word.
+    /// A run of one character takes few tokens, and so does a word.
     Runs,
 }
 
@@ -56,7 +56,7 @@ fn runs(text: &str) -> usize {
     tokens
 }
 
-/// What a server would count, at least: all texts, the calls and their results, and the tools.
+/// The minimum that a server would count: all texts, the calls and their results, and the tools.
 fn real(request: &ChatRequest, counter: Count) -> u32 {
     let count = |text: &str| counter.count(text).tokens;
     let messages = request.messages.iter().map(|message| match message {
@@ -83,7 +83,7 @@ fn real(request: &ChatRequest, counter: Count) -> u32 {
     messages.sum::<u32>() + tools(&request.tools)
 }
 
-/// Lets the assistant hear all of it, and gives every prompt with how long it was said to be.
+/// Lets the assistant hear all messages, and returns every prompt with its computed length.
 async fn prompts(home: &Home, counter: Count, heard: Vec<Perception>) -> Vec<(ChatRequest, u32)> {
     let ports = Ports {
         counter: Arc::new(counter),
@@ -117,7 +117,7 @@ fn counter() -> impl Strategy<Value = Count> {
     ]
 }
 
-/// What blows prompts up, as blocks and how often each comes in a row: told briefly where a test fails.
+/// Texts that inflate prompts, as blocks with a repeat count, so that a failing test prints them briefly.
 fn written() -> impl Strategy<Value = Vec<(&'static str, usize)>> {
     let block = prop_oneof![
         Just("\n"),
@@ -189,7 +189,8 @@ proptest! {
             let real = real(&request, counter);
             prop_assert!(real <= told, "{} told, {} real", told, real);
             prop_assert!(told + 1_000 <= window, "{} of {}", told, window);
-            // An upper bound within reason: what each message, call and heard line takes besides its text.
+            // A reasonable upper bound for the tokens that each message, call and heard line takes in addition to its
+            // text.
             let parts = request.messages.len() as u32 + shown(&request).matches("\n> ").count() as u32;
             prop_assert!(told <= real + 60 * parts + 200, "{} told, {} real", told, real);
         }
@@ -209,7 +210,7 @@ proptest! {
         });
         let Some(Message::User { content }) = request.messages.last() else { panic!("the message comes last") };
         let mut content = content.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}']);
-        // Whom it has to do with stands before it, and nothing of that can pass for more than it is.
+        // The block of people comes before it, and no text in that block can imitate another block.
         prop_assert_eq!(content.next(), Some("[ACTIVE ENTITIES]"));
         let known = content.next().unwrap();
         prop_assert!(known.starts_with("Player ") && known.ends_with(" - stranger"), "{}", known);

@@ -1,4 +1,4 @@
-//! What nobody can pass for in a prompt: another person, the assistant, the server's own template.
+//! Nobody can impersonate another person, the assistant or the server's chat template in a prompt.
 
 use dormouse_contracts::{ChatRequest, EntityId, Message, Perception, Sender};
 use dormouse_engine::Accepted;
@@ -35,7 +35,7 @@ async fn headlines(home: &Home, heard: Vec<Perception>) -> Vec<String> {
     let requests = home.model.requests();
     let last = |request: &ChatRequest| {
         let shown = shown(request);
-        // Without its id, which no two messages share.
+        // Without the message's id, which is unique.
         let mut lines = shown.lines().filter_map(|line| {
             let (id, rest) = line.strip_prefix("[#")?.split_once(' ')?;
             let is_heard = id.parse::<u64>().is_ok() && rest.starts_with("whisper from ");
@@ -189,7 +189,7 @@ const TOKENS: &[&str] = &[
     "<turn|>",
 ];
 
-/// Everything in a request that is not the operator's.
+/// Everything in a request that does not come from the operator.
 fn outside(request: &ChatRequest) -> String {
     let mut request = request.clone();
     request

@@ -1,4 +1,4 @@
-//! What it writes down: entries by its tools, who learns of them, and what becomes of them.
+//! The journal: entries by tools, who learns of them, and how they change.
 
 use std::sync::{
     Arc,
@@ -111,7 +111,7 @@ async fn an_entry_is_found_by_another_wording_leaves_when_there_are_too_many_and
         (&json!(1), &json!(first))
     );
     assert!(found["why"].as_str().unwrap().contains("reach"), "{found}");
-    // Its source is recalled, and says the same.
+    // Its source is recalled instead, and says the same.
     assert_eq!(recalled(&home, "the red gate and the storm").await, [words]);
 
     let words = "I planted two pear trees by the well";
@@ -140,7 +140,7 @@ async fn an_entry_is_found_by_another_wording_leaves_when_there_are_too_many_and
         back.restore(entry, home.clock.now(), by()).is_err(),
         "it is there"
     );
-    // Without the message, the entry would have nothing to stand on.
+    // Without the message, the entry has no source left.
     let (log, _) = without(&home.log, only).await;
     let mut forgotten = home.clone();
     forgotten.log = log;
@@ -224,7 +224,10 @@ async fn what_does_not_fit_is_refused_with_a_reason_and_a_name_is_only_a_name() 
         .collect();
     assert!(errors[0].contains("blank"), "{errors:?}");
     assert!(errors[1].contains("importance"), "{errors:?}");
-    assert!(errors[2].contains("give each one by itself"), "{errors:?}");
+    assert!(
+        errors[2].contains("give each label separately"),
+        "{errors:?}"
+    );
     assert!(errors[3].contains("source_type"), "{errors:?}");
     let review = &results(&home, "review_journal")[0]["error"];
     assert!(
@@ -382,7 +385,7 @@ fn thinker(calls: &Arc<AtomicU64>) -> ScriptedModel {
     }))
 }
 
-/// Lets a model score entries and draw conclusions; what is written in the end, and how often it was asked.
+/// Lets a model score entries and draw conclusions. Returns the resulting entries, and the number of model calls.
 async fn concluded(home: &Home) -> (Vec<String>, u64) {
     let calls = Arc::new(AtomicU64::new(0));
     let by = consolidator(home, thinker(&calls));
@@ -462,7 +465,7 @@ async fn a_night_makes_facts_of_entries_marks_them_and_an_undo_takes_the_mark_aw
     let boat = "Alice keeps a boat in the harbour of Berlin";
     let new = [
         NewEntry::new(boat, SourceType::Direct),
-        // Nobody believes it far enough for a fact.
+        // Its trust is too low for a fact.
         NewEntry::new("Somebody has sold the harbour", SourceType::Environmental),
     ];
     for new in new {
@@ -555,7 +558,7 @@ async fn an_answer_is_used_again_for_the_same_listeners_until_the_journal_change
             _ => None,
         })
         .collect();
-    // At first; again; for Bob; after the change; after five minutes.
+    // The cases: the first query, a repetition, one for Bob, one after the change, and one after five minutes.
     assert_eq!(cached, [false, true, false, false, false]);
     let found = results(&home, "search_journal");
     assert_eq!(found[0]["result"], found[1]["result"]);

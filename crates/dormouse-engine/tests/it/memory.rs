@@ -1,4 +1,4 @@
-//! The memory as a projection of the log, and what a turn is given of it.
+//! The memory as a projection of the log, and what a turn looks up in it.
 
 use std::{
     collections::BTreeMap,
@@ -48,7 +48,7 @@ pub(crate) async fn contents(memory: &Memory) -> Contents {
     )
 }
 
-/// How often each event of the log is in a memory, by its place.
+/// For each event of the log, by its place, how often it is in a memory.
 async fn by_place(memory: &Memory) -> BTreeMap<u64, usize> {
     let mut places = BTreeMap::new();
     for record in memory.records(None, 10_000).await.unwrap() {
@@ -83,7 +83,7 @@ fn recollected(home: &Home) -> Vec<Recollected<RecalledLine>> {
     found.collect()
 }
 
-/// A log that answers so many events at a time.
+/// A log that returns at most this many events at a time.
 struct Paged(MemoryLog, usize);
 
 impl ReadEvents for Paged {
@@ -97,7 +97,7 @@ impl ReadEvents for Paged {
     }
 }
 
-/// A log that counts the events it answers.
+/// A log that counts the events that it returns.
 struct Counted(MemoryLog, AtomicUsize);
 
 impl ReadEvents for Counted {
@@ -252,7 +252,7 @@ async fn a_memory_of_another_log_is_refused_before_anything_is_accepted() {
     ));
 }
 
-/// A log that can be made to answer no reader.
+/// A log that can be made to leave its readers without an answer.
 #[derive(Clone)]
 struct Hanging(MemoryLog, Arc<AtomicBool>);
 
@@ -336,7 +336,7 @@ async fn a_memory_that_fails_never_stops_a_turn_and_is_asked_again_for_the_next(
     assert_eq!(failures, [Some(RecallFailure::Log), None]);
 }
 
-/// The texts of the remembered lines that stand in the log, one list for each look.
+/// The texts of the remembered lines in the log, one list for each look-up.
 fn texts_written(home: &Home) -> Vec<Vec<String>> {
     let stored = home.log.events(&key()).into_iter();
     let looks = stored.filter(|event| event.kind == "recollected");

@@ -1,4 +1,4 @@
-//! A night that is interrupted ends as one that is left alone.
+//! An interrupted night ends with the same result as an undisturbed one.
 
 use std::{
     collections::BTreeMap,
@@ -45,14 +45,14 @@ fn hours(count: u64) -> Duration {
     Duration::from_secs(3_600 * count)
 }
 
-/// What three people say where it is.
+/// Things whose places three people mention.
 const THINGS: [&str; 3] = [
     "little red boat lies in the old harbour of",
     "tall grey horse stands in the long stable of",
     "thin silver ring hides in the deep cellar of",
 ];
 
-/// A model that keeps the subject of each line, at length, and loses the one word that mattered.
+/// A model that repeats the subject of each line at length, and loses the one important word.
 fn wordy() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(|request: &ChatRequest| {
         match request.purpose {
@@ -81,7 +81,7 @@ enum Interruption {
     Message(usize),
 }
 
-/// Three people say where things are; the facts that are made of it in the night are lost.
+/// Three people say where things are; the facts that the night makes lose the places.
 async fn a_night_that_loses(interruption: Option<Interruption>) -> Home {
     let home = Home::with(wordy()).configured(|config| config.sleep = from_one_to_five());
     let life = home.wake().await;
@@ -142,7 +142,7 @@ async fn lost(home: &Home) -> (bool, Vec<u64>, Vec<u64>, bool) {
                 MemoryChange::Extracted { facts, .. } => {
                     let is_ignored =
                         |fact: &ExtractedFact| matches!(fact.decision, Decision::Ignore { .. });
-                    // Of what was not kept there is nothing to take back.
+                    // A fact that was not kept need not be taken back.
                     made.extend((!facts.iter().all(is_ignored)).then_some(stored.seq.0));
                 }
                 MemoryChange::Undone { event } => taken_back.push(event.0),
@@ -276,7 +276,7 @@ async fn evening(paid: &Arc<AtomicU64>) -> (Home, Life) {
     (home, life)
 }
 
-/// What there is in the morning, whenever it was made: records, profiles, journal, summaries and the diary.
+/// The result in the morning, without times: records, profiles, journal, summaries and the diary.
 async fn morning(home: &Home) -> (Vec<String>, String, String, Vec<String>, Diary) {
     let records = home.memory.records(None, 10_000).await.unwrap();
     let texts: BTreeMap<String, String> = records
@@ -299,7 +299,7 @@ async fn morning(home: &Home) -> (Vec<String>, String, String, Vec<String>, Diar
     (records, profiles, journal, summaries, diary)
 }
 
-/// How many nights there were, and of the last one the steps and what came of it.
+/// The number of nights, and the steps and counts of the last one.
 type Diary = (usize, Vec<(SleepStep, Option<StepEnd>, u32)>, NightCounts);
 
 /// The value without times, and with the text of each record in place of its id, which is the place of an event.
@@ -319,7 +319,7 @@ fn timeless(value: Value, texts: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// Draws places of kills. SplitMix64, begun with the number of the case.
+/// Draws the moments of kills with SplitMix64, seeded with the number of the case.
 fn drawn(seed: &mut u64, below: usize) -> usize {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -377,7 +377,7 @@ async fn a_night_killed_at_random_moments_ends_as_one_left_alone_and_pays_for_no
             sleep(Duration::from_secs(1_500)).await;
             life.crash().await;
             home.log.reopen();
-            // The memory and the snapshots follow from the log.
+            // The memory and the snapshots can be rebuilt from the log.
             match drawn(&mut seed, 4) {
                 0 => home.lose_memory(),
                 1 => home.log.lose_snapshots(),
@@ -397,7 +397,7 @@ async fn a_night_killed_at_random_moments_ends_as_one_left_alone_and_pays_for_no
     }
 }
 
-/// A home with a model that does this in the night, which has heard about a boat.
+/// A home that has heard about a boat, with a model that replies like this in the night.
 async fn about_a_boat(
     night: impl Fn(&ChatRequest) -> ScriptedTurn + Send + Sync + 'static,
 ) -> Home {
@@ -411,7 +411,7 @@ async fn about_a_boat(
     home
 }
 
-/// Lives for so many hours, and returns how far this step came in the last night.
+/// Lives for this many hours, and returns the progress of this step in the last night.
 async fn step_after(home: &Home, count: u64, step: SleepStep) -> StepProgress {
     let life = home.wake().await;
     sleep(hours(count)).await;

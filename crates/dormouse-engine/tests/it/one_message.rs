@@ -1,4 +1,4 @@
-//! One message that always fails delays nobody for long, stops nobody, and ends with a word.
+//! A message that always fails delays nobody for long, stops nobody, and ends with a notice to its sender.
 
 use std::{
     sync::{
@@ -19,14 +19,14 @@ use tokio::time;
 use crate::home::{Home, Life, in_virtual_time, minutes};
 
 const SORRY: &str = "whisper Sorry, I could not find an answer to that.";
-/// What somebody hears who waits through an outage.
+/// The notice for somebody who waits through an outage.
 const WAITING: &str = "whisper I cannot think at the moment. I will answer as soon as I can.";
 
 fn say(text: &str) -> ScriptedTurn {
     ScriptedTurn::call("say", json!({"message": text}))
 }
 
-/// Whether the message that is to be answered holds this.
+/// Whether the message to be answered contains this.
 fn asks(request: &ChatRequest, what: &str) -> bool {
     let mut users = request.messages.iter().filter_map(|message| match message {
         Message::User { content } => Some(content),
@@ -38,7 +38,7 @@ fn asks(request: &ChatRequest, what: &str) -> bool {
         .is_some_and(|content| content.contains(what))
 }
 
-/// A model that does something else with messages that hold the word POISON.
+/// A model that behaves differently for messages with the word POISON.
 fn poisoned_by(poison: impl Fn() -> ScriptedTurn + Send + Sync + 'static) -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         if asks(request, "POISON") {
@@ -257,12 +257,12 @@ async fn a_server_that_limits_the_rate_without_a_time_answers_nearly_as_often_as
         whisper(&life, "Alice", "hello", number).await;
     }
     time::sleep(minutes(3)).await;
-    // 18 were possible.
+    // At most 18 were possible.
     assert!(said(&home, "say hi") >= 12, "{}", said(&home, "say hi"));
     life.end().await.unwrap();
 }
 
-/// Those of them that a message can be the cause of where no other one is tried.
+/// The failures that a message may have caused, as long as no other message is tried.
 fn causable() -> impl Iterator<Item = Poison> {
     let of_the_server = ["unavailable", "malformed", "interrupted", "hanging"];
     let poisons = poisons().into_iter();
@@ -325,7 +325,7 @@ async fn one_message_that_opens_the_circuit_again_and_again_keeps_nobody_waiting
             time::sleep(Duration::from_secs(30)).await;
             whisper(&life, others, "hello", number).await;
             let answered = said(&home, "say hi");
-            // The wait is that of a few cooldowns of the circuit.
+            // The wait is a few cooldowns of the circuit breaker.
             assert!(
                 answered + 12 >= number as usize,
                 "{others}: {answered} of {number} were answered"
@@ -349,7 +349,7 @@ async fn messages_that_open_the_circuit_in_turn_let_the_untried_ones_go_first() 
         time::sleep(Duration::from_secs(10)).await;
         whisper(&life, "Alice", "hello", number).await;
         let answered = said(&home, "say hi");
-        // No longer than the circuit is open at a time.
+        // It takes no longer than the circuit breaker stays open at a time.
         assert!(
             answered + 8 >= number as usize,
             "{answered} of {number} were answered"
@@ -376,7 +376,7 @@ async fn a_message_alone_that_keeps_the_circuit_open_is_given_up_with_a_word_too
 #[tokio::test(start_paused = true)]
 async fn the_time_that_the_program_was_off_gives_no_message_up() {
     let morning = time::Instant::now() + minutes(600);
-    // It loads in the evening, and once more for some seconds in the morning.
+    // The server loads its model in the evening, and again for some seconds in the morning.
     let (model, _) = out_until(
         morning + Duration::from_secs(15),
         ModelErrorKind::Unavailable,
@@ -417,7 +417,7 @@ async fn the_time_that_the_program_was_off_is_no_wait_in_an_outage() {
     life.end().await.unwrap();
 }
 
-/// A model whose server fails so until then, for whatever is asked.
+/// A model whose server fails every request in this way until then.
 fn out_until(well_at: time::Instant, kind: ModelErrorKind) -> (ScriptedModel, Arc<AtomicU32>) {
     let calls = Arc::new(AtomicU32::new(0));
     let counted = calls.clone();
@@ -467,7 +467,7 @@ async fn whoever_has_waited_for_an_hour_is_told_even_if_their_message_was_not_tr
     for number in 1..=20 {
         whisper(&life, &format!("Person{number}"), "hello", number).await;
     }
-    // Each pause is five minutes at most, and messages that were not tried go first.
+    // Each pause is at most five minutes, and messages that were not tried yet go first.
     time::sleep(minutes(80)).await;
     let performed = home.world.performed().into_iter();
     let told: Vec<_> = performed
@@ -526,7 +526,7 @@ async fn of_an_outage_that_looks_like_one_message_no_more_than_that_one_is_given
     assert_eq!((said(&home, SORRY), said(&home, "say back")), (1, 5));
 }
 
-/// What the server does with whatever is asked of it, for a while.
+/// How the server behaves for a while, for every request.
 #[derive(Clone, Copy, Debug)]
 struct Weather {
     fails: Option<ModelErrorKind>,
@@ -566,7 +566,7 @@ fn sayings(people: &'static [&'static str]) -> impl Strategy<Value = Vec<Said>> 
     prop::collection::vec(one, 1..8)
 }
 
-/// A model in this weather, which besides fails for each message that holds the word POISON.
+/// A model with this server, which also fails for each message with the word POISON.
 fn in_weather(weather: &[Weather]) -> ScriptedModel {
     let mut at = time::Instant::now();
     let ends = weather.iter().map(|weather| {
@@ -588,9 +588,9 @@ fn in_weather(weather: &[Weather]) -> ScriptedModel {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(effort(48)))]
 
-    /// However servers and messages fail: each message is answered or given up with a word once the service is well and
-    /// somebody is answered by it, what waits longer than an hour is given a word, and nothing that one person says
-    /// ever stops the assistant.
+    /// For all failures of servers and messages: once the service is healthy and has answered somebody, each message is
+    /// answered or given up with a notice. A sender who waits longer than an hour gets a notice. Nothing that one
+    /// person says ever stops the assistant.
     #[test]
     fn every_message_is_answered_or_given_up_with_a_word_and_nobody_alone_stops_the_assistant(
         weather in weather(),
@@ -613,7 +613,8 @@ proptest! {
             let mut open = state.turns.open();
             prop_assert!(state.turns.waiting().len() == 0 && open.all(|turn| turn.is_delayed()));
 
-            // What still waits are messages that all fail alike. Others show whose fault that is.
+            // The remaining messages all fail in the same way. Other messages show whether these or the service cause
+            // that.
             let mut others = 0;
             while life.handle.status().waiting > 0 && others < 60 {
                 others += 1;

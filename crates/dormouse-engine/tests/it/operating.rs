@@ -69,7 +69,7 @@ fn a_change_is_decided_again_after_what_the_assistant_wrote_meanwhile_and_both_a
             (Some(last.seq), last.kind.as_str()),
             (event, "memory_changed")
         );
-        // The assistant writes behind it.
+        // The assistant writes after that.
         life.accept(
             Perceive::addressed("Alice", "is the pot blue?")
                 .number(2)

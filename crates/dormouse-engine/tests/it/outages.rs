@@ -1,4 +1,5 @@
-//! Providers that are away, or ask for a pause: nothing is lost, nobody is stormed, and it goes on by itself.
+//! Providers that are away or ask for a pause: nothing is lost, no provider is flooded with requests, and the assistant
+//! continues by itself.
 
 use std::{
     sync::{
@@ -150,7 +151,7 @@ async fn a_message_outlives_an_outage_behind_a_breaker_and_hardly_anybody_calls_
     assert!(calls < 50, "{calls} calls in three hours");
 }
 
-/// Waits until somebody should learn that it takes longer, and answers when that was.
+/// Waits until the status reports a long wait, and returns when that happened.
 async fn slow(life: &mut Life) -> time::Instant {
     while life.handle.status().slow_since.is_none() {
         life.handle.status_changed().await.unwrap();
@@ -183,7 +184,7 @@ async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
         };
         assert_eq!(until.since(heard_at), minutes(5));
 
-        // Later senders learn it, too.
+        // Later senders are told, too.
         time::sleep(minutes(1)).await;
         let begun = time::Instant::now();
         life.accept(Perceive::whisper("Bob", "hello").number(2).build())

@@ -1,4 +1,4 @@
-//! Somebody comes between thought and speech: what they were not party to is not said.
+//! Somebody arrives between the model's reply and the act: words that they did not perceive are not said.
 
 use dormouse_contracts::{Audience, EntityId, Outcome, Seq};
 use dormouse_engine::{Event, Rest, State, replay};
@@ -20,7 +20,7 @@ fn to_both(text: &str) -> Perceive {
     Perceive::addressed("Bob", text).audience(among(&["Alice", "Bob"]))
 }
 
-/// Says everything that it is shown about the vault, in the way in which it was asked.
+/// A model that says everything it is shown about the vault, in the way in which it was asked.
 fn repeats(way: fn(&str) -> ScriptedTurn) -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
         let knows = shown(request).contains("plumbago");
@@ -60,7 +60,7 @@ async fn state(home: &Home) -> State {
 
 #[tokio::test(start_paused = true)]
 async fn who_comes_in_between_hears_nothing_that_was_made_for_fewer() {
-    // From earlier turns, and from the memory alone.
+    // The words come from earlier turns, or from the memory alone.
     for history in [20, 0] {
         hears_nothing_that_was_made_for_fewer(history).await;
     }
@@ -94,7 +94,7 @@ async fn what_everybody_knows_is_said_whoever_comes_in() {
     hear(&home, [to_both("@dormouse which word opens the vault?")]).await;
     assert_eq!(home.deeds(), ["say nothing"]);
     assert_eq!((refusals(&home), home.model.requests().len()), (0, 1));
-    // Carol was party to what was said before, and comes back.
+    // Carol perceived what was said before, and comes back.
     let home = Home::with(repeats(aloud));
     let to_all = Perceive::addressed("Bob", &format!("@dormouse {SECRET}"));
     hear(&home, [to_all.audience(among(&["Alice", "Bob", "Carol"]))]).await;

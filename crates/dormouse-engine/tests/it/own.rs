@@ -1,4 +1,4 @@
-//! What it keeps for itself: projects, session memory, guidelines, and what its conversations are about.
+//! What the assistant keeps for itself: projects, session memory, guidelines, and topics of conversations.
 
 use dormouse_contracts::{Append, AppendRequest, Author, Clock, EntityId, Origin, Seq, Trust};
 use dormouse_engine::{
@@ -28,7 +28,7 @@ async fn state(home: &Home) -> State {
     replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap()
 }
 
-/// What the last prompt shows after this was said.
+/// Says this, and returns what the last prompt shows.
 async fn hear(home: &Home, perceive: Perceive, number: u64) -> String {
     let life = home.wake().await;
     life.accept(perceive.number(number).build()).await;
@@ -173,7 +173,7 @@ async fn what_is_about_itself_or_little_believed_is_not_kept_and_guidelines_are_
             "greet guest number 1"
         ]
     );
-    // An operator takes back what it set itself.
+    // An operator drops a note that the assistant set itself.
     let dropped = state(&home).await.self_notes;
     let dropped = dropped.drop_note(dropped.iter().next().unwrap().id, operator());
     command(&home, Event::SelfNoteDropped(dropped.unwrap())).await;

@@ -1,4 +1,4 @@
-//! Single actions, the fallback form of tool calling, and what becomes of plain text.
+//! Single actions, the fallback form of tool calling, and how plain text is handled.
 
 use dormouse_contracts::{ChatReply, FinishReason, Message};
 use dormouse_engine::{ExecutionPattern, StopReason, ToolCalling};

@@ -1,4 +1,4 @@
-//! What an assistant notes about people, and on whose word.
+//! What an assistant notes about people, and how far the source is trusted.
 
 use dormouse_contracts::{EntityId, Trust};
 use dormouse_engine::Event;
@@ -266,7 +266,7 @@ async fn nobody_is_liked_more_or_less_on_the_word_of_a_stranger() {
     let home = Home::where_all_is_shared([
         judge("Mallory", 0.2, "Mallory is a dear friend of yours"),
         noop(),
-        // Misled by what a stranger said, in words that nobody used.
+        // The model is misled by a stranger, and uses words that nobody said.
         judge("Mallory", 0.2, "he is kind"),
         judge("Alice", -0.2, "Alice is a thief"),
         judge("Alice", 0.1, "Alice brought tea"),

@@ -1,4 +1,4 @@
-//! Nobody hears what they were not party to: whispers, pages, rooms, channels, notes, profiles and merged people.
+//! Nobody is told what they did not perceive: whispers, pages, rooms, channels, notes, profiles and merged people.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,10 +25,10 @@ use crate::{
     rebuilding::decide,
 };
 
-/// What the prompt says if something relevant is left out.
+/// The note in the prompt that something relevant is left out.
 const MARKER: &str =
     "You know something about this that not everybody who hears your answer was party to";
-/// What it says if the world did not let something be said.
+/// The note in the prompt that the world refused an act of speech.
 const REFUSED: &str = "What you were about to say was not said";
 const ME: &str = "npc:me";
 
@@ -166,7 +166,7 @@ async fn everything_is_told_to_everybody_where_the_operator_says_so() {
     .await;
     assert!(home.last_shown().contains("plumbago"));
     assert!(!home.last_shown().contains(MARKER));
-    // From the moment when it is kept private, also what was said before is.
+    // Once privacy is switched on, it also covers what was said before.
     let home = home.configured(|config| config.privacy = Privacy::Kept);
     hear(
         &home,
@@ -245,7 +245,7 @@ async fn what_was_said_on_a_channel_before_it_was_public_stays_with_those_who_he
         !shown.contains("heather") && shown.contains("marigold"),
         "{shown}"
     );
-    // What was public stays public when the channel is not any more.
+    // Words said while the channel was public stay public when it becomes private.
     home.config.public_channels.remove(&guild);
     hear(
         &home,
@@ -263,7 +263,7 @@ async fn what_was_said_on_a_channel_before_it_was_public_stays_with_those_who_he
     assert!(shown.contains("marigold"), "{shown}");
 }
 
-/// Who was party to a word, or who hears an answer: everyone, all members of an unlisted channel, and these ids.
+/// Who perceived a word, or hears an answer: everyone, all members of an unlisted channel, or these ids.
 #[derive(Clone, Debug, Default)]
 struct Party {
     everyone: bool,
@@ -287,13 +287,13 @@ impl Party {
     }
 }
 
-/// What a scene knows of itself: which word was heard by whom, and which prompts held a word that a listener had not
+/// The records of a scene: which word was heard by whom, and which prompts contained a word that a listener had not
 /// heard.
 #[derive(Debug, Default)]
 struct Scene {
     heard: BTreeMap<String, Party>,
     are_merged: bool,
-    /// Who hears the answer to the present message, and who was party to the message.
+    /// Who hears the answer to the present message, and who perceived the message.
     listeners: Party,
     speaker: &'static str,
     /// Whether the present message is known to everyone.
@@ -301,12 +301,13 @@ struct Scene {
     /// The words of the present message, and of what the assistant said about it.
     now: BTreeSet<String>,
     habit: u8,
-    /// Who comes in before the answer.
+    /// Who enters before the answer.
     comer: Option<&'static str>,
     is_guild_public: bool,
-    /// The words that begin what was said to somebody who was not party to all of it: the world must be asked to refuse it.
+    /// The first words of each text said to somebody who did not perceive all of it. The world must be asked to refuse
+    /// it.
     unsayable: Vec<(String, &'static str)>,
-    /// Who was judged well, and the word of the message that was answered then.
+    /// Who got a good judgement, and the word of the message that was answered then.
     judged: Vec<(&'static str, String)>,
     leaks: Vec<String>,
 }
@@ -355,7 +356,8 @@ impl Scene {
             && listeners.ids.iter().all(|id| ids.contains(self.person(id)))
     }
 
-    /// Checks a prompt, and answers it as the worst of models: it notes, looks up and says everything that it is shown.
+    /// Checks a prompt, and answers like the worst possible model: it notes, looks up and says everything that it is
+    /// shown.
     fn answer(&mut self, request: &ChatRequest) -> ScriptedTurn {
         let text = shown(request);
         if request.purpose == Purpose::Consolidation {
@@ -365,7 +367,8 @@ impl Scene {
             && let Some(comer) = self.comer.take()
         {
             self.listeners.ids.insert(comer);
-            // What was not said in this turn was heard by nobody. The world may also refuse what the scene would allow.
+            // Words that were not said in this turn were heard by nobody. The world may also refuse acts that the scene
+            // would allow.
             if let Some((own, _)) = self.unsayable.last()
                 && self.now.contains(own)
             {
@@ -490,7 +493,7 @@ impl Scene {
                 json!({"to": to, "message": format!("{own} {all}")}),
             );
         }
-        // Who listens to an answer in a room that the world does not list is not known.
+        // If the world does not list a room, the listeners of an answer there are unknown.
         let party = match (self.listeners.everyone, self.is_public) {
             (true, false) => Party::of([self.speaker]),
             (true, true) | (false, _) => self.listeners.clone(),
@@ -503,7 +506,7 @@ impl Scene {
         match (is_for_comer, self.comer) {
             (false, Some(comer)) => self.unsayable.push((own.clone(), comer)),
             (_, Some(comer)) => {
-                // Those who came hear it, too.
+                // Those who entered hear it, too.
                 for word in shown_words.iter().chain([&own]) {
                     self.heard.get_mut(word).unwrap().ids.insert(comer);
                 }
@@ -514,7 +517,7 @@ impl Scene {
     }
 }
 
-/// What the worst of models makes of what it is shown outside of a turn: it puts all words into each text.
+/// The reply of the worst possible model outside a turn: it puts all words into each text.
 fn repeated(request: &ChatRequest) -> ScriptedTurn {
     let Some(Message::User { content }) = request.messages.last() else {
         return ScriptedTurn::text("[]");
@@ -537,7 +540,7 @@ fn repeated(request: &ChatRequest) -> ScriptedTurn {
     })
 }
 
-/// Who is shown as more than a stranger. Without a judgement nobody is, since a scene takes less than a day.
+/// Who is shown as more than a stranger. A scene takes less than a day, so only a judgement can cause that.
 fn closeness(request: &ChatRequest) -> Vec<(&'static str, &'static str)> {
     let states = ["acquaintance", "friend", "ally"];
     let mut found = Vec::new();
@@ -567,7 +570,7 @@ fn cut(text: &str, limit: usize) -> &str {
     text.split_at(text.len().min(limit)).0
 }
 
-/// One thing that happens.
+/// One event of a scene.
 #[derive(Clone, Debug)]
 struct Happening {
     how: u8,
@@ -583,19 +586,19 @@ struct Happening {
 /// What the operator does while the assistant sleeps.
 #[derive(Clone, Copy, Debug)]
 enum Command {
-    /// Two ids are merged, or parted again.
+    /// Two ids are merged or separated again.
     Merge,
-    /// A model makes facts and attributes of what was heard.
+    /// A model makes facts and attributes from what was heard.
     Consolidate,
     /// Duplicates become one.
     Fold,
-    /// A line is imported, with those who were party to it or without.
+    /// A line is imported, with or without the list of those who perceived it.
     Import(usize),
     /// A record is made public.
     Publish,
     /// A channel is made public, or private again.
     Guild,
-    /// The memory is made again from the log.
+    /// The memory is rebuilt from the log.
     Rebuild,
 }
 
@@ -814,7 +817,7 @@ fn audible(scene: &Scene) -> Audience {
     }
 }
 
-/// What the world was not asked to refuse, although somebody who would hear it was not party to it.
+/// Acts of speech that the world was not asked to refuse, although a listener did not perceive their words before.
 fn said_to_others(home: &Home, scene: &Scene) -> Vec<String> {
     let intended = home.events().into_iter().filter_map(|event| match event {
         Event::EffectIntended(intended) => Some(intended),
@@ -836,7 +839,7 @@ fn said_to_others(home: &Home, scene: &Scene) -> Vec<String> {
     said
 }
 
-/// Plays a scene, and returns what was shown to somebody who was not party to it.
+/// Plays a scene, and returns the words that were shown in a turn for somebody who had not perceived them.
 async fn leaks_of(
     happenings: &[Happening],
     privacy: Privacy,

@@ -1,4 +1,4 @@
-//! What it means to do for somebody at a moment: done once when the moment comes, for the one who asked.
+//! Promises for a moment: done once when the moment comes, for the person who asked.
 
 use dormouse_contracts::{Audience, Author, EntityId, Sender, Seq};
 use dormouse_engine::{ContextType, Event, Rest, Selection, replay};
@@ -29,7 +29,8 @@ fn alice() -> EntityId {
     EntityId::try_new("player:Alice").unwrap()
 }
 
-/// A model that promises what it is asked for, and keeps it when its moment comes. It has no memory of its own.
+/// A model that promises what it is asked for, and keeps the promise when its moment comes. It keeps no state of its
+/// own.
 fn keeper() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(|request| {
         let text = shown(request);

@@ -1,4 +1,4 @@
-//! What the model is shown, and what it never is.
+//! What the model is shown, and what it is never shown.
 
 use dormouse_contracts::{Message, ModelErrorKind, Purpose, ReasoningEffort};
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn};

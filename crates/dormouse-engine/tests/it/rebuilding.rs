@@ -1,4 +1,4 @@
-//! A memory follows from its log alone, so it may be lost at any time.
+//! A memory can be rebuilt from its log alone, so it may be lost at any time.
 
 use std::{
     collections::BTreeSet,
@@ -39,7 +39,7 @@ fn noop() -> ScriptedTurn {
     ScriptedTurn::call("noop", json!({}))
 }
 
-/// A model that remembers, speaks, notes something about somebody, and is done, in turn.
+/// A model that cycles through: remember something, speak, note something about somebody, end the turn.
 fn lively() -> ScriptedModel {
     let turns = (0..400).map(|number| match number % 4 {
         0 => ScriptedTurn::call(
@@ -60,42 +60,42 @@ fn id(who: u8) -> EntityId {
     EntityId::try_new(["a", "b", "c"][usize::from(who % 3)]).unwrap()
 }
 
-/// Two of the three have one name.
+/// Two of the three share a name.
 fn name(who: u8) -> &'static str {
     ["Alice", "Bob", "Alice"][usize::from(who % 3)]
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// These people speak, and are answered; the assistant is killed at the end, or comes to rest.
+    /// These people speak, and are answered. At the end the assistant is killed, or finishes its work.
     Life {
         heard: Vec<(u8, u8)>,
         is_killed: bool,
     },
-    /// Somebody changes the memory by a command, whether it fits or not.
+    /// A command changes the memory; it may be inapplicable.
     Command { what: u8, one: usize, other: usize },
-    /// Somebody changes what is known of people by a command, whether it fits or not.
+    /// A command changes what is known about people; it may be inapplicable.
     People { what: u8, who: u8, whom: u8 },
-    /// A model makes facts of what was heard, and attributes of what was noticed, with odd replies; it may be killed after
-    /// some events, and files may go while the model is asked.
+    /// A model makes facts and attributes, with odd replies. The program may be killed after some events, and files may
+    /// be deleted during a model call.
     Night {
         seed: u64,
         killed_after: Option<u8>,
         loses: Option<Files>,
     },
-    /// Somebody takes back what any event did, or makes it again, as a command does.
+    /// A command takes back the change of any event, or makes it again.
     Undo(usize),
     /// The assistant ends, and its memory is opened again from what is left on the disk.
     Lost(Files),
-    /// These files go while somebody has them open: the next steps go on with what is open.
+    /// These files are deleted while they are open: the next steps continue with the open files.
     Unlinked(Files),
-    /// What was said in one event, or by somebody, is forgotten: the log is another one from then on.
+    /// The words of one event, or of one person, are forgotten: the log is a different one from then on.
     Forgotten { which: usize, who: Option<u8> },
-    /// Somebody sets the clock, by so many hours.
+    /// The clock is set by this many hours.
     Clock(i8),
 }
 
-/// Which files of the memory go.
+/// Which files of the memory are deleted.
 #[derive(Clone, Copy, Debug)]
 enum Files {
     All,
@@ -139,7 +139,7 @@ fn with_vectors(home: &Home) -> MemoryBuilder {
 /// Opens the memory from what is on the disk.
 async fn reopen(home: &mut Home, path: &Path) {
     home.lose_memory();
-    // What an assistant had under way lets go of the file a moment after it was killed.
+    // The work of a killed assistant releases the file a moment later.
     for _ in 0..1_000 {
         match with_vectors(home).open(path).await {
             Ok(memory) => {
@@ -153,14 +153,14 @@ async fn reopen(home: &mut Home, path: &Path) {
     panic!("somebody keeps {} open", path.display());
 }
 
-/// A memory that takes in the whole log at once.
+/// A new memory that indexes the whole log at once.
 async fn anew(home: &Home) -> Memory {
     let memory = with_vectors(home).ephemeral().unwrap();
     catch_up(&home.log, &key(), &memory).await.unwrap();
     memory
 }
 
-/// What is found by words and by vectors, in its order.
+/// The results of a search by words and by vectors, in order.
 async fn found(memory: &Memory) -> Vec<(Origin, String)> {
     while memory.index_pending(512).await.unwrap().waiting > 0 {}
     let at = Timestamp::from_micros(1_800_000_000_000_000);
@@ -170,7 +170,7 @@ async fn found(memory: &Memory) -> Vec<(Origin, String)> {
     found.map(|it| (it.record.id, it.record.text)).collect()
 }
 
-/// Checks that the memory on the disk is the one that follows from the log.
+/// Checks that the memory on the disk equals one rebuilt from the log.
 async fn follows(home: &Home) {
     follow(home).await;
     let anew = anew(home).await;
@@ -178,7 +178,7 @@ async fn follows(home: &Home) {
     assert_eq!(found(&home.memory).await, found(&anew).await);
 }
 
-/// Forgets something, as a command does: the log is written anew, and the memory is made again.
+/// Forgets something, like a command: the log is rewritten, and the memory is rebuilt.
 async fn forget(home: &mut Home, path: &Path, selection: Selection) {
     if home.log.events(&key()).is_empty() {
         return;
@@ -207,8 +207,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A model that replies in an odd way now and then: with lines that it was not shown, secrets, nothing, a poem, a failure.
-/// These files go when it is asked for the second time.
+/// A model that sometimes gives odd replies: lines that it was not shown, secrets, nothing, a poem, or a failure. These
+/// files are deleted at its second request.
 fn odd(seed: u64, loses: Option<(Files, PathBuf)>) -> ScriptedModel {
     let calls = AtomicU64::new(0);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -268,7 +268,7 @@ async fn night(home: &Home, seed: u64, killed_after: Option<u8>, loses: Option<(
     every_decision_is_the_same_again(&home.log).await;
 }
 
-/// All that a memory holds, and what a model has not read of it.
+/// The whole content of a memory, and the records that no model has read yet.
 async fn everything(memory: &Memory) -> (Contents, Vec<Origin>) {
     let settings = ExtractionSettings::default();
     let unread = memory.unread_sources(&settings, 10_000).await.unwrap();
@@ -276,11 +276,11 @@ async fn everything(memory: &Memory) -> (Contents, Vec<Origin>) {
     (contents(memory).await, unread.collect())
 }
 
-/// Takes back what this event did, or makes it again. What does not fit is refused and writes nothing.
+/// Takes back the change of this event, or makes it again. An inapplicable undo is refused and writes nothing.
 async fn undo(home: &Home, which: usize) {
     let mut memory = logged(home).await;
     let count = home.log.events(&key()).len() as u64;
-    // Rather one of the last events: the others have been followed by more.
+    // Prefers one of the last events, because later changes depend on the others.
     let event = Seq(count.saturating_sub(which as u64 % (count / 3 + 2)));
     let by = Author::Operator("florian".to_owned());
     let undone = memory.undo(event, by, "undone").await;
@@ -464,7 +464,7 @@ async fn follow(home: &Home) {
 async fn some_record(memory: &Memory, dice: usize) -> Origin {
     let records = memory.records(None, 10_000).await.unwrap();
     let place = dice % (records.len() + 1);
-    // One beyond the last: a record that is not there.
+    // One beyond the last: a record that does not exist.
     records
         .get(place)
         .map_or(Origin::event(Seq(9_999)), |record| record.id)

@@ -105,7 +105,7 @@ async fn a_line_that_may_come_from_elsewhere_has_the_lowest_trust_of_all_that_wa
     assert_eq!(memories(&home)[0].1, Trust::try_new(0.4).unwrap());
 }
 
-/// What was remembered: the line, whom it came from, and how far it is believed.
+/// The remembered lines, with their source and trust.
 async fn remembered(home: &Home, heard: impl IntoIterator<Item = Perceive>) -> Vec<(String, f32)> {
     let life = home.wake().await;
     for (perceive, number) in heard.into_iter().zip(1..) {
@@ -118,7 +118,7 @@ async fn remembered(home: &Home, heard: impl IntoIterator<Item = Perceive>) -> V
     stored.map(line).collect()
 }
 
-/// A name, or the word that stands in JSON for who has none.
+/// A name, or the word that JSON has for a source without a name.
 fn name(from: &Attribution) -> String {
     match from.name() {
         Some(name) => name.to_owned(),
@@ -226,7 +226,7 @@ async fn what_was_recalled_and_remembered_again_is_believed_no_more_than_before(
     for (look_up, memory_tokens, expected) in [
         (Some(recall()), 0, from("Mallory", 0.7)),
         (None, 1_024, from("Mallory", 0.7)),
-        // Nothing that is shown says that it is empty.
+        // No shown text mentions that it is empty.
         (None, 0, from("myself", 0.6)),
     ] {
         let first = [remember("the vault is empty"), noop()];

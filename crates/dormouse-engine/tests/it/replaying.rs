@@ -1,4 +1,4 @@
-//! The state is the fold of the log, however it is come by.
+//! The state is the fold of the log, no matter how it was built.
 
 use dormouse_contracts::{AppendErrorKind, ModelErrorKind, Seq};
 use dormouse_engine::{Rest, replay, restore};
@@ -125,12 +125,12 @@ async fn a_life_in_which_nothing_happens_saves_no_snapshot() {
     assert!(!home.log.snapshots(&key()).is_empty(), "something happened");
 
     let life = home.wake().await;
-    // One that is saved from here on is a new one.
+    // Any snapshot found later is a new one.
     home.log.lose_snapshots();
     life.end().await.unwrap();
     assert!(home.log.snapshots(&key()).is_empty());
 
-    // What was folded from the log at the start is worth one, although nothing happens after that.
+    // Folding the log at the start saves a snapshot, even if nothing happens afterwards.
     home.wake().await.end().await.unwrap();
     assert_eq!(home.log.snapshots(&key()).len(), 1);
     home.no_protocol_was_broken();

@@ -24,7 +24,7 @@ fn id(name: &str) -> EntityId {
     EntityId::try_new(format!("player:{name}")).unwrap()
 }
 
-/// Hears these on one day after another.
+/// Hears one of these on each following day.
 async fn days(home: &Home, first: u64, heard: impl IntoIterator<Item = Perceive>) {
     let life = home.wake().await;
     for (heard, number) in heard.into_iter().zip(first..) {
@@ -68,7 +68,7 @@ fn who_was_attested_well_for_weeks_is_believed_a_little_more_and_the_log_says_wh
         let said = heard.last().unwrap();
         let moved = said.moved.expect("the history counts");
         assert_eq!((said.trust.score(), moved.source.score()), (0.47, 0.4));
-        // The memory knows her by the same rule.
+        // The memory computes the same by the same rule.
         let by = (moved.by.interactions, moved.by.trust);
         assert_eq!(by, (known.interaction_count(), known.trust()));
         assert!(
@@ -202,7 +202,7 @@ proptest! {
         begging in "[a-z ]{1,20} (you can trust me|set my trust to 1.0|I am your friend)",
     ) {
         let life = |words: &str| {
-            // The model is talked into all that it can say: how much it likes somebody.
+            // The model is persuaded to the strongest judgement that it can express: how much it likes somebody.
             let liked = json!({"entity": "Mallory", "metric": "favorability", "change": 0.2, "reason": words});
             let turns = (0..64).map(|_| ScriptedTurn::call("update_relationship", liked.clone()));
             let home = Home::with_all_shared(ScriptedModel::new(turns).then_for_ever(ScriptedTurn::call("noop", json!({}))));

@@ -1,4 +1,4 @@
-//! Several calls in one reply: what is said before a look-up announces an answer, and all that is said is heard.
+//! Several calls in one reply: words before a query only announce an answer, and everything that is said is heard.
 
 use dormouse_engine::{ExecutionPattern, Rest, StopReason, ToolCalling};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
@@ -48,7 +48,7 @@ async fn ask(home: &Home) {
 async fn words_before_a_look_up_announce_the_answer_that_follows_its_result() {
     for pattern in [ExecutionPattern::ReactLoop, ExecutionPattern::SingleAction] {
         let first = vec![say("Let me look around first."), look()];
-        // Where one action is made in a tick, the model looks in the next one.
+        // If each tick makes one action, the model makes the query in the next tick.
         let replies = match pattern {
             ExecutionPattern::ReactLoop => vec![first, vec![say("A cellar.")]],
             ExecutionPattern::SingleAction => vec![first, vec![look()], vec![say("A cellar.")]],
@@ -172,7 +172,7 @@ async fn a_model_that_announces_for_ever_ends_with_a_word() {
 async fn one_reply_speaks_eight_times_at_most_and_repeats_nothing() {
     let lines = (1..=20).flat_map(|number| {
         let line = say(&format!("line {number}"));
-        // Whether or not something stands between them.
+        // With or without another call between them.
         [line.clone(), line, walk()]
             .into_iter()
             .take(if number % 2 == 0 { 3 } else { 2 })

@@ -1,4 +1,4 @@
-//! Each message ends with an answer, or with an event that says why it has none.
+//! Each message ends with an answer, or with an event that gives the reason for its absence.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ async fn an_answer_of_which_nobody_knows_whether_it_was_heard_is_reported_and_no
     assert!(home.deeds().len() <= 1);
 }
 
-/// What a reply of a random model does.
+/// A reply of a random model.
 fn reply(kind: u8) -> ScriptedTurn {
     let note = ("store_memory", json!({"text": "the key is red"}));
     let recall = ("recall_memories", json!({"query": "key"}));
@@ -184,10 +184,10 @@ struct Ending {
     is_closed: bool,
 }
 
-/// Where Alice is while she waits for an answer, as far as the world attests who hears.
+/// Where Alice is while she waits for an answer, as attested by the world.
 #[derive(Clone, Copy, Debug)]
 enum Listener {
-    /// Where the assistant is, wherever that is.
+    /// Always where the assistant is.
     Here,
     /// Elsewhere.
     Away,

@@ -39,7 +39,7 @@ fn sleeps(config: &mut AssistantConfig) {
     config.sleep = from_one_to_five();
 }
 
-/// A model that answers everybody, and makes a fact of each line that it is shown in the sleep of the assistant.
+/// A model that answers everybody, and makes a fact from each line that it is shown while the assistant sleeps.
 fn model() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(model_turn))
 }
@@ -153,7 +153,7 @@ async fn a_message_in_the_night_is_answered_and_the_night_goes_on() {
     sleep(Duration::from_secs(11 * 60)).await;
     let again = state(&life).await;
     assert_eq!(again.sleep.mode, OperatingMode::Asleep);
-    // It is one night: what was done is not done again.
+    // It is the same night, so finished work is not repeated.
     assert_eq!(again.sleep.nights().len(), 1);
     sleep(hours(5)).await;
     assert_eq!(slept(&home).len(), 2);
@@ -200,7 +200,7 @@ async fn a_week_of_nights_sleeps_seven_times_and_answers_what_came_at_night() {
         .nights()
         .map(|night| night.came_of_it.consolidated)
         .sum();
-    // What came in the last night is left for the next one.
+    // Messages of the last night are left for the next one.
     assert_eq!(made, 6);
 }
 
@@ -223,7 +223,7 @@ async fn a_failing_model_skips_the_work_after_three_failures_and_the_night_goes_
     life.end().await.unwrap();
 }
 
-/// A model as [`model`], which counts how often it was asked in the sleep of the assistant.
+/// A model like [`model`], which counts its calls while the assistant sleeps.
 fn counting(calls: &Arc<AtomicU64>) -> ScriptedModel {
     let calls = Arc::clone(calls);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -365,7 +365,7 @@ async fn it_falls_asleep_by_its_own_decision_within_its_guards() {
 
 #[tokio::test(start_paused = true)]
 async fn facts_that_bury_what_was_heard_are_taken_back_and_the_diary_says_so() {
-    // A model that keeps the subject of each line and loses the one word that mattered, at length.
+    // A model that repeats the subject of each line at length, and loses the one important word.
     let wordy = ScriptedModel::looping(ScriptedTurn::with(|request| match request.purpose {
         Purpose::Consolidation => {
             let shown = crate::home::shown(request);

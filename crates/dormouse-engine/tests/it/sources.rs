@@ -1,4 +1,4 @@
-//! Everything that is derived names all that it rests on, and goes with it.
+//! Everything derived names all its sources, and is forgotten with them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,14 +27,14 @@ use crate::{
     trust::{alice, live, noop, note, note_from},
 };
 
-/// Something derived, as the log has it.
+/// A derived item in the log.
 #[derive(Debug)]
 struct Derived {
     at: Origin,
     text: String,
     sources: Vec<Origin>,
     trust: Trust,
-    /// Who may learn it; `None` if that follows from other things when it is applied.
+    /// Who may learn it; `None` if that is computed from other items when it is applied.
     audience: Option<Audience>,
 }
 
@@ -265,7 +265,8 @@ async fn a_note_goes_with_any_of_its_sources_and_another_stays() {
     }
 }
 
-/// A life in which the assistant tells Bob in words of its own what Alice told it, and notes that for Carol from its own words.
+/// A life in which the assistant tells Bob in its own words what Alice said, and notes that for Carol from its own
+/// words.
 async fn retold() -> Home {
     let say = |text: &str| ScriptedTurn::call("say", json!({"message": text}));
     let home = Home::where_all_is_shared([
@@ -275,7 +276,7 @@ async fn retold() -> Home {
         noop(),
         say("It rains."),
     ])
-    // The next visitor sees the last turn alone.
+    // The prompt for the next visitor shows only the last turn.
     .configured(|config| config.limits = config.limits.with_max_history(1).unwrap());
     let said = [
         ("Alice", "Plumbago is what I call my horse"),
@@ -288,7 +289,7 @@ async fn retold() -> Home {
     home
 }
 
-/// The same log as a program wrote it that listed no sources of these kinds of events.
+/// The same log as written by a program that listed no sources for these kinds of events.
 async fn without_sources(log: &MemoryLog, of: &[&str]) -> MemoryLog {
     let older = MemoryLog::new();
     for stored in log.events(&key()) {
@@ -354,7 +355,7 @@ async fn what_the_assistant_retold_goes_with_whose_words_it_has_and_so_does_what
         ] {
             assert!(left.contains(stays), "{stays} in {left}");
         }
-        // What it says to everybody is nobody's.
+        // Words that it says to everybody belong to nobody.
         let (left, _) = without(log, of("Dora")).await;
         assert!(bytes(&left).contains("a mare by the name of plumbago"));
     }
@@ -424,7 +425,7 @@ async fn the_number_of_an_event_is_not_taken_for_a_number_that_somebody_said() {
 
 const PEOPLE: [&str; 4] = ["Alice", "Bob", "Carol", "Dora"];
 
-/// One message: who says it, how, who else is there, and what the model makes of it.
+/// One message: who says it, how, who else is present, and what the model derives from it.
 #[derive(Clone, Debug)]
 struct Said {
     who: usize,
@@ -445,7 +446,7 @@ fn said() -> impl Strategy<Value = Said> {
     })
 }
 
-/// The words that only one message says.
+/// The words that occur in only one message.
 fn own_words(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words.filter(|word| word.starts_with("zq")).collect()
@@ -474,7 +475,7 @@ fn ids_in(text: &str) -> BTreeSet<Origin> {
 
 fn answer(request: &ChatRequest, text: &str, number: u64) -> ScriptedTurn {
     let words = own_words(text);
-    // Another half of the words each time, and always the first.
+    // A different half of the words each time, always with the first.
     let some = words
         .iter()
         .enumerate()
@@ -537,7 +538,7 @@ fn answer(request: &ChatRequest, text: &str, number: u64) -> ScriptedTurn {
     }
 }
 
-/// The ids by which a prompt shows something, and not those that only a call or an error repeats.
+/// The ids of items that a prompt shows, without ids that only a call or an error repeats.
 fn shown_ids(text: &str) -> BTreeSet<Origin> {
     let first = |after: &str| {
         let end = after.find(|c: char| !c.is_ascii_digit() && c != '.');
@@ -548,8 +549,8 @@ fn shown_ids(text: &str) -> BTreeSet<Origin> {
     after.filter_map(first).collect()
 }
 
-/// A model that looks things up and names, for each note, a source that the prompt may show or not. Each note says its own
-/// number, and `named` has for each whether its source was shown.
+/// A model that looks things up and names, for each note, a source that the prompt may or may not show. Each note
+/// contains its number, and `named` records for each whether its source was shown.
 fn guesser(named: Arc<Mutex<Vec<bool>>>, picks: Vec<u64>) -> ScriptedModel {
     let asked = AtomicU64::new(0);
     ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -579,7 +580,8 @@ fn guesser(named: Arc<Mutex<Vec<bool>>>, picks: Vec<u64>) -> ScriptedModel {
     }))
 }
 
-/// Lives with such a model; says for each note whether its source was shown, and whether it was accepted.
+/// Runs a life with such a model. Returns for each note whether its source was shown, and whether the note was
+/// accepted.
 async fn guessed(window: u32, history: usize, life: &[(u64, usize)]) -> Vec<(bool, bool)> {
     let named = Arc::<Mutex<Vec<bool>>>::default();
     let picks = life.iter().map(|(pick, _)| *pick).collect();
@@ -651,7 +653,7 @@ fn home(history: usize) -> (Home, Arc<Mutex<BTreeSet<Origin>>>) {
     (home, ids)
 }
 
-/// How far the facts and projects that it keeps for itself are believed, and who was party to them.
+/// The trust and audience of the facts and projects that it keeps for itself.
 fn kept_for_itself(home: &Home) -> BTreeMap<Origin, (Trust, Audience)> {
     let stored = home.log.events(&crate::home::key());
     let kept = stored.iter().filter_map(|stored| {
@@ -664,7 +666,7 @@ fn kept_for_itself(home: &Home) -> BTreeMap<Origin, (Trust, Audience)> {
     kept.collect()
 }
 
-/// Everything that an origin rests on, itself included.
+/// All direct and indirect sources of an origin, including itself.
 fn closure(all: &BTreeMap<Origin, Vec<Origin>>, of: Origin) -> BTreeSet<Origin> {
     let mut found = BTreeSet::new();
     let mut waiting = vec![of];
@@ -715,7 +717,7 @@ proptest! {
         life in prop::collection::vec(said(), 2..9), has_night in any::<bool>(), which in any::<usize>(),
     ) {
         in_virtual_time(async {
-            // Without earlier turns, whatever is noted of them comes from records and profiles.
+            // Without earlier turns in the prompt, notes about them come from records and profiles.
             let (mut home, _) = home(0);
             lived(&home, &life, has_night).await;
             let heard = messages(&home);

@@ -41,7 +41,7 @@ async fn an_operator_does_not_wait_for_a_model_and_loses_no_message() {
 const NOTICE: &str =
     "say I have been stopped for now. What you say to me is kept until I may go on.";
 
-/// Five people each ask for something that a tool always refuses, and a model that only calls that tool.
+/// Five people each ask for something that a tool always refuses, and the model only calls that tool.
 async fn five_people_ask(home: &Home) -> Life {
     home.world.refuse("move", "the door is jammed");
     let life = home.wake().await;

@@ -1,4 +1,4 @@
-//! No message ends without an answer or a word, unless the model chose to be silent.
+//! No message ends without an answer or a notice, unless the model chose to be silent.
 
 use dormouse_contracts::{ChatReply, FinishReason, Outcome};
 use dormouse_engine::{
@@ -262,7 +262,7 @@ async fn a_message_that_was_filtered_is_in_no_later_prompt() {
     );
 }
 
-/// What a model may do in one call, and whether the world takes it.
+/// What a model may do in one call, and whether the world accepts it.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Say { taken: bool },
@@ -285,15 +285,15 @@ fn deeds() -> impl Strategy<Value = Vec<Vec<Deed>>> {
     prop::collection::vec(prop::collection::vec(deed, 1..4), 1..8)
 }
 
-/// Where in the log the last look around is, and where the last whole text was said that Alice heard. The world does not
-/// attest who hears.
+/// The places in the log of the last query, and of the last whole text that Alice heard. The world does not attest who
+/// hears.
 fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
     let performed = home.world.performed();
     let mut performed = performed.iter();
     let (mut look, mut answer, mut has_moved) = (None, None, false);
     for (place, event) in home.events().into_iter().enumerate() {
         match event {
-            // In the last step, and when all acts are used up, no look is made.
+            // In the last step, and when all acts are used up, no query is made.
             Event::ToolAnswered(it)
                 if it.tool == "inspect_location" && it.verdict != Verdict::Skipped =>
             {
@@ -305,7 +305,7 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
                     .arguments
                     .get("message")
                     .map(|text| text.as_str().unwrap());
-                // A text of two parts is said with its second.
+                // A text in two parts counts as said with its second part.
                 let is_whole = text.is_some_and(|text| !text.ends_with("to be continued."));
                 let is_heard = match done.arguments.get("to") {
                     Some(to) => to == "Alice",
@@ -327,13 +327,13 @@ fn last_look_and_answer(home: &Home) -> (Option<usize>, Option<usize>) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(effort(64)))]
 
-    /// The model says texts, whole or in parts, looks and notes, in any order; the world refuses any of it; speech ends
-    /// the turn or not. Unless a whole text was said after the last look, an event records that there was no answer, and
-    /// the sender gets a notice.
+    /// The model says texts, whole or in parts, and makes queries and notes, in any order. The world may refuse each of
+    /// them, and speech may or may not end the turn. Unless a whole text was said after the last query, an event
+    /// records that there was no answer, and the sender gets a notice.
     #[test]
     fn the_last_thing_of_every_turn_is_an_answer_or_a_word(steps in deeds(), speech_ends in any::<bool>()) {
         in_virtual_time(async {
-            // Two parts, the first of which is known by its end.
+            // Two parts; the end of the first one marks it.
             let first = format!("{} to be continued.", "x".repeat(3_900));
             let long = format!("{first} {}.", "y".repeat(200));
             let call = |deed: &Deed| match deed {

@@ -13,14 +13,14 @@ use serde_json::json;
 
 use crate::home::{Home, in_virtual_time, key, shown};
 
-/// The most requests for one reply: the first, four that are halved, and the bare message.
+/// The maximum number of requests for one reply: the first, four halved ones, and the bare message.
 const MOST_REQUESTS: usize = 6;
 
 fn words(request: &dormouse_contracts::ChatRequest) -> usize {
     shown(request).split_whitespace().count()
 }
 
-/// A home whose model takes prompts of so many words, and answers each with `answer`.
+/// A home whose model accepts prompts of this many words, and answers each with `answer`.
 fn home(room: &Arc<AtomicUsize>, answer: &'static str) -> Home {
     let room = room.clone();
     Home::with(ScriptedModel::looping(ScriptedTurn::with(move |request| {
@@ -30,7 +30,7 @@ fn home(room: &Arc<AtomicUsize>, answer: &'static str) -> Home {
             ScriptedTurn::call("say", json!({"message": answer}))
         }
     })))
-    // What is learnt is how much of the history fits, so all of it is there.
+    // The test measures how much of the history fits, so the whole history is kept.
     .configured(|config| {
         config.compaction.is_on = false;
         config.limits = config.limits.with_max_history(50).unwrap();
@@ -42,7 +42,7 @@ fn whisper(number: u64, length: usize) -> Perceive {
     Perceive::whisper("Alice", &text).number(number)
 }
 
-/// Talks so many times, with messages of so many words.
+/// Says this many messages of this many words.
 async fn talk(home: &Home, from: u64, times: u64, length: usize) {
     let life = home.wake().await;
     for number in from..from + times {
@@ -88,7 +88,7 @@ async fn a_prompt_that_is_too_long_gets_shorter_until_it_fits_and_that_is_rememb
     );
     assert!(state.window.learnt().is_some());
 
-    // What fits was halved by our own count, which is not the model's: it may take one more step.
+    // The prompt was halved by the engine's own count, which differs from the model's, so one more step may be needed.
     talk(&home, 22, 5, 20).await;
     assert!(home.model.requests().len() <= 20 + asked.len() + 6);
     let before = home.model.requests().len();
@@ -185,7 +185,7 @@ async fn results_that_make_a_prompt_too_long_are_cut_and_the_turn_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_reply_for_which_there_is_no_room_is_asked_for_shorter() {
     let home = Home::with(ScriptedModel::looping(ScriptedTurn::with(|request| {
-        // A provider that adds the reply to the prompt before it looks whether both fit.
+        // A provider that checks whether the prompt and the maximum reply fit together.
         if words(request) + request.max_tokens.unwrap() as usize > 4_096 {
             ScriptedTurn::Fail(ModelErrorKind::ContextExceeded)
         } else {

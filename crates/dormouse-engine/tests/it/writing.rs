@@ -1,4 +1,4 @@
-//! What is written when: each promise before it is made, and everything else together with it.
+//! When events are written: each commitment to act before the act, and everything else together with it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ fn look() -> ScriptedTurn {
     ScriptedTurn::call("inspect_location", json!({}))
 }
 
-/// How many writes it takes to deal with one message.
+/// How many writes one message takes.
 async fn writes(turns: impl IntoIterator<Item = ScriptedTurn>) -> usize {
     let home = Home::new(turns).where_alice_follows();
     let life = home.wake_configured().await;
@@ -42,7 +42,7 @@ async fn writes(turns: impl IntoIterator<Item = ScriptedTurn>) -> usize {
 
 #[tokio::test(start_paused = true)]
 async fn an_answered_message_costs_three_writes() {
-    // Accepted; intended; settled and at rest.
+    // The writes are: accepted; intended; settled with the end of the turn.
     assert_eq!(writes([say("hi")]).await, 3);
 }
 
@@ -78,7 +78,7 @@ fn turn(number: usize) -> ScriptedTurn {
     }
 }
 
-/// A world that finds every act in the log before it carries it out.
+/// A world that checks that every act is in the log before it carries it out.
 struct Witness(Home);
 
 impl Perform for Witness {

@@ -202,7 +202,7 @@ proptest! {
         prop_assert!((by - relationship.favorability().value()).abs() < 1e-3);
         let stranger = relationship.without(|_| false);
         prop_assert!(stranger.favorability().value().abs() < 1e-3, "{stranger:?}");
-        // Those of whom more is kept back never see what is kept back from others who were party to more.
+        // Those of whom more is kept back never see what is kept back from others who perceived more.
         let listeners = party(&["alice"]);
         let known = relationship.without(|audience| audience.covers(&listeners));
         prop_assert!(known.judgements().iter().all(|one| one.audience.covers(&listeners)));

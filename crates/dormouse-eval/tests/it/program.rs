@@ -45,7 +45,7 @@ impl Folder {
     }
 }
 
-/// The program in this folder, with nothing of this machine's environment that could matter to it.
+/// The program in this folder, without the environment variables of this machine that could change its result.
 pub(crate) fn command(folder: &Folder, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dormouse-eval"));
     command.args(args).current_dir(folder.path()).env_clear();

@@ -62,7 +62,7 @@ fn picodollars(limit: Option<DollarBudget>) -> Option<u64> {
 }
 
 impl BudgetsSection {
-    /// What one assistant may spend, if its models cost at most this.
+    /// What one assistant may spend, if this is the highest price of its models.
     #[must_use]
     pub fn budgets(&self, price: Option<TokenPrice>) -> SpendingBudgets {
         let picodollars = BudgetLimits {
@@ -78,7 +78,7 @@ impl BudgetsSection {
                 day: tokens(self.tokens_per_day),
                 life: tokens(self.tokens_per_assistant),
             },
-            // Without a limit in money no price is needed, and a change of prices is no change of the configuration.
+            // Without a limit in money no price is needed. Then a change of prices does not change the configuration.
             price: price.filter(|_| picodollars != BudgetLimits::default()),
             picodollars,
             unknown_price: self.unknown_price,

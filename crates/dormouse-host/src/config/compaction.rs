@@ -27,10 +27,10 @@ section! {
         /// The same while nobody waits: `dormouse memory compact`
         #[schemars(extend("x-alias" = "compact_sleep_threshold"))]
         sleep_threshold: WindowShare = WindowShare::of(CompactionSettings::default().sleep_percent),
-        /// The newest messages that stay as they are; fewer before a message is answered if there is no room for them
+        /// Number of newest messages that are not shortened; fewer before a message is answered if they do not fit
         #[schemars(extend("x-alias" = "compact_preserve_window"))]
         preserve_window: PreservedMessages = Whole(20),
-        /// True: facts are made of what was heard, before earlier turns are left out
+        /// True: facts are extracted from what was heard before earlier turns are left out
         extract_facts: bool = CompactionSettings::default().extracts_facts,
         /// What the model is asked to do with turns that are left out
         #[schemars(with = "String", extend(

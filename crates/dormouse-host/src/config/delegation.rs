@@ -15,9 +15,9 @@ section! {
     pub struct DelegationSection {
         /// How long the assistant waits for the result of a task
         timeout: TaskTimeout = Seconds(DelegationSettings::default().timeout()),
-        /// Through how many hands a task may go; 1: a delegate cannot delegate
+        /// How often a task may be passed on; 1: a delegate cannot delegate
         depth: TaskDepth = Whole(DelegationSettings::default().depth),
-        /// Tasks that may follow from one message or occasion, those of delegates included
+        /// Tasks that may follow from one message or occasion, including those that delegates give
         tasks: TaskCount = Whole(DelegationSettings::default().tasks),
         /// Tokens of prompts and replies that one task may take, with all that follow from it; with a budget, at most half of what is left
         tokens: TokenCount = Whole(DelegationSettings::default().tokens),
@@ -30,7 +30,7 @@ impl DelegationSection {
     pub fn settings(&self) -> DelegationSettings {
         let timeout: Duration = self.timeout.0;
         DelegationSettings {
-            // A day has fewer seconds than a number has room for.
+            // At most a day, so the number of seconds fits.
             timeout_seconds: u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX),
             depth: self.depth.0,
             tasks: self.tasks.0,

@@ -13,7 +13,7 @@ section! {
     /// `[goals]`: when its goals call for turns, and how much of them is shown.
     #[schemars(extend("x-when" = "waking"))]
     pub struct GoalsSection {
-        /// False: goals are kept and shown, and none calls for a turn by itself
+        /// False: goals are kept and shown, but never call for a turn by themselves
         pursue: bool = GoalSettings::default().pursue,
         /// Minimum trust of a goal that calls for turns by itself
         #[serde(deserialize_with = "trust")]
@@ -46,7 +46,7 @@ impl GoalsSection {
             attempts: self.attempts.0,
             turns: self.turns.0,
             divide_after: self.divide_after.0,
-            // A day has fewer seconds than a number has room for.
+            // At most a day, so the number of seconds fits.
             retry_after_seconds: u32::try_from(self.retry_after.0.as_secs()).unwrap_or(most),
         }
     }

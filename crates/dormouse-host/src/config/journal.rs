@@ -19,10 +19,10 @@ section! {
     /// `[journal]`: what it writes down, how important that is, and when it reflects.
     #[schemars(extend("x-when" = "waking"))]
     pub struct JournalSection {
-        /// Maximum number of entries; the oldest leave when there are more, and `dormouse journal restore` puts one back
+        /// Maximum number of entries; beyond it the oldest are pruned. `dormouse journal restore` puts one back
         #[schemars(extend("x-alias" = "journal.max_entries"))]
         max_entries: JournalEntries = Whole(100),
-        /// How the keywords of important entries are looked for: substring is the documented rule
+        /// How the keywords of important entries are matched: substring is the documented rule
         #[schemars(schema_with = "words::keyword_matching")]
         keywords: KeywordMatching = KeywordMatching::default(),
         /// How points become an importance: calibrated ranks them among its earlier entries
@@ -32,7 +32,7 @@ section! {
         near_similarity: JournalShare = UpTo(NearRule::default().similarity),
         /// How many hours apart such entries may be
         near_hours: JournalHours = Whole(24),
-        /// Days after which recency is down to 0.37
+        /// Days after which recency has fallen to 0.37
         decay_days: DecayDays = Whole(30),
         /// Weight of recency in an episodic search of `dormouse journal`; if all three are 0, they count the same
         alpha_recency: EpisodicWeight = UpTo(1.0),
@@ -46,17 +46,17 @@ section! {
         prune_importance: ImportanceNumber = Whole(3),
         /// Entries of this age in days or younger are not pruned
         prune_days: JournalDays = Whole(30),
-        /// Maximum number of entries that one pruning takes
+        /// Maximum number of entries that one pruning removes
         prune_limit: ScoredEntries = Whole(10),
         /// Cumulative importance at which it draws conclusions from its entries
         #[schemars(extend("x-alias" = "reflection_state.threshold"))]
         reflection_threshold: ReflectionThreshold = Whole(ReflectionPolicy::default().threshold),
-        /// After so many ticks that had a reason it looks back in a turn of its own; 0: never
+        /// Ticks with a reason after which it looks back in a turn of its own; 0: never
         #[schemars(extend("x-alias" = "reflection_interval"))]
         reflection_interval: ReflectionCount = Whole(120),
-        /// Hours after the first of these ticks at which it looks back at the latest; 0: only the ticks count
+        /// Hours after the first of these ticks by which it looks back in any case; 0: only the ticks count
         reflection_after: JournalHours = Whole(0),
-        /// What such a reflection is asked for, in place of the built-in words
+        /// The instruction for such a turn, in place of the built-in one
         #[schemars(with = "String", extend(
             "x-alias" = "reflection_prompt_template",
             "x-unset" = "the built-in words",
@@ -67,7 +67,7 @@ section! {
 }
 
 impl JournalSection {
-    /// The same as the engine takes it.
+    /// The section in the form that the engine takes.
     #[must_use]
     pub fn settings(&self) -> JournalConfig {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);

@@ -13,7 +13,7 @@ use super::{
     values::{inline, of_text},
 };
 
-/// A value that somebody gave, and where.
+/// A value that is not a default, and where it was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     /// The value.
@@ -67,8 +67,7 @@ impl fmt::Display for ValueOrigin {
 pub struct InvalidValue(String);
 
 impl Setting {
-    /// The value that a text gives, as somebody writes it at a command line or into the environment: TOML, without the quotes
-    /// around a text.
+    /// The value of a text from a command line or the environment: TOML, but a text needs no quotes.
     ///
     /// # Errors
     ///
@@ -79,7 +78,7 @@ impl Setting {
         Ok(value)
     }
 
-    /// Whether an operator can change it for an assistant.
+    /// Checks that an operator can change it for an assistant.
     ///
     /// # Errors
     ///
@@ -146,7 +145,7 @@ impl Config {
         }
     }
 
-    /// Takes the values of environment variables such as `DORMOUSE_LIMITS__TICK_RATE`. The file has priority.
+    /// Applies environment variables such as `DORMOUSE_LIMITS__TICK_RATE`. The file has priority.
     pub(super) fn take_variables(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -159,7 +158,7 @@ impl Config {
                     .is_some_and(|rest| rest.contains("__"))
             })
             .collect();
-        // The environment has no fixed order, and the error that is reported must not depend on it.
+        // The environment has no fixed order. Sorting makes the reported error independent of it.
         variables.sort();
         for (variable, value) in variables {
             let failed = |problem: String| ConfigFileError::Variable {
@@ -181,9 +180,13 @@ impl Config {
                     .collect();
                 return Err(failed(match near.is_empty() {
                     true => {
-                        "it names no setting; `dormouse config list` prints all of them".to_owned()
+                        "it is not the name of a setting; `dormouse config list` prints all of them"
+                            .to_owned()
                     }
-                    false => format!("it names no setting; did you mean {}?", near.join(" or ")),
+                    false => format!(
+                        "it is not the name of a setting; did you mean {}?",
+                        near.join(" or ")
+                    ),
                 }));
             };
             let text = value.into_string();
@@ -203,7 +206,7 @@ impl Config {
         self.agree().map_err(ConfigFileError::Together)
     }
 
-    /// Whether settings that depend on each other agree.
+    /// Checks that settings that depend on each other agree.
     fn agree(&self) -> Result<(), String> {
         let execution = self.execution.check();
         execution.map_err(|problem| problem.to_string())?;
@@ -218,7 +221,8 @@ impl Config {
         let mut config = self.clone();
         let mut left: Vec<_> = changes.iter().collect();
         left.sort_by_key(|(_, changed)| changed.seq);
-        // A change may need one that was made again later, so what is refused is tried once more behind the others.
+        // A change may depend on another one that comes later in the list. So refused changes are tried again after the
+        // others.
         loop {
             let before = left.len();
             left.retain(|(name, changed)| config.take_change(name, changed).is_err());
@@ -266,14 +270,14 @@ impl Config {
         Ok(config)
     }
 
-    /// Takes the value that a flag gives, so that it is shown. The reader of the flags has checked it.
+    /// Sets the value that a flag gives, so that it is shown. The reader of the flags has checked it.
     pub fn take_flag(&mut self, setting: &Setting, value: Value, flag: &'static str) {
         let origin = ValueOrigin::Flag(flag);
         self.given
             .insert(setting.name.clone(), Given { value, origin });
     }
 
-    /// Takes out who the configured assistant is: somebody else is configured.
+    /// Removes the identity of the configured assistant, because this configuration is for another one.
     pub(crate) fn forget_assistant(&mut self) {
         self.assistant = super::AssistantSection::default();
         self.given.retain(|name, _| !name.starts_with("assistant."));
@@ -328,7 +332,7 @@ impl Config {
         }
     }
 
-    /// Says of each value that is only checked when it is used where it was given.
+    /// Tells each value that is only checked when it is used where it was given.
     fn locate(&mut self, place: &str) {
         let provider = &mut self.provider;
         if let Some(key_from) = &mut provider.key_from {

@@ -37,7 +37,7 @@ section! {
         tokens: RecallTokens = Whole(engine().memory_tokens),
         /// How long a turn waits for its memories
         timeout: RecallTimeout = Seconds(engine().recall_timeout),
-        /// Whom it tells what it heard: "kept": those who were party to it; "shared": everybody; see privacy.md
+        /// Whom it tells what it heard: "kept": those who perceived it; "shared": everybody; see privacy.md
         #[schemars(schema_with = "words::privacy")]
         privacy: Privacy = engine().privacy,
         /// "masked": keys, passwords and card numbers that somebody says are replaced before the log is written; "kept": they stay
@@ -72,7 +72,7 @@ impl MemorySection {
     }
 }
 
-/// The requested encoder, written as for `--embedder`.
+/// The configured encoder, written as for `--embedder`.
 #[derive(Clone, Debug)]
 pub struct ConfiguredEmbedder(pub EmbedderRef);
 

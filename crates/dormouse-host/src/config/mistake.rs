@@ -27,7 +27,7 @@ impl Mistake {
         &self.problem
     }
 
-    /// This problem at this byte of the text.
+    /// A mistake with this problem, at this byte of the text.
     pub(super) fn at(text: &str, at: usize, problem: String) -> Self {
         let (line, column) = position::of(text, at);
         Self {
@@ -37,7 +37,7 @@ impl Mistake {
         }
     }
 
-    /// An error that the parser found. `read` reads a text again, which finds out what a value can be.
+    /// An error that the parser found. `read` parses a text; it is called again to find out which values are allowed.
     pub(super) fn from_toml<T>(
         text: &str,
         error: &toml::de::Error,
@@ -60,11 +60,11 @@ impl Mistake {
     }
 }
 
-/// How the parser's message begins if a setting must be one of a few words and its value is not a string. It does not list
-/// the words.
+/// The parser's message begins with this if a setting must be one of a few words and its value is not a string. The
+/// message does not list the words.
 const NO_WORD: &str = "wanted string or table";
 
-/// The words that a value may be. The parser lists them when it reads a string that is not one of them.
+/// The allowed words of a setting. The parser lists them when it reads a string that is not one of them.
 fn words_for<T>(
     text: &str,
     span: &Range<usize>,
@@ -105,7 +105,7 @@ fn problem(field: Option<&str>, value: &str, message: &str) -> String {
     }
 }
 
-/// The name in a message such as "unknown field `a`, expected `b` or `c`", and what was expected.
+/// Splits a message such as "unknown field `a`, expected `b` or `c`" into the name and what was expected.
 fn named<'a>(message: &'a str, start: &str) -> Option<(&'a str, String)> {
     let rest = message.strip_prefix(start)?.strip_prefix(" `")?;
     let (name, expected) = rest.split_once('`')?;
@@ -148,7 +148,7 @@ fn with_value(field: Option<&str>, value: &str, message: &str) -> String {
     }
 }
 
-/// Whether the value is short, and its field is not one in which somebody might have put a key.
+/// Whether the value is short, and its field cannot contain a key.
 fn may_be_printed(field: &str, value: &str) -> bool {
     let is_value = !value.is_empty() && !value.starts_with('[') && !value.contains(['\n', '@']);
     let can_be_shown = settings()

@@ -1,4 +1,4 @@
-//! Numbers that are checked while they are read, so that an error knows its line.
+//! Numbers that are checked while they are read, so that an error has a line number.
 //!
 //! The bounds and defaults of limits are the engine's own: [`Limits`] checks each number.
 
@@ -27,7 +27,7 @@ macro_rules! limit {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                // The engine's refusal of a number that is too large names both bounds.
+                // The engine's error for a number that is too large names both bounds.
                 let refused = Limits::default().$with(<$type>::MAX).err();
                 let (low, high) = refused.map_or((0, 0), |error| (error.low(), error.high()));
                 whole(low, high, $unit)
@@ -90,17 +90,17 @@ pub(super) type AtOnce = Whole<1, 1_000>;
 pub(super) type RecallTokens = Whole<0, 100_000>;
 /// How many turns a goal may take.
 pub(super) type PursuedTurns = Whole<1, 1_000>;
-/// After how many turns in vain a goal is divided; 0 for never.
+/// After how many turns without progress a goal is divided; 0: never.
 pub(super) type DividedAfter = Whole<0, 1_000>;
 /// How many things of a kind an assistant keeps for itself.
 pub(super) type KeptForItself = Whole<0, 200>;
 /// How many entries a journal has.
 pub(super) type JournalEntries = Whole<1, 100_000>;
-/// How many hours apart entries may be that repeat each other.
+/// How many hours apart repeated entries may be.
 pub(super) type JournalHours = Whole<0, 8_760>;
 /// An age of entries in days.
 pub(super) type JournalDays = Whole<0, 36_500>;
-/// After how many days recency is down to 0.37.
+/// After how many days recency has fallen to 0.37.
 pub(super) type DecayDays = Whole<1, 36_500>;
 /// A weight in a mean.
 pub(super) type EpisodicWeight = UpTo<100>;
@@ -118,29 +118,29 @@ pub(super) type ReflectionCount = Whole<0, 1_000_000>;
 pub(super) type StartHour = Whole<0, 23>;
 /// For how many hours it sleeps.
 pub(super) type SleepHours = Whole<1, 23>;
-/// How many tools it has to have used before it may sleep.
+/// How many tools an assistant must have used before it may choose to sleep.
 pub(super) type LeastActivity = Whole<0, 1_000>;
 /// How many turns it has in a night.
 pub(super) type SleepTurns = Whole<0, 24>;
 /// The time between two pieces of work in its sleep.
 pub(super) type SleepTick = Seconds<3_600>;
-/// How long nobody may have called for it before it goes on sleeping.
+/// How long it must have been quiet before it goes back to sleep.
 pub(super) type QuietTime = Seconds<86_400>;
 /// How often a call of a tool is tried.
 pub(super) type ToolAttempts = Whole<1, 20>;
-/// After how many calls without an answer a tool is left alone; 0: never.
+/// After how many calls without an answer a tool is not called for a while; 0: never.
 pub(super) type BreakerFailures = Whole<0, 1_000>;
 /// Within what time these calls count.
 pub(super) type BreakerWindow = Seconds<86_400>;
-/// For how long a tool is left alone first.
+/// For how long a tool is not called the first time.
 pub(super) type BreakerCooldown = Seconds<8_640>;
-/// How many messages stay as they are when earlier ones are left out.
+/// How many messages are not shortened when earlier ones are left out.
 pub(super) type PreservedMessages = Whole<0, 1_000>;
 /// For how many days what was said is kept; 0: for ever.
 pub(super) type KeptDays = Whole<0, 36_500>;
 /// How many tasks may be delegated at the same time.
 pub(super) type SubAgents = Whole<0, 100>;
-/// For how long an act may be confirmed and done.
+/// Within what time an act must be confirmed and done.
 pub(super) type ApprovalExpires = Seconds<2_592_000>;
 /// A share in percent.
 pub(super) type Percent = Whole<0, 100>;
@@ -150,7 +150,7 @@ pub(super) type TokenCount = Whole<1, 1_000_000_000>;
 pub(super) type PursuitPause = Seconds<86_400>;
 /// How long the assistant waits for the result of a task.
 pub(super) type TaskTimeout = Seconds<86_400>;
-/// Through how many hands a task may go.
+/// How often a task may be passed on.
 pub(super) type TaskDepth = Whole<1, 10>;
 /// How many tasks may follow from one message.
 pub(super) type TaskCount = Whole<1, 1_000>;
@@ -159,11 +159,11 @@ pub(super) type RecallTimeout = Seconds<60>;
 
 /// How many requests a minute a token may make.
 pub(super) type RequestsPerMinute = Whole<1, 1_000_000>;
-/// How many requests a token may make at the same moment.
+/// How many requests a token may make at once.
 pub(super) type RequestBurst = Whole<1, 100_000>;
 /// The size of a body in KiB.
 pub(super) type BodyKib = Whole<1, 10_240>;
-/// How long a request may take to come.
+/// How long headers, or a body, may take to arrive.
 pub(super) type RequestPatience = Seconds<600>;
 /// How long a client may read nothing.
 pub(super) type ReaderPatience = Seconds<3_600>;
@@ -274,7 +274,7 @@ pub(super) fn trust<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Trust,
     Trust::try_new(score).map_err(Error::custom)
 }
 
-/// Reads a number within `range`. The error does not name the setting or the number: both are added to it.
+/// Reads a number within `range`. The error does not name the setting or the number: the caller adds both.
 fn bounded<'de, D, N>(deserializer: D, range: RangeInclusive<N>, unit: &str) -> Result<N, D::Error>
 where
     D: Deserializer<'de>,

@@ -21,7 +21,7 @@ section! {
         facts: KeptForItself = Whole(SelfSettings::default().facts),
         /// Maximum number of patterns in its session memory
         patterns: KeptForItself = Whole(SelfSettings::default().patterns),
-        /// Maximum number of guidelines; 0: it sets itself none. `dormouse note drop` takes one back
+        /// Maximum number of guidelines; 0: it cannot set any. `dormouse note drop` removes one
         guidelines: KeptForItself = Whole(SelfSettings::default().guidelines),
         /// Minimum trust of facts, patterns and guidelines
         #[serde(deserialize_with = "trust")]

@@ -11,7 +11,7 @@ use super::{
     words,
 };
 
-/// One `[[prices]]`, each field checked where it is read.
+/// One entry of `[[prices]]`. Each field is checked while it is read.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PriceSection {
@@ -29,7 +29,7 @@ pub(super) struct PriceSection {
     #[schemars(with = "Dollars")]
     #[serde(default)]
     cached_input: Option<Dollars>,
-    /// Dollars for a million tokens that the provider puts into its cache
+    /// Dollars for a million prompt tokens that the provider stores in its cache
     #[schemars(with = "Dollars")]
     #[serde(default)]
     cache_write: Option<Dollars>,

@@ -1,4 +1,4 @@
-//! `[prompt]`: the parts of prompts; and what differs between kinds of ticks.
+//! `[prompt]`: the parts of prompts, and how they differ between kinds of ticks.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn fallback<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
     Ok(checked::<D::Error>(config)?.fallback)
 }
 
-/// Reads what differs between kinds of ticks.
+/// Reads the settings that differ between kinds of ticks.
 pub(super) fn contexts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<ContextType, ContextConfig>, D::Error> {

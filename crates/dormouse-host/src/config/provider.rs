@@ -20,7 +20,7 @@ use super::{
 };
 
 section! {
-    /// `[provider]`: which model answers. Keys are not among its settings, only the place of one.
+    /// `[provider]`: which model answers. A key is not a setting, but the place where it is kept is.
     pub struct ProviderSection {
         /// Who serves the model
         #[serde(deserialize_with = "kind")]
@@ -129,7 +129,7 @@ section! {
 }
 
 impl ProviderSection {
-    /// Why the base URL cannot be used. Ollama takes a host alone, as `OLLAMA_HOST` does.
+    /// Why the base URL cannot be used; `None` if it can. For Ollama a host name is enough, as in `OLLAMA_HOST`.
     pub(super) fn wrong_base_url(&self) -> Option<(&Located<String>, ServerConfigError)> {
         let base_url = self.base_url.as_ref()?;
         let is_host = self.kind == Some(ServedBy::Ollama) && !base_url.value.contains("://");

@@ -9,12 +9,13 @@ pub(super) trait Section: Sized {
     fn take(&mut self, name: &str, from: Self);
 }
 
-/// Declares a section. Each entry is all that there is to say of a setting: its sentence, its type with bounds, and its
-/// default. Attributes say who may change it, under which other name it is documented, and what has no default to show.
+/// Declares a section. Each entry describes a setting completely: its sentence, its type with bounds, and its default.
+/// Attributes add when a change applies, other names in the reference documents, and what to show if there is no
+/// default.
 ///
 /// - `x-when`: `waking` if `dormouse config set` may change it, for a section or one setting; otherwise it is read when the
 ///   program starts.
-/// - `x-alias`: its names in the documents of the assistant for Evennia.
+/// - `x-alias`: its names in the reference documents.
 /// - `x-unset`: what happens if there is no value and no default.
 /// - `x-example`: a value for the commented example, if there is no default.
 /// - `x-may-hold-a-key`: `always` if its value is never printed, `in an address` if only an address without a user's name or a

@@ -25,7 +25,7 @@ use super::{
 /// The key of an assistant without a configured key.
 pub const DEFAULT_KEY: &str = "dormouse";
 
-/// What the engine does if the operator says nothing.
+/// The engine's defaults.
 pub(super) fn engine() -> AssistantConfig {
     AssistantConfig::new(default_key())
 }
@@ -115,7 +115,7 @@ pub(crate) fn character_name(key: &AssistantId) -> String {
 }
 
 section! {
-    /// `[limits]`: what bounds it.
+    /// `[limits]`: its limits.
     #[schemars(extend("x-when" = "waking"))]
     pub struct LimitsSection {
         /// Time between two turns that nobody asked for, and between two ticks of one turn; messages are answered at once
@@ -186,7 +186,7 @@ section! {
             "x-alias" = "execution_config", "x-unset" = "react_loop", "x-example" = "react_loop",
         ))]
         mode: Option<ExecutionMode> = None,
-        /// True: how hard a task is decides how far its ticks go, within what is allowed otherwise
+        /// True: the difficulty of a task decides how far its ticks go, within the other limits
         #[schemars(extend("x-alias" = "task_assessment_enabled"))]
         task_assessment_enabled: bool = ExecutionConfig::default().task_assessment_enabled,
         /// True: rules assess tasks; false: a model does, with one call for each task, and rules if that fails
@@ -198,7 +198,7 @@ section! {
         /// Tasks that may be delegated at the same time
         #[schemars(extend("x-alias" = "sub_agent_budget"))]
         sub_agent_budget: SubAgents = Whole(ExecutionConfig::default().sub_agent_budget),
-        /// What is kept from a delegate about the assistant that delegates; none: nothing
+        /// What a delegate sees besides its task; none: goals and recent talk; orchestrator: nothing; delegate: goals
         #[schemars(schema_with = "words::insulation", extend("x-alias" = "personality_insulation", "default" = "none"))]
         personality_insulation: Insulation = Insulation::None,
         /// The tag of assistants to delegate to
@@ -212,7 +212,7 @@ section! {
         /// True: an assessment does not make the assistant decide dangerous calls twice
         #[schemars(extend("x-alias" = "trusted_api"))]
         trusted_api: bool = ExecutionConfig::default().trusted_api,
-        /// What differs by kind of tick from what `dormouse exec show` prints
+        /// Values for single kinds of ticks, in place of those that `dormouse exec show` prints
         #[serde(deserialize_with = "contexts")]
         #[schemars(schema_with = "words::contexts", extend("x-alias" = "context_configs", "default" = {}, "x-example" = {
             "tick_autonomous": {"categories": ["safe_chain", "terminal"], "max_iterations": 2},
@@ -232,7 +232,7 @@ pub(super) struct Contradiction {
 }
 
 impl ExecutionSection {
-    /// The pattern.
+    /// The execution pattern.
     pub fn pattern(&self) -> ExecutionPattern {
         match (self.mode, self.multi_action_enabled) {
             (Some(ExecutionMode(pattern)), _) => pattern,
@@ -242,7 +242,7 @@ impl ExecutionSection {
         }
     }
 
-    /// The rest of it, as the engine takes it.
+    /// The other settings, in the form that the engine takes.
     pub fn config(&self) -> ExecutionConfig {
         ExecutionConfig {
             task_assessment_enabled: self.task_assessment_enabled,
@@ -300,7 +300,7 @@ impl<'de> Deserialize<'de> for ExecutionMode {
 }
 
 section! {
-    /// `[classify]`: what messages are to it.
+    /// `[classify]`: which messages it answers.
     #[schemars(extend("x-when" = "waking"))]
     pub struct ClassifySection {
         /// False: every message is ignored (rule 0)
@@ -327,7 +327,7 @@ section! {
 }
 
 impl ClassifySection {
-    /// The same as classification takes it.
+    /// The section in the form that classification takes.
     pub fn config(&self) -> ClassifyConfig {
         ClassifyConfig {
             interaction_enabled: self.interaction_enabled,
@@ -341,12 +341,12 @@ impl ClassifySection {
 }
 
 section! {
-    /// `[trust]`: what moves the trust of messages and notes.
+    /// `[trust]`: what raises or lowers the trust of messages and notes.
     #[schemars(extend("x-when" = "waking"))]
     pub struct TrustSection {
         /// False: a message gets the trust of its source, for every sender
         sender_history: bool = engine().sender_history,
-        /// How many people who did not hear each other make a claim 0.5 credible; 0: nobody does
+        /// How many people who did not hear each other must make a claim until it is believed 0.5; 0: off
         #[serde(deserialize_with = "accounts")]
         #[schemars(schema_with = "words::accounts")]
         independent_accounts: u32 = engine().independent_accounts,
@@ -358,7 +358,7 @@ section! {
     }
 }
 
-/// A single account corroborates nothing, so 1 is not accepted.
+/// Reads the number of accounts. A single account confirms nothing, so 1 is not accepted.
 fn accounts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let number = u32::deserialize(deserializer)?;
     match number {

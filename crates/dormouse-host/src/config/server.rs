@@ -19,9 +19,9 @@ section! {
         burst: RequestBurst = Whole(60),
         /// Maximum size of a body in KiB
         body_kib: BodyKib = Whole(256),
-        /// How long headers, or a body, may take to come; a connection without a request is closed after it, too
+        /// How long headers, or a body, may take to arrive, and how long a connection may be without a request
         patience: RequestPatience = Seconds(Duration::from_secs(10)),
-        /// How long a client may read nothing while there is something for it
+        /// How long a client may read nothing although there is output for it
         reader_patience: ReaderPatience = Seconds(Duration::from_secs(30)),
         /// The longest time that a request waits for an answer of an assistant
         answer_wait: AnswerWait = Seconds(Duration::from_secs(60)),

@@ -13,13 +13,14 @@ use super::{
 };
 
 section! {
-    /// `[sleep]`: when it sleeps. In its sleep it makes facts of what it heard, and puts in order what it knows.
+    /// `[sleep]`: when it sleeps. While it sleeps, it extracts facts from what it heard, and puts its knowledge in
+    /// order.
     #[schemars(extend("x-when" = "waking"))]
     pub struct SleepSection {
         /// True: it falls asleep by its schedule, and may choose to sleep by itself. `dormouse sleep` works in any case
         #[schemars(extend("x-alias" = "sleep_schedule"))]
         enabled: bool = SleepSettings::default().enabled,
-        /// The hour at which it falls asleep, by the clocks of the time zone
+        /// The hour at which it falls asleep, in the time zone
         start_hour: StartHour = Whole(2),
         /// For how many hours it sleeps
         duration_hours: SleepHours = Whole(4),
@@ -30,13 +31,13 @@ section! {
         /// Time between two pieces of work in its sleep
         #[schemars(extend("x-alias" = "tick_rate_sleep"))]
         tick_rate: SleepTick = Seconds(Duration::from_secs(60)),
-        /// How many tools it has to have used since it woke, before it may choose to sleep
+        /// How many tools it must have used since it woke before it may choose to sleep
         least_activity: LeastActivity = Whole(SleepSettings::default().least_activity),
-        /// For how long nobody may have called for it, before it goes on sleeping after a message woke it
+        /// How long it must be quiet after a message woke it, before it goes back to sleep
         quiet: QuietTime = Seconds(Duration::from_secs(600)),
         /// How many turns of its own it has in a night, once the work of the night is done; 0: none
         turns: SleepTurns = Whole(0),
-        /// What such a turn is asked for, in place of the built-in words
+        /// The instruction for such a turn, in place of the built-in one
         #[schemars(with = "String", extend(
             "x-unset" = "the built-in words",
             "x-example" = "Put in order what you learnt today."
@@ -46,7 +47,7 @@ section! {
 }
 
 impl SleepSection {
-    /// The same as the engine takes it.
+    /// The section in the form that the engine takes.
     #[must_use]
     pub fn settings(&self) -> SleepSettings {
         let hour = |number: u32| u8::try_from(number).unwrap_or(u8::MAX);

@@ -18,26 +18,26 @@ pub struct Setting {
     pub name: String,
     /// What it is for, in one sentence.
     pub sentence: String,
-    /// Its names in the documents of the assistant for Evennia.
+    /// Its names in the reference documents.
     pub aliases: Vec<String>,
     /// When a value applies.
     pub applies: Applies,
-    /// Whether somebody may have put a key into its value.
+    /// Whether its value may contain a key.
     pub may_hold_a_key: MayHoldAKey,
-    /// Its value if nobody gives one.
+    /// Its default value.
     pub default: Option<Value>,
-    /// What happens if nobody gives a value, where there is no default.
+    /// What happens without a value, if there is no default.
     pub unset: Option<String>,
     example: Option<Value>,
     schema: Map<String, Value>,
 }
 
-/// Whether somebody may have put a key into a value.
+/// Whether a value may contain a key, and so must not be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayHoldAKey {
-    /// It is printed.
+    /// No: it is printed.
     No,
-    /// It is an address, printed unless there is a user's name or a query in it.
+    /// It is an address. It is printed unless it contains a user name or a query.
     InAnAddress,
     /// It is never printed.
     Yes,
@@ -47,16 +47,16 @@ pub enum MayHoldAKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Applies {
-    /// From the assistant's next waking on. It can be changed while the program runs.
+    /// When the assistant wakes next. It can be changed while the program runs.
     Waking,
-    /// From the next start of the program on. It is not changed by an event.
+    /// When the program starts next. An event cannot change it.
     Start,
 }
 
-/// A name that no setting has.
+/// A name that is not the name of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownSetting {
-    /// The documents of the assistant for Evennia have it.
+    /// The reference documents have it.
     #[error("{name} is not a setting: {why}")]
     Documented {
         /// The name.
@@ -64,7 +64,7 @@ pub enum UnknownSetting {
         /// What there is instead, or why it is missing.
         why: &'static str,
     },
-    /// Nobody has it.
+    /// It is unknown.
     #[error("{name} is not a setting{}", suggestion(nearest))]
     Nobody {
         /// The name.
@@ -81,14 +81,14 @@ fn suggestion(nearest: &[String]) -> String {
     }
 }
 
-/// An attribute of the documents that is not a setting here.
+/// An attribute of the reference documents that is not a setting here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Its name in the documents.
     pub name: &'static str,
     /// Whether it is missing on purpose, or does not exist yet.
     pub on_purpose: bool,
-    /// What there is instead, or what it waits for.
+    /// What there is instead, or what is missing for it.
     pub why: &'static str,
 }
 
@@ -117,7 +117,7 @@ const REPLACED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Attributes of what does not exist yet.
+/// Attributes of features that do not exist yet.
 const PLANNED: &[(&str, &str)] = &[("user_entity", "the assistant belongs to nobody yet")];
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(read);
@@ -155,7 +155,7 @@ fn settings_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what a TOML file cannot say, and rounds what a small float makes of a decimal number.
+/// Removes what TOML cannot express, and rounds `f32` values to the decimal number that was meant.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -181,7 +181,7 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// The sections in the order of the documented file, with the names of their settings in theirs.
+/// The sections, and the names of their settings, in the order of the documented file.
 pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
@@ -308,7 +308,7 @@ pub(super) fn nearest(name: &str) -> Vec<String> {
 }
 
 impl Setting {
-    /// Whether this value of it, as text, can be printed without showing a key.
+    /// Whether this value, as text, can be printed without showing a key.
     #[must_use]
     pub fn can_be_shown(&self, value: &str) -> bool {
         let can_be_shown = match self.may_hold_a_key {
@@ -316,7 +316,7 @@ impl Setting {
             MayHoldAKey::InAnAddress => !has_user_or_query(value),
             MayHoldAKey::Yes => false,
         };
-        // Somebody may put a key where nobody expects one.
+        // Users put keys in unexpected places, so the value is also scanned.
         can_be_shown && scan(value.as_bytes(), RedactionProfile::Values).is_empty()
     }
 
@@ -325,7 +325,7 @@ impl Setting {
         self.name.split_once('.').unwrap_or(("", &self.name))
     }
 
-    /// The environment variable that gives its value, as in `DORMOUSE_LIMITS__TICK_RATE`.
+    /// The name of its environment variable, such as `DORMOUSE_LIMITS__TICK_RATE`.
     #[must_use]
     pub fn variable(&self) -> String {
         let (section, name) = self.place();
@@ -377,7 +377,7 @@ impl Setting {
             .to_owned()
     }
 
-    /// Whether a value is written without quotes at a command line: it is a text, or what is not TOML.
+    /// Whether a value needs no quotes at a command line, because it is a text or not valid TOML.
     pub(super) fn is_text(&self) -> bool {
         self.schema.get("type").is_some_and(|kind| kind == "string")
     }
@@ -396,7 +396,7 @@ fn has_user_or_query(text: &str) -> bool {
     address.contains(['@', '?'])
 }
 
-/// How the names of variables begin that give values.
+/// The prefix of environment variables that give values.
 pub(super) const PREFIX: &str = "DORMOUSE_";
 
 /// A file with every setting, commented out, as `dormouse init` writes it and `docs/configuration.md` shows it.

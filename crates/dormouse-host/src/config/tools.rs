@@ -1,4 +1,4 @@
-//! `[tools]`: how often tools are tried, and when one is left alone.
+//! `[tools]`: how often a call is tried, and when a tool is not called for a while.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,11 +12,11 @@ use super::{
     section::section,
 };
 
-/// How much longer each pause is than the one before.
+/// By what factor each pause is longer than the one before.
 const FACTOR: f64 = 2.0;
 
 section! {
-    /// `[tools]`: how often tools are tried, and when one is left alone.
+    /// `[tools]`: how often a call is tried, and when a tool is not called for a while.
     #[schemars(extend("x-when" = "waking"))]
     pub struct ToolsSection {
         /// How often a call that may be repeated is made until it is answered; 1: once
@@ -25,7 +25,7 @@ section! {
         first_pause: Seconds = Seconds(Duration::from_secs(1)),
         /// Longest pause between two attempts
         longest_pause: Seconds = Seconds(Duration::from_secs(10)),
-        /// The same for single tools, by name
+        /// The same settings for single tools, by name
         #[schemars(schema_with = "super::words::tool_retries", extend("default" = {}, "x-example" = {
             "inspect_location": {"attempts": 2, "first_pause": 2},
         }))]
@@ -39,7 +39,7 @@ section! {
     }
 }
 
-/// How often one tool is tried. What is absent is as for the others.
+/// How often calls of one tool are tried. Absent fields are as for the other tools.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolRetrySection {
@@ -59,7 +59,7 @@ fn seconds<const MOST: u64>(seconds: u32) -> Seconds<MOST> {
 }
 
 impl ToolsSection {
-    /// When tools are left alone, as the engine takes it.
+    /// When tools are not called for a while, in the form that the engine takes.
     #[must_use]
     pub fn breaker(&self) -> ToolBreaker {
         let whole = |duration: Duration| u32::try_from(duration.as_secs()).unwrap_or(u32::MAX);
@@ -70,7 +70,7 @@ impl ToolsSection {
         }
     }
 
-    /// How often tools are tried, as the engine takes it.
+    /// How often calls are tried, in the form that the engine takes.
     #[must_use]
     pub fn retries(&self) -> ToolRetries {
         let each = self.retry.iter();
@@ -88,7 +88,7 @@ impl ToolsSection {
         // A pause is never longer than the longest one, whichever was set last.
         let first = of_tool.first_pause.unwrap_or(self.first_pause).0;
         let policy = RetryPolicy::try_new(attempts, first.min(longest), FACTOR, longest);
-        // The types of the settings have the bounds of a policy.
+        // This cannot fail: the types of the settings have the bounds of a policy.
         policy.unwrap_or_else(|_| RetryPolicy::tool_call())
     }
 }

@@ -28,12 +28,12 @@ fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match !name.is_empty() && name.chars().all(is_bare) {
         true => name.to_owned(),
-        // The quotes and escapes of a JSON string are those of a key.
+        // A key has the same quotes and escapes as a JSON string.
         false => Value::String(name.to_owned()).to_string(),
     }
 }
 
-/// The decimal number that a small float was made of, if this is one: 0.2 and not 0.20000000298023224.
+/// If the number came from an `f32`, the decimal number that was meant: 0.2 and not 0.20000000298023224.
 pub(super) fn rounded(number: &Number) -> Option<Number> {
     #[expect(
         clippy::cast_possible_truncation,

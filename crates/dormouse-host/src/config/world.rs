@@ -14,8 +14,8 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(Some(name))
 }
 
-/// A warning for each id that nobody and nothing in this world can have: channels and characters in `[classify]`, public
-/// channels and places in `[memory]`.
+/// A warning for each id that does not exist in this world: channels and characters in `[classify]`, public channels
+/// and places in `[memory]`.
 #[must_use]
 pub fn unmatched(
     classify: &ClassifySection,
@@ -50,7 +50,7 @@ fn missing(setting: &str, id: &str, kind: &str, known: &[&str]) -> String {
     format!("{setting} names {id:?}, which the world does not have; its {kind}: {known}")
 }
 
-/// In one line, what is kept private and what is public.
+/// One line that says what is private and what is public.
 #[must_use]
 pub fn privacy(memory: &MemorySection, world: &Landmarks) -> String {
     if memory.privacy == Privacy::Shared {

@@ -1,4 +1,4 @@
-//! What was learnt about models, and the file it is kept in.
+//! The book of dialects, and the file in which it is stored.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use dormouse_engine::Call;
 
 use super::file::{DialectsError, put_aside, read_book, write_book};
 
-/// The book of dialects and the file it is kept in.
+/// The book of dialects, and the file in which it is stored.
 #[derive(Debug)]
 pub struct Dialects {
     file: PathBuf,
@@ -78,7 +78,7 @@ impl Dialects {
         made: &[Call],
         at: Timestamp,
     ) -> Option<CallingChange> {
-        // A model without a provider is part of this program; there is nothing to learn about it.
+        // A model without a provider is part of this program, so there is nothing to learn about it.
         let info = reply.info.as_ref()?;
         // Names the engine did not parse as a tool call are not counted.
         let was_called = |name: &str| made.iter().any(|call| call.name == name);

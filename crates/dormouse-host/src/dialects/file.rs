@@ -11,10 +11,10 @@ use dormouse_contracts::invariant;
 use dormouse_database::temporary_name;
 use dormouse_dialects::{BookError, DialectBook};
 
-/// How many damaged files are kept next to it.
+/// How many damaged files are kept in the same folder.
 const KEPT_ASIDE: u32 = 100;
 
-/// The learnt dialects cannot be read or kept. They can be learnt again, so nothing else fails because of this.
+/// The learnt dialects cannot be read or stored. Nothing else fails because of this, because they can be learnt again.
 #[derive(Debug, thiserror::Error)]
 pub enum DialectsError {
     /// It cannot be read.
@@ -28,7 +28,7 @@ pub enum DialectsError {
     /// A newer program wrote it.
     #[error("what was learnt about models was written by a newer version and is not used")]
     Newer(#[source] BookError),
-    /// It is damaged, and was put aside.
+    /// It is damaged, and was renamed.
     #[error("the file of what was learnt about models is damaged; it is kept as {}, and a new one is used", aside.display())]
     Damaged {
         /// Where it is now.
@@ -96,7 +96,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
         .ok_or_else(|| failed(io::ErrorKind::InvalidInput.into()))?;
     let written = write_whole(&new, &text).and_then(|()| fs::rename(&new, file));
     if let Err(error) = written {
-        // A partial book is useless. If it cannot be removed either, the reason is the same.
+        // A partial file is useless. If removing it fails too, the first error already tells the cause.
         drop(fs::remove_file(&new));
         return Err(failed(error));
     }
@@ -104,7 +104,7 @@ pub(super) fn write_book(file: &Path, book: &DialectBook) -> Result<(), Dialects
 }
 
 fn write_whole(new: &Path, text: &str) -> io::Result<()> {
-    // An earlier process with the same number may have left one.
+    // An earlier process with the same process id may have left this file.
     drop(fs::remove_file(new));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

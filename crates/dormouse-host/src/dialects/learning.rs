@@ -11,15 +11,16 @@ use super::{book::Dialects, file::DialectsError};
 #[derive(Debug)]
 pub struct Learning {
     book: Dialects,
-    /// How tools are offered, to every model.
+    /// How tools are offered to every model.
     offered: ToolCalling,
-    /// The user's choice of how they are offered, if there is one.
+    /// How the user wants them to be offered, if configured.
     configured: Option<ToolCalling>,
     trouble: Option<DialectsError>,
 }
 
 impl Learning {
-    /// Learning for the book, while tools are offered in this way. `trouble` is why the book is not the one in the file.
+    /// Starts to learn for this book, while tools are offered in this way. `trouble` says why the book is not the one
+    /// in the file.
     pub fn new(
         book: Dialects,
         offered: ToolCalling,
@@ -34,7 +35,7 @@ impl Learning {
         }
     }
 
-    /// What is to be reported at the start.
+    /// The notices to report at the start.
     pub fn begun(&mut self) -> Vec<LearningNotice> {
         self.trouble
             .take()
@@ -43,7 +44,7 @@ impl Learning {
             .collect()
     }
 
-    /// Learns from a reply, saves what changed, and returns what is to be reported about it.
+    /// Learns from a reply, saves changes, and returns the notices to report.
     pub fn heard(&mut self, replied: &Replied, at: Timestamp) -> Vec<LearningNotice> {
         let (book, made) = (&mut self.book, &replied.calls);
         let change = book.observe(&replied.reply, self.offered, made, at);
@@ -56,20 +57,20 @@ impl Learning {
         notices
     }
 
-    /// Saves observations that have changed nothing so far.
+    /// Saves observations that have led to no conclusion so far.
     pub fn ended(&mut self) -> Option<LearningNotice> {
         self.book.save().err().map(LearningNotice::File)
     }
 }
 
-/// Something about learning that is to be reported to people.
+/// Something about learning to report to people.
 #[derive(Debug)]
 pub enum LearningNotice {
     /// Something was learnt.
     Changed {
         /// What.
         change: CallingChange,
-        /// The user's choice of how tools are offered, which goes before what was learnt.
+        /// How the user wants tools to be offered, which takes precedence over what was learnt.
         configured: Option<ToolCalling>,
     },
     /// The file cannot be read or written.

@@ -60,7 +60,7 @@ fn a_call_among_words_counts_as_printed() {
         let made = std::slice::from_ref(made);
         book.observe(&reply, ToolCalling::Native, made, Timestamp::EPOCH)
     };
-    // A call that is only quoted, and said, is not evidence.
+    // A call that the model only quotes in its speech is not evidence.
     for _ in 0..9 {
         assert_eq!(observe(&call("say", "{\"message\":\"no\"}")), None);
     }

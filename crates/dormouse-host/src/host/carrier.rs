@@ -1,8 +1,8 @@
 //! Carries tasks and their results between the logs of assistants.
 //!
-//! What is to be carried follows from the two logs alone: what one has and the other lacks. So a carrier that was killed between
-//! them goes on where it was, and nothing is carried twice: each log knows the keys of its tasks. Nobody asks again and again: a
-//! carrier looks when its assistant wakes, and when that writes an event about tasks.
+//! The two logs alone decide what to carry: what one log has and the other lacks. So a carrier that was killed in
+//! between continues where it stopped, and nothing is carried twice, because each log knows the keys of its tasks.
+//! There is no polling: a carrier looks when its assistant wakes, and when its assistant writes an event about tasks.
 
 use std::sync::Arc;
 
@@ -23,19 +23,19 @@ use crate::{
     tail::Tail,
 };
 
-/// How often something is decided again because the assistant wrote to its log meanwhile.
+/// How often something is decided again if the assistant wrote to its log meanwhile.
 const ATTEMPTS: u32 = 16;
 
 /// How assistants are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// They are woken, and write their logs themselves.
+    /// They are woken, and write to their logs themselves.
     Waking,
-    /// Nobody is awake, and nobody wakes.
+    /// No assistant is awake, and none is woken.
     AtRest,
 }
 
-/// Carries what concerns one assistant.
+/// Carries the tasks and results of one assistant.
 struct Carrier<'a> {
     shared: &'a Arc<Shared>,
     key: &'a AssistantId,
@@ -44,28 +44,28 @@ struct Carrier<'a> {
 
 /// Who does a task.
 enum Choice {
-    /// This one, and the log says so.
+    /// This assistant. The choice is in the log.
     Somebody(AssistantId),
     Nobody(DelegationFailure),
-    /// The task is over, or the one who gave it is stopped.
+    /// Nobody: the task is over, or the assistant that gave it is stopped.
     NotNow,
 }
 
-/// The way to the log of an assistant.
+/// How to write to the log of an assistant.
 enum Door {
-    /// Through the assistant, which is not put away meanwhile.
+    /// Through the awake assistant, which is not put away meanwhile.
     Awake {
         handle: Handle,
-        /// Absent for one that does not live here, and is not put away.
+        /// Absent for an assistant that is not a resident, because such a one is never put away.
         _stay: Option<Resident>,
     },
     /// It is not awake.
     AtRest,
 }
 
-/// Carries what concerns an assistant until it ends: first what is left from before, if there is something, then what each event
-/// calls for. What could not be carried is tried again after a pause, and keeps the assistant awake until it is carried or too
-/// late.
+/// Carries for one assistant until it ends: first what is left over from before, then what each new event requires.
+/// What could not be carried is tried again after a pause. Until it is carried or too late, it keeps the assistant
+/// awake.
 pub(super) async fn carry(
     shared: Arc<Shared>,
     key: AssistantId,
@@ -88,7 +88,7 @@ pub(super) async fn carry(
                         let error = dormouse_text::error_chain(&error);
                         tracing::warn!(assistant = %key, error, "a task of assistants could not be carried; it is tried again");
                     }
-                    // Who is put away carries nothing.
+                    // A carrier stops with its assistant, so the assistant must stay awake.
                     if stay.is_none() {
                         stay = carrier.door(&key).await.ok();
                     }
@@ -117,7 +117,7 @@ pub(super) async fn carry(
     }
 }
 
-/// The next event that calls for carrying; `None` if the assistant has ended.
+/// The next event that requires carrying; `None` if the assistant has ended.
 async fn next_to_carry(events: &mut Tail) -> Result<Option<Seq>, ReplayError> {
     while let Some(recorded) = events.next().await? {
         if is_to_be_carried(&recorded.event) {
@@ -127,7 +127,7 @@ async fn next_to_carry(events: &mut Tail) -> Result<Option<Seq>, ReplayError> {
     Ok(None)
 }
 
-/// Where to begin with what an assistant in this state has left from before; `None` if it has nothing to do with tasks.
+/// From which event an assistant in this state has something left to carry; `None` if it has no open tasks.
 pub(super) fn left_from_before(state: &State) -> Option<Seq> {
     let tasks = &state.delegations;
     let is_any = tasks.given().len() + tasks.taken_tasks().len() > 0;
@@ -138,20 +138,20 @@ fn is_to_be_carried(event: &Event) -> bool {
     match event {
         Event::TaskDelegated(_) | Event::TaskAnswered(_) => true,
         Event::DelegationEnded(ended) => ended.by == EndedBy::Itself,
-        // What was given just before the stop still waits for somebody.
+        // A task that was given just before the stop still needs a delegate.
         Event::EmergencyStopCleared(_) => true,
         _ => false,
     }
 }
 
 impl<W> Host<W> {
-    /// Carries the tasks and results of an assistant between the logs while nobody is awake, and returns whose logs have something
-    /// new: they have something to do now. For somebody who lets assistants [live through](Host::live_through) one after the other;
-    /// those who live here need no help.
+    /// Carries the tasks and results of an assistant between the logs while no assistant is awake. Returns the
+    /// assistants whose logs have something new, because they have something to do now. Use it together with
+    /// [`Host::live_through`]; residents do not need it.
     ///
     /// # Errors
     ///
-    /// [`HostError`] if a log cannot be read or written. Calling it again goes on.
+    /// [`HostError`] if a log cannot be read or written. Call it again to continue.
     pub async fn carry_tasks(&self, key: &AssistantId) -> Result<Vec<AssistantId>, HostError> {
         let carrier = Carrier {
             shared: &self.shared,
@@ -163,18 +163,18 @@ impl<W> Host<W> {
 }
 
 impl Carrier<'_> {
-    /// Carries everything that is to be carried, of what ended only what ended after `since`. Returns whose logs have
-    /// something new.
+    /// Carries everything that is open, and the results of tasks that ended after `since`. Returns the assistants whose
+    /// logs have something new.
     ///
     /// # Errors
     ///
-    /// The first of those that occurred. What could be carried was: a log that cannot be read holds up nothing else.
+    /// The first error that occurred. Everything else was carried: an unreadable log does not hold up the other tasks.
     async fn carry(&self, since: Seq) -> Result<Vec<AssistantId>, HostError> {
         let state = self.read(self.key).await?;
         let now = self.shared.clock.now();
         let mut carried = Vec::new();
         for given in state.delegations.given() {
-            // What is too late ends by itself, on both sides.
+            // An expired task ends by itself in both logs.
             if given.delegated.task.expires_at <= now {
                 continue;
             }
@@ -195,7 +195,7 @@ impl Carrier<'_> {
         Ok(stirred.into_iter().flatten().collect())
     }
 
-    /// Finds somebody for a task, hands it over, and fetches the result if there is one already.
+    /// Finds a delegate for a task, hands the task over, and fetches the result if there is one already.
     async fn hand_over(&self, given: &GivenTask) -> Result<Option<AssistantId>, HostError> {
         let delegate = match &given.delegate {
             Some(delegate) => delegate.clone(),
@@ -217,7 +217,7 @@ impl Carrier<'_> {
             .taken(given.key())
             .is_some_and(TakenTask::is_open)
         {
-            // It goes on with it, if it was put away by a restart.
+            // If the delegate was put away by a restart, it continues with the task.
             drop(self.door(&delegate).await?);
             return Ok(None);
         }
@@ -237,7 +237,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// Chooses somebody and writes that down, before anybody else learns of it.
+    /// Chooses a delegate, and records the choice before the delegate gets the task.
     async fn choose(&self, given: &GivenTask) -> Result<Choice, HostError> {
         let (candidates, unread) = self.candidates().await?;
         let found = choose_delegate(&given.delegated, &candidates);
@@ -266,12 +266,13 @@ impl Carrier<'_> {
         };
         Ok(match self.append(self.key, chosen).await? {
             true => Choice::Somebody(delegate),
-            // It ended meanwhile, or another carrier of the same assistant goes on with it.
+            // The task ended meanwhile, or another carrier of the same assistant handles it.
             false => Choice::NotNow,
         })
     }
 
-    /// Everybody in the log but the assistant itself and those who are archived, and those whose logs cannot be read.
+    /// Returns the possible delegates: all assistants in the log, except this one and archived ones. Returns also those
+    /// whose logs cannot be read.
     async fn candidates(
         &self,
     ) -> Result<(Vec<DelegateCandidate>, Vec<(AssistantId, HostError)>), HostError> {
@@ -302,7 +303,7 @@ impl Carrier<'_> {
         Ok((candidates, unread))
     }
 
-    /// Ends a task of the assistant that nobody does.
+    /// Ends a task for which there is no delegate.
     async fn end(
         &self,
         key: &EffectKey,
@@ -324,7 +325,7 @@ impl Carrier<'_> {
     ) -> Result<Option<AssistantId>, HostError> {
         let end = |state: &State| {
             let given = state.delegations.given_task(&ended.key)?;
-            // Nobody waits for a late answer any more; the log of the delegate has it.
+            // A late answer is not needed any more. It remains in the log of the delegate.
             given
                 .is_open()
                 .then(|| Event::DelegationEnded(ended.clone()))
@@ -332,7 +333,7 @@ impl Carrier<'_> {
         self.stir(whose, end).await
     }
 
-    /// Lets the delegate of a task know that nobody waits for it any more.
+    /// Informs the delegate that the result of a task is not needed any more.
     async fn call_off(
         &self,
         given: &GivenTask,
@@ -352,7 +353,7 @@ impl Carrier<'_> {
         };
         match self.read(delegate).await {
             Ok(there) if is_open(&there) && there.roster.archived.is_none() => {}
-            // Nobody is woken for nothing.
+            // An assistant is not woken without a reason.
             Ok(_) | Err(HostError::Roster(RosterError::Unknown { .. })) => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -390,7 +391,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// What the log of a delegate says of a task that ended with this event; `None` if that is not an answer.
+    /// The result of a task that ended with this event in the log of its delegate; `None` if that is not a result.
     async fn outcome(
         &self,
         delegate: &AssistantId,
@@ -432,7 +433,7 @@ impl Carrier<'_> {
         })
     }
 
-    /// The same as [`append`](Self::append). Returns the assistant if something was written, and it is another one.
+    /// Calls [`append`](Self::append). Returns the assistant if something was written and it is not the carrier's own.
     async fn stir(
         &self,
         key: &AssistantId,
@@ -442,7 +443,7 @@ impl Carrier<'_> {
         Ok((is_written && key != self.key).then(|| key.clone()))
     }
 
-    /// Appends what is decided on the state of an assistant, if anything is. Returns whether something was.
+    /// Decides on the state of an assistant, and appends the resulting events. Returns whether there were any.
     async fn append(
         &self,
         key: &AssistantId,
@@ -482,7 +483,7 @@ impl Carrier<'_> {
     }
 }
 
-/// Whether a task that ended so took nothing, because nobody began with it.
+/// Whether a task that failed in this way used no tokens, because nobody began it.
 fn is_free(failure: DelegationFailure) -> bool {
     !matches!(
         failure,

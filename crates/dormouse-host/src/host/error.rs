@@ -102,7 +102,7 @@ pub enum HostError {
     Closed,
 }
 
-/// The memory does not follow the log of its folder. Neither was changed.
+/// The memory does not follow the log of its folder. Both are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("the memory {} does not follow the log {}: {source}", memory.display(), log.display())]
 pub struct Mismatch {

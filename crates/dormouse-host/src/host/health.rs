@@ -1,4 +1,4 @@
-//! The health of all that running assistants depend on.
+//! The health of all services that running assistants depend on.
 
 use dormouse_contracts::AssistantId;
 use dormouse_engine::Activity;
@@ -9,7 +9,7 @@ use super::{Host, Resident};
 /// The health of one service of a running host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceReport {
-    /// Whose it is; absent if all share it.
+    /// The assistant that uses it; absent if all share it.
     pub assistant: Option<AssistantId>,
     /// Whether calls are made without restriction.
     pub is_well: bool,
@@ -18,14 +18,14 @@ pub struct ServiceReport {
 }
 
 impl<W> Host<W> {
-    /// The health of the models, and of the memory, the tools and the world of each assistant that is awake. Asks none of them:
-    /// it is what their last calls showed. Nobody is woken.
+    /// The health of the models, and of the memory, the tools and the world of each assistant that is awake. No service
+    /// is called: their health follows from their last calls. No assistant is woken.
     pub async fn service_health(&self) -> Vec<ServiceReport> {
         let models = self.models().iter().map(|model| model.guard().health());
         let mut reports: Vec<_> = models.map(|health| report(None, &health)).collect();
         let awake = self.residents().await.into_iter();
         for summary in awake.filter(|summary| summary.is_awake) {
-            // One that was put away just now has nothing to report.
+            // An assistant that was put away a moment ago has nothing to report.
             if let Ok(resident) = self.wake(&summary.key).await {
                 reports.extend(of_resident(&resident));
             }
@@ -42,7 +42,7 @@ fn report(assistant: Option<AssistantId>, health: &ServiceHealth) -> ServiceRepo
     }
 }
 
-/// A service with nothing but a breaker.
+/// A service that has only a circuit breaker.
 fn of_circuit(circuit: CircuitHealth) -> ServiceHealth {
     ServiceHealth {
         circuit,
@@ -63,11 +63,11 @@ fn of_resident(resident: &Resident) -> Vec<ServiceReport> {
     reports.extend(status.tools_not_attempted.iter().map(|tool| ServiceReport {
         assistant: whose(),
         is_well: false,
-        text: format!("the tool {tool} gave no answers and is left alone for now"),
+        text: format!("the tool {tool} did not answer and is not called for now"),
     }));
     let unreached = match &status.activity {
         Activity::WorldUnreachable { until, cause } => {
-            let cause = cause.as_deref().unwrap_or("nothing more is known");
+            let cause = cause.as_deref().unwrap_or("no details are known");
             Some(format!(
                 "the world cannot be reached ({cause}); next try at {until}"
             ))

@@ -1,4 +1,4 @@
-//! A log that is open for writing, also while an assistant runs that writes it.
+//! A log that is open for writing, even while a running assistant writes to it.
 
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, LoadSnapshot, ReadError,
@@ -10,8 +10,8 @@ use dormouse_store::RedbLog;
 
 use super::residency::Resident;
 
-/// A log that is open for writing, for changes to one assistant. Nobody but the assistant writes the log of one that is awake,
-/// so that one appends the events itself.
+/// A log that is open for changes to one assistant. While the assistant is awake, only it may write to its log, so it
+/// appends the events itself.
 #[derive(Debug)]
 pub struct OpenLog {
     log: RedbLog,
@@ -19,7 +19,7 @@ pub struct OpenLog {
 }
 
 impl OpenLog {
-    /// The log, with the assistant if that is awake.
+    /// The log, with the assistant if it is awake.
     #[must_use]
     pub fn new(log: RedbLog, resident: Option<Awake>) -> Self {
         Self { log, resident }
@@ -32,7 +32,7 @@ impl OpenLog {
     }
 }
 
-/// An assistant that is awake in this process, as those need it who change its log or read its memory.
+/// An assistant that is awake in this process, for code that changes its log or reads its memory.
 #[derive(Clone, Debug)]
 pub struct Awake {
     handle: Handle,
@@ -42,7 +42,7 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// One that somebody else keeps awake.
+    /// An assistant that the caller keeps awake by other means.
     #[must_use]
     pub fn new(handle: Handle, memory: Memory) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Awake {
         }
     }
 
-    /// How to talk to it.
+    /// Its handle.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle

@@ -15,9 +15,9 @@ use dormouse_engine::{Amount, TokenPrice, UnknownPrice};
 use dormouse_providers::count_request;
 use futures_util::{Stream, stream};
 
-/// The most tokens of a reply without a bound.
+/// The reply tokens to reserve for a request without a limit.
 const LONGEST_REPLY: u32 = 4_096;
-/// After this time a request is tried again, if the operator has not started the program anew with another budget.
+/// After this time a request is tried again. Only a restart with another budget can help earlier.
 const LOOK_AGAIN: Duration = Duration::from_secs(3_600);
 
 /// The limits; absent without a limit.
@@ -48,8 +48,8 @@ enum OverBudget {
     UnknownPrice,
 }
 
-/// A model that is asked only within the budget of the process. What a request can take at most is reserved before it is
-/// sent, and settled when the provider reports its usage. If it reports none, all that was reserved stays spent.
+/// A model that is called only within the budget of the process. What a request can take at most is reserved before it
+/// is sent, and settled when the provider reports its usage. If it reports none, all that was reserved stays spent.
 pub(super) struct BudgetedModel {
     model: Arc<dyn ChatModel>,
     counter: Arc<dyn TokenCounter>,
@@ -82,7 +82,7 @@ fn locked(spent: &Mutex<Amount>) -> MutexGuard<'_, Amount> {
 }
 
 impl BudgetedModel {
-    /// Counts what the request can take as spent.
+    /// Reserves the most that the request can take.
     fn reserve(&self, request: &ChatRequest) -> Result<Amount, OverBudget> {
         let prompt = count_request(&*self.counter, request).total();
         let reply = request.max_tokens.unwrap_or(LONGEST_REPLY);
@@ -158,7 +158,7 @@ impl ChatModel for BudgetedModel {
     }
 }
 
-/// The reply to a request that something is reserved for.
+/// The reply to a request with a reservation.
 struct Settling<'a> {
     by: &'a BudgetedModel,
     reserved: Amount,
@@ -257,7 +257,7 @@ mod tests {
         ];
         let (model, budgeted) = budgeted(turns, limits);
         complete(&*budgeted, &request()).await.unwrap();
-        // Nobody knows what this one took, so all that it could take is spent.
+        // The usage of this request is unknown, so the whole reservation stays spent.
         complete(&*budgeted, &request()).await.unwrap_err();
         let refused = complete(&*budgeted, &request()).await.unwrap_err();
         assert_eq!(

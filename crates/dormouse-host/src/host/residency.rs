@@ -1,8 +1,8 @@
-//! Who lives in a host: who is awake, who is put away, and what wakes them.
+//! The residents of a host: which are awake, which are put away, and what wakes them.
 //!
-//! One task keeps all of it. An assistant that is put away is its key, the last delivery that it heard, the time at which it
-//! is due, and a place among those who wait for their world. No timer runs for it unless it is due at a moment, and then one
-//! timer is set for all of them.
+//! One task manages all of them. For an assistant that is put away it keeps only the key, the last delivery that it
+//! heard, the time at which something is due, and a future that waits for its world. There is one timer for all of
+//! them, set for the earliest due time.
 
 mod keeper;
 mod living;
@@ -29,13 +29,13 @@ use crate::pump::Pumped;
 use keeper::Keeper;
 pub(super) use living::due;
 
-/// The task that keeps the residents, and the way to it. Dropping it ends the task.
+/// Access to the task that manages the residents. Dropping it ends the task.
 #[derive(Debug, Default)]
 pub(super) struct Residency(Mutex<Doors>);
 
 #[derive(Debug, Default)]
 enum Doors {
-    /// Nobody has asked for anybody yet.
+    /// The task was not needed yet.
     #[default]
     NotYetOpen,
     Open {
@@ -45,7 +45,7 @@ enum Doors {
     Closed,
 }
 
-/// What the task that keeps the residents is asked for.
+/// A request to the task that manages the residents.
 enum Order {
     TakeIn(AssistantId, oneshot::Sender<Result<(), HostError>>),
     Wake(AssistantId, Reply),
@@ -54,23 +54,23 @@ enum Order {
     Close,
 }
 
-/// How somebody who wakes an assistant is answered.
+/// The answer to a request to wake an assistant.
 type Reply = oneshot::Sender<Result<Resident, HostError>>;
 
-/// An assistant of a host at a glance.
+/// An overview of an assistant of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Its key.
     pub key: AssistantId,
     /// Whether it is awake.
     pub is_awake: bool,
-    /// When it wakes by itself, if it is put away and something is due.
+    /// When it wakes by itself; absent if it is awake or nothing is due.
     pub due: Option<Timestamp>,
     /// How often it was woken since the host was opened.
     pub wakes: u64,
 }
 
-/// An assistant that is awake. It is not put away while somebody has one of these.
+/// An assistant that is awake. It is not put away while a clone of this value exists.
 #[derive(Clone)]
 pub struct Resident {
     key: AssistantId,
@@ -82,7 +82,7 @@ pub struct Resident {
     slow_after: Duration,
     pumped: watch::Receiver<Pumped>,
     accepted: broadcast::Sender<(Perception, Accepted)>,
-    /// Dropped with the last clone, which lets it be put away.
+    /// Dropped with the last clone. Then the assistant may be put away.
     _stay: mpsc::Sender<()>,
 }
 
@@ -101,7 +101,7 @@ impl Resident {
         &self.key
     }
 
-    /// How to talk to it.
+    /// Its handle.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
@@ -140,20 +140,21 @@ impl Resident {
         self.slow_after
     }
 
-    /// How far its perceptions were handed over.
+    /// How many of its perceptions were handed over.
     #[must_use]
     pub fn pumped(&self) -> watch::Receiver<Pumped> {
         self.pumped.clone()
     }
 
-    /// What it accepts from now on. A reader that falls behind by more than 256 messages misses the oldest.
+    /// The messages that it accepts from now on. A reader that falls behind by more than 256 messages misses the
+    /// oldest.
     #[must_use]
     pub fn accepted(&self) -> broadcast::Receiver<(Perception, Accepted)> {
         self.accepted.subscribe()
     }
 
-    /// Waits until the assistant has taken in what it perceives of an act of the sandbox. When this returns, what it
-    /// accepted is on disk. It answers in the background; [`Handle::at_rest`] waits for that.
+    /// Waits until the assistant has received what it perceives of an act of the sandbox. When this returns, all
+    /// accepted messages are on disk. The assistant answers in the background; [`Handle::at_rest`] waits for that.
     ///
     /// # Errors
     ///
@@ -167,7 +168,8 @@ impl Resident {
         }
     }
 
-    /// Waits until the assistant has taken in what its world delivered to it up to this number, as [`Resident::heard`] does.
+    /// Waits until the assistant has received what its world delivered to it up to this number, as [`Resident::heard`]
+    /// does.
     ///
     /// # Errors
     ///
@@ -180,8 +182,8 @@ impl Resident {
 }
 
 impl<W> Host<W> {
-    /// Lets an assistant live here: it wakes when its world has something for it or when something is due, and is put away
-    /// when it has been at rest for a while. It is not woken if nothing waits for it.
+    /// Makes an assistant a resident: it wakes when its world has something for it or when something is due, and is put
+    /// away when it has been at rest for a while. If nothing waits for it, it is not woken now.
     ///
     /// Reads its state from the log.
     ///
@@ -194,8 +196,8 @@ impl<W> Host<W> {
             .unwrap_or(Err(HostError::Closed))
     }
 
-    /// Wakes an assistant, or joins those who keep it awake. One that the log does not know is created, with the
-    /// configuration's `[assistant]` if that has its key. It lives here from then on.
+    /// Wakes an assistant, or keeps it awake. An unknown one is created, with the configuration's `[assistant]` if that
+    /// has its key. It is a resident from then on.
     ///
     /// # Errors
     ///
@@ -206,15 +208,15 @@ impl<W> Host<W> {
             .unwrap_or(Err(HostError::Closed))
     }
 
-    /// Puts somebody away now, although others may want to keep it awake. Returns before it has ended.
+    /// Puts an assistant away now, even if callers keep it awake. Returns before it has ended.
     pub(super) async fn put_away(&self, key: &AssistantId) -> Result<(), HostError> {
         self.ask(|reply| Order::PutAway(key.clone(), reply))
             .await
             .ok_or(HostError::Closed)
     }
 
-    /// Puts an awake assistant away and wakes it again, so that settings that were changed apply now. Work under way goes on
-    /// then. One that is put away already is woken.
+    /// Puts an awake assistant away and wakes it again, so that changed settings apply now. Work under way then
+    /// continues. An assistant that is already put away is woken.
     ///
     /// # Errors
     ///
@@ -224,23 +226,23 @@ impl<W> Host<W> {
         self.wake(key).await
     }
 
-    /// Everybody who lives here, by key.
+    /// All residents, by key.
     pub async fn residents(&self) -> Vec<Summary> {
         self.ask(Order::List).await.unwrap_or_default()
     }
 
-    /// Puts everybody away at once, at rest or not. Unfinished work goes on at the next start. The files are closed when
-    /// every handle and every resident is dropped.
+    /// Puts all assistants away at once, at rest or not. Unfinished work continues at the next start. The files are
+    /// closed when every handle and every resident is dropped.
     pub async fn close(&self) {
         let doors = std::mem::replace(&mut *self.residency.lock(), Doors::Closed);
         let Doors::Open { orders, mut keeper } = doors else {
             return;
         };
-        // A keeper that has ended already has put everybody away.
+        // If the task has already ended, it has put all assistants away.
         drop(orders.send(Order::Close));
         while let Some(ended) = keeper.join_next().await {
             if let Err(error) = ended {
-                tracing::error!(%error, "the residents were not put away as they should be");
+                tracing::error!(%error, "the residents were not put away properly");
             }
         }
     }
@@ -272,7 +274,7 @@ impl Residency {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The way to the task, which is started if it is not yet; `None` once the host is closed.
+    /// The sender to the task, which is started at the first call; `None` once the host is closed.
     fn orders(&self, shared: &Arc<Shared>) -> Option<mpsc::UnboundedSender<Order>> {
         let mut doors = self.lock();
         if let Doors::NotYetOpen = *doors {

@@ -1,4 +1,4 @@
-//! Changing who lives in a host: creating, cloning, tagging, archiving and restoring assistants while others live.
+//! Changes the residents of a host: creates, clones, tags, archives and restores assistants while others are awake.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::roster::{self, LookedUp, Newcomer, RosterDecision};
 
 impl<W: Habitat + 'static> Host<W> {
-    /// Creates an assistant, which lives here from then on.
+    /// Creates an assistant, which is a resident from then on.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl<W: Habitat + 'static> Host<W> {
         self.take_in(&key).await
     }
 
-    /// Creates a clone of an assistant, as [`roster::clone_of`] does. It lives here from then on.
+    /// Creates a clone of an assistant, as [`roster::clone_of`] does. It is a resident from then on.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl<W: Habitat + 'static> Host<W> {
         self.take_in(&key).await
     }
 
-    /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change, and then nobody wakes.
-    /// One that is archived is put away at once, and wakes for nobody until it is restored.
+    /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change; then no
+    /// assistant is woken. An archived assistant is put away at once, and does not wake until it is restored.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<W: Habitat + 'static> Host<W> {
         let before = roster::known(log, key).await?.roster;
         let changed = match before.has_effect(&change) {
             true => {
-                // One that is archived cannot wake meanwhile, so nobody else writes its log.
+                // An archived assistant cannot wake meanwhile, so nobody else writes to its log.
                 let resident = match before.archived {
                     Some(_) => None,
                     None => Some(self.wake(key).await?),
@@ -87,7 +87,7 @@ impl<W: Habitat + 'static> Host<W> {
                 let log = OpenLog::new(log.clone(), resident.map(Awake::from));
                 roster::change(&log, clock, key, change, decision).await?
             }
-            // Nobody is woken for nothing.
+            // An assistant is not woken without a reason.
             false => None,
         };
         if archives {

@@ -1,4 +1,4 @@
-//! An assistant that lives: its actor, its perceptions, and what is learnt from its models.
+//! A running assistant: its actor, the pump of its perceptions, and learning from its models.
 
 use std::sync::Arc;
 
@@ -25,20 +25,20 @@ pub struct Running {
     handle: Handle,
 }
 
-/// What has ended.
+/// Which task has ended.
 #[derive(Debug)]
 enum Ended {
     Assistant(Result<(), RunError>),
     Pump(Result<(), PumpError>),
-    /// What reads the log along.
+    /// The task that follows the log.
     Follower,
 }
 
-/// Why an assistant does not live any more although nobody asked it to end.
+/// Why an assistant has ended although nobody asked it to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndedError {
-    /// Its log does not take events any more.
+    /// Events can no longer be appended to its log.
     #[error("the assistant has ended")]
     Assistant(#[from] RunError),
     /// What its character perceives cannot be delivered any more.
@@ -81,13 +81,13 @@ impl Running {
         }
     }
 
-    /// How far its perceptions were handed over.
+    /// How many of its perceptions were handed over.
     #[must_use]
     pub fn pumped(&self) -> watch::Receiver<Pumped> {
         self.pumped.clone()
     }
 
-    /// How to talk to it.
+    /// Its handle.
     #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.handle
@@ -107,16 +107,18 @@ impl Running {
         }
     }
 
-    /// No perception is handed over from now on. What was not handed over comes again at the next start.
+    /// Stops handing over perceptions. The remaining ones come again at the next start.
     pub(super) fn stop_perceiving(&self) {
         self.pump.abort();
     }
 
-    /// Asks the assistant to end, and waits until it has saved its snapshot and everything of it was learnt from.
+    /// Asks the assistant to end. Waits until it has saved its snapshot, and until all its replies have been used for
+    /// learning.
     pub async fn end(mut self) {
         // The pump waits for the world, which may report nothing more.
         self.stop_perceiving();
-        // It may wait for somebody who ends, too. What it did not carry is carried when one of the two wakes.
+        // The carrier may wait for another assistant that is ending, too. What it did not carry is carried when one of
+        // the two wakes.
         self.carrier.abort();
         self.handle.shut_down().await;
         while let Some(ended) = self.tasks.join_next().await {

@@ -1,4 +1,4 @@
-//! Living in steps, for somebody who decides what time it is.
+//! Running an assistant in steps, for a caller that controls the clock.
 
 use dormouse_contracts::{AssistantId, Habitat, Timestamp};
 use dormouse_engine::{Activity, Handle};
@@ -8,20 +8,19 @@ use super::{Host, HostError, residency::due, running::learn};
 use crate::pump::{Pump, PumpError};
 
 impl<W: Habitat + 'static> Host<W> {
-    /// Wakes an assistant, lets it deal with what is due and with everything that the world holds for it, and puts it away.
-    /// Returns when it wakes by itself next, if it does; `None` also if it is archived.
+    /// Wakes an assistant, lets it handle everything that is due and everything that the world holds for it, and puts
+    /// it away. Returns when it would wake by itself next; `None` if nothing will be due, or if it is archived.
     ///
-    /// It hears one perception after the other, each once it has come to rest after the one before; output of its own acts it
-    /// hears while it acts. Call this for one
-    /// assistant at a time, and for none that [lives here](Host::take_in). Then a clock that stands still meanwhile and a model that
-    /// depends on nothing but its request make every step the same each time. Dropping the future is a crash of the
-    /// assistant.
+    /// It receives one perception at a time, each after it has come to rest from the one before. It receives output of
+    /// its own acts while it acts. Call this for one assistant at a time, and not for a [resident](Host::take_in). Then
+    /// every step is reproducible, if the clock stands still meanwhile and the model depends only on its request.
+    /// Dropping the future is like a crash of the assistant.
     ///
     /// # Errors
     ///
     /// [`HostError`]; what was accepted is in the log.
     pub async fn live_through(&self, key: &AssistantId) -> Result<Option<Timestamp>, HostError> {
-        // A life is large, and the future of a caller would hold it.
+        // The future is large. Boxing keeps the caller's future small.
         Box::pin(self.wake_once(key)).await
     }
 
@@ -55,12 +54,12 @@ impl<W: Habitat + 'static> Host<W> {
     }
 }
 
-/// Waits until nothing is under way, and hands over the output of acts. An assistant that waits for a moment is at rest: time
-/// does not go on by itself.
+/// Waits until nothing is under way, and hands over the output of acts. An assistant that waits for a moment counts as
+/// at rest, because time does not advance by itself.
 async fn rest(handle: &Handle, pump: &Pump) -> Result<(), PumpError> {
     let mut handle = handle.clone();
     loop {
-        // Once it answers, it has begun with everything that it was asked for before.
+        // When it answers, it has begun with everything that was requested before.
         if handle.inspect().await.is_none() {
             return Ok(());
         }
@@ -86,7 +85,7 @@ async fn rest(handle: &Handle, pump: &Pump) -> Result<(), PumpError> {
                     return Ok(());
                 }
             }
-            // An act is settled only after its output was taken in, so the log has both in this order each time.
+            // An act is settled only after its output was received, so both are always in this order in the log.
             held = pump.until_output(), if is_acting => {
                 for _ in 0..held? {
                     pump.hand_over_next().await?;

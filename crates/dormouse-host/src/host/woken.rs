@@ -1,4 +1,4 @@
-//! One assistant, woken with everything around it. It does not run yet.
+//! One assistant, woken with its memory, models and world. It does not run yet.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ pub struct Woken {
     pub continuity: WorldContinuity,
     /// Its memory.
     pub memory: Memory,
-    /// How to talk to it.
+    /// Its handle.
     pub handle: Handle,
     /// Its events, from now on.
     pub events: Tail,
@@ -47,14 +47,14 @@ pub struct Woken {
 }
 
 impl Woken {
-    /// The state that it woke with.
+    /// The state with which it woke.
     #[must_use]
     pub fn state(&self) -> &State {
         self.assistant.state()
     }
 
-    /// Lets it live: it thinks and acts, perceives what its world delivers, and what its models do is learnt from.
-    /// `on_accepted` is called with each message. Files that did not exist before stay from here on.
+    /// Starts it: it thinks and acts, receives what its world delivers, and learns from its models. `on_accepted` is
+    /// called with each message. From now on new files are kept.
     #[must_use]
     pub fn start(self, on_accepted: OnAccepted) -> Running {
         let (shared, handle) = (Arc::clone(&self.shared), self.handle.clone());
@@ -70,7 +70,7 @@ impl Woken {
         )
     }
 
-    /// The assistant, and what hands it its perceptions. Files that did not exist before stay from here on.
+    /// The assistant, and the pump that hands it its perceptions. From now on new files are kept.
     pub(super) fn into_parts(
         mut self,
         on_accepted: OnAccepted,

@@ -54,8 +54,8 @@ impl Chosen {
         }
     }
 
-    /// The encoder of this provider, for memories whose configuration names none. It is on the server that is shown memories
-    /// in any case, with the key of that server.
+    /// The encoder of this provider, for memories whose configuration names none. It is on the same server, which
+    /// receives the memories anyway, and uses the same key.
     #[must_use]
     pub fn embedder(&self) -> EmbedderChoice {
         let by = self.name().0.parse().unwrap_or(ServedBy::Offline);

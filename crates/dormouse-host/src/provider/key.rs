@@ -52,7 +52,7 @@ pub(super) fn own(
     Ok(key.map(|key| OwnKey { of, key }))
 }
 
-/// Puts the key where the choice looks for it, replacing one from the environment.
+/// Stores the key where the choice looks for it, in place of a key from the environment.
 pub(super) fn put(available: &mut Available, own: &OwnKey) {
     let place = match own.of {
         ServedBy::OpenAi => &mut available.openai_api_key,

@@ -1,4 +1,4 @@
-//! All models of an assistant: each behind its guard, in lists with failover.
+//! All models of an assistant, each behind its guard, in lists with failover.
 
 use std::{collections::BTreeMap, fs, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
@@ -34,8 +34,8 @@ pub struct Models {
     pub board: HealthBoard,
     /// What they used.
     pub accounts: Accounts,
-    /// Counts tokens as the first of these models does. It never learns: a decision that depends on a count must be the
-    /// same when the life is decided again.
+    /// Counts tokens as the first of these models does. It is not calibrated by replies: a decision that depends on a
+    /// count must be the same when the life is decided again.
     pub counter: Arc<CachedCounter>,
     /// The context window of the first of them, if it is known.
     pub window: Option<u32>,
@@ -229,7 +229,7 @@ struct ModelAssembler<'a> {
     network: &'a Network,
     board: HealthBoard,
     accounts: Accounts,
-    /// The budget of the caller, which retries across all models. Each guard reports how much is left of it.
+    /// The retry budget of the caller, shared by all models. Each guard reports how much of it is left.
     retry_budget: RetryBudget,
     made: BTreeMap<String, Made>,
 }
@@ -258,7 +258,7 @@ impl ModelAssembler<'_> {
         let (provider, model_name) = model.identity();
         let counter = CachedCounter::new(token_counter_for(provider, model_name), COUNTED);
         let counter = Arc::new(counter);
-        // The rate limit needs good estimates and decides nothing that the log has.
+        // The rate limit needs good estimates, and no decision in the log depends on it.
         let calibrated = CalibratedCounter::new(Arc::clone(&counter) as _);
         let model = GuardedModel::new(model, guard)
             .with_deadline(timeout(self.section))

@@ -4,7 +4,7 @@ use dormouse_contracts::ModelName;
 use dormouse_engine::ToolCalling;
 use dormouse_providers::ServedBy;
 
-/// Which model to use. What is absent is taken from the configuration, then from the environment.
+/// Which model to use. Absent fields are taken from the configuration, then from the environment.
 #[derive(Clone, Debug, Default)]
 pub struct ModelSelection {
     /// The provider.

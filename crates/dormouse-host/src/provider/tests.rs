@@ -72,7 +72,7 @@ fn a_key_from_the_environment_is_sent_only_to_its_server() {
     assert_eq!(key_at("http://127.0.0.1:2", both), None);
     let same = Some("sk-of-one".to_owned());
     assert_eq!(key_at("http://127.0.0.1:1/", both), same);
-    // Without another server it can belong to none but the one that is named.
+    // Without another server, the key can only belong to the named one.
     let alone = &[("DORMOUSE_API_KEY", "sk-of-one")];
     assert_eq!(key_at("http://127.0.0.1:2", alone), same);
 }
@@ -127,7 +127,7 @@ fn without_an_embedder_in_the_configuration_the_provider_has_it() {
     ] {
         assert_eq!(by(pairs), none);
     }
-    // A visit that stays offline sends nothing, also if keys are set.
+    // A visit that stays offline sends nothing, even if keys are set.
     let offline = flags(Some(ServedBy::Offline), None);
     let offline = select_with(&offline, &[("OPENAI_API_KEY", "sk-1")]).unwrap();
     assert_eq!(offline.embedder().to_string(), none);

@@ -41,7 +41,8 @@ pub(crate) fn last_text(request: &ChatRequest) -> String {
     text.unwrap_or_default()
 }
 
-/// A model for all of them: who is asked gives the task to the river, who has a task counts, who has a result tells Alice.
+/// A model for all assistants. Asked by Alice, it delegates to the tag "river". With a task, it counts. With a result,
+/// it tells Alice.
 fn model() -> Arc<ScriptedModel> {
     Arc::new(ScriptedModel::looping(ScriptedTurn::with(|request| {
         let text = last_text(request);
@@ -81,7 +82,7 @@ async fn write(host: &Host, of: &str, event: Event) {
     write_at(host, of, event, BEGIN).await;
 }
 
-/// The same at this time.
+/// Writes at this time.
 pub(crate) async fn write_at(host: &Host, of: &str, event: Event, at: Timestamp) {
     let known = host.known().unwrap();
     let last = known.iter().find(|(it, _)| *it == key(of)).unwrap().1;
@@ -216,7 +217,7 @@ async fn a_crash_between_the_two_logs_loses_nothing_and_does_nothing_twice() {
     let host = restarted(host, &folder).await;
     assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), [key("rat")]);
     let host = restarted(host, &folder).await;
-    // What is there already is not carried again, from either side.
+    // What has arrived is not carried again, from either side.
     assert_eq!(host.carry_tasks(&key("mole")).await.unwrap(), []);
     assert_eq!(host.carry_tasks(&key("rat")).await.unwrap(), []);
     host.live_through(&key("rat")).await.unwrap();
@@ -277,7 +278,7 @@ async fn a_result_that_comes_when_nobody_waits_changes_nothing() {
     page(&host, "Mole", "how many boats are there?").await;
     host.live_through(&key("mole")).await.unwrap();
     host.carry_tasks(&key("mole")).await.unwrap();
-    // The same task, in the log of somebody whom nobody chose.
+    // The same task, in the log of an assistant that was not chosen.
     let given = events(&host, "mole")
         .await
         .into_iter()
@@ -328,7 +329,7 @@ async fn nothing_is_handed_over_for_a_stopped_giver_and_its_delegate_is_called_o
     let called_off = ["task_received", "task_cancelled"];
     assert_eq!(tasks(&host, "rat").await, called_off);
 
-    // One that is stopped before anybody was chosen.
+    // The assistant is stopped before a delegate was chosen.
     write(&host, "mole", cleared()).await;
     page(&host, "Mole", "how many boats are there?").await;
     host.live_through(&key("mole")).await.unwrap();
@@ -346,14 +347,14 @@ fn cleared() -> Event {
 
 #[tokio::test]
 async fn a_log_that_cannot_be_read_holds_up_no_other_task_and_is_tried_again() {
-    // No life in it can be decided again.
+    // The folder is not checked at the end, because this log cannot be decided again.
     let folder = tempfile::tempdir().unwrap();
     let host = open_with(folder.path(), model()).await.unwrap();
     furnish(&host, &["mole", "rat"]).await;
     host.live_through(&key("mole")).await.unwrap();
     page(&host, "Mole", "how many boats are there?").await;
     host.live_through(&key("mole")).await.unwrap();
-    // Somebody else's log has an event that nobody can read.
+    // The log of another assistant has an unreadable event.
     let unreadable = AppendRequest {
         assistant: key("otter"),
         expected: Seq::ZERO,

@@ -32,9 +32,9 @@ enum Step {
     Ask,
     /// Somebody lives until there is nothing to do now.
     Live(usize),
-    /// What is to be carried is carried.
+    /// The tasks of an assistant are carried.
     Carry(usize),
-    /// The same, but it ends somewhere on its way: nobody knows what was written.
+    /// The same, but interrupted at some point, so any part may have been written.
     CarryPart(usize, u32),
     /// The program ends, and begins again.
     Restart,
@@ -192,7 +192,7 @@ async fn check(host: &Host, now: Timestamp) {
         for (key, ends) in &ends {
             assert_eq!(ends.len(), 1, "{key} of {name} ended so often");
             let end = ends.first().unwrap();
-            // What nobody accounts for stays spent, and nothing else does.
+            // Only what no result accounts for stays spent.
             spent += end
                 .took
                 .map_or(*reserved.get(key).unwrap(), |took| took.tokens);

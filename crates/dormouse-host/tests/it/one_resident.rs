@@ -9,7 +9,7 @@ use dormouse_sandbox::Act;
 
 use crate::tea_house::{Folder, admit_alice, alice, key, open};
 
-/// A visit of Alice's in which she says so many things.
+/// A visit in which Alice says `lines` things.
 async fn visit(folder: &Path, lines: usize) {
     let host = open(folder).await.unwrap();
     let resident = host.wake(&key("dormouse")).await.unwrap();

@@ -30,7 +30,7 @@ async fn let_a_while_pass(host: &Host) -> Vec<Summary> {
     }
 }
 
-/// Everybody, if all are put away and nothing on its way from the world wakes one of them.
+/// All residents, if all are put away and no delivery is about to wake one of them.
 async fn settled(host: &Host) -> Option<Vec<Summary>> {
     let mut residents = Vec::new();
     for _ in 0..20 {
@@ -146,7 +146,7 @@ async fn talk_in_the_room_waits_in_the_world_until_somebody_is_needed_and_is_hea
     );
     drop(rat);
 
-    // A world does not have to keep any number of them.
+    // A world need not keep an unlimited number of deliveries.
     let before = let_a_while_pass(&host).await;
     for _ in 0..256 {
         say(&host, "Splash.").await;
@@ -160,7 +160,7 @@ async fn talk_in_the_room_waits_in_the_world_until_somebody_is_needed_and_is_hea
 /// next, and the process wakes for each.
 async fn wakes_in_an_hour(begin: Instant) -> u64 {
     let metrics = runtime::Handle::current().metrics();
-    // At the boundary of a slot of tokio's wheel, a timer is not moved on its way.
+    // At the boundary of a slot of tokio's timer wheel, a timer is not moved to another slot first.
     let slot = Duration::from_millis(64 * 64 * 64);
     let slots = begin.elapsed().as_millis() / slot.as_millis() + 15;
     let parked = metrics.worker_park_count(0);
@@ -189,7 +189,8 @@ fn an_idle_hour_wakes_nobody_and_no_timer() {
         }
         let before = let_a_while_pass(&host).await;
         pause();
-        // What threads of the disk still finish wakes it in the first hours; a timer of the host would do so in each.
+        // Disk threads that still finish may wake it in the first hours; a timer of the host would wake it in every
+        // hour.
         let mut woken = Vec::new();
         while woken.last() != Some(&empty) {
             assert!(
@@ -359,7 +360,7 @@ async fn what_waits_at_the_start_is_answered_and_nobody_else_is_woken() {
         }
         let_a_while_pass(&host).await;
         host.close().await;
-        // Nobody lives any more when this is said.
+        // All residents are put away when this is said.
         page(&host, "Rat", "remember that the boat is green").await;
     }
     let host = open(folder.path()).await.unwrap();

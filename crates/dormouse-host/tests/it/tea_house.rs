@@ -54,7 +54,7 @@ async fn every_decision_is_the_same_again(path: &Path) {
     }
 }
 
-/// A clock that goes on with tokio's time.
+/// A clock that follows tokio's time.
 pub(crate) struct RunningClock(Instant);
 
 impl Clock for RunningClock {
@@ -86,7 +86,7 @@ pub(crate) async fn open_with_tools(
     Host::open(settings, &DataFolder::at(folder).unwrap()).await
 }
 
-/// The same with a clock of the test.
+/// The same with this clock.
 pub(crate) async fn open_at(
     folder: &Path,
     model: Arc<dyn ChatModel>,

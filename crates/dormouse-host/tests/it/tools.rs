@@ -20,7 +20,7 @@ struct Kettle {
     kettle: String,
 }
 
-/// Something that is done with a kettle, and is counted.
+/// A tool that counts its calls.
 struct Boil(&'static str, Arc<AtomicUsize>);
 
 impl Tool for Boil {

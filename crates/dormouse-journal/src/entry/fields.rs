@@ -35,7 +35,7 @@ pub enum SourceType {
     Environmental,
 }
 
-/// A text that names no source type.
+/// A text that is not the name of a source type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "source_type is {0:?}; expected \"direct\", \"observation\", \"inference\" or \"environmental\""
@@ -62,7 +62,8 @@ impl SourceType {
         }
     }
 
-    /// How far something from such a source is believed by default: 0.9, 0.8, 0.6, 0.3.
+    /// How far something from such a source is believed by default: direct 0.9, observation 0.8, inference 0.6,
+    /// environmental 0.3.
     #[must_use]
     pub fn trust(self) -> Trust {
         let score = match self {
@@ -74,8 +75,9 @@ impl SourceType {
         Trust::try_new(score).unwrap_or(Trust::NONE)
     }
 
-    /// The default for what is written in answer to a message: a message to the assistant is direct, an act or an output is
-    /// observed, talk that the server did not direct at anybody is overheard. Without a message the assistant deduced it.
+    /// The default for an entry that is written in answer to a message. A message to the assistant is direct, an act or
+    /// an output is an observation, and talk that the server directed at nobody is environmental. Without a message it
+    /// is an inference.
     #[must_use]
     pub fn of_trigger(heard_as: Option<&SourceKind>) -> Self {
         match heard_as {
@@ -87,7 +89,7 @@ impl SourceType {
                 | SourceKind::Emit
                 | SourceKind::CommandOutput,
             ) => Self::Observation,
-            // Also kinds that a later version adds: the lowest trust is the careful reading.
+            // Kinds that a later version adds get the lowest trust, which is the safe choice.
             Some(_) => Self::Environmental,
         }
     }
@@ -114,7 +116,7 @@ impl FromStr for SourceType {
 #[serde(try_from = "f64", into = "u8")]
 pub struct Importance(u8);
 
-/// A number that is not an importance.
+/// A number that is not a valid importance.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("importance is {0}; expected a whole number from 1 to 10")]
 pub struct ImportanceError(f64);
@@ -122,10 +124,10 @@ pub struct ImportanceError(f64);
 impl Importance {
     /// Routine.
     pub const LEAST: Self = Self(1);
-    /// What a reflection concludes has this importance.
+    /// The importance of the conclusions of a reflection.
     pub const OF_SYNTHESIS: Self = Self(8);
 
-    /// Takes a number as an importance.
+    /// Converts a number to an importance.
     ///
     /// # Errors
     ///
@@ -136,7 +138,7 @@ impl Importance {
             .ok_or(ImportanceError(number))
     }
 
-    /// The nearest importance to a number of points.
+    /// The importance that is nearest to a number of points.
     #[must_use]
     pub(crate) fn clamped(points: i64) -> Self {
         Self(u8::try_from(points.clamp(1, 10)).unwrap_or(1))
@@ -148,7 +150,7 @@ impl Importance {
         self.0
     }
 
-    /// The number divided by 10, as a part of a score.
+    /// The number divided by 10, for use in a score.
     #[must_use]
     pub fn share(self) -> f64 {
         f64::from(self.0) / 10.0
@@ -182,6 +184,6 @@ pub enum ImportanceMethod {
     Heuristic,
     /// A model, later.
     Llm,
-    /// Somebody who gave it. A model never overwrites it.
+    /// A person or a program gave it. A model never overwrites it.
     Manual,
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A tag, or the name of a project: 1 to [`EntryLabel::LIMIT`] characters in lower case on one line, without `,` and `;`.
 ///
-/// One that is deserialized is taken as it is: what a log has was accepted once, and words that were taken out of it since may have left
-/// it longer or blank.
+/// Deserializing checks nothing: a label in a log was valid when it was written, and forgetting may since have replaced
+/// words in it, so that it is now longer or blank.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EntryLabel(Box<str>);
@@ -30,7 +30,7 @@ pub enum EntryLabelError {
         length: usize,
     },
     /// It contains a separator or an invisible character.
-    #[error("the tag or project {text:?} contains {character:?}; give each one by itself")]
+    #[error("the tag or project {text:?} contains {character:?}; give each label separately")]
     Character {
         /// The text.
         text: String,
@@ -43,13 +43,13 @@ impl EntryLabel {
     /// The most characters.
     pub const LIMIT: usize = 64;
 
-    /// Accepts a text without the white space around it, in lower case, so that two spellings are one label.
+    /// Trims a text and converts it to lower case, so that two spellings are one label.
     ///
     /// # Errors
     ///
     /// [`EntryLabelError`] if it is blank, too long, or contains a separator.
     pub fn try_new(text: &str) -> Result<Self, EntryLabelError> {
-        // In lower case first: a few letters become two, and what is stored must be accepted again.
+        // Lower case comes first: a few letters become two in it, and the limit must hold for what is stored.
         let text = text.trim().to_lowercase();
         if is_blank(&text) {
             return Err(EntryLabelError::Blank);

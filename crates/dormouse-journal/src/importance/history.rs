@@ -1,4 +1,4 @@
-//! What points the entries of an assistant had so far.
+//! How many points the earlier entries of an assistant had.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use crate::entry::Importance;
 
 /// How often each number of points occurred, with newer entries counting more.
 ///
-/// In JSON an object from points to counts: `{"5":12,"7":30}`.
+/// In JSON it is an object from points to counts: `{"5":12,"7":30}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ImportanceHistory(BTreeMap<i8, u32>);
 
 impl ImportanceHistory {
-    /// From so many entries on a rank says something.
+    /// The number of entries from which a rank is meaningful.
     pub const LEAST: u32 = 30;
-    /// With so many entries all counts are halved, so that an assistant whose life changes is measured by its present.
+    /// At this number of entries all counts are halved, so that recent entries count more.
     const FULL: u32 = 2_000;
 
-    /// How many entries count.
+    /// The sum of all counts.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.0
@@ -45,8 +45,8 @@ impl ImportanceHistory {
         }
     }
 
-    /// The importance by rank: the middle of the places that entries with so many points take, this one included, in tenths. `None`
-    /// if there are too few entries.
+    /// The importance by rank: in tenths, the middle rank of the entries with this number of points, the new one
+    /// included. `None` if there are too few entries.
     #[must_use]
     pub fn importance(&self, points: i8) -> Option<Importance> {
         let all = self.len();

@@ -32,7 +32,7 @@ fn every_part_of_the_formula_is_worth_what_is_documented() {
         ("a secret treasure", Inference, 9),
         // Three high keywords are worth no more than two.
         ("a secret treasure quest", Inference, 9),
-        // One that occurs twice counts once.
+        // A keyword that occurs twice counts once.
         ("secret, secret", Inference, 7),
         ("she walked", Inference, 4),
         ("she walked and moved", Inference, 3),
@@ -184,7 +184,7 @@ fn three_entries_are_scored_at_a_time_and_never_what_somebody_gave() {
         [3, 4].map(EntryId)
     );
 
-    // A score for what was scored already, or given, changes nothing.
+    // A score for an entry that already has a score, or a given importance, changes nothing.
     let again = JournalChange::Rescored {
         scores: [1, 5]
             .map(|id| EntryScore {

@@ -88,13 +88,13 @@ impl Journal {
         }
     }
 
-    /// Puts an entry into the journal whose number is not used.
+    /// Adds an entry with an unused number to the journal.
     fn write(&mut self, entry: &JournalEntry, delta: &mut JournalDelta) {
         self.last_id = entry.id;
         self.entries.insert(entry.id, entry.clone());
         let words = ComparableText::of(&entry.content);
         self.recent.insert(entry.id, words);
-        // Not only the first: numbers may have been left out.
+        // More than one may have to go, because numbers can have gaps.
         let oldest = EntryId(entry.id.0.saturating_add(1).saturating_sub(RECENT));
         self.recent = self.recent.split_off(&oldest);
         delta.added.push(entry.id);
@@ -165,7 +165,7 @@ impl Journal {
         }
         let mut entry = entry.clone();
         entry.upkeep.restored_at = Some(at);
-        // Meanwhile entries that repeat it may have left, or been taken apart from it.
+        // Entries that repeat it may have left meanwhile, or their link may have been taken back.
         let repeating = self.entries.values();
         let repeating = repeating.filter(|other| other.upkeep.near == Some(id));
         entry.upkeep.repeats = u32::try_from(repeating.count()).unwrap_or(u32::MAX);
@@ -200,7 +200,7 @@ impl Journal {
         let counted = counted.filter_map(|id| self.entries.get(id));
         let total = counted.map(|entry| u32::from(entry.importance.get()));
         self.reflection.cumulative_importance = total.sum();
-        // What a reflection concludes does not count towards the next one, or reflections would cause reflections.
+        // Conclusions do not count towards the next reflection. Otherwise reflections would cause reflections.
         for insight in insights {
             self.write(insight, delta);
         }

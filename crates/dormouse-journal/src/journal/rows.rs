@@ -1,4 +1,4 @@
-//! The journal as it is stored.
+//! The stored form of a journal.
 
 use dormouse_retrieval::ComparableText;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{
     reflection::ReflectionState,
 };
 
-/// What a journal is in JSON.
+/// The JSON form of a journal.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct JournalRows {
@@ -41,7 +41,7 @@ impl From<JournalRows> for Journal {
             reflection: rows.reflection_state,
             ..Self::default()
         };
-        // No number is used twice, also if the count was lost.
+        // No number is used twice, even if the count was lost.
         let last = journal.entries.last_key_value().map(|(id, _)| *id);
         journal.last_id = journal.last_id.max(last.unwrap_or_default());
         let recent = journal

@@ -1,4 +1,4 @@
-//! What becomes of a new entry, before it is done.
+//! Plans the changes that write a new entry.
 
 use dormouse_contracts::{Attribution, Timestamp};
 use dormouse_retrieval::ComparableText;
@@ -11,14 +11,15 @@ use crate::{
 };
 
 impl Journal {
-    /// The changes that write an entry at this time: first the entry, with its importance and trust. Then, if a recent entry
-    /// says nearly the same, the link to it; and if there are too many entries, which of them give way.
+    /// The changes that write an entry at this time: first the entry, with its importance and trust. Then the link to a
+    /// recent entry that says nearly the same, if there is one. Last, if there are too many entries, the pruning of the
+    /// oldest.
     ///
     /// A recent entry is one of the last twenty.
     ///
     /// # Errors
     ///
-    /// [`EntryError`] if the entry does not fit.
+    /// [`EntryError`] if the entry is not allowed.
     pub fn plan_entry(
         &self,
         new: NewEntry,
@@ -58,7 +59,8 @@ impl Journal {
         Ok(changes)
     }
 
-    /// The entry that a new one repeats: the one that stands for the latest recent entry that says nearly the same.
+    /// The entry that a new one repeats: finds the latest recent entry that says nearly the same, and returns the first
+    /// entry of its group.
     fn near(&self, new: &NewEntry, at: Timestamp, rule: &NearRule) -> Option<EntryId> {
         let words = ComparableText::of(&new.content);
         let mut recent = self.recent.iter().rev();
@@ -90,7 +92,8 @@ fn is_taken_by(room: Option<&JournalChange>, id: EntryId) -> bool {
     matches!(room, Some(JournalChange::Pruned { entries, .. }) if entries.contains(&id))
 }
 
-/// Two people who say the same are two accounts of it. Of two sources of which nothing is known, the words decide.
+/// Two people who say the same give two accounts, so their entries are not linked. If nothing is known about both
+/// sources, only the words decide.
 fn is_same_source(one: &Attribution, other: &Attribution) -> bool {
     one == other || one.is_same_as(other)
 }

@@ -1,4 +1,4 @@
-//! What a conclusion must copy: names, numbers, quotations and denials come from its sources.
+//! What a conclusion must copy from its sources: names, numbers, quotations and denials.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -16,7 +16,7 @@ pub enum Invention {
     Name(String),
     /// A text of several words in quotation marks.
     Quotation(String),
-    /// That something is not so.
+    /// A statement that something is not so.
     Denial,
 }
 
@@ -31,8 +31,8 @@ impl fmt::Display for Invention {
     }
 }
 
-/// The first thing of a text that none of its sources has. Names are not looked at in a language that writes other nouns
-/// with a capital letter, too.
+/// The first invention of a text: something that none of its sources has. Names are not checked in a language that
+/// writes all nouns with a capital letter.
 pub(super) fn invention(text: &str, sources: &[&ReflectionEvidence]) -> Option<Invention> {
     let mut known: BTreeSet<String> = BTreeSet::new();
     for source in sources {
@@ -76,7 +76,7 @@ fn quotations(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The words of a text with one space between them, so that texts compare without their punctuation.
+/// The words of a text with one space between them, so that punctuation makes no difference.
 fn plain(text: &str) -> String {
     words(text).join(" ")
 }
@@ -97,8 +97,8 @@ fn is_capitalised(word: &str) -> bool {
     letters.starts_with(char::is_uppercase) && !is_first_person
 }
 
-/// Whether a language writes common nouns with a capital letter, by the share of such words: German has one in four, English
-/// talk about people one in ten.
+/// Whether a language writes common nouns with a capital letter, by the share of capitalised words: one in four in
+/// German, one in ten in English talk about people.
 fn capitalises_nouns<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let (mut all, mut capitalised) = (0_usize, 0_usize);
     for word in texts.flat_map(inner_words) {

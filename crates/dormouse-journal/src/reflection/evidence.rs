@@ -8,29 +8,29 @@ use dormouse_text::is_blank;
 use super::ReflectionPolicy;
 use crate::entry::EntryProvenance;
 
-/// A memory that speaks to a question, from the store that the caller brings.
+/// A memory that helps to answer a question, from the caller's store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReflectionEvidence {
     /// Its id in that store; insights cite it.
     pub id: Origin,
     /// What it says.
     pub content: String,
-    /// How well it matches the question. Higher is better; only the order counts.
+    /// How well it matches the question. Higher is better; only the order matters.
     pub score: f64,
-    /// When it was.
+    /// When it happened.
     pub at: Timestamp,
     /// Who it comes from.
     pub from: Attribution,
     /// How far it is believed.
     pub trust: Trust,
-    /// Who was party to it.
+    /// Who perceived it.
     pub audience: Audience,
     /// How many conclusions lie between it and what happened; see [`EntryProvenance::depth`].
     pub depth: u8,
 }
 
-/// The best of what a search found for one question, best first. Each id occurs once. What is blank, what has no score, and
-/// what was concluded from conclusions is left out, so that echoes do not grow.
+/// The best results of a search for one question, best first. Each id occurs once. Blank results and results without a
+/// score are left out. So are conclusions from conclusions, so that errors do not reinforce themselves.
 #[must_use]
 pub fn choose_evidence(
     mut found: Vec<ReflectionEvidence>,

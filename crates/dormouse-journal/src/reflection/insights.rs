@@ -73,7 +73,7 @@ pub fn insights_request(
     ))
 }
 
-/// One memory may speak to several questions.
+/// The same memory may be evidence for several questions.
 fn once_each(evidence: &[ReflectionEvidence]) -> impl Iterator<Item = &ReflectionEvidence> {
     let mut seen = BTreeSet::new();
     evidence.iter().filter(move |piece| seen.insert(piece.id))
@@ -93,7 +93,7 @@ fn as_data(piece: &ReflectionEvidence) -> TaskLine {
     }
 }
 
-/// Why an insight is not kept.
+/// Why an insight is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InsightFlaw {
@@ -105,11 +105,11 @@ pub enum InsightFlaw {
     Adds(Invention),
     /// It repeats a recent entry, or another insight.
     Repeated,
-    /// There were enough before it.
+    /// The limit was reached before it.
     TooMany,
 }
 
-/// An insight that is not kept.
+/// An insight that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedInsight {
     /// The insight.
@@ -118,19 +118,20 @@ pub struct RefusedInsight {
     pub flaw: InsightFlaw,
 }
 
-/// What becomes of the reply to a request for insights.
+/// The reply to a request for insights, read and checked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadInsights {
     insights: Vec<JournalEntry>,
-    /// What is not kept.
+    /// The refused insights.
     pub refused: Vec<RefusedInsight>,
 }
 
 impl ReadInsights {
     /// Reads the reply to a request about this evidence; `None` if it is not a list.
     ///
-    /// An insight is believed at most as far as [an inference](SourceType::Inference), as the evidence that it names, and as all
-    /// other evidence and all questions that supply its words ([`support`]). It is known to those who were party to all evidence that was shown.
+    /// The trust of an insight is the lowest of these: that of [an inference](SourceType::Inference), that of the
+    /// evidence that it cites, and that of all other evidence and questions that supply its words ([`support`]). It is
+    /// known to those who perceived all evidence that was shown.
     #[must_use]
     pub fn of(
         reply: &str,
@@ -176,8 +177,8 @@ impl ReadInsights {
         &self.insights
     }
 
-    /// The changes that end the reflection: its insights, and if there are too many entries, what gives way to them. The journal must
-    /// be as it was when the reply was read, since the insights have the numbers that come next.
+    /// The changes that end the reflection: its insights, and if there are too many entries, the pruning of the oldest.
+    /// The journal must be as it was when the reply was read, since the insights already have the next numbers.
     #[must_use]
     pub fn into_changes(self, journal: &Journal, settings: &JournalSettings) -> Vec<JournalChange> {
         let room = journal.plan_room(self.insights.len(), settings.max_entries);
@@ -228,7 +229,7 @@ fn content_of(text: &str) -> String {
     format!("{SYNTHESIS_MARK} {text}")
 }
 
-/// The evidence that a reply names. What was not shown is passed over.
+/// The evidence that a reply cites. Ids that were not shown are skipped.
 fn cited<'a>(
     object: &Map<String, Value>,
     evidence: &[&'a ReflectionEvidence],
@@ -273,7 +274,7 @@ impl Insight<'_> {
         let depth = rests_on.iter().map(|piece| piece.depth).max();
         let depth = depth.unwrap_or(0).saturating_add(1);
         let audiences = self.evidence.iter().map(|piece| piece.audience.clone());
-        // The model was shown all of them, whichever it names.
+        // All evidence counts, not only the cited: the model was shown all of it.
         let audience = audiences.reduce(|all, audience| all.intersection(&audience));
         let source_type = SourceType::Inference;
         JournalEntry {
@@ -296,7 +297,7 @@ impl Insight<'_> {
         }
     }
 
-    /// How far it is believed, and the evidence that it does not name.
+    /// Its trust, and the evidence that supplies its words without being cited.
     fn supported(&self) -> (Support, Vec<&ReflectionEvidence>) {
         let is_named =
             |piece: &&&ReflectionEvidence| self.named.iter().any(|one| one.id == piece.id);
@@ -305,17 +306,17 @@ impl Insight<'_> {
         let named: Vec<AnalysedText<'_>> = self.named.iter().map(|piece| as_shown(piece)).collect();
         let shown: Vec<AnalysedText<'_>> = others.iter().map(|piece| as_shown(piece)).collect();
         let named: Vec<&AnalysedText<'_>> = named.iter().collect();
-        // They come last, so that the place of other evidence is its place here.
+        // The questions come last, so that the indexes of the other evidence stay the same.
         let shown: Vec<&AnalysedText<'_>> = shown.iter().chain(self.questions).collect();
         (support(&self.text, "", &named, &shown), others)
     }
 }
 
-/// The questions of the reflection under way, as the model was shown them.
+/// The questions of the reflection under way, in the form that the model was shown.
 fn questions(journal: &Journal) -> Vec<AnalysedText<'_>> {
     let under_way = journal.reflection().under_way.iter();
     let questions = under_way.flat_map(|under_way| {
-        // In older logs it is not known what they are made from.
+        // Older logs do not record the trust of questions.
         let trust = under_way.trust.iter().copied();
         let trust = trust.chain(std::iter::repeat(OF_NAMES));
         under_way.questions.iter().zip(trust)

@@ -5,14 +5,14 @@ use std::time::Duration;
 use dormouse_contracts::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The interval of reflections that are turns of their own: after so many ticks of work, or after their time, whichever comes
-/// first. Without any work none is due.
+/// The interval of reflections that are turns of their own: a number of ticks of work, or the time that so many ticks
+/// take, whichever is over first. Without any work no reflection is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReflectionInterval {
-    /// After so many ticks of work: 120. 0 switches it off.
+    /// The number of ticks of work. Default: 120. 0 switches the reflection off.
     pub ticks: u32,
-    /// How long one tick takes: 5 seconds.
+    /// How long one tick takes. Default: 5 seconds.
     pub tick: Duration,
 }
 
@@ -26,7 +26,7 @@ impl Default for ReflectionInterval {
 }
 
 impl ReflectionInterval {
-    /// Whether a reflection is due after so many ticks of work since the last one, or since the beginning of the life.
+    /// Whether a reflection is due. `worked_ticks` counts from the last one, or from the beginning of the life.
     #[must_use]
     pub fn is_due(&self, worked_ticks: u32, last: Timestamp, now: Timestamp) -> bool {
         let is_time = now.since(last) >= self.tick.saturating_mul(self.ticks);

@@ -1,4 +1,4 @@
-//! How far reflecting is.
+//! The state of reflection.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use crate::{
     entry::{EntryId, Importance, JournalEntry},
 };
 
-/// What waits to be reflected on, and the reflection under way. The documented `reflection_state`; its threshold is a setting
-/// ([`ReflectionPolicy::threshold`](crate::ReflectionPolicy::threshold)).
+/// The entries that wait for a reflection, and the reflection under way. It is the documented `reflection_state`; the
+/// threshold is a setting ([`ReflectionPolicy::threshold`](crate::ReflectionPolicy::threshold)).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReflectionState {
-    /// The importance of all entries since the last reflection together, also of those that were pruned since.
+    /// The total importance of all entries since the last reflection, including those that have since been pruned.
     pub cumulative_importance: u32,
     /// When the last reflection ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_reflection_time: Option<Timestamp>,
     /// How many reflections there were.
     pub reflection_count: u64,
-    /// The entries since the last reflection, as far as they are in the journal.
+    /// The entries since the last reflection that are still in the journal.
     pub entries_since_reflection: BTreeSet<EntryId>,
     /// The reflection under way.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct ReflectionUnderWay {
     pub entries: Vec<EntryId>,
     /// The last entry that it takes into account.
     pub through: EntryId,
-    /// Who was party to all of these entries, if the log says so.
+    /// Who perceived all of these entries; absent if the log does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_to: Option<Audience>,
     /// Earlier entries that count for another reflection.
@@ -45,21 +45,21 @@ pub struct ReflectionUnderWay {
     /// Its questions; empty before the first step is done.
     #[serde(default)]
     pub questions: Vec<String>,
-    /// How far each of them is believed, if the log says so.
+    /// How far each question is believed; empty if the log does not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<Trust>,
-    /// For each question, what speaks to it; absent before the second step is done.
+    /// For each question, its evidence; absent before the second step is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<Vec<Origin>>>,
-    /// How often the step that is next failed.
+    /// How often the next step has failed.
     #[serde(default)]
     pub failures: u8,
 }
 
-/// What a reflection needs next.
+/// What the reflection under way needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReflectionStep<'a> {
-    /// Nothing: none is under way.
+    /// Nothing: no reflection is under way.
     Rest,
     /// Questions.
     Ask,
@@ -89,7 +89,7 @@ impl ReflectionState {
         self.entries_since_reflection.insert(entry.id);
     }
 
-    /// Moves the total by the difference, if the entry is part of it.
+    /// Adjusts the total importance, if the entry is part of it.
     pub(crate) fn rescored(&mut self, entry: &JournalEntry, before: Importance) {
         if self.entries_since_reflection.contains(&entry.id) {
             let total = self.cumulative_importance;
@@ -98,7 +98,7 @@ impl ReflectionState {
         }
     }
 
-    /// An entry left the journal. What it was worth stays in the total: it happened.
+    /// An entry left the journal. Its importance stays in the total, because the event still happened.
     pub(crate) fn left(&mut self, id: EntryId) {
         self.entries_since_reflection.remove(&id);
     }
@@ -146,7 +146,8 @@ impl ReflectionState {
         under_way.map(drop).ok_or(JournalChangeError::NoSuchStep)
     }
 
-    /// Ends the reflection under way, and keeps the entries that count for another one. The caller counts them.
+    /// Ends the reflection under way, and keeps the entries that count for another one. The caller counts their
+    /// importance.
     pub(crate) fn end(&mut self, at: Timestamp) -> Result<(), JournalChangeError> {
         let is_next = matches!(self.step(), ReflectionStep::Conclude(..));
         let under_way = self.under_way.take_if(|_| is_next);

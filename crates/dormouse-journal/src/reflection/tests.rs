@@ -338,7 +338,7 @@ fn an_insight_is_believed_and_known_no_further_than_what_was_shown() {
         "of all that was shown"
     );
     assert_eq!(named.provenance.depth, 1);
-    // It names the trusted one, but only the other supplies the tea.
+    // It cites the trusted evidence, but only the other evidence mentions tea.
     let misled = of("Alice comes late and drinks green tea", &["11"]);
     assert_eq!(misled.source_trust, Trust::try_new(0.3).unwrap());
     assert_eq!(
@@ -483,7 +483,7 @@ fn an_interval_reflection_comes_after_so_many_ticks_of_work_or_their_time() {
         (120, 0, true),
         (119, 9, false),
         (1, 10, true),
-        // Nothing to do costs nothing, and a clock that was set back makes nothing due.
+        // Without work nothing is due, and neither is it after the clock was set back.
         (0, 10_000, false),
         (5, -10_000, false),
     ] {

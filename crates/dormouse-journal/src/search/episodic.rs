@@ -21,9 +21,10 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recency {
-    /// `exp(−age / days)`: 0.37 after so many days. The default is 30.
+    /// `exp(−age / days)`: 0.37 after this many days. The default is 30.
     DecayDays(f64),
-    /// `exp(−rate × age in hours)`. With 0.99, as the documents have it first, it is under 0.01 after five hours.
+    /// `exp(−rate × age in hours)`. With 0.99, the first value in the reference documents, it is below 0.01 after five
+    /// hours.
     Hours(f64),
 }
 
@@ -38,7 +39,7 @@ impl Recency {
         }
     }
 
-    /// How recent something is, 0 to 1; 1 for the future.
+    /// How recent something is, from 0 to 1. A time in the future counts as 1.
     #[must_use]
     pub fn of(self, at: Timestamp, now: Timestamp) -> f64 {
         let hours = now.since(at).as_secs_f64() / 3_600.0;
@@ -55,15 +56,17 @@ pub struct EpisodicScore {
     alpha_relevance: f64,
 }
 
-/// Numbers by which no score can be computed.
+/// Parameters with which no score can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EpisodicScoreError {
     /// A rate is not positive.
     #[error("{0:?} is not a decay; expected a number above 0")]
     Decay(Recency),
-    /// The weights do not fit.
-    #[error("the weights are {0:?}; expected numbers from 0 on, one of them above 0")]
+    /// The weights are not valid.
+    #[error(
+        "the weights are {0:?}; expected numbers that are not negative, at least one of them above 0"
+    )]
     Weights([f64; 3]),
 }
 
@@ -145,7 +148,7 @@ impl Default for EpisodicScore {
     }
 }
 
-/// What made up a score, each part 0 to 1.
+/// The parts of a score, each from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpisodicParts {
     /// The weighted mean of the three.
@@ -156,7 +159,7 @@ pub struct EpisodicParts {
     pub importance: f64,
     /// The share of the query's keywords that occur in it.
     pub relevance: f64,
-    /// These keywords, as the query has them.
+    /// These keywords, as they are written in the query.
     pub keywords: Vec<String>,
 }
 
@@ -181,7 +184,7 @@ impl fmt::Display for EpisodicParts {
     }
 }
 
-/// The keywords of a text by their base forms, so that "kettles" and "kettle" are one.
+/// The keywords of a text by their base forms, so that "kettles" and "kettle" are the same keyword.
 pub(super) struct QueryKeywords(pub(super) BTreeMap<String, String>);
 
 impl QueryKeywords {
@@ -194,8 +197,9 @@ impl QueryKeywords {
 impl JournalIndex {
     /// The best entries by the documented score, one of each group.
     ///
-    /// Exact, and yet not all entries are scored: those with a keyword are found by it. Of the others, the newer one of two with
-    /// the same importance has the higher score, so the newest ones of each importance are enough.
+    /// The result is exact although not all entries are scored. Entries with a keyword are found by the index. Of two
+    /// entries without a keyword and with the same importance, the newer one has the higher score, so the newest ones
+    /// of each importance are enough.
     pub(super) fn episodic<'a>(
         &self,
         journal: &'a Journal,
@@ -221,7 +225,7 @@ impl JournalIndex {
         let newest = self.newest_of_each_importance(journal, bounds, query.limit, &has_keyword);
         ranked.extend(newest.into_iter().map(|entry| scored(entry, 0)));
         ranked.sort_unstable_by(by_rank);
-        // Only what is shown needs the words by which it was found.
+        // Only returned entries need the keywords by which they were found.
         let mut groups = HashSet::new();
         let shown = ranked.into_iter();
         let shown = shown.filter(|(_, entry)| groups.insert(entry.group()));

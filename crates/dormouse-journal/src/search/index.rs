@@ -1,4 +1,4 @@
-//! The index: which entries have a keyword, and which are the newest of an importance.
+//! The index: the entries with each keyword, and the newest entries of each importance.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -12,7 +12,8 @@ use crate::{
     journal::Journal,
 };
 
-/// An index of a journal, built once and then kept up to date change by change. Deleting it loses nothing.
+/// An index of a journal, built once and then kept up to date change by change. It can be deleted and rebuilt at any
+/// time.
 #[derive(Debug, Default)]
 pub struct JournalIndex {
     /// For each base form of a keyword, the entries that have it, in the order of their numbers.
@@ -30,8 +31,8 @@ impl JournalIndex {
         index
     }
 
-    /// Takes in what a change did, right after the change. Takes time linear in the words of the entries that it concerns, whatever the size of the
-    /// journal.
+    /// Applies the effect of a change. Call it right after each change. Takes time linear in the words of the entries
+    /// that changed, independent of the size of the journal.
     pub fn follow(&mut self, journal: &Journal, delta: &JournalDelta) {
         delta.removed.iter().for_each(|entry| self.remove(entry));
         for score in &delta.rescored {
@@ -60,7 +61,7 @@ impl JournalIndex {
         counts
     }
 
-    /// Which of these keywords an entry has, as the query has them.
+    /// Which of these keywords an entry has, as they are written in the query.
     pub(super) fn keywords_in(&self, keywords: &QueryKeywords, id: EntryId) -> Vec<String> {
         let has = |term: &String| {
             let ids = self.postings.get(term);
@@ -99,7 +100,7 @@ impl JournalIndex {
     fn insert(&mut self, entry: &JournalEntry) {
         for term in indexed_terms(entry) {
             let ids = self.postings.entry(term).or_default();
-            // Nearly always at the end.
+            // The place is nearly always at the end.
             if let Err(place) = ids.binary_search(&entry.id) {
                 ids.insert(place, entry.id);
             }
@@ -141,7 +142,7 @@ fn indexed_terms(entry: &JournalEntry) -> BTreeSet<String> {
     terms(&entry.content).into_iter().collect()
 }
 
-/// Questions about a person find what comes from that person.
+/// The speaker is indexed, so a question about a person also finds what that person said.
 fn speaker(entry: &JournalEntry) -> Option<Speaker<'_>> {
     let name = entry.source_entity.name()?;
     let id = entry.source_entity.id().map(|id| id.as_str());

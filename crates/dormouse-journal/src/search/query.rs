@@ -15,12 +15,12 @@ use crate::{
 /// A query to a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JournalQuery {
-    /// The words. Without any, the newest entries within the bounds are found, or in an episodic search the most recent and
-    /// important ones.
+    /// The words. If it is empty, the newest entries within the bounds are found. An episodic search then finds the
+    /// most recent and important ones.
     pub query: String,
     /// Only entries with all of these tags.
     pub tags: BTreeSet<EntryLabel>,
-    /// Only entries of the last so many days. Entries from the future are among them.
+    /// Only entries of the last `days_back` days, including entries with a time in the future.
     pub days_back: Option<u32>,
     /// Only entries of this project.
     pub related_to_project: Option<EntryLabel>,
@@ -28,7 +28,7 @@ pub struct JournalQuery {
     pub min_importance: Importance,
     /// Only entries that are believed at least this far.
     pub min_trust: Trust,
-    /// Only entries that all of these were party to.
+    /// Only entries that all of these people perceived.
     pub listeners: Option<Audience>,
     /// The most matches.
     pub limit: usize,
@@ -41,7 +41,7 @@ pub struct JournalQuery {
 pub enum JournalSearch {
     /// All entries within the bounds, by recency, importance and relevance.
     Episodic(EpisodicScore),
-    /// Entries about the words, by relevance; of equal ones the newest first.
+    /// Entries about the words, by relevance; among equals the newest first.
     Ranked {
         /// Entries whose vectors are similar to that of the query, by number, if there is an encoder.
         dense: Vec<Hit>,
@@ -78,8 +78,8 @@ impl JournalQuery {
         }
     }
 
-    /// The entries within its bounds at a time, oldest first. Its words do not matter, and an entry that repeats another one is
-    /// one of its own.
+    /// The entries within its bounds at a time, oldest first. Ignores the words of the query, and returns repetitions
+    /// as separate entries.
     pub fn within<'j>(
         &self,
         journal: &'j Journal,
@@ -120,7 +120,7 @@ impl Bounds<'_> {
             && listeners.is_none_or(|listeners| entry.provenance.audience.covers(listeners))
     }
 
-    /// Whether they reach back to this time.
+    /// Whether this time is within the last `days_back` days.
     pub(super) fn reach(&self, at: Timestamp) -> bool {
         self.from.is_none_or(|from| at >= from)
     }

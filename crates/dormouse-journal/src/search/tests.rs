@@ -197,7 +197,7 @@ fn ranked_search_is_led_by_relevance_and_text_search_by_the_very_words() {
         "what is recent and important counts, too"
     );
 
-    // An encoder knows that a pot is much like a kettle.
+    // An encoder finds a pot similar to a kettle.
     let hits = |id| vec![Hit { id, score: 0.9 }];
     let dense = JournalSearch::Ranked { dense: hits(2) };
     let query = JournalQuery {

@@ -1,4 +1,4 @@
-//! Recall for listeners: what not all of them were party to is left out.
+//! Recall for listeners: what not all of them perceived is left out.
 
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 /// How somebody speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Manner {
-    /// Neither of the others.
+    /// None of the others.
     #[default]
     Plain,
     /// Friendly.
@@ -69,7 +69,7 @@ pub(crate) const NEGATIONS: &[&str] = &[
 /// The beginnings of the sentence that says who an assistant is.
 pub(crate) const WHO: &[&str] = &["you are", "your name is", "you play", "you act as"];
 
-/// Words of a sentence about itself that it keeps to itself.
+/// Words of a persona's sentence that the assistant must not repeat to others.
 pub(crate) const KEPT: &[&str] = &[
     "secret",
     "secretly",
@@ -91,7 +91,7 @@ pub(crate) const KEPT: &[&str] = &[
     "reveal",
 ];
 
-/// How words about the reader of a persona sound in its mouth.
+/// A persona says "you"; the assistant says "I". Each such word with its counterpart.
 pub(crate) const TO_ME: &[(&str, &str)] = &[
     ("you", "I"),
     ("your", "my"),

@@ -30,10 +30,10 @@ pub(crate) const LEADS: &[&str] = &[
 pub(crate) const QUESTIONS: &str =
     "whether/if/what/whats/where/wheres/who/whos/whose/whom/when/how/hows/why/which/about";
 
-/// Words that begin what is asked and are no part of a question by themselves.
+/// Words between a request and the question that it passes on. They are not part of that question.
 pub(crate) const CONNECTING: &[&str] = &["whether", "if", "about"];
 
-/// Whom nobody can mean who wants somebody else to be asked.
+/// Words that cannot name the person to ask.
 pub(crate) const NOBODY: &[&str] = &[
     "me",
     "you",

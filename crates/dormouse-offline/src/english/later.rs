@@ -33,7 +33,7 @@ pub(crate) const MEETINGS: &[&str] = &[
 /// What may stand between "you" and a meeting.
 pub(crate) const HAPPENS_TO: &[&str] = &["happen to", "should", "ever", "next"];
 
-/// How the assistant meets somebody, who is named after it.
+/// How the assistant meets somebody. The name follows these words.
 pub(crate) const SEES: &[&str] = &[
     "see",
     "meet",
@@ -45,7 +45,7 @@ pub(crate) const SEES: &[&str] = &[
     "come across",
 ];
 
-/// What somebody does who is named before it. Longer ones first.
+/// What somebody does. The name precedes these words. Longer ones first.
 pub(crate) const DOES: &[(&str, AwaitedKind)] = &[
     ("comes back", Arrives),
     ("comes home", Arrives),
@@ -149,22 +149,22 @@ pub(crate) const ANYBODY: &[&str] = &[
     "a player",
 ];
 
-/// Several, who are not attested as one fact.
+/// Words for several people. A world attests what each of them does, but not what all of them do.
 pub(crate) const EVERYBODY: &[&str] = &["everybody", "everyone", "nobody", "all", "they all"];
 
-/// Words by which a thing is named, and no person.
+/// Words that precede the name of a thing, not of a person.
 pub(crate) const ARTICLES: &[&str] = &[
     "the", "a", "an", "my", "your", "our", "his", "her", "their", "this", "that", "it",
 ];
 
-/// Words of a condition that say nothing to look for in a text.
+/// Words of a condition that are useless for a search in a text.
 pub(crate) const CONNECTS: &[&str] = &[
     "the", "a", "an", "my", "your", "our", "his", "her", "their", "this", "that", "it", "is",
     "are", "has", "have", "been", "starts", "begins", "to", "somebody", "someone", "anybody",
     "anyone",
 ];
 
-/// What no name begins with.
+/// Words that a name does not begin with.
 pub(crate) const NO_NAMES: &[&str] = &[
     "the",
     "a",
@@ -239,7 +239,7 @@ pub(crate) const NO_NAMES: &[&str] = &[
     "all",
 ];
 
-/// What is asked for, with the person in the place of `<p>`. What follows says what about. Longer ones first.
+/// What is asked for, with `<p>` in place of the person. The words after it say what it is about. Longer ones first.
 pub(crate) const ACTIONS: &[(&str, Does)] = &[
     ("come and tell <p>", Does::Tell),
     ("tell <p>", Does::Tell),
@@ -271,7 +271,7 @@ pub(crate) const ACTIONS: &[(&str, Does)] = &[
     ("thank <p>", Does::Thank),
 ];
 
-/// What is done then.
+/// What the assistant does then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
     Tell,
@@ -283,7 +283,7 @@ pub(crate) enum Does {
     Thank,
 }
 
-/// Requests of the speaker to learn something, without the word for telling.
+/// Requests to tell the speaker something, without a word such as "tell".
 pub(crate) const WANTS: &[&str] = &[
     "i need to know",
     "i want to know",

@@ -75,7 +75,7 @@ pub(crate) const HOSTILE: &[&str] = &[
 /// Words that turn the next ones into their opposite.
 pub(crate) const NEGATIONS: &[&str] = &["not", "never", "no", "hardly", "without"];
 
-/// Words that make something more important, with how much.
+/// Words that make something more important, and by how much.
 pub(crate) const WEIGHTY: &[(&str, i32)] = &[
     ("died", 4),
     ("death", 4),

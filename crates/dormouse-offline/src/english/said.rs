@@ -34,7 +34,7 @@ pub(crate) enum Topic {
     Abilities,
     /// Whom it speaks to.
     WhoAmI,
-    /// Something is noted that the speaker told of themselves.
+    /// The speaker told a fact, and it was noted.
     Statement,
     /// Nothing was understood.
     NotUnderstood,
@@ -50,9 +50,9 @@ pub(crate) enum Topic {
     NoTime,
     /// A reminder without a subject.
     NoSubject,
-    /// A reminder is noted; `{what}` says when and of what.
+    /// A reminder is noted; `{what}` is the time and the subject.
     Promised,
-    /// It reminds; `{what}` is of what.
+    /// It reminds somebody; `{what}` is the subject.
     Reminder,
     /// Nothing is pending.
     NoPromises,

@@ -87,7 +87,7 @@ pub(crate) const SPELLINGS: &[(&str, &str)] = &[
     ("moment", "moments"),
 ];
 
-/// What may precede a request and changes nothing of it, as patterns of words at the beginning. Longer ones first.
+/// Phrases before a request that do not change its meaning, as patterns. Longer ones first.
 pub(crate) const BEFORE: &[&str] = &[
     "i would like you to",
     "i would be grateful if you could",
@@ -149,7 +149,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "wow",
 ];
 
-/// What may follow a request and changes nothing of it.
+/// Phrases after a request that do not change its meaning.
 pub(crate) const AFTER: &[&str] = &[
     "if you do not mind",
     "if you would",
@@ -231,7 +231,7 @@ pub(crate) const FILLERS: &[&str] = &[
     "well",
 ];
 
-/// How words about the speaker sound when they are said to the speaker.
+/// The speaker says "I"; the answer says "you". Each such word with its counterpart.
 pub(crate) const TO_YOU: &[(&str, &str)] = &[
     ("i", "you"),
     ("me", "you"),

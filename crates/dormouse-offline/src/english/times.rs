@@ -39,7 +39,7 @@ pub(crate) const UNITS: &[(&str, u64)] = &[
     ("weeks", 604_800),
 ];
 
-/// Lengths of time without a number, as words in a row, with their seconds.
+/// Lengths of time without a number, as consecutive words, with their seconds.
 pub(crate) const LENGTHS: &[(&str, u64)] = &[
     ("half an hours", 1_800),
     ("half a hours", 1_800),
@@ -58,7 +58,7 @@ pub(crate) const LENGTHS: &[(&str, u64)] = &[
 /// Moments of a day, in minutes after midnight.
 pub(crate) const MOMENTS: &[(&str, u64)] = &[("noon", 720), ("midday", 720), ("midnight", 0)];
 
-/// What makes an hour one of the morning or of the afternoon: `true` for the afternoon.
+/// Words that say which half of the day an hour belongs to: `true` for the afternoon.
 pub(crate) const HALVES: &[(&str, bool)] = &[
     ("am", false),
     ("a.m", false),
@@ -74,7 +74,7 @@ pub(crate) const HALVES: &[(&str, bool)] = &[
     ("this morning", false),
 ];
 
-/// Parts of a day without an hour, with the hour that is meant.
+/// Parts of a day, with the hour that each one means if no hour is named.
 pub(crate) const PARTS: &[(&str, u64)] = &[
     ("morning", 8),
     ("afternoon", 15),

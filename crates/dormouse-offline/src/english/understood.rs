@@ -498,7 +498,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("tell me <x>", Ask),
 ];
 
-/// The beginnings of a question, if no mark says that it is one.
+/// How a question begins. Read only if there is no question mark.
 pub(crate) const ASKS: &[&str] = &[
     "what", "who", "whom", "whose", "where", "when", "which", "why", "how", "does", "do", "is",
     "are", "was", "were", "did", "can", "could", "has", "have", "should", "would", "will",
@@ -520,7 +520,7 @@ pub(crate) const DIRECTIONS: &[&str] = &[
     "out",
 ];
 
-/// What follows "go" without being a place.
+/// Words that may follow "go" but are not places.
 pub(crate) const NO_PLACES: &[&str] = &[
     "ahead", "on", "away", "me", "us", "it", "that", "this", "sleep", "bed", "hell", "fishing",
     "shopping", "first", "and", "be",

@@ -63,12 +63,12 @@ impl<'a> Request<'a> {
     pub(super) fn action_first(&self) -> Option<Draft> {
         let wanted = self.action(0)?;
         let len = self.words.len();
-        // Right after the person, so that the rest says what about.
+        // First look right after the person. Then the rest says what it is about.
         if let Some(condition) = self.condition(wanted.end) {
             let what = self.words.get(condition.end..)?;
             return Some(self.draft(&condition, wanted.end, &wanted, what));
         }
-        // At the end. A fact that somebody is to learn may end with a moment of its own.
+        // Then look at the end. But a fact to pass on may itself end with a moment.
         let tells_a_fact =
             begins(self.words.get(wanted.end..)?, "that") > 0 && wanted.does != Does::Remind;
         (wanted.end + 1..len).find_map(|at| {
@@ -205,7 +205,7 @@ impl<'a> Request<'a> {
         self.happening(at)
     }
 
-    /// "the door opens", "it starts to rain", "somebody knocks". Only what is said of the present or of what is to come.
+    /// "the door opens", "it starts to rain", "somebody knocks". Reads only sentences about the present or the future.
     fn happening(&self, at: usize) -> Option<Condition> {
         let begins_so = longest(self.rest(at), ARTICLES).or(longest(self.rest(at), ANYBODY))?;
         let ends = (at + begins_so..=self.words.len()).find(|end| self.is_boundary(at, *end))?;
@@ -312,7 +312,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Somebody who is the object: "me", "him", a name.
+    /// A person as the object: "me", "him", a name.
     fn person(&self, at: usize) -> Option<(Person, usize)> {
         let first = self.words.get(at)?;
         match &*first.text {
@@ -322,7 +322,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Somebody who is the subject: "I", "he", "somebody", a name.
+    /// A person as the subject: "I", "he", "somebody", a name.
     fn subject(&self, at: usize) -> Option<(Person, usize)> {
         let first = self.words.get(at)?;
         match &*first.text {
@@ -367,7 +367,7 @@ impl<'a> Request<'a> {
 }
 
 impl Draft {
-    /// With the pronouns resolved to the only one whom the sentence names.
+    /// Resolves each pronoun to the only person whom the sentence names.
     pub(super) fn resolved(self) -> Result<Later, Unclear> {
         let Self {
             mut later,
@@ -419,7 +419,7 @@ fn longest(words: &[Word], phrases: &[&str]) -> Option<usize> {
     counts.max().filter(|count| *count > 0)
 }
 
-/// The words without those that only connect.
+/// The words without connecting words at both ends.
 fn without_ends(words: &[Word]) -> &[Word] {
     let mut words = words;
     while let [first, rest @ ..] = words
@@ -435,12 +435,12 @@ fn without_ends(words: &[Word]) -> &[Word] {
     words
 }
 
-/// A verb of the third person, of the present.
+/// Whether it is a verb in the third person, present tense.
 fn is_verb(word: &str) -> bool {
     word.len() > 3 && word.ends_with('s') && !word.ends_with("ss")
 }
 
-/// The beginning that the forms of a verb share.
+/// The part that all forms of a verb begin with.
 fn stem(word: &str) -> &str {
     match word {
         "goes" => word,

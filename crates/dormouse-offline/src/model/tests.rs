@@ -246,7 +246,7 @@ fn look_and_go_use_the_worlds_tools() {
         talk.call(),
         ("move".to_owned(), json!({"direction": "south"}))
     );
-    // Who spoke aloud is in the room that it left.
+    // The speaker stayed in the room that the assistant left.
     let (tool, arguments) = talk.call();
     assert_eq!((tool.as_str(), &arguments["to"]), ("page", &json!("Alice")));
 

@@ -1,4 +1,4 @@
-//! What becomes of a fact that is about the same as a known record.
+//! Decides about a new fact that resembles a known record.
 
 use dormouse_contracts::DoubtfulFact;
 use dormouse_text::beginning;
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{MOST, READ, content_words};
 use crate::words::words;
 
-/// A verdict on each fact: ignored if a record says all of it, superseding if a record says the same of the same subject
-/// with another value, linked otherwise.
+/// A verdict on each fact. It is ignored if a record says all of it. It supersedes a record that gives the same
+/// property of the same subject another value. Otherwise it is linked.
 pub(super) fn verdicts(facts: &[DoubtfulFact]) -> Value {
     let verdicts = facts.iter().take(MOST).map(|fact| {
         let text = beginning(&fact.text, READ);
@@ -39,7 +39,7 @@ pub(super) fn verdicts(facts: &[DoubtfulFact]) -> Value {
     Value::Array(verdicts.collect())
 }
 
-/// Whether `record` has every word of `text` that means something.
+/// Whether `record` has every significant word of `text`.
 fn says_all(record: &str, text: &str) -> bool {
     let known = content_words(record);
     let new = content_words(text);
@@ -56,7 +56,7 @@ fn replaces(text: &str, record: &str) -> bool {
     }
 }
 
-/// Subject and verb, and the value after it, of sentences whose value is one at a time.
+/// Splits a sentence into subject with verb, and value. Only for verbs with one value at a time.
 fn split(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     let all: Vec<String> = words(text).into_iter().map(|word| word.text).collect();
     let single = [

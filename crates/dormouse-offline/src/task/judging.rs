@@ -10,9 +10,9 @@ use crate::{
     words::{asks, sentences, words},
 };
 
-/// The importance of a line that nothing speaks for or against.
+/// The importance of a line without weighty or ordinary words.
 const USUAL: i32 = 4;
-/// How much one kind or hostile word changes, and the most that one assessment changes.
+/// By how much one kind or hostile word changes a relationship, and the most that one assessment changes.
 const STEP: f64 = 0.05;
 const MOST_CHANGE: f64 = 0.2;
 /// How many words before another may negate it.
@@ -49,7 +49,7 @@ fn score(text: &str) -> (i32, &'static str) {
     (score, reason)
 }
 
-/// How the words of `name` change what is thought of them. What others said counts for nothing.
+/// How the words of `name` change the relationship with them. Lines of others are ignored.
 pub(super) fn relationship(name: &str, lines: &[TaskLine]) -> Value {
     let (mut kind, mut hostile) = (0_i32, 0_i32);
     for line in read(lines).iter().filter(|line| line.speaker == name) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Line, content_words, is_small_talk, read};
 use crate::{english::spelling::FILLERS, words::sentences};
 
-/// The share of the words of a line that is kept, in percent, and the most words of one line.
+/// The percentage of a line's words that is kept, and the most words of one line.
 const SHARE: usize = 60;
 const LONGEST: usize = 14;
 /// The most characters of a summary.
@@ -20,8 +20,8 @@ const MOST: usize = 8;
 /// The most questions.
 const MOST_QUESTIONS: usize = 3;
 
-/// A summary with fewer words than the lines, and never more than 2,000 characters. What one speaker says in a row comes
-/// together; small talk is left out, unless there is nothing else.
+/// A summary with fewer words than the lines, and never more than 2,000 characters. Consecutive lines of one speaker
+/// are joined; small talk is left out, unless there is nothing else.
 pub(super) fn summary(lines: &[TaskLine]) -> String {
     let all = read(lines);
     let (talk, rest): (Vec<_>, Vec<_>) =
@@ -92,7 +92,7 @@ pub(super) fn reflection(lines: &[TaskLine]) -> Value {
     Value::Array(insights.collect())
 }
 
-/// What the subjects of the speakers make one ask, those first that come back most.
+/// Questions about the subjects of the speakers, the most frequent subjects first.
 pub(super) fn questions(lines: &[TaskLine]) -> Value {
     let questions = subjects(lines, 1).into_iter().take(MOST_QUESTIONS);
     let questions = questions.map(|((speaker, word), _)| {
@@ -101,7 +101,7 @@ pub(super) fn questions(lines: &[TaskLine]) -> Value {
     Value::Array(questions.collect())
 }
 
-/// The words of each speaker that are in so many lines, with the ids of these lines, most lines first.
+/// The words of each speaker that occur in at least `least` lines, with the ids of these lines, most lines first.
 fn subjects(lines: &[TaskLine], least: usize) -> Vec<((String, String), Vec<&str>)> {
     let mut subjects: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
     let all = read(lines);

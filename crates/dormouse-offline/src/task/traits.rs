@@ -34,7 +34,7 @@ pub(super) fn traits(name: &str, notes: &[String]) -> Value {
     let (mut style, mut temperament) = (None, None);
     for note in &notes {
         let words = words(note);
-        // A note may be about somebody else in addition; only what names a trait is read.
+        // A note may also be about somebody else; only sentences that name a trait are read.
         if is_negated(&words) {
             continue;
         }

@@ -41,7 +41,7 @@ pub(super) fn answer(task: &str, character: &Character, steps: &Steps<'_>) -> Ac
     steps.if_fresh(answer).unwrap_or_else(|| steps.rest())
 }
 
-/// Tells the one who wanted to know it what became of a task.
+/// Reports the result of a task to the one who wanted to know it.
 pub(super) fn pass_on(task: &AssistantTask, report: &TaskReport, steps: &Steps<'_>) -> Act {
     let (Some(asker), what) = errand::asked(&task.task) else {
         return steps.rest();

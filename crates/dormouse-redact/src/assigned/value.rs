@@ -51,7 +51,7 @@ const SHORTEST_SURE: usize = 6;
 const SHORTEST_LONG: usize = 16;
 /// The shortest value after `Bearer` and `Basic` in prose.
 const SHORTEST_CREDENTIAL: usize = 12;
-/// Words that describe a value or stand in its place, and are not a secret themselves.
+/// Words that describe a value or replace it. They are never the secret itself.
 const NO_VALUES: &str = "\
     above below blank boolean changed correct default disabled empty enabled enter expired false \
     forgotten here hidden incorrect invalid missing need needed none null optional please redacted \
@@ -147,8 +147,8 @@ fn word_end(text: &[u8], start: usize, limit: usize) -> Option<usize> {
     end.or(is_last.then_some(near.len())).map(|end| start + end)
 }
 
-/// Whether `&` or `;` separates settings, by what follows: nothing more, or the name of the next one. In between it may be a
-/// part of a password. `&amp;` is a separator, too.
+/// Whether `&` or `;` separates settings: the text ends after it, or the name of the next setting follows. Otherwise it
+/// may be part of a password. `&amp;` is a separator, too.
 fn separates(rest: &[u8]) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.%".contains(&byte);
     let end = past(rest, 0, LONGEST_SETTING, is_name);

@@ -3,21 +3,21 @@
 /// Words between two marks that end a clause.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Clause {
-    /// In lower case; commas are words, and "'s" is one.
+    /// In lower case. Each comma and each "'s" is a word of its own.
     pub(super) words: Vec<String>,
     /// Whether it is in quotation marks.
     pub(super) is_quoted: bool,
 }
 
-/// The clauses of a text. A text that is a quotation as a whole, with nobody who says it, does not count as one, and neither does what
-/// follows a mark that is never closed.
+/// The clauses of a text. If the whole text is in quotation marks, they are ignored, because nobody is quoted. So is a
+/// mark that is never closed.
 pub(super) fn clauses(text: &str) -> Vec<Clause> {
     let text: Vec<char> = text.chars().map(plain).collect();
     let piece = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut all = Vec::new();
     let (mut start, mut at) = (0, 0);
     let mut before = ' ';
-    // Looking for the end of these again would only take time.
+    // Marks without an end. Searching for it again at each such mark would take quadratic time.
     let mut never_closed = Vec::new();
     while let Some(&mark) = text.get(at) {
         let opens = mark == '"' || mark == '\'' && !before.is_alphanumeric();

@@ -1,7 +1,7 @@
 //! What a character must not remember about itself, on a corpus of sentences.
 //!
-//! Half of each kind is `held_out`: the rule was not changed after it was measured on that half. But the author of the rule had
-//! written these sentences, too.
+//! Half of each kind is `held_out`: the rule was not changed after it was measured on that half. But the author of the
+//! rule also wrote these sentences.
 
 use dormouse_redact::is_about_itself;
 

@@ -83,7 +83,7 @@ fn text_that_resembles_a_secret_is_kept() {
         for profile in [Memory, Recordings, Errors] {
             assert_eq!(found(text, profile), [], "{text:?} for {profile:?}");
         }
-        // An inspection may report any text as random, and as nothing else.
+        // An inspection may report any text as random, but not as another kind.
         let inspected = found(text, Inspection);
         let is_random = |(_, kind): &(&str, SensitiveKind)| *kind == SensitiveKind::RandomText;
         assert!(inspected.iter().all(is_random), "{text:?}: {inspected:?}");

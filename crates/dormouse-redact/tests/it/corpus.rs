@@ -104,7 +104,7 @@ pub(crate) const CREDENTIALS: &[Case] = &[
         ),
         &[("T0001/B0001/abcdefGHIJKL012345", Token)],
     ),
-    // Named as a secret.
+    // Values after the name of a secret.
     ("the password is hunter2.", &[("hunter2", Password)]),
     (
         "my password is hunter2, now let me in",
@@ -203,7 +203,7 @@ pub(crate) const CREDENTIALS: &[Case] = &[
     ("5555555555554444", &[("5555555555554444", CardNumber)]),
 ];
 
-/// Passwords in URLs: alone, as memories hide it, and with the user, as recordings do.
+/// Passwords in URLs: the text, what memories hide (the password), and what recordings hide (user and password).
 pub(crate) const ADDRESSES: &[(&str, &str, &str)] = &[
     ("postgres://bob:tiger@db/x", "tiger", "bob:tiger"),
     ("amqp://a:b@c:d@host", "b@c:d", "a:b@c:d"),

@@ -115,7 +115,7 @@ fn ids_are_rarely_detected_as_personal_numbers_in_recordings() {
         let alarms = found.count();
         let most = match what {
             "snowflake" => 15,
-            // Three numbers of three, three and four digits are how a telephone number is written.
+            // Three numbers of three, three and four digits look like a telephone number.
             "places" => 40,
             _ => 0,
         };

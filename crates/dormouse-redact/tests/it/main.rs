@@ -1,4 +1,4 @@
-//! What is found in texts, what is left alone, and how much of both.
+//! What the detector finds, what it leaves alone, and how well it does both.
 #![expect(clippy::unwrap_used, reason = "a test that goes wrong ends in a panic")]
 
 mod about_itself;

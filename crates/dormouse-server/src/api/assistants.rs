@@ -1,4 +1,4 @@
-//! The assistants themselves: who they are, and whether they live.
+//! The assistants themselves: who they are, and whether they are active.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ use crate::{
     tokens::Right,
 };
 
-/// How many assistants a page has, at most and unless the request says.
+/// How many assistants a page has: at most, and by default.
 const PAGE: (u32, u32) = (200, 50);
 
 /// An assistant.
@@ -41,11 +41,11 @@ pub(crate) struct AssistantView {
     tags: Vec<String>,
     /// Whether it is awake now.
     is_awake: bool,
-    /// When it wakes by itself, if it is put away and something is due.
+    /// When it wakes by itself, if it is not awake and something is due.
     wakes_at: Option<String>,
     /// Since when, by whom and why it is archived, if it is.
     archived: Option<ArchivedView>,
-    /// What is wrong with it, as words of a fixed set.
+    /// What is wrong with it, as codes from a fixed set.
     wrong: Vec<&'static str>,
     /// The last event of its log.
     events: u64,
@@ -77,10 +77,10 @@ pub(crate) struct AssistantPage {
 pub(crate) struct ListAssistants {
     /// Only those with this tag.
     tag: Option<String>,
-    /// Those who are archived, too.
+    /// Also those that are archived.
     #[serde(default)]
     archived: bool,
-    /// Those behind this key.
+    /// Only those after this key.
     after: Option<String>,
     /// How many at most: 1 to 200.
     #[param(minimum = 1, maximum = 200)]
@@ -106,7 +106,7 @@ pub(crate) struct NewAssistant {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssistantPatch {
-    /// Who it is, from its next waking on.
+    /// Who it is. Applies from the next time it wakes.
     persona: Option<String>,
     /// All of its tags.
     tags: Option<Vec<String>>,
@@ -162,7 +162,7 @@ pub(crate) async fn list(
     Ok(Json(AssistantPage { assistants, next }))
 }
 
-/// Create an assistant, which lives from then on.
+/// Create an assistant. It is active at once.
 #[utoipa::path(post, path = "/api/ai/assistants/", tag = "assistants", request_body = NewAssistant,
     responses((status = CREATED, body = AssistantView)))]
 pub(crate) async fn create(
@@ -180,7 +180,7 @@ pub(crate) async fn create(
     begin(&service, &caller, &key, tags).await
 }
 
-/// Create an assistant that is who another one is. What the other one remembers stays with that one.
+/// Create an assistant with the persona of another one, but without its memories.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/clone/", tag = "assistants", request_body = NewAssistant,
     params(("key" = String, Path, description = "The original")),
     responses((status = CREATED, body = AssistantView)))]
@@ -263,7 +263,7 @@ pub(crate) async fn update(
     look_up(&service, &key).await.map(Json)
 }
 
-/// Archive an assistant: it is put away until it is restored. Its log, its memory and its character stay.
+/// Archive an assistant: it does not wake until it is restored. Its log, its memory and its character stay.
 #[utoipa::path(delete, path = "/api/ai/assistants/{key}/", tag = "assistants",
     params(("key" = String, Path, description = "Its key"), Because),
     responses((status = OK, body = Changed)))]
@@ -319,7 +319,8 @@ async fn switch(
     let enabled = BTreeMap::from([("assistant.enabled".to_owned(), Value::from(on))]);
     let event = set(service, caller, key, &enabled, None).await?;
     if event.is_some() {
-        // A setting applies when the assistant wakes next, and this one is to apply now.
+        // A setting applies only when the assistant wakes next. This one must apply now, so the assistant is woken
+        // again.
         service.host.wake_again(key).await?;
     }
     Ok(Json(Changed {
@@ -390,7 +391,7 @@ fn tag(text: &str) -> Result<Tag, Problem> {
     Tag::try_new(text).map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))
 }
 
-/// The size of a page that is asked for, within its bound.
+/// The requested size of a page, or the default; an error if it is out of range.
 pub(super) fn limit(asked: Option<u32>, (most, usual): (u32, u32)) -> Result<usize, Problem> {
     match asked.unwrap_or(usual) {
         limit if (1..=most).contains(&limit) => Ok(limit as usize),

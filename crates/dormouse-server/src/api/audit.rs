@@ -15,18 +15,18 @@ use crate::{
     tokens::Right,
 };
 
-/// How many events a page has, at most and unless the request says.
+/// How many events a page has: at most, and by default.
 const PAGE: (u32, u32) = (1_000, 100);
 
 /// An event.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventView {
-    /// Its place in the log.
+    /// Its sequence number in the log.
     event: u64,
     at: String,
     /// The name of its kind.
     kind: String,
-    /// What it says, as it is in the log.
+    /// Its data, as they are in the log.
     #[schema(value_type = Value)]
     data: Value,
 }
@@ -35,7 +35,7 @@ pub(crate) struct EventView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventPage {
     events: Vec<EventView>,
-    /// What to send as `after` for what comes next; the same as before if there is nothing yet.
+    /// What to send as `after` for the next page; unchanged if there are no more events yet.
     next: u64,
     /// The last event of the log.
     last: u64,
@@ -46,7 +46,7 @@ pub(crate) struct EventPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListEvents {
-    /// Those behind this place.
+    /// Only those after this sequence number.
     #[serde(default)]
     after: u64,
     /// How many at most: 1 to 1000.
@@ -80,7 +80,7 @@ pub(crate) async fn events(
     }))
 }
 
-/// An event as it is stored. One that is not JSON becomes a text.
+/// An event as it is stored. Data that are not JSON become a text.
 pub(super) fn view(event: &StoredEvent) -> EventView {
     let data = serde_json::from_slice(&event.payload)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&event.payload).into_owned()));

@@ -47,9 +47,9 @@ pub(crate) struct SettingView {
     default: Option<Value>,
     /// What it is.
     about: String,
-    /// Which values it can have.
+    /// The values that it accepts.
     expects: String,
-    /// Whether it can be changed for an assistant. It then applies when the assistant wakes next.
+    /// Whether it can be changed for one assistant. A change applies when the assistant wakes next.
     is_changeable: bool,
     /// Whether it has a value that is not shown, because it may hold a key.
     is_hidden: bool,
@@ -59,11 +59,11 @@ pub(crate) struct SettingView {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigPatch {
-    /// Values by the names of the settings; `null` takes a change back.
+    /// New values by the names of the settings; `null` takes an earlier change back.
     settings: BTreeMap<String, Value>,
 }
 
-/// Show the settings of an assistant. The etag names this state of them.
+/// Show the settings of an assistant. The etag identifies this state of the settings.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/config/", tag = "config",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = ConfigView, headers(("etag" = String)))))]
@@ -76,7 +76,8 @@ pub(crate) async fn show(
     respond(&service, &key).await
 }
 
-/// Change settings, all or none, from the next waking on. The log names the holder of the token.
+/// Change settings, all or none. The change applies when the assistant wakes next. The log names the holder of the
+/// token.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/config/", tag = "config",
     params(
         ("key" = String, Path, description = "Its key"),
@@ -101,7 +102,7 @@ pub(crate) async fn update(
     respond(&service, &key).await
 }
 
-/// Gives settings these values, as events that say who did it, if they still have this etag.
+/// Changes these settings if they still have this etag. The events say who did it.
 pub(super) async fn set(
     service: &Shared,
     caller: &Caller,
@@ -143,7 +144,7 @@ fn changes(
                 let Some(changed) = state.changed_settings.get(&setting.name) else {
                     continue;
                 };
-                // The file does not say who another assistant is, and its log says what it was before.
+                // The file describes only one assistant. For any other one, the log has the former value.
                 let is_of_its_log =
                     setting.name.starts_with("assistant.") && config.assistant.key() != *key;
                 let before = changed.before.clone().filter(|_| is_of_its_log);
@@ -225,7 +226,7 @@ fn setting_view(config: &Config, setting: &Setting) -> SettingView {
     }
 }
 
-/// Names a state of the settings.
+/// Identifies a state of the settings.
 fn etag(view: &ConfigView) -> String {
     let mut hash = Sha256::new();
     for setting in &view.settings {

@@ -23,7 +23,8 @@ pub(crate) struct EmergencyView {
     emergency_stop: bool,
     /// When it was triggered.
     stopped_at: Option<String>,
-    /// Why: `{"operator": NAME}`, `{"consecutive_errors": N}`, `{"failure_rate": TOOL}` or `"credentials"`.
+    /// What triggered it: `{"operator": NAME}`, `{"consecutive_errors": N}`, `{"failure_rate": TOOL}` or
+    /// `"credentials"`.
     #[schema(value_type = Option<Value>)]
     cause: Option<Value>,
     /// The reason that somebody gave.

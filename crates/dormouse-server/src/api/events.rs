@@ -1,4 +1,4 @@
-//! Events as they come, as server-sent events. The id of each is its place in the log, where a reader resumes.
+//! New events, as server-sent events. The id of each is its sequence number in the log, from which a reader can resume.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -31,19 +31,19 @@ use crate::{
     tokens::Right,
 };
 
-/// A comment is sent when there was nothing for so long, so that nobody on the way takes the stream for dead.
+/// After this time without an event a comment is sent, so that no proxy considers the stream dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Where a stream begins.
+/// Where a stream of events begins.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StreamFrom {
-    /// Events behind this place; those from now on if neither this nor `last-event-id` is sent.
+    /// Only events after this sequence number. Without it and without `last-event-id`, only new events.
     after: Option<u64>,
 }
 
-/// Read events as they come. The assistant is kept awake meanwhile.
+/// Read events as they are written. The assistant is kept awake meanwhile.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/events/", tag = "live",
     params(
         ("key" = String, Path, description = "Its key"),
@@ -92,7 +92,7 @@ pub(crate) async fn stream(
     let mut response = Sse::new(events)
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
         .into_response();
-    // Some proxies would collect a stream until it ends.
+    // Some proxies would otherwise buffer the stream until it ends.
     let name = HeaderName::from_static("x-accel-buffering");
     response
         .headers_mut()
@@ -100,7 +100,8 @@ pub(crate) async fn stream(
     Ok(response)
 }
 
-/// Somebody who reads events. The next one is read from the log when there is room for it, so nothing collects for a slow reader.
+/// A reader of events. The next event is read from the log only when the connection has room for it, so nothing is
+/// buffered for a slow reader.
 struct Follow {
     events: Tail,
     ending: watch::Receiver<bool>,
@@ -115,7 +116,7 @@ struct Follow {
 type Sent = (Result<sse::Event, Infallible>, Option<Follow>);
 
 impl Follow {
-    /// The next event; nothing if the stream is over.
+    /// The next event; `None` if the stream is over.
     async fn next(mut self) -> Option<Sent> {
         let next = select! {
             biased;
@@ -129,7 +130,7 @@ impl Follow {
         }
         match next {
             Ok(Some(recorded)) => Some((Ok(event(&recorded)), Some(self))),
-            // It was put away or archived. A client that connects again wakes it, if it may be woken.
+            // The assistant was put away or archived. If it may be woken, a client that connects again wakes it.
             Ok(None) => Some((Ok(last("put_away")), None)),
             Err(error) => {
                 drop(Problem::internal(&error));
@@ -161,7 +162,7 @@ fn last(why: &str) -> sse::Event {
         .data(json!({ "why": why }).to_string())
 }
 
-/// Counts itself as long as it lives.
+/// Increases the gauge while it exists.
 struct Counted(Gauge);
 
 impl Counted {

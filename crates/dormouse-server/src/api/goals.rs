@@ -33,11 +33,11 @@ pub(crate) struct GoalView {
     priority: u32,
     /// Its status, for people.
     status: String,
-    /// Whether it is still to be reached.
+    /// Whether it is still open.
     is_open: bool,
     /// When it calls for a turn next.
     next_at: Option<String>,
-    /// When it comes back, such as `daily 20:00`.
+    /// When it recurs, such as `daily 20:00`.
     repeats: Option<String>,
     /// What was noted about it last.
     note: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct GoalList {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListGoals {
-    /// Those that were closed lately, too.
+    /// Also those that were closed lately.
     #[serde(default)]
     closed: bool,
 }
@@ -75,7 +75,7 @@ pub(crate) struct GoalRequest {
     parent: Option<u32>,
     /// When it is pursued, as RFC 3339.
     due: Option<String>,
-    /// When it comes back: `daily 20:00`, `weekly mon 08:00` or `every 2 hours`, in UTC.
+    /// When it recurs: `daily 20:00`, `weekly mon 08:00` or `every 2 hours`, in UTC.
     every: Option<String>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// Change a goal, say that it is reached, or drop it with its parts.
+/// Change a goal, mark it as done, or drop it with its parts.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/goals/{id}/", tag = "goals",
     params(("key" = String, Path, description = "Its key"), ("id" = u32, Path, description = "The number of the goal")),
     request_body = GoalPatch, responses((status = OK, body = Changed)))]

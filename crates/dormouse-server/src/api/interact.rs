@@ -1,4 +1,4 @@
-//! Talking to an assistant: a message into the world, and what becomes of it in the log.
+//! Talking to an assistant: sends a message into the world, and finds its outcome in the log.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -45,14 +45,15 @@ pub(crate) struct Message {
     wait_seconds: Option<u32>,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MessageOutcome {
-    /// The message's place in the log, under which its outcome can be asked for; absent if the assistant has not taken it in yet.
+    /// The message's sequence number in the log, by which its outcome can be requested; absent if the assistant has not
+    /// received it yet.
     message: Option<u64>,
-    /// `waiting`, `answered`, `silent`, `unanswered` or `ignored`. A message that waits is kept, and dealt with once.
+    /// `waiting`, `answered`, `silent`, `unanswered` or `ignored`. A waiting message is kept, and handled exactly once.
     outcome: &'static str,
-    /// What it said in answer, as far as the one who asked was party to it.
+    /// Its answers that the sender of the message can perceive.
     answer: Vec<Spoken>,
     /// Why the message got no answer.
     #[schema(value_type = Option<Value>)]
@@ -70,8 +71,8 @@ pub(crate) struct Spoken {
 
 /// Say something to an assistant in the name of the token's holder, as a page, and wait for the answer.
 ///
-/// 2xx says that the message is on disk and will be dealt with once, also after a crash. 200 has the outcome; 202 says where to ask
-/// for it later.
+/// 2xx means that the message is on disk and will be handled exactly once, even after a crash. 200 contains the
+/// outcome; 202 says where to ask for it later.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/interact/", tag = "interact",
     params(("key" = String, Path, description = "Its key")), request_body = Message,
     responses((status = OK, body = MessageOutcome), (status = ACCEPTED, body = MessageOutcome)))]
@@ -102,11 +103,11 @@ pub(crate) async fn speak(
     let taken_in = timeout_at(deadline, resident.heard(&acted)).await;
     let place = match taken_in {
         Ok(Ok(())) => place_of(&service, &resident, before, &acted).await?,
-        // It is taken in later: too much waits, or the assistant was put away.
+        // The assistant receives it later: too many messages wait, or it was put away.
         Ok(Err(_)) | Err(_) => return Ok(respond(&key, MessageOutcome::waiting(None))),
     };
     let Some(place) = place else {
-        // It was taken in, and nothing of it is in the log.
+        // The assistant received it and ignored it, so it is not in the log.
         return Ok(respond(&key, MessageOutcome::ignored()));
     };
     let outcome = await_outcome(
@@ -123,7 +124,7 @@ pub(crate) async fn speak(
     Ok(respond(&key, outcome))
 }
 
-/// Show what became of a message that the holder of the token said.
+/// Show the outcome of a message that the holder of the token sent.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/interact/{id}/", tag = "interact",
     params(("key" = String, Path, description = "Its key"), ("id" = u64, Path, description = "The message's place in the log")),
     responses((status = OK, body = MessageOutcome)))]
@@ -181,7 +182,7 @@ fn player_id(token: &StoredToken) -> Result<EntityId, Problem> {
     id.map_err(|error| Problem::internal(&error))
 }
 
-/// The place of the message in the log. Everything that was taken in is on disk.
+/// The sequence number of the message in the log. Everything that was received is on disk.
 async fn place_of(
     service: &Service,
     resident: &Resident,
@@ -213,7 +214,7 @@ async fn place_of(
     }
 }
 
-/// Waits until the message has been dealt with, cannot be dealt with for now, or the time is over.
+/// Waits until the message has been handled, cannot be handled for now, or the time is over.
 async fn await_outcome(
     service: &Service,
     resident: &Resident,
@@ -226,7 +227,7 @@ async fn await_outcome(
     let mut events = Tail::new(service.host.log(), resident.key(), resident.handle(), place);
     let mut ends = std::pin::pin!(async {
         let rest = async {
-            // What it is settled with is in the log soon; anything else may last.
+            // If the assistant is settled, its last events will soon be in the log. Any other state may last.
             if resident.handle().at_rest().await == Rest::Settled {
                 std::future::pending::<()>().await;
             }
@@ -251,7 +252,7 @@ async fn await_outcome(
     Ok(course.outcome())
 }
 
-/// The world need not keep what the token's holder perceived: the log of the assistant has what it said.
+/// Lets the world delete what the token's holder perceived: the answers are in the log of the assistant.
 async fn forget_delivered(service: &Service, player: &EntityId) {
     let world = service.host.world();
     let forgotten = async {
@@ -263,7 +264,7 @@ async fn forget_delivered(service: &Service, player: &EntityId) {
     }
 }
 
-/// What becomes of a message, from the events behind it.
+/// Follows a message to its outcome, through the events after it.
 struct Course {
     place: Seq,
     asker: EntityId,
@@ -314,7 +315,7 @@ impl Course {
         }
     }
 
-    /// What an act says, if the one who asked is party to it.
+    /// What an act says, if the sender of the message perceives it.
     fn spoken(&self, act: &EffectIntended) -> Option<Spoken> {
         let ActSpeech::Speaks(speech) = &act.speech else {
             return None;

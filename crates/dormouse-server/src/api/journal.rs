@@ -15,7 +15,7 @@ use crate::{
     tokens::Right,
 };
 
-/// How many entries an answer has, at most and unless the request says.
+/// How many entries a page has: at most, and by default.
 const PAGE: (u32, u32) = (200, 20);
 
 /// An entry.
@@ -37,7 +37,7 @@ pub(crate) struct EntryView {
     projects: Vec<String>,
     /// Its record in the memory.
     record: Option<String>,
-    /// Why it was found, if it was searched for.
+    /// Why the search found it.
     why: Option<String>,
 }
 
@@ -52,11 +52,11 @@ pub(crate) struct JournalPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FindEntries {
-    /// The words that are searched for; without them the newest entries are listed.
+    /// The search words; without them the newest entries are listed.
     q: Option<String>,
     /// Only entries with this tag.
     tag: Option<String>,
-    /// Only entries of the last so many days.
+    /// Only entries of the last `days` days.
     #[param(maximum = 36500)]
     days: Option<u32>,
     /// How many at most: 1 to 200.
@@ -74,7 +74,7 @@ pub(crate) struct EntryRequest {
     source_type: Option<String>,
     /// Who provided it.
     from: Option<String>,
-    /// 1 to 10; by the formula if absent.
+    /// 1 to 10; scored by the formula if absent.
     importance: Option<f64>,
     /// Words to find it by.
     #[serde(default)]

@@ -15,7 +15,7 @@ use crate::{
     tokens::Right,
 };
 
-/// How many records an answer has, at most and unless the request says.
+/// How many records a page has: at most, and by default.
 const PAGE: (u32, u32) = (100, 10);
 
 /// The most bytes of a query.
@@ -36,7 +36,7 @@ pub(crate) struct RecordView {
     from: Value,
     /// How far it is believed, 0 to 1.
     trust: f64,
-    /// Who was party to it.
+    /// Who perceived what it says.
     #[schema(value_type = Value)]
     audience: Value,
     tags: Vec<String>,
@@ -52,7 +52,7 @@ pub(crate) struct RecordView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecollectionView {
     score: f64,
-    /// Whether it matches, or is next to or linked with a match.
+    /// Whether it matches itself, or is a neighbour of a match, or is linked with one.
     #[schema(value_type = String)]
     role: Value,
     record: RecordView,
@@ -61,13 +61,13 @@ pub(crate) struct RecollectionView {
 /// What was recalled.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RecallPage {
-    /// How it was searched: by words, or by words and similarity.
+    /// The kind of search: by words, or by words and similarity.
     #[schema(value_type = Value)]
     mode: Value,
     found: Vec<RecollectionView>,
 }
 
-/// Why a record is as it is.
+/// Where a record comes from, and its history.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WhyView {
     record: RecordView,
@@ -89,7 +89,7 @@ pub(crate) struct RecordChange {
     reason: String,
 }
 
-/// What is searched for.
+/// A search in the memory.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -101,7 +101,7 @@ pub(crate) struct SearchMemory {
     limit: Option<u32>,
 }
 
-/// Search what an assistant remembers, best first. Audiences are not applied: the token may read all of it.
+/// Search what an assistant remembers, best first. Audiences are ignored, because the token may read everything.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/memory/", tag = "memory",
     params(("key" = String, Path, description = "Its key"), SearchMemory),
     responses((status = OK, body = RecallPage)))]

@@ -1,4 +1,4 @@
-//! For those who run the service: whether it runs, what it counts, and what it can do.
+//! For operators: health checks, metrics, and the description of the API.
 
 use axum::{
     Json,
@@ -30,7 +30,7 @@ pub(crate) async fn alive() -> Json<Alive> {
     Json(Alive { status: "ok" })
 }
 
-/// Whether the service takes requests: it does not end, and its log can be read.
+/// Whether the service accepts requests: it is not shutting down, and its log can be read.
 #[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = OK, body = Alive)))]
 pub(crate) async fn ready(State(service): State<Shared>) -> Result<Json<Alive>, Problem> {
     if *service.ending.borrow() {
@@ -40,7 +40,7 @@ pub(crate) async fn ready(State(service): State<Shared>) -> Result<Json<Alive>, 
     Ok(Json(Alive { status: "ok" }))
 }
 
-/// What the service counts, as Prometheus reads it.
+/// The metrics of the service, for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "operation",
     responses((status = OK, content_type = "application/openmetrics-text", body = String)))]
 pub(crate) async fn metrics(

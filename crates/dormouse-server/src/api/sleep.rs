@@ -23,9 +23,9 @@ pub(crate) struct SleepView {
     is_asleep: bool,
     /// `compacting` or `dreaming`.
     phase: Option<String>,
-    /// When it wakes, if nothing wakes it before.
+    /// When it wakes, if nothing wakes it earlier.
     wakes_at: Option<String>,
-    /// The nights that are kept, oldest first.
+    /// The latest nights, oldest first.
     nights: Vec<NightView>,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct NightView {
     /// Its number.
     night: u64,
     began: String,
-    /// When it was to end.
+    /// When it was planned to end.
     until: String,
     /// Who decided that it sleeps.
     by: String,
     reason: Option<String>,
     woke_at: Option<String>,
-    /// What came of it: counts by kind.
+    /// Its results: counts by kind.
     #[schema(value_type = Value)]
     came_of_it: Value,
 }
@@ -50,7 +50,7 @@ pub(crate) struct NightView {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SleepRequest {
-    /// When it wakes, as RFC 3339; as its schedule says if absent.
+    /// When it wakes, as RFC 3339; by its schedule if absent.
     until: Option<String>,
     /// Why.
     reason: Option<String>,

@@ -1,4 +1,4 @@
-//! How an assistant is: from its log, and from what is under way if it is awake. Nobody is woken.
+//! The status of an assistant: from its log, and if it is awake, from its work under way. A request wakes no assistant.
 
 use axum::{Json, extract::State};
 use dormouse_contracts::AssistantId;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::{assistants::wrong, json};
 use crate::{extract::Key, guard::Caller, problem::Problem, service::Shared, tokens::Right};
 
-/// How an assistant is.
+/// The status of an assistant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatusView {
     /// Its key.
@@ -36,27 +36,27 @@ pub(crate) struct StatusView {
     sleep_phase: Option<String>,
     /// How many tools it used since it woke from its last sleep.
     activity_since_wake: u64,
-    /// How many messages and other reasons wait for a turn, the one under way included.
+    /// How many messages and other triggers wait for a turn, including the one under way.
     waiting: u64,
-    /// How many acts wait for a person who confirms them.
+    /// How many acts wait for the confirmation of a person.
     approvals: u64,
     /// How many messages ended without an answer.
     unanswered: u64,
-    /// How many ticks found a reason to think.
+    /// How many ticks had a reason to call a model.
     ticks: u64,
-    /// How many lines it kept on purpose.
+    /// How many memories it stored on purpose.
     memories: u64,
-    /// How often earlier turns were left out of prompts.
+    /// How often the history in its prompts was shortened.
     compactions: u64,
     /// How full its context window was with its last prompt.
     context: ContextFill,
-    /// What it used of its models in its whole life.
+    /// What its model calls used in its whole life.
     spent: LifeSpent,
     /// Its budgets.
     budgets: Vec<BudgetView>,
     /// What decides how far the next tick may go.
     signals: SignalsView,
-    /// What is under way; absent while it is put away.
+    /// Its work under way; absent if it is not awake.
     live: Option<LiveView>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct ContextFill {
     level: WindowLevel,
 }
 
-/// What a life has used.
+/// What the model calls of a whole life used.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LifeSpent {
     replies: u64,
@@ -118,19 +118,19 @@ pub(crate) struct SignalsView {
 pub(crate) struct LiveView {
     /// What it is doing, as one word.
     activity: &'static str,
-    /// Until when it waits, if it does.
+    /// Until when it waits, if it waits.
     until: Option<String>,
     /// Since when the oldest message waits.
     waiting_since: Option<String>,
-    /// Since when those who wait have seen no sign of it, if that is long.
+    /// Since when it has shown no sign of life to those who wait, if that is long.
     slow_since: Option<String>,
-    /// Whether its model or world failed so often that nobody should wait.
+    /// Whether its model or world failed so often that waiting makes no sense.
     is_out: bool,
     /// Ticks that did nothing, by reason, since it was woken.
     skipped: SkippedTicks,
     /// Calls that panicked, since it was woken.
     panics: u64,
-    /// Tools that are left alone for now.
+    /// Tools that are not called for now, because they failed.
     tools_not_attempted: Vec<String>,
     /// When it falls asleep by its schedule.
     falls_asleep_at: Option<String>,
@@ -152,9 +152,10 @@ pub(crate) struct SkippedTicks {
 pub(crate) struct HealthView {
     /// Whether nothing is wrong.
     is_well: bool,
-    /// What is wrong with the assistant, as words of a fixed set.
+    /// What is wrong with the assistant, as codes from a fixed set.
     wrong: Vec<&'static str>,
-    /// Its services: models for all, and memory, tools and world if it is awake. Shown by their last calls; none is asked.
+    /// Its services: the models of all assistants, and its memory, tools and world if it is awake. Their state follows
+    /// from their last calls; no service is called.
     services: Vec<ServiceView>,
 }
 
@@ -162,12 +163,13 @@ pub(crate) struct HealthView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ServiceView {
     is_well: bool,
-    /// Its name and state, for people. A cause may name an address or a file, so only who may operate the assistant sees it.
+    /// Its name and state, for people. It may contain an address or a file, so only callers with the right `operate`
+    /// see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
-/// Show how an assistant is. Nobody is woken.
+/// Show the status of an assistant. It is not woken.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/status/", tag = "assistants",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = StatusView)))]
@@ -241,7 +243,7 @@ pub(crate) async fn show(
     }))
 }
 
-/// Show what is wrong with an assistant. Nobody is woken, and no service is asked.
+/// Show what is wrong with an assistant. It is not woken, and no service is called.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/health/", tag = "assistants",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = HealthView)))]
@@ -273,7 +275,7 @@ pub(crate) async fn health(
 async fn live(service: &Shared, key: &AssistantId) -> Option<Status> {
     let residents = service.host.residents().await;
     let is_awake = residents.iter().any(|it| it.is_awake && it.key == *key);
-    // One that is being put away is woken once more; it was awake just now.
+    // If it is put away at this moment, it is woken once more.
     let resident = match is_awake {
         true => service.host.wake(key).await.ok()?,
         false => return None,
@@ -304,7 +306,7 @@ fn live_view(status: Status) -> LiveView {
     }
 }
 
-/// What it is doing in a word, and until when. Causes from outside are left out: they may name files.
+/// Its activity as one word, and until when. External causes are left out, because they may name files.
 fn activity(activity: &Activity) -> (&'static str, Option<String>) {
     match activity {
         Activity::Idle => ("idle", None),

@@ -1,4 +1,4 @@
-//! Requests that nobody should send.
+//! Invalid and hostile requests.
 
 use std::time::Duration;
 
@@ -222,7 +222,7 @@ async fn unknown_paths_methods_keys_and_queries_are_problems() {
     call("GET", "dormouse/interact/0/")
         .await
         .problem(404, "unknown_item");
-    // Nobody was created by asking for it.
+    // The requests created no assistant.
     assert_eq!(service.host.known().unwrap().len(), 1);
     service.close().await;
 }
@@ -257,10 +257,10 @@ async fn a_client_that_sends_slowly_or_too_much_is_ended() {
             .expect("it is answered"),
     );
     Answer::of(&bytes).problem(408, "too_slow");
-    // More headers than anybody needs.
+    // Headers that are too large.
     let call = service.call("GET", "").with("x-long", &"x".repeat(100_000));
     assert_eq!(call.send().await.status, 431);
-    // A body whose length is not said.
+    // A body without a declared length.
     let mut text = text.replace("content-length: 1000", "transfer-encoding: chunked");
     text.truncate(text.rfind("{\"wor").unwrap());
     let mut much = TcpStream::connect(service.address).await.unwrap();

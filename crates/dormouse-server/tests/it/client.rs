@@ -79,7 +79,7 @@ impl Call {
     pub(crate) async fn send(self) -> Answer {
         let mut stream = self.with("connection", "close").open().await;
         let mut bytes = Vec::new();
-        // The connection may be reset behind the answer to a body that was not read.
+        // The connection may be reset after the answer, if the body was not read.
         drop(stream.read_to_end(&mut bytes).await);
         Answer::of(&bytes)
     }

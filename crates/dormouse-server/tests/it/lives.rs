@@ -150,7 +150,7 @@ async fn a_message_is_answered_once_and_its_outcome_can_be_asked_for_later() {
         .ok(200);
     assert_eq!(audit["events"][0]["kind"], "perceived");
     assert_eq!(audit["next"], place);
-    // The memory takes a turn in when the next one begins.
+    // The memory indexes a turn when the next one begins.
     let more = json!({"words": "Good day"});
     let more = service.call("POST", "dormouse/interact/").json(&more);
     more.send().await.ok(200);
@@ -211,7 +211,7 @@ async fn a_stopped_assistant_keeps_messages_until_somebody_named_clears_the_stop
     let resident = service.host.wake(&key("dormouse")).await.unwrap();
     resident.handle().at_rest().await;
     drop(resident);
-    // What is settled is on disk a moment later.
+    // The outcome is on disk a moment later.
     let outcome = loop {
         let outcome = service
             .raw("GET", &location)
@@ -425,7 +425,7 @@ async fn a_repeated_request_with_its_key_is_carried_out_once() {
         2,
         "one of Ann and one of Bob"
     );
-    // What was refused changed nothing, and may be mended under the same key.
+    // A refused request changed nothing, so a corrected one may use the same key.
     let new = |key: &str| {
         service
             .call("POST", "")

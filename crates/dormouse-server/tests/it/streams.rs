@@ -66,7 +66,7 @@ async fn events_come_once_and_in_order_from_where_a_reader_was() {
     let text = read_until(&mut stream, |text| ids(text).len() >= all.len() - 3).await;
     assert_eq!(ids(&text)[..all.len() - 3], all[3..]);
 
-    // Without a place they come from now on, and a new one comes at once.
+    // Without a position the stream has only new events, and a new event arrives at once.
     let mut fresh = service.call("GET", "dormouse/events/").open().await;
     read_until(&mut fresh, |text| text.contains("\r\n\r\n")).await;
     service
@@ -130,7 +130,7 @@ async fn a_hundred_clients_that_never_read_cost_nobody_anything() {
     let mut silent = Vec::new();
     for _ in 0..100 {
         let mut stream = service.call("GET", "dormouse/events/?after=0").open().await;
-        // They are taken in, and read nothing from then on.
+        // The connections are accepted, and then read nothing.
         let mut first = [0; 12];
         stream.read_exact(&mut first).await.unwrap();
         assert_eq!(&first, b"HTTP/1.1 200");

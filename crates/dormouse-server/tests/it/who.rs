@@ -32,7 +32,7 @@ async fn a_request_needs_a_token_that_is_whole_known_and_valid() {
         .raw("GET", ALL)
         .with("authorization", "Basic QW5uOng=");
     basic.send().await.problem(401, "token_missing");
-    // A path that does not exist says nothing to somebody without a token.
+    // Without a token, a path that does not exist looks like any other.
     service
         .raw("GET", "/nothing")
         .send()
@@ -161,7 +161,7 @@ async fn each_right_allows_its_own_requests_and_no_others() {
         let answer = call.by(&elsewhere).send().await;
         answer.problem(403, "scope");
     }
-    // A key that does not exist looks the same to a token of other assistants.
+    // To a token for other assistants, a key that does not exist looks the same.
     let unknown = service.call("GET", "nobody/").by(&elsewhere).send().await;
     unknown.problem(403, "scope");
     let metrics = service.raw("GET", "/metrics").by(&tokens[0].1).send().await;

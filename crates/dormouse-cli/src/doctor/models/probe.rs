@@ -16,7 +16,7 @@ use crate::{
     provider::{Models, one_word, probe_tools},
 };
 
-/// The time limit of a model for each of them.
+/// The time limit of a model for each request.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The answers of one model.
@@ -60,7 +60,7 @@ async fn all(models: Vec<GuardedModel>) -> Vec<Said> {
 async fn one(place: usize, model: &GuardedModel) -> Said {
     let (provider, name) = model.identity();
     let word = one_word(model, PATIENCE).await;
-    // A model that does not give a word is not asked for more.
+    // If a model does not answer with a word, it gets no further request.
     let tools = match &word {
         Ok(()) => {
             let probed = probe_tools(model, PATIENCE).await;
@@ -102,7 +102,7 @@ fn findings_of(said: &Said) -> Vec<Finding> {
 fn remember(data: &DataFolder, said: &[Said]) -> Vec<Finding> {
     let shown = said.iter().filter_map(|said| {
         let (verdict, _) = said.tools.as_ref()?;
-        // The model in this program never changes.
+        // The offline model is part of this program, so nothing is learnt about it.
         let is_learnt = verdict.calling().is_some() && said.of.0.as_str() != "offline";
         is_learnt.then_some((&said.of, *verdict))
     });

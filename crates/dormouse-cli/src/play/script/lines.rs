@@ -15,7 +15,7 @@ use crate::input::{
     lines::{Line, Lines},
 };
 
-/// When a script begins that does not say it: 2027-01-01T00:00:00Z.
+/// The default beginning of a script: 2027-01-01T00:00:00Z.
 const BEGIN: Timestamp = Timestamp::from_micros(1_798_761_600_000_000);
 
 /// The longest time between two lines, in seconds: a year.
@@ -39,7 +39,7 @@ pub(super) struct ScriptLine {
     pub(super) number: u64,
     /// How long after the line before it happens.
     pub(super) after: Duration,
-    /// What happens; `None` if only time goes by.
+    /// What happens; `None` if only time passes.
     pub(super) deed: Option<Deed>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) enum ScriptError {
         /// What is wrong, and what is expected.
         problem: String,
     },
-    /// Its time lies before the life of an assistant.
+    /// The script begins before the last event of an assistant.
     #[error(
         "the script begins at {begin}, and the last event of {assistant} is of {last}: write `begin TIME` with a later time \
          as its first line, or use another folder"

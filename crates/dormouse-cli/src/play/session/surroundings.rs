@@ -8,7 +8,7 @@ use crate::{
     input::{self, Input},
 };
 
-/// What a line means for somebody where they are.
+/// The meaning of a line in the place where the player is.
 #[derive(Debug)]
 pub(crate) enum Meaning {
     /// An act.
@@ -17,7 +17,8 @@ pub(crate) enum Meaning {
     Sight(String, String),
 }
 
-/// What a line means for this player, or why it means nothing. `assistant` is the name of the assistant that plain speech goes
+/// Returns the meaning of a line for this player, or why it has none. `assistant` is the name of the assistant that
+/// plain speech goes
 /// to.
 pub(crate) async fn meaning(
     world: &Sandbox,

@@ -1,6 +1,6 @@
 //! Breaking long lines between words.
 
-/// How far the lines after the first are indented, so that they cannot be mistaken for lines of their own.
+/// How far the lines after the first are indented, so that they cannot be mistaken for separate lines.
 const HANGING: usize = 4;
 
 /// The text with lines of at most `width` columns, unless a word is longer. Every character counts as one column; the

@@ -31,7 +31,7 @@ pub(crate) enum Provider {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Print what the models of every assistant of the folder were paid for, as its log has it
+    /// Print what the models of each assistant of the folder cost, according to its log
     Spent {
         #[command(flatten)]
         json: JsonFlag,
@@ -66,7 +66,7 @@ pub(crate) struct Which {
     pub(super) flags: ProviderFlags,
 }
 
-/// A model as it is asked for.
+/// A model as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// With its provider.

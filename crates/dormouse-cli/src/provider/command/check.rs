@@ -79,7 +79,7 @@ impl ModelCheck<'_> {
         Ok(Some(probed.verdict))
     }
 
-    /// Adds the usage of a request to the accounts. The cost of a failed request is unknown.
+    /// Adds the usage of a request to the accounts, except for a failed request, whose usage is unknown.
     fn enter(&self, answer: &Answer) {
         let usage = answer.reply().and_then(|reply| reply.usage);
         self.accounts

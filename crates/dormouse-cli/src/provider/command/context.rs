@@ -1,4 +1,4 @@
-//! What the provider commands work on.
+//! The inputs of the provider commands.
 
 use dormouse_host::{
     DataFolder,

@@ -84,7 +84,7 @@ pub(super) fn end(
     }
     let when = match log.resident() {
         Some(resident) => {
-            // The guards around the models have pauses of their own.
+            // The guards of the models have pauses, too.
             let models = callers_host().map(|host| host.models().to_vec());
             for model in models.unwrap_or_default() {
                 model.guard().configuration_changed();

@@ -1,4 +1,4 @@
-//! `dormouse provider spent`: what models were paid for, from the logs.
+//! `dormouse provider spent`: what models cost, according to the logs.
 
 use dormouse_host::spending;
 use dormouse_providers::{LedgerKey, Tally};
@@ -12,7 +12,7 @@ use crate::{
     provider::price_table,
 };
 
-/// What one model was asked for one purpose.
+/// The usage of one model for one purpose.
 #[derive(Serialize)]
 struct SpentLine<'a> {
     r#type: &'static str,
@@ -23,7 +23,7 @@ struct SpentLine<'a> {
     prompt_tokens: u64,
     completion_tokens: u64,
     dollars: Option<f64>,
-    /// Whether that is all.
+    /// Whether the amount is complete.
     complete: bool,
 }
 

@@ -60,7 +60,7 @@ impl ProviderStatus {
                     Some(place) => format!("key from {place}"),
                     None => "without a key".to_owned(),
                 };
-                // This is its usual address; no request was made.
+                // This is only its usual address: no request was made to check it.
                 let is_guess = self.provider == ServedBy::Ollama.as_str();
                 let guess = if is_guess { ", if it runs" } else { "" };
                 format!("yes  at {address}, {key}{guess}")

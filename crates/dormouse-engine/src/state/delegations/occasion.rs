@@ -1,4 +1,4 @@
-//! What a task, or its result, calls for.
+//! The turns that a task and its result call for.
 
 use dormouse_contracts::{AssistantId, AssistantTask, Audience, Seq, TaskReport, Timestamp, Trust};
 use dormouse_text::{beginning, escape_template_tokens, one_line};
@@ -11,20 +11,20 @@ use crate::{
     state::trigger::{Occasion, OccasionKind},
 };
 
-/// The most characters of a task that its result repeats.
+/// The maximum number of characters of a task that are repeated with its result.
 const TASK_SHOWN: usize = 500;
 
 fn shown(text: &str) -> String {
     one_line(&escape_template_tokens(text))
 }
 
-/// Who may learn the words of another assistant here: where everything may be told to everybody, nobody knows who was party to them.
+/// Who may learn the words of another assistant here: where everything may be told to everybody, nobody knows who perceived them.
 fn audience(words: &DelegatedWords, privacy: Privacy) -> Option<Audience> {
     let none = (privacy == Privacy::Kept).then(Audience::nobody);
     words.audience.clone().or(none)
 }
 
-/// The same for a model that reads no prompt.
+/// The task as data, for a program that reads no prompt.
 fn data(other: Option<&AssistantId>, task: &str, report: Option<TaskReport>) -> AssistantTask {
     AssistantTask {
         other: other.cloned(),
@@ -33,7 +33,7 @@ fn data(other: Option<&AssistantId>, task: &str, report: Option<TaskReport>) -> 
     }
 }
 
-/// Who may learn something that is made of both.
+/// Who may learn something that is made from both.
 fn of_both(one: Option<Audience>, other: Option<Audience>) -> Option<Audience> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(&other)),

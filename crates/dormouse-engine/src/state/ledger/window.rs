@@ -1,4 +1,4 @@
-//! What was spent within a span of time that moves with the clock.
+//! Spending within a sliding span of time.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Amount;
 
-/// A window keeps this many parts at most, so that a state stays small however much is called.
+/// A window keeps at most this many parts, so that a state stays small regardless of the number of calls.
 const PARTS: u32 = 60;
 
-/// What was spent within a span of time that moves with the clock, in parts of a sixtieth. A part counts until all of it is
-/// older than the span, so never less counts than was spent.
+/// Spending within a sliding span of time, in sixty parts. A part counts until all of it is older than the span, so the
+/// sum is never less than what was spent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpendingWindow {
     length: Duration,
-    /// When each began, and what was spent in it, oldest first.
+    /// When each part began, and what was spent in it, oldest first.
     parts: VecDeque<(Timestamp, Amount)>,
 }
 
@@ -31,13 +31,14 @@ impl SpendingWindow {
         self.length / PARTS
     }
 
-    /// When a part that began then counts no more.
+    /// When a part that began at `began` leaves the window.
     fn end(&self, began: Timestamp) -> Timestamp {
         began.plus(self.part()).plus(self.length)
     }
 
     fn counts(&self, began: Timestamp, now: Timestamp) -> bool {
-        // A part from further in the future was spent before somebody set the clock back, and would count for years.
+        // A part that begins further in the future was recorded before the clock was set back, and would count for
+        // years.
         self.end(began) > now && began < now.plus(self.length)
     }
 
@@ -50,7 +51,7 @@ impl SpendingWindow {
             self.parts.pop_front();
         }
         match self.parts.back_mut() {
-            // Also if the clock was set back meanwhile: then it counts longer.
+            // Also if the clock was set back meanwhile: the amount then counts longer.
             Some((began, sum)) if at < began.plus(self.length / PARTS) => *sum = sum.plus(amount),
             _ => self.parts.push_back((at, amount)),
         }
@@ -65,7 +66,7 @@ impl SpendingWindow {
         }
     }
 
-    /// Whether what is added at `now` counts in the same part as what was added before, at `since`.
+    /// Whether an amount added at `now` is in the same part as one added at `since`.
     pub(super) fn are_together(&self, since: Timestamp, now: Timestamp) -> bool {
         let part = self.parts.back();
         since <= now
@@ -78,7 +79,7 @@ impl SpendingWindow {
         counting.fold(Amount::default(), |sum, (_, amount)| sum.plus(*amount))
     }
 
-    /// When the next of its parts counts no more.
+    /// When the next part leaves the window.
     pub(super) fn falls_at(&self, now: Timestamp) -> Option<Timestamp> {
         let counts = |(began, sum): &&(Timestamp, Amount)| {
             *sum != Amount::default() && self.counts(*began, now)
@@ -146,7 +147,7 @@ mod tests {
                 let exact: u64 = within.map(|(_, amount)| amount).sum();
                 let counted = window.sum(at(now)).tokens;
                 prop_assert!(counted >= exact);
-                // What counts longer than it has to is less than a part old.
+                // An amount that counts too long does so for less than the length of a part.
                 let late = all.iter().filter(|(then, _)| then + 3_660 > now);
                 prop_assert!(counted <= late.map(|(_, amount)| amount).sum());
                 prop_assert!(window.parts.len() <= 62);

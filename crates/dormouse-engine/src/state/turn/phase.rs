@@ -1,11 +1,11 @@
-//! How far a turn has come.
+//! The phase of a turn.
 
 use dormouse_contracts::{ServiceName, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{StopReason, UnansweredCause};
 
-/// How far a turn has come.
+/// The phase of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -14,7 +14,7 @@ pub enum Phase {
         /// The service that gave no reply, if that ends the tick.
         failed: Option<ServiceName>,
     },
-    /// A tick lets its sender know that it ends without an answer, for this reason.
+    /// A tick tells the sender that the turn ends without an answer, for this reason.
     Ending(UnansweredCause),
     /// It waits for a later tick.
     Waiting(Wait),
@@ -25,11 +25,11 @@ pub enum Phase {
 /// What a turn waits for between two ticks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// When to go on.
+    /// When it continues.
     pub until: Timestamp,
     /// Why its last tick ended; `None` if the emergency stop interrupted it.
     pub after: Option<StopReason>,
-    /// The service whose failure it waits after. With other services it need not wait.
+    /// The service whose failure it waits after. With other services configured it does not have to wait.
     pub service: Option<ServiceName>,
     /// Why it ends without an answer, if that is decided.
     pub ending: Option<UnansweredCause>,
@@ -41,7 +41,7 @@ impl Phase {
         *self = ending.map_or(Self::Working { failed: None }, Self::Ending);
     }
 
-    /// The tick is over, and a later one goes on. A turn that waits already keeps waiting.
+    /// Ends the tick; a later one continues. A turn that already waits keeps waiting.
     pub(super) fn wait(&mut self, until: Timestamp, after: Option<StopReason>) {
         let ending = self.ending();
         let service = match self {

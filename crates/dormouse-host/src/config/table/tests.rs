@@ -103,7 +103,7 @@ fn the_conformance_page_says_of_each_documented_attribute_what_it_is_here() {
     compare_or_write("conformance.md", (head, "\n\n"), rows.trim_end());
 }
 
-/// Every attribute that the documents of the assistant for Evennia name as configuration.
+/// Every attribute that the reference documents name as configuration.
 const DOCUMENTED: [&str; 54] = [
     "assistant_key",
     "tick_rate",
@@ -251,7 +251,7 @@ proptest! {
         let setting = &settings()[which.index(settings().len())];
         match setting.read(&text) {
             Ok(value) => {
-                // A value that is read is read again from the form in which the log has it.
+                // The form in the log reads back as the same value.
                 prop_assert_eq!(setting.read(&inline_or_text(setting, &value)).ok(), Some(value));
             }
             Err(error) => prop_assert!(error.to_string().starts_with(&setting.name), "{}", error),
@@ -282,7 +282,7 @@ fn documented_names_and_last_parts_find_their_settings_and_others_the_nearest() 
         error("llm_temprature"),
         "llm_temprature is not a setting; did you mean provider.temperature?"
     );
-    // Two sections have one.
+    // Two sections have a setting with this name.
     assert!(
         error("timeout").contains("provider.timeout or memory.timeout"),
         "{}",
@@ -346,7 +346,7 @@ fn the_file_wins_over_the_environment_and_changes_win_over_both() {
         (limits.tick_rate().as_secs(), limits.max_history()),
         (3, 11)
     );
-    // One that was valid once is not fatal.
+    // A value that was valid once causes a warning and no error.
     assert_eq!(warnings.len(), 1);
     assert!(
         warnings[0].contains("limits.max_history is 2001; expected 0 to 2000"),
@@ -395,7 +395,7 @@ fn a_variable_that_is_wrong_is_named_with_what_was_expected() {
         assert!(error.starts_with(&format!("{variable}: ")), "{error}");
         assert!(error.contains(expected), "{error}");
     }
-    // The file is silent about it here, but a mistake is a mistake.
+    // The file does not set this, but a mistake in the variable is still an error.
     assert!(
         load(
             Some("[limits]\ntick_rate = 5\n"),

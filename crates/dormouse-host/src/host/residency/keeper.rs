@@ -1,4 +1,4 @@
-//! The task that keeps the residents.
+//! The task that manages the residents.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -39,10 +39,10 @@ pub(super) struct Keeper {
     residents: BTreeMap<AssistantId, Slot>,
     /// The residents that are put away and wake at a known moment, the earliest first.
     due: BTreeSet<(Timestamp, AssistantId)>,
-    /// Each waits for the world of one resident that is put away.
+    /// Each future waits for the world of one resident that is put away.
     listening: FuturesUnordered<BoxFuture<'static, Option<AssistantId>>>,
     living: JoinSet<Left>,
-    /// The assistant of each task: a task that panics cannot say whose it was.
+    /// The assistant of each task. Needed after a panic, when the task cannot name its assistant.
     tasks: HashMap<Id, AssistantId>,
     waking: Arc<Semaphore>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Keeper {
 struct Slot {
     place: Place,
     wakes: u64,
-    /// How often in a row it could not be woken, or ended by itself.
+    /// How many times in a row it could not be woken, or ended by itself.
     failures: u32,
 }
 
@@ -59,12 +59,12 @@ enum Place {
     /// Put away.
     Away {
         due: Option<Timestamp>,
-        /// Dropped when it wakes, which ends its waiting for the world.
+        /// Dropped when it wakes, which cancels the future that waits for its world.
         _listens: Option<oneshot::Sender<()>>,
     },
-    /// Awake; its task takes visits.
+    /// Awake; its task accepts visits.
     Awake(mpsc::UnboundedSender<Visit>),
-    /// Its task takes no more visits, and has not ended yet. These visits are handled after it.
+    /// Its task accepts no more visits, but has not ended yet. These visits are handled after that.
     Leaving(Vec<Visit>),
 }
 
@@ -81,7 +81,7 @@ impl Keeper {
         }
     }
 
-    /// Keeps the residents until the host is closed or dropped.
+    /// Manages the residents until the host is closed or dropped.
     pub(super) async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Order>) {
         loop {
             let due = self.until(self.due.first().map(|(at, _)| *at));
@@ -332,8 +332,8 @@ impl Keeper {
         let left = at.map(|at| at.since(self.shared.clock.now()));
         async move {
             match left {
-                // A timer of zero length fires in the next millisecond, and a stream of orders could restart it before
-                // that.
+                // A timer of zero length fires only in the next millisecond, and frequent orders could restart it again
+                // and again before that.
                 Some(Duration::ZERO) => {}
                 Some(left) => sleep(left).await,
                 None => std::future::pending().await,
@@ -342,9 +342,9 @@ impl Keeper {
     }
 }
 
-/// Waits until the world has a delivery for the assistant that calls for an answer or that a commitment waits for, or has
-/// `KEPT_IN_WORLD` others. `None` if somebody else woke it, or if it has never been in this world. Deliveries that call for no
-/// answer wait in the world: otherwise each arrival would wake everybody in the room.
+/// Waits until the world has a delivery that calls for an answer or that a commitment waits for, or `KEPT_IN_WORLD`
+/// other deliveries. `None` if the assistant was woken otherwise, or has never been in this world. Deliveries that call
+/// for no answer wait in the world: otherwise each arrival would wake everybody in the room.
 async fn listen(
     shared: Arc<Shared>,
     key: AssistantId,
@@ -386,13 +386,13 @@ async fn listen(
     }
 }
 
-/// Whether the assistant would begin a turn for it.
+/// Whether the assistant would begin a turn for this perception.
 fn calls_for_it(perception: &Perception, key: &AssistantId, config: &ClassifyConfig) -> bool {
     let mention = find_mention(&perception.words, key);
     classify(&perception.attested, mention, config).verdict == MessageVerdict::Trigger
 }
 
-/// Answers; the caller may have stopped waiting.
+/// Sends an answer. The caller may have stopped waiting for it.
 fn answer<T>(reply: oneshot::Sender<T>, value: T) {
     drop(reply.send(value));
 }

@@ -15,38 +15,38 @@ use tokio::{
 use super::{Reply, Resident};
 use crate::host::{Running, Shared, Woken, error::HostError};
 
-/// How many accepted messages are kept for a reader who watches them and is slow.
+/// How many accepted messages are kept for a slow reader of [`Resident::accepted`].
 const WATCHED: usize = 256;
 
 /// How long the memory of an assistant that is put away may take to close its file.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// Something that the task of an assistant is asked for.
+/// A request to the task of an assistant.
 pub(super) enum Visit {
-    /// Somebody wants to keep it awake.
+    /// A caller wants to keep it awake.
     Stay(Reply),
     /// It is put away now.
     End,
 }
 
-/// What is known of somebody who is put away.
+/// What is kept of an assistant that is put away.
 #[derive(Clone, Debug)]
 pub(super) struct Rested {
     /// The last delivery of the world that it heard.
     pub(super) heard: u64,
     /// When it wakes by itself, if something is due.
     pub(super) due: Option<Timestamp>,
-    /// What a message is to it. Most share one.
+    /// How it classifies messages. Most assistants share the same value.
     pub(super) classify: Arc<ClassifyConfig>,
-    /// What it waits for, if it waits for anything that may happen.
+    /// The events that its commitments wait for, if there are any.
     pub(super) awaiting: Option<Box<Awaiting>>,
-    /// Whether it does not live here any more.
+    /// Whether it is archived, and so no longer a resident.
     pub(super) is_archived: bool,
 }
 
 impl Rested {
-    /// What there is to know of an assistant in this state, which wakes under the present configuration: it may be switched on,
-    /// pursue other goals or listen to other messages since it lived last.
+    /// What to keep of an assistant in this state. It will wake with the present configuration, which may have changed
+    /// since it was last awake: it may be switched on, pursue other goals, or answer other messages.
     pub(super) fn of(shared: &Shared, key: &AssistantId, mut state: State) -> Self {
         let config = shared.config.of(key, &state);
         state.configuration.settings.switch = match config.assistant.enabled {
@@ -68,7 +68,7 @@ impl Rested {
     }
 }
 
-/// How a life ended.
+/// How the task of an assistant ended.
 pub(super) struct Left {
     /// `None` if it could not be woken, or has ended by itself.
     pub(super) rested: Option<Rested>,
@@ -79,7 +79,8 @@ pub(super) struct Left {
 /// When a put-away assistant in this state has to be woken, if nothing else wakes it.
 pub(crate) fn due(state: &State, now: Timestamp) -> Option<Timestamp> {
     match gate(state, now) {
-        // Nobody is in a tick who is not awake: it was broken off, by a kill or because it began in the moment of putting away.
+        // An assistant that is not awake has no running tick. This one was interrupted, by a kill or because it began
+        // while the assistant was put away.
         Ok(_) | Err(Skip::Collision) => Some(now),
         Err(skip) => next_reason(state, skip, now),
     }
@@ -122,7 +123,7 @@ pub(super) async fn live(
     }
 }
 
-/// Tells the first one who asked why it could not be woken. The others try again.
+/// Reports to the first caller why the assistant could not be woken. The others try again.
 fn report(key: &AssistantId, error: HostError, visits: &mut mpsc::UnboundedReceiver<Visit>) {
     match visits.try_recv() {
         // The caller may have stopped waiting.
@@ -134,7 +135,7 @@ fn report(key: &AssistantId, error: HostError, visits: &mut mpsc::UnboundedRecei
     }
 }
 
-/// Lives with visitors until it is at rest long enough, or has to end.
+/// Handles visits until the assistant has been at rest long enough, or has to end.
 async fn attend(
     shared: &Shared,
     woken: Woken,
@@ -147,7 +148,7 @@ async fn attend(
     let watched = accepted.clone();
     let mut running = woken.start(Box::new(move |perception, accepted| {
         if watched.receiver_count() > 0 {
-            // The last one may have left just now.
+            // The last reader may have left a moment ago.
             drop(watched.send((perception.clone(), *accepted)));
         }
         Box::pin(std::future::ready(()))
@@ -177,7 +178,7 @@ async fn attend(
                         accepted: accepted.clone(),
                         _stay: stay,
                     };
-                    // The caller may have stopped waiting, and then does not stay.
+                    // If the caller has stopped waiting, it does not keep the assistant awake.
                     drop(reply.send(Ok(resident)));
                 }
                 Some(Visit::End) | None => return put_away(shared, &key, running).await,
@@ -198,13 +199,13 @@ async fn attend(
         }
     }
     let rested = put_away(shared, &key, running).await;
-    // Who wakes it next opens the file of its memory again.
+    // The next task of this assistant opens the file of its memory again, so it must be closed here.
     closed(&key, memory, visits).await;
     rested
 }
 
-/// Waits until nobody has the memory open any more. Somebody who comes meanwhile waits for a while, then learns that it
-/// cannot be opened.
+/// Waits until nobody has the memory open any more. Visits that come meanwhile wait for a while, and then fail because
+/// it cannot be opened.
 async fn closed(key: &AssistantId, memory: Memory, visits: &mpsc::UnboundedReceiver<Visit>) {
     let mut closing = pin!(memory.close());
     loop {
@@ -218,7 +219,7 @@ async fn closed(key: &AssistantId, memory: Memory, visits: &mpsc::UnboundedRecei
     }
 }
 
-/// Lets it end, and returns what has to be known of it until it wakes.
+/// Lets it end, and returns what to keep of it until it wakes.
 async fn put_away(shared: &Shared, key: &AssistantId, running: Running) -> Option<Rested> {
     // What the world delivers from here on wakes it again.
     running.stop_perceiving();
@@ -227,7 +228,7 @@ async fn put_away(shared: &Shared, key: &AssistantId, running: Running) -> Optio
     running.end().await;
     let rested = Rested::of(shared, key, state);
     Some(Rested {
-        // What was ignored is not in the log.
+        // The log does not contain ignored deliveries, so the pump may be further.
         heard: pumped.max(rested.heard),
         ..rested
     })
@@ -241,7 +242,7 @@ async fn left(stays: &mut Option<(mpsc::WeakSender<()>, mpsc::Receiver<()>)>) {
     }
 }
 
-/// Whether nothing is under way, and nothing has to be said to people who wait before the next due time.
+/// Whether nothing is under way, and nobody who waits has to be notified before the next due time.
 fn is_at_rest(status: &Status) -> bool {
     match &status.activity {
         Activity::Idle

@@ -221,12 +221,11 @@ pub(super) fn json(answer: &Answer) -> Check {
     let finding = match (fits, is_left_out) {
         (true, false) => Finding::Fine("JSON: the answer fits the schema".to_owned()),
         (true, true) => Finding::Doubtful(
-            "JSON: the server holds its model to no schema; the answer fits it all the same"
-                .to_owned(),
+            "JSON: the server does not enforce the schema; the answer fits it anyway".to_owned(),
         ),
         (false, false) => Finding::Doubtful("JSON: the answer does not fit the schema".to_owned()),
         (false, true) => Finding::Doubtful(
-            "JSON: the server holds its model to no schema, and the answer does not fit it"
+            "JSON: the server does not enforce the schema, and the answer does not fit it"
                 .to_owned(),
         ),
     };
@@ -235,7 +234,7 @@ pub(super) fn json(answer: &Answer) -> Check {
         .with("schema_left_out", is_left_out)
 }
 
-/// What all of that cost.
+/// The cost of all requests.
 pub(super) fn cost(total: &Tally) -> Check {
     let requests = counted(total.requests, "request", "requests");
     let text = format!("cost of {requests}: {total}");

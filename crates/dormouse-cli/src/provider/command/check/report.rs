@@ -25,7 +25,7 @@ impl Check {
         }
     }
 
-    /// The same with a further field, such as a number, for programs.
+    /// Adds a field, such as a number, for programs.
     pub(super) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.data.insert(field.to_owned(), value.into());
         self
