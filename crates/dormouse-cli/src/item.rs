@@ -214,6 +214,7 @@ pub(crate) fn act_name(act: &Act) -> &'static str {
         Act::Whisper { .. } => "whisper",
         Act::Page { .. } => "page",
         Act::Pose(_) => "pose",
+        Act::RingBell(_) => "ring_bell",
         Act::Channel { .. } => "channel",
         Act::JoinChannel(_) => "join_channel",
         Act::LeaveChannel(_) => "leave_channel",

@@ -2,6 +2,7 @@
 
 use std::{pin::pin, sync::Arc};
 
+use dormouse_contracts::AssistantId;
 use dormouse_host::{Host, HostError, HostSettings, SystemClock, provider::ModelSelection};
 use dormouse_server::{Server, ServerSettings};
 use tokio::{
@@ -17,7 +18,7 @@ use crate::{
     data, describe,
     diagnostics::Diagnostics,
     dialects,
-    exit::Exit,
+    exit::{Exit, Report},
     grammar::counted,
     lines::Lines,
     play::PlayError,
@@ -70,7 +71,12 @@ pub(crate) fn run(
             Some(serve) => Some(open(&host, serve).await?),
             None => None,
         };
-        let count = settle(&host, &configured).await.map_err(failed)?;
+        let ill = |key: &AssistantId, error: HostError| {
+            let why = PlayError::composing(&data, error);
+            let why = Report(&why);
+            say(diagnostics, format!("{key} does not live, and the others do: {why}"));
+        };
+        let count = settle(&host, &configured, ill).await.map_err(failed)?;
         let (provider, model) = chosen.name();
         let embedder = recall::by_provider(host.config(), host.embedder());
         #[cfg(unix)]
@@ -149,24 +155,36 @@ async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
 }
 
 /// Makes all assistants residents of the host, and returns their number. The configured assistant is woken, which
-/// creates it if it is new.
+/// creates it if it is new. `ill` is told of each assistant that cannot live; that ends the program only if no assistant can.
 async fn settle(
     host: &Host,
-    configured: &dormouse_contracts::AssistantId,
+    configured: &AssistantId,
+    ill: impl Fn(&AssistantId, HostError),
 ) -> Result<u64, HostError> {
-    lives(host.wake(configured).await)?;
+    let mut settled = vec![(configured.clone(), host.wake(configured).await.map(drop))];
     for (key, _) in host.known()? {
-        lives(host.take_in(&key).await)?;
+        if key != *configured {
+            let taken_in = host.take_in(&key).await;
+            settled.push((key, taken_in.map(drop)));
+        }
     }
-    Ok(host.residents().await.len() as u64)
-}
-
-/// Whether the assistant became a resident. Archived ones do not.
-fn lives<T>(settled: Result<T, HostError>) -> Result<(), HostError> {
-    match settled {
-        Err(HostError::Archived { .. }) => Ok(()),
-        settled => settled.map(drop),
+    let residents = host.residents().await.len() as u64;
+    let mut failed = Vec::new();
+    for (key, settled) in settled {
+        match settled {
+            Ok(()) | Err(HostError::Archived { .. }) => {}
+            Err(error) => failed.push((key, error)),
+        }
     }
+    if residents == 0
+        && let Some((_, error)) = failed.pop()
+    {
+        return Err(error);
+    }
+    for (key, error) in failed {
+        ill(&key, error);
+    }
+    Ok(residents)
 }
 
 fn say(diagnostics: &Diagnostics, text: String) {

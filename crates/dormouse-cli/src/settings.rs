@@ -64,6 +64,7 @@ pub(crate) enum Settings {
         /// Its name
         name: String,
         /// The value, as in the file; a text needs no quotes
+        #[arg(allow_negative_numbers = true)]
         value: String,
         #[command(flatten)]
         of: Whose,

@@ -1,14 +1,14 @@
 //! `dormouse tools`: what assistants can do here.
 
 use clap::Subcommand;
-use dormouse_contracts::{IdError, ToolCategory, ToolReach, ToolSpec, Trust};
+use dormouse_contracts::{IdError, ToolCategory, ToolReach, ToolSourceName, ToolSpec, Trust};
 use dormouse_engine::builtin_tools;
 use dormouse_sandbox::sandbox_tools;
 use dormouse_tools::closest;
 use serde::Serialize;
 
 use crate::{
-    command::{CommandError, CommandFailure, JsonFlag, Places, Printing},
+    command::{CommandError, CommandFailure, JsonFlag, Places, Printing, callers_host},
     exit::Exit,
 };
 
@@ -59,7 +59,7 @@ fn or(closest: &[String]) -> String {
 #[derive(Serialize)]
 struct ToolLine {
     r#type: &'static str,
-    source: &'static str,
+    source: String,
     /// The least trust that all text shown to the model must have; `null` if any trust is enough.
     trust: Option<Trust>,
     #[serde(flatten)]
@@ -121,25 +121,30 @@ pub(crate) fn run(places: &Places, command: Tools) -> Result<Exit, CommandError>
     Ok(Exit::Success)
 }
 
-/// The tools of an assistant in this folder: those of its world, and the engine's own.
+/// The tools of an assistant in this folder: those of its world and of other sources, and the engine's own.
 fn tools(dangerous_trust: Trust) -> Result<Vec<ToolLine>, ToolsFailure> {
-    let line = |source, spec: ToolSpec| {
+    let line = |source: &str, spec: ToolSpec| {
         let is_dangerous = spec.category == ToolCategory::Dangerous;
         let floors = [spec.required_trust, is_dangerous.then_some(dangerous_trust)];
         let highest = |one: Trust, other| if other > one { other } else { one };
         ToolLine {
             r#type: "tool",
-            source,
+            source: source.to_owned(),
             trust: floors.into_iter().flatten().reduce(highest),
             spec,
         }
     };
-    let world = sandbox_tools()?.into_iter();
     let own = builtin_tools()?.into_iter();
-    Ok(world
-        .map(|spec| line("world", spec))
-        .chain(own.map(|spec| line("engine", spec)))
-        .collect())
+    let own = own.map(|spec| line("engine", spec));
+    let Some(host) = callers_host() else {
+        let world = sandbox_tools()?.into_iter();
+        return Ok(world.map(|spec| line("world", spec)).chain(own).collect());
+    };
+    let others = host.tools().iter().map(|tool| {
+        let source = tool.source.as_ref().map_or("world", ToolSourceName::as_str);
+        line(source, tool.spec.clone())
+    });
+    Ok(others.chain(own).collect())
 }
 
 fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {

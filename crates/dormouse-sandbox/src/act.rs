@@ -15,6 +15,7 @@ use crate::room_view::RoomView;
 /// | `Whisper` | the listener, in the same room | `Whisper` |
 /// | `Page` | the listener, anywhere | `Page` |
 /// | `Channel` | everyone else on the channel | `Channel` |
+/// | `RingBell` | everyone else, anywhere | `Pose` |
 /// | `JoinChannel`, `LeaveChannel` | nobody | – |
 /// | `Move` | everyone else in the room left, and in the room entered | `Movement` of the one who moves |
 /// | `Look` | nobody | – |
@@ -59,6 +60,8 @@ pub enum Act {
         /// The words.
         words: Words,
     },
+    /// Rings the bell of the house, which everybody hears, with the reason for it.
+    RingBell(Words),
     /// Joins a channel.
     JoinChannel(ChannelId),
     /// Leaves a channel. Nobody can leave the channel `public`.
@@ -76,7 +79,7 @@ impl Act {
     /// The words of the act, if it has any.
     pub(crate) fn words(&self) -> Option<&Words> {
         match self {
-            Self::Say(words) | Self::Pose(words) => Some(words),
+            Self::Say(words) | Self::Pose(words) | Self::RingBell(words) => Some(words),
             Self::SayTo { words, .. }
             | Self::Whisper { words, .. }
             | Self::Page { words, .. }

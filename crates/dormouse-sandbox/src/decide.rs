@@ -122,6 +122,7 @@ pub(crate) fn decide(roster: &Roster, actor: &EntityId, act: &Act) -> Result<Dec
             Ok(scene.to_one(SourceKind::Page, listener, words))
         }
         Act::Channel { channel, words } => scene.on_channel(channel, words),
+        Act::RingBell(reason) => scene.ring_bell(reason),
         Act::JoinChannel(channel) => scene.tune(channel, Tuning::In),
         Act::LeaveChannel(channel) => scene.tune(channel, Tuning::Out),
         Act::Move { direction } => scene.go(direction),
@@ -325,6 +326,26 @@ impl<'a> Scene<'a> {
             words,
         };
         let heard = listeners().map(|id| self.entry(id, &happening)).collect();
+        Ok(self.spoken(heard, &happening))
+    }
+
+    fn ring_bell(&self, reason: &Words) -> Result<Decision, ActRefusal> {
+        let words = Words::try_new(format!(
+            "rings the bell of the house: {}",
+            reason.as_claimed()
+        ))?;
+        let happening = Happening {
+            source: SourceKind::Pose,
+            place: None,
+            audience: Some(Audience::Public),
+            movement: None,
+            words: &words,
+        };
+        let others = self.roster.iter().filter(|(id, _)| *id != self.id);
+        let listeners = others.filter(|(_, other)| other.is_attending());
+        let heard = listeners
+            .map(|(id, _)| self.entry(id, &happening))
+            .collect();
         Ok(self.spoken(heard, &happening))
     }
 

@@ -21,6 +21,9 @@ mod tests;
 /// The longest message by the tools' schemas, in characters; every such text fits into `Words`.
 const MESSAGE_LIMIT: usize = 4_000;
 
+/// The longest reason for ringing the bell, in characters.
+const REASON_LIMIT: usize = 200;
+
 /// Why a tool call is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallRefusal {
@@ -64,6 +67,12 @@ struct Action {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Reason {
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Direction {
     direction: String,
 }
@@ -98,6 +107,7 @@ pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRef
             let words = words(message)?;
             Ok(Act::Page { to, words })
         }
+        "ring_bell" => Ok(Act::RingBell(words(read::<Reason>(arguments)?.reason)?)),
         "channel" => {
             let ChannelMessage { channel, message } = read(arguments)?;
             let words = words(message)?;
@@ -116,7 +126,7 @@ pub(crate) fn act(tool: &ToolName, arguments: &Arguments) -> Result<Act, CallRef
 pub(crate) fn look(tool: &ToolName, arguments: &Arguments) -> Result<Detail, CallRefusal> {
     match tool.as_str() {
         "inspect_location" => Ok(read::<Inspect>(arguments)?.detail_level),
-        "say" | "whisper" | "page" | "channel" | "pose" | "move" => {
+        "say" | "whisper" | "page" | "channel" | "pose" | "move" | "ring_bell" => {
             Err(CallRefusal::NoQuery(tool.clone()))
         }
         _ => Err(CallRefusal::NoSuchTool(tool.clone())),
@@ -164,7 +174,8 @@ fn object(properties: &Value, required: &[&str]) -> Value {
 /// The tools of this world.
 ///
 /// Speaking makes it the others' turn, so say, whisper, page and channel end the loop. A pose accompanies speech ("smiles", then
-/// speaks). A move often precedes looking or speaking, and can be undone. Both may be followed by another call.
+/// speaks). A move often precedes looking or speaking, and can be undone. Both may be followed by another call. Nobody can
+/// take back the sound of the bell, and everybody hears it, so that is dangerous.
 ///
 /// # Errors
 ///
@@ -243,6 +254,15 @@ pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
             ),
             (SafeChain, Effect),
         ),
+        (
+            "ring_bell",
+            "Ring the bell of the house: everybody in every room hears it, and why. Only for an emergency.",
+            object(
+                &json!({ "reason": text("Why you ring it, in a sentence.", REASON_LIMIT) }),
+                &["reason"],
+            ),
+            (Dangerous, Effect),
+        ),
     ];
     let listed = listed.into_iter();
     listed
@@ -260,15 +280,20 @@ pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
 /// How a tool speaks, if it does. A pose is shown to others and contains no speech.
 fn speech(tool: &str) -> Option<Speech> {
     let (kind, to) = match tool {
-        "say" => (SpeechKind::Aloud, None),
+        "say" | "ring_bell" => (SpeechKind::Aloud, None),
         "whisper" => (SpeechKind::Whisper, Some("to")),
         "page" => (SpeechKind::Page, Some("to")),
         "channel" => (SpeechKind::Channel, Some("channel")),
         _ => return None,
     };
+    let words = if tool == "ring_bell" {
+        "reason"
+    } else {
+        "message"
+    };
     Some(Speech {
         kind,
-        words: "message".to_owned(),
+        words: words.to_owned(),
         to: to.map(str::to_owned),
     })
 }

@@ -87,7 +87,6 @@ pub(super) fn way(command: &Command) -> Way {
         Command::Config(_)
         | Command::Init
         | Command::Token(_)
-        | Command::Tools(_)
         | Command::Completions(_)
         | Command::Manual(_) => Way::Here,
         Command::Play(_)
@@ -95,6 +94,7 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Prompt(_)
         | Command::Assistant(_)
         | Command::Backup(_)
+        | Command::Tools(_)
         | Command::Log(_)
         | Command::Memory(_)
         | Command::Doctor(_)

@@ -154,8 +154,10 @@ impl Config {
             .into_iter()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .filter(|(name, _)| {
-                name.strip_prefix(PREFIX)
-                    .is_some_and(|rest| rest.contains("__"))
+                let rest = name.strip_prefix(PREFIX);
+                // Other variables of the program, such as DORMOUSE_API_KEY, have no section.
+                let has_section = rest.is_some_and(|rest| rest.contains("__"));
+                has_section || settings().iter().any(|setting| setting.variable() == *name)
             })
             .collect();
         // The environment has no fixed order. Sorting makes the reported error independent of it.

@@ -1,6 +1,8 @@
 //! What is wrong in the text of a configuration, for people.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
+
+use dormouse_tools::closest;
 
 use super::{
     position,
@@ -83,7 +85,12 @@ fn problem(field: Option<&str>, value: &str, message: &str) -> String {
             return keys_do_not_belong_here(field);
         }
         let field = field.unwrap_or(name);
-        let nearest = nearest(field);
+        let mut nearest = nearest(field);
+        if nearest.is_empty() && !field.contains('.') {
+            let sections = settings().iter().map(|setting| setting.place().0);
+            let near = closest(field, sections.collect::<BTreeSet<_>>());
+            nearest = near.iter().map(|section| format!("[{section}]")).collect();
+        }
         return match nearest.is_empty() {
             true => format!("{field} is not a setting; {expected}"),
             false => format!(
@@ -98,6 +105,10 @@ fn problem(field: Option<&str>, value: &str, message: &str) -> String {
     if let Some(name) = message.strip_prefix("missing field ") {
         let section = field.unwrap_or("the file");
         return format!("{section} has no {}; add it", name.trim_matches('`'));
+    }
+    if message == "duplicate key" {
+        let field = field.unwrap_or(value);
+        return format!("{field} is given twice; remove one of the two");
     }
     match expected_type(message) {
         Some(expected) => with_value(field, value, &expected),

@@ -10,8 +10,29 @@ pub(super) fn of(text: &str, at: usize) -> (usize, usize) {
     (line, begun.chars().count() + 1)
 }
 
-/// The field in the line of the byte `at`, as `section.field`, if there is one.
+/// The field that the byte `at` belongs to, as `section.field`, if there is one.
 pub(super) fn field(text: &str, at: usize) -> Option<String> {
+    match toml::de::DeTable::parse(text) {
+        Ok(table) => field_in(table.get_ref(), at),
+        // A text that is no TOML has lines, at least.
+        Err(_) => field_of_line(text, at),
+    }
+}
+
+fn field_in(table: &toml::de::DeTable<'_>, at: usize) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let name = key.get_ref();
+        let inner = value.get_ref().as_table();
+        let inner = inner.and_then(|inner| field_in(inner, at));
+        let is_here = key.span().start <= at && at < value.span().end.max(key.span().end);
+        match inner {
+            Some(inner) => Some(format!("{name}.{inner}")),
+            None => is_here.then(|| name.to_string()),
+        }
+    })
+}
+
+fn field_of_line(text: &str, at: usize) -> Option<String> {
     let start = before(text, at).rfind('\n').map_or(0, |end| end + 1);
     let line = text.get(start..)?.lines().next()?.trim();
     if let Some(section) = header(line) {
@@ -65,5 +86,19 @@ mod tests {
         assert_eq!(field(TEXT, 4).as_deref(), Some("a"));
         assert_eq!(field(TEXT, 8).as_deref(), Some("limits"));
         assert_eq!(field("", 0), None);
+        for (text, value, expected) in [
+            ("limits = { tick_rate = 0 }", "0 }", "limits.tick_rate"),
+            ("[limits]\n\"tick_rate\" = 0\n", "0\n", "limits.tick_rate"),
+            ("limits.tick_rate = 0\n", "0\n", "limits.tick_rate"),
+            (
+                "[memory]\nplaces = [\n  1,\n  2,\n]\n",
+                "2",
+                "memory.places",
+            ),
+            ("[limits]\ntick_rate = \n", "\n", "limits"),
+        ] {
+            let at = text.rfind(value).unwrap();
+            assert_eq!(field(text, at).as_deref(), Some(expected), "{text}");
+        }
     }
 }

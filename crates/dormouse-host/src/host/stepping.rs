@@ -1,7 +1,7 @@
 //! Running an assistant in steps, for a caller that controls the clock.
 
-use dormouse_contracts::{AssistantId, Habitat, Timestamp};
-use dormouse_engine::{Activity, Handle};
+use dormouse_contracts::{AssistantId, Clock, Habitat, Timestamp};
+use dormouse_engine::{Activity, Handle, gate};
 use tokio::{select, task::JoinSet};
 
 use super::{Host, HostError, residency::due, running::learn};
@@ -35,9 +35,10 @@ impl<W: Habitat + 'static> Host<W> {
         let mut life = JoinSet::new();
         life.spawn(assistant.run());
         let lived = async {
-            rest(&handle, &pump).await?;
+            let clock = &*self.shared.clock;
+            rest(&handle, &pump, clock).await?;
             while pump.hand_over_next().await? {
-                rest(&handle, &pump).await?;
+                rest(&handle, &pump, clock).await?;
             }
             Ok::<_, HostError>(handle.inspect().await)
         };
@@ -56,16 +57,17 @@ impl<W: Habitat + 'static> Host<W> {
 
 /// Waits until nothing is under way, and hands over the output of acts. An assistant that waits for a moment counts as
 /// at rest, because time does not advance by itself.
-async fn rest(handle: &Handle, pump: &Pump) -> Result<(), PumpError> {
+async fn rest(handle: &Handle, pump: &Pump, clock: &dyn Clock) -> Result<(), PumpError> {
     let mut handle = handle.clone();
     loop {
         // When it answers, it has begun with everything that was requested before.
-        if handle.inspect().await.is_none() {
+        let Some(state) = handle.inspect().await else {
             return Ok(());
-        }
+        };
         let status = handle.status();
         let is_at_rest = match status.activity {
-            Activity::Idle => status.waiting == 0,
+            // What waits may be due only at the next beat of its heart.
+            Activity::Idle => status.waiting == 0 || gate(&state, clock.now()).is_err(),
             Activity::Asleep { is_working, .. } => status.waiting == 0 && !is_working,
             Activity::Disabled
             | Activity::Stopped(_)

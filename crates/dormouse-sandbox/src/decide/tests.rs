@@ -394,6 +394,26 @@ fn speech_that_mentions_a_key_is_addressed_to_that_assistant_alone() {
 }
 
 #[test]
+fn the_bell_is_heard_by_everybody_in_every_room() {
+    let company = company();
+    let ring = Act::RingBell(words("Fire in the kitchen!"));
+    let decided = decide(&company, &id("Alice"), &ring).unwrap();
+    let heard: Vec<_> = decided.heard.iter().map(|heard| &heard.observer).collect();
+    let others = company.iter().filter(|(_, it)| it.is_attending());
+    let others: Vec<_> = others
+        .map(|(id, _)| id)
+        .filter(|it| **it != id("Alice"))
+        .collect();
+    assert_eq!(heard, others);
+    assert_eq!(decided.listeners(&id("Alice")), Audience::Public);
+    for heard in &decided.heard {
+        let words = heard.words.as_claimed();
+        assert_eq!(words, "rings the bell of the house: Fire in the kitchen!");
+        assert_eq!(heard.place, None);
+    }
+}
+
+#[test]
 fn a_mention_in_a_pose_a_whisper_or_on_a_channel_stays_what_it_is() {
     let pose = Act::Pose(words("waves at @dormouse"));
     let whisper = Act::Whisper {

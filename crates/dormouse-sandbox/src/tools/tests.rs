@@ -27,6 +27,7 @@ fn every_tool_says_how_far_it_reaches_and_what_it_does_to_the_loop() {
             ToolReach::Query,
         ),
         ("move", ToolCategory::SafeChain, ToolReach::Effect),
+        ("ring_bell", ToolCategory::Dangerous, ToolReach::Effect),
     ];
     let expected = expected.map(|(name, category, reach)| (name.to_owned(), category, reach));
     assert_eq!(listed, expected);
