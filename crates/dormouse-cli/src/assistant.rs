@@ -6,7 +6,7 @@ use clap::Subcommand;
 use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_engine::{RosterChange, Tag};
 use dormouse_host::{
-    DataFolder, SystemClock, check_format,
+    DataFolder, Summary, SystemClock, check_format,
     roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
 };
 use dormouse_sandbox::Sandbox;
@@ -22,6 +22,7 @@ use crate::{
     data,
     exit::{Exit, Report},
     grammar::listed,
+    lines::Lines,
 };
 
 /// The assistants of the folder.
@@ -334,17 +335,17 @@ impl Folder {
         them: impl Iterator<Item = &'a LookedUp>,
         printing: Printing,
     ) -> Result<Exit, CommandError> {
-        let awake: Option<BTreeMap<_, _>> = match callers_host() {
+        let residents: Option<BTreeMap<_, _>> = match callers_host() {
             Some(host) => {
                 let residents = host.residents().await.into_iter();
-                Some(residents.map(|it| (it.key, it.is_awake)).collect())
+                Some(residents.map(|it| (it.key.clone(), it)).collect())
             }
             None => None,
         };
         let mut is_empty = true;
         for it in them {
             is_empty = false;
-            let line = AssistantLine::new(it, awake.as_ref());
+            let line = AssistantLine::new(it, residents.as_ref());
             printing.print(&line, || line.text())?;
         }
         if is_empty && printing == Printing::Text {
@@ -402,7 +403,7 @@ struct AssistantLine<'a> {
 }
 
 impl<'a> AssistantLine<'a> {
-    fn new(it: &'a LookedUp, awake: Option<&BTreeMap<AssistantId, bool>>) -> Self {
+    fn new(it: &'a LookedUp, residents: Option<&BTreeMap<AssistantId, Summary>>) -> Self {
         let LookedUp {
             key,
             state,
@@ -412,6 +413,9 @@ impl<'a> AssistantLine<'a> {
         } = it;
         let beginning = state.roster.beginning.as_ref();
         let clone_of = beginning.and_then(|began| began.clone_of.as_ref());
+        let resident = residents.and_then(|residents| residents.get(key));
+        let failure = resident.and_then(|it| it.failure.as_ref());
+        let failure = failure.map(|why| format!("it cannot wake: {}", Lines::from(why.as_str())));
         Self {
             r#type: "assistant",
             assistant: key.as_str(),
@@ -421,10 +425,11 @@ impl<'a> AssistantLine<'a> {
             tags: &state.roster.tags,
             clone_of: clone_of.map(|(from, _)| from.as_str()),
             archived: state.roster.archived.is_some(),
-            awake: awake.map(|awake| awake.get(key).copied().unwrap_or_default()),
+            awake: residents.map(|_| resident.is_some_and(|it| it.is_awake)),
             wrong: wrong
                 .iter()
                 .map(|wrong| Report(wrong).to_string())
+                .chain(failure)
                 .collect(),
         }
     }

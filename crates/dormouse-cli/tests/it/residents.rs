@@ -160,3 +160,50 @@ fn visitors_see_each_other_come_hear_each_other_and_see_each_other_leave() {
     assert!(bob.wait().unwrap().success());
     running.end(Signal::SIGTERM);
 }
+
+#[test]
+fn an_assistant_that_cannot_wake_does_not_keep_the_others_from_living() {
+    let (home, other) = (Home::new(), Home::new());
+    for home in [&home, &other] {
+        visit(home, "hello\n");
+    }
+    assert_eq!(home.run(&["assistant", "create", "rat"], "").code, Some(0));
+    std::fs::copy(
+        other.file("memory-dormouse.redb"),
+        home.file("memory-dormouse.redb"),
+    )
+    .unwrap();
+
+    let mut running = home.spawn(&["run"]);
+    let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
+    let mut said = Vec::new();
+    while !said
+        .last()
+        .is_some_and(|line: &String| line.contains("the model is"))
+    {
+        said.push(lines.next().unwrap().unwrap());
+    }
+    let is_said = said
+        .iter()
+        .any(|line| line.contains("dormouse does not live, and the others do"));
+    assert!(is_said, "{said:?}");
+    let listed = home.run(&["assistant", "list"], "");
+    let of = |key: &str| {
+        listed
+            .out
+            .lines()
+            .find(|line| line.starts_with(key))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        of("dormouse").contains("it cannot wake: "),
+        "{}",
+        listed.out
+    );
+    assert!(!of("rat").contains("cannot wake"), "{}", listed.out);
+    let id = nix::unistd::Pid::from_raw(running.id().try_into().unwrap());
+    nix::sys::signal::kill(id, Signal::SIGTERM).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(143));
+    home.leave_its_log();
+}

@@ -177,3 +177,17 @@ fn a_wrong_script_does_nothing() {
     assert_eq!(rejected.len(), 1, "{}", run.out);
     assert_eq!(rejected[0]["line"], 1);
 }
+
+#[test]
+fn what_is_due_at_one_moment_is_done_one_after_the_other() {
+    let script = "begin 2027-01-01T17:00:00Z\n\
+        Alice: remind me in ten minutes to sleep\n\
+        Alice: remind me in ten minutes to eat\n\
+        Bob: remind me in ten minutes to drink\n\
+        +3h\n";
+    let (out, _) = played(script);
+    for what in ["sleep", "eat", "drink"] {
+        let reminds = |line: &&str| line.contains("\"page\"") && line.contains(what);
+        assert_eq!(out.lines().filter(reminds).count(), 1, "{what}: {out}");
+    }
+}

@@ -68,6 +68,8 @@ pub struct Summary {
     pub due: Option<Timestamp>,
     /// How often it was woken since the host was opened.
     pub wakes: u64,
+    /// Why it could not be woken, if it could not the last time. It is tried again after a pause.
+    pub failure: Option<String>,
 }
 
 /// An assistant that is awake. It is not put away while a clone of this value exists.

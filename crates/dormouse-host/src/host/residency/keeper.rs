@@ -53,6 +53,8 @@ struct Slot {
     wakes: u64,
     /// How many times in a row it could not be woken, or ended by itself.
     failures: u32,
+    /// Why it could not be woken the last time.
+    failure: Option<String>,
 }
 
 enum Place {
@@ -180,6 +182,10 @@ impl Keeper {
                 Place::Awake(_) | Place::Leaving(_) => None,
             },
             wakes: slot.wakes,
+            failure: match &slot.place {
+                Place::Away { .. } => slot.failure.clone(),
+                Place::Awake(_) | Place::Leaving(_) => None,
+            },
         };
         self.residents.iter().map(summary).collect()
     }
@@ -194,6 +200,7 @@ impl Keeper {
             },
             wakes: 0,
             failures: 0,
+            failure: None,
         });
         match &mut slot.place {
             Place::Awake(visits) => {
@@ -247,11 +254,18 @@ impl Keeper {
         let Some(key) = self.tasks.remove(&id) else {
             return;
         };
-        let (rested, visits) = match left {
-            Ok((_, Left { rested, visits })) => (rested, visits),
+        let (rested, failure, visits) = match left {
+            Ok((
+                _,
+                Left {
+                    rested,
+                    failure,
+                    visits,
+                },
+            )) => (rested, failure, visits),
             Err(error) => {
                 tracing::error!(%error, assistant = %key, "an assistant's task has died");
-                (None, Vec::new())
+                (None, Some("its task has died".to_owned()), Vec::new())
             }
         };
         let slot = self.residents.get_mut(&key);
@@ -265,7 +279,12 @@ impl Keeper {
                 is_archived: true, ..
             }) => drop(self.residents.remove(&key)),
             Some(rested) => self.put(key.clone(), 0, rested),
-            None => self.put_failed(key.clone(), failures + 1),
+            None => {
+                self.put_failed(key.clone(), failures + 1);
+                if let Some(slot) = self.residents.get_mut(&key) {
+                    slot.failure = failure;
+                }
+            }
         }
         // These visits came while it was being put away.
         for visit in visits.into_iter().chain(late) {
@@ -323,6 +342,7 @@ impl Keeper {
             place,
             wakes,
             failures,
+            failure: None,
         };
         self.residents.insert(key, slot);
     }

@@ -72,6 +72,8 @@ impl Rested {
 pub(super) struct Left {
     /// `None` if it could not be woken, or has ended by itself.
     pub(super) rested: Option<Rested>,
+    /// Why it could not be woken.
+    pub(super) failure: Option<String>,
     /// Visits that came too late.
     pub(super) visits: Vec<Visit>,
 }
@@ -98,10 +100,12 @@ pub(super) async fn live(
         let _place = waking.acquire().await.ok();
         shared.prepare(&key).await
     };
+    let mut failure = None;
     let rested = match woken {
         Ok(woken) => Box::pin(attend(&shared, woken, &mut visits)).await,
         Err(error) => {
             let is_archived = matches!(error, HostError::Archived { .. });
+            failure = (!is_archived).then(|| dormouse_text::error_chain(&error));
             report(&key, error, &mut visits);
             is_archived.then_some(Rested {
                 heard: 0,
@@ -119,6 +123,7 @@ pub(super) async fn live(
     }
     Left {
         rested,
+        failure,
         visits: late,
     }
 }
