@@ -1,8 +1,9 @@
 //! `dormouse tools`: what assistants can do.
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::program::Home;
+use crate::{control::Running, program::Home};
 
 #[test]
 fn tools_are_listed_by_category_with_counts_and_sources() {
@@ -29,6 +30,17 @@ fn tools_are_listed_by_category_with_counts_and_sources() {
     };
     assert_eq!(source("say"), "world");
     assert_eq!(source("store_memory"), "engine");
+    let bell = tools
+        .iter()
+        .find(|tool| tool["name"] == "ring_bell")
+        .unwrap();
+    assert_eq!(bell["category"], "dangerous");
+
+    // A program that runs prints what it offers.
+    let running = Running::start(&home);
+    let there = home.run(&["tools", "list", "--json"], "");
+    assert_eq!(there.of_type("tool"), tools);
+    running.end(Signal::SIGTERM);
 
     let run = home.run(&["tools", "list"], "");
     assert!(
