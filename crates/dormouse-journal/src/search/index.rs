@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// An index of a journal, built once and then kept up to date change by change. Deleting it loses nothing.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JournalIndex {
     /// For each base form of a keyword, the entries that have it, in the order of their numbers.
     postings: HashMap<String, VecDeque<EntryId>>,
