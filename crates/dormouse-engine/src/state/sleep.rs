@@ -119,16 +119,11 @@ pub struct Night {
     /// When and why it woke last, if it is awake.
     pub woke: Option<(Timestamp, WakeCause)>,
     /// How many turns it had in its sleep.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
     pub turns: u32,
     /// What happened last in this night, other than in a turn under way: the next turn is known by this event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<(Seq, Timestamp)>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(turns: &u32) -> bool {
-    *turns == 0
 }
 
 /// How far a piece of work has come in a night.
