@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Clock, Seq};
-use dormouse_engine::{Approval, ApprovalAnswer, ApprovalAnswered, ApprovalError, Event};
+use dormouse_engine::{Approval, ApprovalAnswer, ApprovalAnswered, ApprovalError, Event, State};
 use dormouse_host::SystemClock;
 use serde::Serialize;
 use serde_json::Value;
@@ -110,9 +110,13 @@ pub(crate) fn answer(
     let log = AssistantLog::open(places, &data, command.of.assistant)?;
     let AssistantLog { key, state, .. } = &log;
     let number = Seq(command.number);
-    let mut waiting = state.approvals.waiting(SystemClock.now());
-    let approval = waiting.find(|approval| approval.seq == number);
-    let act = approval.ok_or(ApprovalError::NotWaiting(number))?.act();
+    let act_of = |state: &State| {
+        let mut waiting = state.approvals.waiting(SystemClock.now());
+        let approval = waiting.find(|approval| approval.seq == number);
+        let act = approval.map(|approval| approval.act());
+        act.ok_or(ApprovalError::NotWaiting(number))
+    };
+    let act = act_of(state)?;
     let (will, done) = match answer {
         ApprovalAnswer::Allowed => ("may then do, once", "confirmed"),
         ApprovalAnswer::Denied => ("may then not do", "refused"),
@@ -133,7 +137,10 @@ pub(crate) fn answer(
             "now"
         }
         None => {
-            log.append(&Event::ApprovalAnswered(answered))?;
+            log.append_decided(|state| {
+                act_of(state)?;
+                Ok::<_, ApprovalError>(vec![Event::ApprovalAnswered(answered.clone())])
+            })??;
             "at the next start"
         }
     };

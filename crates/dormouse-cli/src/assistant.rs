@@ -189,6 +189,7 @@ impl Folder {
                     Some(host) => host.clone_of(&from, newcomer, decision).await?,
                     None => {
                         let log = self.open_to_write().await?;
+                        self.check_name(&log, &newcomer).await?;
                         let from_it = (&from, newcomer);
                         roster::clone_of(&log, &SystemClock, &self.config, from_it, decision)
                             .await?;
@@ -215,6 +216,12 @@ impl Folder {
         Ok(RedbLog::open_existing(&self.data.log())?)
     }
 
+    async fn check_name(&self, log: &RedbLog, newcomer: &Newcomer) -> Result<(), CommandError> {
+        let known = log.assistants()?;
+        let is_free = roster::check_name_is_free(log, known, &self.config, newcomer).await;
+        Ok(is_free?)
+    }
+
     async fn create(&self, newcomer: Newcomer, tags: BTreeSet<Tag>) -> Result<(), CommandError> {
         let key = newcomer.key.clone();
         match callers_host() {
@@ -227,6 +234,7 @@ impl Folder {
                     }
                     opened => opened?,
                 };
+                self.check_name(&log, &newcomer).await?;
                 let decision = decision("created");
                 roster::create(&log, &SystemClock, &self.config, newcomer, decision).await?;
             }

@@ -483,6 +483,10 @@ fn configured(it: &Configured) -> String {
 pub(crate) fn unanswered(cause: UnansweredCause) -> String {
     match cause {
         UnansweredCause::Refused => "the provider refused every prompt that contains it".to_owned(),
+        UnansweredCause::WindowTooSmall(tokens) => format!(
+            "the model's context window is too small: it takes no prompt of {tokens} tokens, and none with this message can be \
+             shorter"
+        ),
         UnansweredCause::Failures(count) => {
             format!("it led to {} in a row", counted(count, "error", "errors"))
         }

@@ -3,8 +3,8 @@
 use clap::Subcommand;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{
-    ClearError, EmergencyStopTriggered, Event, SafetyCounters, StopCause, StopError, Stopped,
-    clear_stop,
+    ClearError, EmergencyStopTriggered, Event, SafetyCounters, State, StopCause, StopError,
+    Stopped, clear_stop,
 };
 use dormouse_host::DataFolder;
 use serde::Serialize;
@@ -63,36 +63,44 @@ pub(crate) fn run(places: &Places, command: Emergency) -> Result<Exit, CommandEr
         Emergency::Stop { of, by, reason } => {
             let by = operator(by)?;
             stop(
-                &AssistantLog::open(places, &data, of.assistant)?,
+                &mut AssistantLog::open(places, &data, of.assistant)?,
                 &by,
                 &reason,
             )?;
         }
         Emergency::Clear { of, by } => {
             let by = operator(by)?;
-            clear(&AssistantLog::open(places, &data, of.assistant)?, &by)?;
+            clear(&mut AssistantLog::open(places, &data, of.assistant)?, &by)?;
         }
     }
     Ok(Exit::Success)
 }
 
 /// Triggers the stop, as an event that says who did it.
-fn stop(log: &AssistantLog, by: &str, reason: &str) -> Result<(), CommandError> {
-    let AssistantLog { key, state, .. } = log;
-    if let Some(stopped) = state.stop.stopped() {
-        let (at, cause) = (stopped.at, why(stopped));
-        return say(&format!("{key} is already stopped, since {at}: {cause}"));
-    }
-    match log.resident() {
-        Some(resident) => block_on(resident.handle().stop(by, reason))??,
+fn stop(log: &mut AssistantLog, by: &str, reason: &str) -> Result<(), CommandError> {
+    let stopped = match log.resident() {
+        Some(resident) => block_on(resident.handle().stop(by, reason))?,
         None => {
-            let cause = StopCause::Operator(by.to_owned());
-            let reason = (!reason.trim().is_empty()).then(|| reason.to_owned());
-            log.append(&Event::EmergencyStopTriggered(EmergencyStopTriggered {
-                cause,
-                reason,
-            }))?;
+            let stop = |state: &State| match state.stop.is_on() {
+                true => Err(StopError::AlreadyOn),
+                false => {
+                    let cause = StopCause::Operator(by.to_owned());
+                    let reason = (!reason.trim().is_empty()).then(|| reason.to_owned());
+                    let stop = EmergencyStopTriggered { cause, reason };
+                    Ok(vec![Event::EmergencyStopTriggered(stop)])
+                }
+            };
+            log.append_decided(stop)?.map(drop)
         }
+    };
+    log.look_again()?;
+    let AssistantLog { key, state, .. } = log;
+    match (stopped, state.stop.stopped()) {
+        (Err(StopError::AlreadyOn), Some(stopped)) => {
+            let (at, cause) = (stopped.at, why(stopped));
+            return say(&format!("{key} is already stopped, since {at}: {cause}"));
+        }
+        (stopped, _) => stopped?,
     }
     let waiting = describe::waiting(state);
     say(&format!(
@@ -101,25 +109,40 @@ fn stop(log: &AssistantLog, by: &str, reason: &str) -> Result<(), CommandError> 
 }
 
 /// Clears the stop, as an event that says who did it.
-fn clear(log: &AssistantLog, by: &str) -> Result<(), CommandError> {
-    let AssistantLog { key, state, .. } = log;
-    let (Some(stopped), Some(cleared)) = (state.stop.stopped(), clear_stop(state, by)) else {
-        return say(&format!("{key} is not stopped; there is nothing to clear"));
-    };
-    let answered = match log.resident() {
-        Some(resident) => {
-            block_on(resident.handle().clear_stop(by))??;
-            "messages answered now"
-        }
+fn clear(log: &mut AssistantLog, by: &str) -> Result<(), CommandError> {
+    let was_stopped = log.state.stop.stopped().cloned();
+    let (cleared, answered) = match log.resident() {
+        Some(resident) => (
+            block_on(resident.handle().clear_stop(by))?,
+            "messages answered now",
+        ),
         None => {
-            log.append(&cleared)?;
-            "messages waiting for the next start"
+            let clear = |state: &State| {
+                let cleared = clear_stop(state, by).ok_or(ClearError::NotActive)?;
+                Ok(vec![cleared])
+            };
+            (
+                log.append_decided(clear)?.map(drop),
+                "messages waiting for the next start",
+            )
         }
     };
-    let (at, cause) = (stopped.at, why(stopped));
+    log.look_again()?;
+    let AssistantLog { key, state, .. } = log;
+    match cleared {
+        Err(ClearError::NotActive) => {
+            return say(&format!("{key} is not stopped; there is nothing to clear"));
+        }
+        cleared => cleared?,
+    }
+    let was = was_stopped.map(|stopped| {
+        let (at, cause) = (stopped.at, why(&stopped));
+        format!("was stopped at {at} ({cause})")
+    });
+    let was = was.unwrap_or_else(|| "was stopped".to_owned());
     let waiting = describe::waiting(state);
     say(&format!(
-        "{key} was stopped at {at} ({cause}); cleared by {by}; {answered}: {waiting}"
+        "{key} {was}; cleared by {by}; {answered}: {waiting}"
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, io, process::ExitCode};
 
-use dormouse_text::error_chain;
+use dormouse_text::{error_chain, floor_char_boundary};
 
 use crate::lines::Lines;
 
@@ -94,8 +94,28 @@ pub(crate) struct Report<'a>(pub(crate) &'a dyn Error);
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Lines::from(error_chain(self.0)).fmt(f)
+        Lines::from(in_short(&error_chain(self.0))).fmt(f)
     }
+}
+
+/// The longest line of a report, in bytes.
+const LINE_LIMIT: usize = 2_000;
+
+/// The text with the middle of very long lines left out: an error repeats the argument that it is about, and says behind it what is
+/// wrong.
+pub(crate) fn in_short(text: &str) -> String {
+    let lines = text.split('\n').map(|line| match line.len() {
+        ..=LINE_LIMIT => line.to_owned(),
+        length => {
+            let begin = floor_char_boundary(line, LINE_LIMIT / 2);
+            let end = floor_char_boundary(line, length - LINE_LIMIT / 2);
+            let (beginning, rest) = line.split_at(begin);
+            let (_, ending) = line.split_at(end);
+            let left_out = rest.len() - ending.len();
+            format!("{beginning}… ({left_out} bytes are left out) …{ending}")
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -113,6 +133,19 @@ mod tests {
     #[test]
     fn a_report_names_every_cause_and_is_safe_to_print() {
         assert_eq!(Report(&Outer(Inner)).to_string(), "outer\\u{1b}: inner");
+    }
+
+    #[test]
+    fn a_long_argument_is_not_repeated_whole_and_what_is_wrong_with_it_is_said() {
+        let text = format!(
+            "invalid value '{}' for KEY\n\n  tip: help",
+            "é".repeat(35_000)
+        );
+        let short = in_short(&text);
+        assert!(short.len() < LINE_LIMIT + 100, "{short}");
+        assert!(short.starts_with("invalid value 'éé"), "{short}");
+        assert!(short.ends_with("é' for KEY\n\n  tip: help"), "{short}");
+        assert_eq!(in_short("short\nlines\n"), "short\nlines\n");
     }
 
     #[test]

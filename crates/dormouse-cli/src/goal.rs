@@ -125,9 +125,8 @@ pub(crate) fn run(places: &Places, command: GoalCommand) -> Result<Exit, Command
     let data = crate::data::locate(places.data.as_deref())?;
     let change = |of: Whose, change: &dyn Fn(&Goals) -> Result<Vec<Event>, GoalError>| {
         let log = AssistantLog::open(places, &data, of.assistant)?;
-        let events = change(&log.state.goals)?;
-        log.append_all(&events)?;
-        Ok::<_, CommandError>(events)
+        let decided = log.append_decided(|state| change(&state.goals))??;
+        Ok::<_, CommandError>(decided.events)
     };
     match command {
         GoalCommand::List { of, closed, json } => {

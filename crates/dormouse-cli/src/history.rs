@@ -32,7 +32,7 @@ pub(crate) fn run(places: &Places, command: History) -> Result<Exit, CommandErro
     let AssistantLog { key, state, .. } = &log;
     match log.resident() {
         Some(resident) => block_on(resident.handle().reset_history(&by))??,
-        None => log.append_all(&reset_history(state, &by))?,
+        None => drop(log.append_decided(|state| Ok::<_, ResetError>(reset_history(state, &by)))??),
     }
     let turns = counted(state.history.turns().len() as u64, "turn", "turns");
     let cleared = match state.stop.is_on() {

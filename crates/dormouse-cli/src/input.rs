@@ -3,7 +3,6 @@
 //! A line is speech to the assistant unless its form says otherwise; [`form`] describes the forms.
 
 use dormouse_contracts::{IdError, Words, WordsError};
-use dormouse_engine::ApprovalAnswer;
 use dormouse_sandbox::Act;
 use dormouse_text::beginning;
 
@@ -85,10 +84,6 @@ pub(crate) enum Command {
     Stop(String),
     /// Clear the emergency stop.
     Clear,
-    /// What waits to be confirmed.
-    Approvals,
-    /// Confirm or refuse the act with this number, for this reason; it may be empty.
-    Answer(ApprovalAnswer, u64, String),
     /// What the program does for these arguments: its command, and what follows.
     Program(Vec<String>),
     /// Ask the model again now.
@@ -105,11 +100,7 @@ impl Command {
             Self::Help | Self::Status | Self::Stop(_) | Self::Clear | Self::Retry | Self::Quit => {
                 true
             }
-            Self::Program(_)
-            | Self::Approvals
-            | Self::Answer(..)
-            | Self::Memories
-            | Self::Log(_) => false,
+            Self::Program(_) | Self::Memories | Self::Log(_) => false,
         }
     }
 }
@@ -211,12 +202,21 @@ pub(crate) fn speak_to(assistant: &str, words: Words) -> Act {
     }
 }
 
-fn answer(answer: ApprovalAnswer, text: &str) -> Result<Command, InputError> {
+/// `/approve` or `/deny`. What follows the number is the reason.
+fn answer(name: &str, text: &str) -> Result<Command, InputError> {
     let (number, reason) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    match number.parse() {
-        Ok(number) => Ok(Command::Answer(answer, number, reason.trim().to_owned())),
-        Err(_) => Err(InputError::ApprovalNumber),
+    if number.parse::<u64>().is_err() {
+        return Err(InputError::ApprovalNumber);
     }
+    let mut arguments = vec![name, number];
+    if !reason.trim().is_empty() {
+        arguments.extend(["--reason", reason.trim()]);
+    }
+    Ok(program(&arguments))
+}
+
+fn program(arguments: &[&str]) -> Command {
+    Command::Program(arguments.iter().copied().map(str::to_owned).collect())
 }
 
 /// Splits a text into arguments. Words in quotation marks are one argument.
@@ -242,15 +242,12 @@ fn command_of(text: &str) -> Result<Command, InputError> {
         ("memories", "") => Ok(Command::Memories),
         ("stop", reason) => Ok(Command::Stop(reason.to_owned())),
         ("clear", "") => Ok(Command::Clear),
-        ("approvals", "") => Ok(Command::Approvals),
-        ("approve", rest) => answer(ApprovalAnswer::Allowed, rest),
-        ("deny", rest) => answer(ApprovalAnswer::Denied, rest),
-        ("sleep", reason) if !reason.is_empty() && !reason.starts_with("--") => Ok(
-            Command::Program(["sleep", "--reason", reason].map(str::to_owned).to_vec()),
-        ),
-        ("journal", "") => Ok(Command::Program(
-            ["journal", "list"].map(str::to_owned).to_vec(),
-        )),
+        ("approvals", "") => Ok(program(&[name])),
+        ("approve" | "deny", rest) => answer(name, rest),
+        ("sleep", reason) if !reason.is_empty() && !reason.starts_with("--") => {
+            Ok(program(&["sleep", "--reason", reason]))
+        }
+        ("journal", "") => Ok(program(&["journal", "list"])),
         ("journal" | "sleep" | "wake" | "night", rest) => {
             let mut arguments = vec![name.to_owned()];
             arguments.extend(arguments_of(rest));

@@ -1,9 +1,9 @@
 //! `dormouse journal`: what the assistant wrote down.
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::Clock;
+use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{
-    Event, JournalBook, JournalChanged, ReflectionRequested, left_entry, named_source,
+    Event, JournalBook, JournalChanged, ReflectionRequested, State, left_entry, named_source,
 };
 use dormouse_host::{DataFolder, SystemClock};
 use dormouse_journal::{
@@ -224,11 +224,12 @@ pub(crate) fn run(places: &Places, command: JournalCommand) -> Result<Exit, Comm
             ..
         } => {
             let log = AssistantLog::open(places, &data, of.assistant)?;
-            let author = author();
-            log.append(&Event::ReflectionRequested(ReflectionRequested {
-                author,
+            let requested = ReflectionRequested {
+                author: author(),
                 reason,
-            }))?;
+            };
+            let requested = Event::ReflectionRequested(requested);
+            log.append_decided(|_| Ok::<_, CommandError>(vec![requested.clone()]))??;
             say("it looks back in its next turn")?;
         }
         JournalCommand::Reflect {
@@ -298,25 +299,32 @@ fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, Co
     new.related_projects = labels(&asked.projects)?;
     new.source_entity = named_source(asked.from.as_deref());
     let log = AssistantLog::open(places, data, asked.of.assistant)?;
-    let settings = log.state.configuration.settings.journal_settings(&log.key);
-    let by = (author(), &*asked.reason);
-    let book = &log.state.journal;
-    let changed = book.write_for_operator(new, SystemClock.now(), &settings, by);
-    let changed = changed.map_err(JournalCommandError::from)?;
-    let said = written(&changed);
-    keep(places, log, changed)?;
-    say(&said)?;
+    let kept = keep(places, log, |state, key| {
+        let settings = state.configuration.settings.journal_settings(key);
+        let by = (author(), &*asked.reason);
+        let (new, now) = (new.clone(), SystemClock.now());
+        let changed = state.journal.write_for_operator(new, now, &settings, by);
+        Ok(changed?)
+    })?;
+    say(&written(&kept))?;
     Ok(Exit::Success)
 }
 
 /// Writes a change, and lets the memory read it, so that the entry is a record at once.
-fn keep(places: &Places, log: AssistantLog, changed: JournalChanged) -> Result<(), CommandError> {
+fn keep(
+    places: &Places,
+    log: AssistantLog,
+    decide: impl Fn(&State, &AssistantId) -> Result<JournalChanged, JournalCommandError>,
+) -> Result<Vec<Event>, CommandError> {
     let key = log.key.clone();
-    log.append(&Event::JournalChanged(changed))?;
+    let decided = log.append_decided(|state| {
+        let changed = decide(state, &key)?;
+        Ok::<_, JournalCommandError>(vec![Event::JournalChanged(changed)])
+    })??;
     // The memory is brought up to date only while no process has the log open.
     drop(log);
     block_on(MemoryFile::locate(places)?.view_of(&key))??;
-    Ok(())
+    Ok(decided.events)
 }
 
 fn restore(
@@ -337,10 +345,11 @@ fn restore(
         true => JournalCommandError::NeverLeft { id },
         false => unknown(journal, id),
     })?;
-    let by = (author(), reason);
-    let restored = log.state.journal.restore(left, SystemClock.now(), by);
-    let restored = restored.map_err(JournalCommandError::from)?;
-    keep(places, log, restored)?;
+    keep(places, log, |state, _| {
+        let by = (author(), reason);
+        let restored = state.journal.restore(left.clone(), SystemClock.now(), by);
+        Ok(restored?)
+    })?;
     say(&format!("entry {id} is back"))?;
     Ok(Exit::Success)
 }
@@ -356,9 +365,13 @@ fn unknown(journal: &Journal, id: EntryId) -> JournalCommandError {
 }
 
 /// The result of writing an entry.
-fn written(changed: &JournalChanged) -> String {
+fn written(events: &[Event]) -> String {
     let mut said = String::new();
-    for change in &changed.changes {
+    let changed = events.iter().filter_map(|event| match event {
+        Event::JournalChanged(changed) => Some(changed),
+        _ => None,
+    });
+    for change in changed.flat_map(|changed| &changed.changes) {
         match change {
             JournalChange::Added { entry, .. } => {
                 let (id, importance) = (entry.id, entry.importance);

@@ -77,13 +77,13 @@ use crate::{
     args::{Command, CommandLine},
     command::Places,
     diagnostics::Diagnostics,
-    exit::{Exit, Report},
+    exit::{Exit, Report, in_short},
 };
 
 fn main() -> ExitCode {
     survive_the_limit_on_file_sizes();
     keep_the_database_quiet();
-    let line = CommandLine::parse();
+    let line = CommandLine::try_parse().unwrap_or_else(|error| refuse(&error));
     let diagnostics = Diagnostics::start();
     let exit = begin(line, &diagnostics).unwrap_or_else(|failure| {
         if let Some(text) = &failure.report {
@@ -93,6 +93,18 @@ fn main() -> ExitCode {
     });
     diagnostics.finish();
     exit.into()
+}
+
+/// Says what is wrong with the command line, or prints the help that it asks for, and ends the program.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let short = in_short(&text);
+    // Only what clap prints itself has colours.
+    if short == text {
+        error.exit();
+    }
+    drop(io::stderr().write_all(short.as_bytes()));
+    std::process::exit(error.exit_code())
 }
 
 /// Carries out the command, in this process or in the program that has the data open.

@@ -93,9 +93,10 @@ impl CommandFailure for ProjectError {
 pub(crate) fn run(places: &Places, command: ProjectCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let change = |of: Whose, change: &dyn Fn(&State) -> Result<Event, ProjectError>| {
-        let mut log = AssistantLog::open(places, &data, of.assistant)?;
-        let event = log.append_decided(std::convert::identity, change)??;
-        Ok::<_, CommandError>(event)
+        let log = AssistantLog::open(places, &data, of.assistant)?;
+        let decided = log.append_decided(|state| Ok(vec![change(state)?]))?;
+        let decided: Result<_, ProjectError> = decided;
+        Ok::<_, CommandError>(decided?.events)
     };
     let note = |text: &Option<String>| text.as_deref().map(GoalNote::by_operator);
     match command {
@@ -124,7 +125,7 @@ pub(crate) fn run(places: &Places, command: ProjectCommand) -> Result<Exit, Comm
             summary,
             context,
         } => {
-            let event = change(of, &|state| {
+            let events = change(of, &|state| {
                 let settings = &state.configuration.settings.own;
                 let summary = GoalNote::by_operator(&summary);
                 let created = state
@@ -132,7 +133,7 @@ pub(crate) fn run(places: &Places, command: ProjectCommand) -> Result<Exit, Comm
                     .create(summary, note(&context), settings, author())?;
                 Ok(Event::ProjectCreated(created))
             })?;
-            if let Event::ProjectCreated(created) = event {
+            if let [Event::ProjectCreated(created)] = &*events {
                 say(&format!("{} is begun and {}", created.id, created.status))?;
             }
         }

@@ -97,22 +97,28 @@ pub(crate) fn run(places: &Places, command: NoteCommand) -> Result<Exit, Command
             }
         }
         NoteCommand::Add { of, kind, text } => {
-            let mut log = AssistantLog::open(places, &data, of.assistant)?;
-            let (key, kind) = (log.key.clone(), SelfNoteKind::from(kind));
-            let noted = log.append_decided(Event::SelfNoted, |state| {
+            let log = AssistantLog::open(places, &data, of.assistant)?;
+            let kind = SelfNoteKind::from(kind);
+            let noted = log.append_decided(|state| {
                 let settings = &state.configuration.settings;
                 let names = settings.name.as_deref().into_iter();
-                let names: Vec<_> = names.chain([key.as_str()]).collect();
+                let names: Vec<_> = names.chain([log.key.as_str()]).collect();
                 let note = (kind, GoalNote::by_operator(&text));
-                state.self_notes.keep(note, &names, &settings.own, author())
+                let noted = state
+                    .self_notes
+                    .keep(note, &names, &settings.own, author())?;
+                Ok::<_, SelfNoteError>(vec![Event::SelfNoted(noted)])
             })??;
-            say(&format!("note {} is kept", noted.id))?;
+            if let [Event::SelfNoted(noted)] = &*noted.events {
+                say(&format!("note {} is kept", noted.id))?;
+            }
         }
         NoteCommand::Drop { of, note } => {
-            let mut log = AssistantLog::open(places, &data, of.assistant)?;
+            let log = AssistantLog::open(places, &data, of.assistant)?;
             let id = SelfNoteId(note);
-            log.append_decided(Event::SelfNoteDropped, |state| {
-                state.self_notes.drop_note(id, author())
+            log.append_decided(|state| {
+                let dropped = state.self_notes.drop_note(id, author())?;
+                Ok::<_, SelfNoteError>(vec![Event::SelfNoteDropped(dropped)])
             })??;
             say(&format!("note {id} is dropped"))?;
         }

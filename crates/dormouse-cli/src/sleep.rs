@@ -1,6 +1,6 @@
 //! `dormouse sleep`, `wake` and `night`: let an assistant sleep, wake it, and show what it did in its nights.
 
-use std::fmt::Write;
+use std::{cell::Cell, fmt::Write};
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Clock, Timestamp};
@@ -77,28 +77,37 @@ impl CommandFailure for SleepError {
 /// Lets the assistant fall asleep, by an event that says who wanted it.
 pub(crate) fn sleep(places: &Places, command: SleepCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
-    let mut log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let log = AssistantLog::open(places, &data, command.of.assistant)?;
     let wish = SleepWish {
         author: author(),
         until: command.until,
         reason: command.reason.as_deref().map(GoalNote::by_operator),
     };
-    let asleep = log.append_decided(Event::FellAsleep, |state| {
-        state.fall_asleep(SystemClock.now(), wish.clone())
-    })?;
-    let asleep = match asleep {
-        Err(SleepError::AlreadyAsleep(until)) => {
-            say(&asleep_already(&data, &log.key, until))?;
-            return Ok(Exit::Success);
+    match fall_asleep(&log, &wish)? {
+        Err(SleepError::AlreadyAsleep(until)) => say(&asleep_already(&data, &log.key, until))?,
+        asleep => {
+            let until = second(asleep?);
+            say(&format!(
+                "{} sleeps until {until}, or until a message calls for an answer",
+                log.key
+            ))?;
         }
-        asleep => asleep?,
-    };
-    let until = second(asleep.until);
-    say(&format!(
-        "{} sleeps until {until}, or until a message calls for an answer",
-        log.key
-    ))?;
+    }
     Ok(Exit::Success)
+}
+
+/// Lets the assistant fall asleep, and returns until when.
+fn fall_asleep(
+    log: &AssistantLog,
+    wish: &SleepWish,
+) -> Result<Result<Timestamp, SleepError>, CommandError> {
+    let until = Cell::new(Timestamp::EPOCH);
+    let asleep = log.append_decided(|state| {
+        let asleep = state.fall_asleep(SystemClock.now(), wish.clone())?;
+        until.set(asleep.until);
+        Ok::<_, SleepError>(vec![Event::FellAsleep(asleep)])
+    })?;
+    Ok(asleep.map(|_| until.get()))
 }
 
 /// The message that an assistant already sleeps, and how to wake it.
@@ -114,9 +123,10 @@ fn asleep_already(data: &DataFolder, key: &AssistantId, until: Timestamp) -> Str
 pub(crate) fn wake(places: &Places, command: WakeCommand) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let by = operator(command.by)?;
-    let mut log = AssistantLog::open(places, &data, command.of.assistant)?;
-    let woken = log.append_decided(Event::WokeUp, |state| {
-        state.wake_up(WakeCause::Operator(by.clone()))
+    let log = AssistantLog::open(places, &data, command.of.assistant)?;
+    let woken = log.append_decided(|state| {
+        let woken = state.wake_up(WakeCause::Operator(by.clone()))?;
+        Ok::<_, SleepError>(vec![Event::WokeUp(woken)])
     })?;
     match woken {
         Err(SleepError::Awake) => {
@@ -164,7 +174,7 @@ pub(crate) fn night(places: &Places, command: NightCommand) -> Result<Exit, Comm
 fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit, CommandError> {
     let file = MemoryFile::locate(places)?;
     let whose = configured_only(&file, command.of.assistant)?;
-    let mut log = AssistantLog::open(places, data, Some(whose))?;
+    let log = AssistantLog::open(places, data, Some(whose))?;
     let wish = SleepWish {
         author: author(),
         until: None,
@@ -172,13 +182,10 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
     };
     let (key, is_running) = (log.key.clone(), log.resident().is_some());
     if is_running {
-        let asleep = log.append_decided(Event::FellAsleep, |state| {
-            state.fall_asleep(SystemClock.now(), wish.clone())
-        })?;
-        match asleep {
+        match fall_asleep(&log, &wish)? {
             Err(SleepError::AlreadyAsleep(until)) => say(&asleep_already(data, &key, until))?,
             asleep => {
-                drop(asleep?);
+                asleep?;
                 let command = |command| invocation(command, data, &key);
                 let (night, wake) = (command("night"), command("wake"));
                 say(&format!(
@@ -188,13 +195,12 @@ fn now(places: &Places, data: &DataFolder, command: NightCommand) -> Result<Exit
         }
         return Ok(Exit::Success);
     }
-    let already = log.state.sleep.tonight().map(|night| night.number);
-    let asleep = match already {
-        Some(_) => None,
-        None => Some(log.state.fall_asleep(SystemClock.now(), wish)?),
-    };
-    if let Some(asleep) = asleep {
-        log.append(&Event::FellAsleep(asleep))?;
+    match fall_asleep(&log, &wish)? {
+        // It goes on with the night that has begun.
+        Err(SleepError::AlreadyAsleep(_)) => {}
+        asleep => {
+            asleep?;
+        }
     }
     drop(log);
     let (by, accounts) = consolidator(&file, u64::MAX, &command.provider)?;

@@ -32,13 +32,13 @@ use tokio::{
 use crate::{
     PROGRAM, Ports,
     beats::Beats,
-    builtin::{GO_TO_SLEEP, WAKE_UP, barest_tools, builtin_tools, fewer_tools},
+    builtin::{GO_TO_SLEEP, WAKE_UP, builtin_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
     event::{ConfiguredModel, Event, FactsBefore},
     gate::gate,
     handle::{Command, Handle},
-    prompt::{PreambleTooLong, leaves_room},
+    prompt::leaves_room,
     remembering::catch_up,
     replay::{Restored, restore_counted},
     state::{Configuration, State},
@@ -131,8 +131,7 @@ impl Assistant {
     /// Reads what is new in the log, or the whole log if the memory is new; calls neither model nor world.
     /// `world_tools` are what its world offers.
     ///
-    /// If the context window is too small for all tools, those for projects and notes are left out, and then those that note facts
-    /// about people.
+    /// If the context window is too small for all tools, prompts offer fewer.
     ///
     /// # Errors
     ///
@@ -177,18 +176,8 @@ impl Assistant {
     ) -> Result<(Self, Handle), WakeError> {
         config.check()?;
         let counter = &ports.counter;
-        let offered = |tools| offered(&config, &world_tools, tools, counter);
-        let mut prepared = offered(builtin_tools()?)?;
-        for (fewer, without) in [
-            (fewer_tools()?, "tools for projects, notes and the journal"),
-            (barest_tools()?, "tools to note things about people"),
-        ] {
-            if prepared.is_err() {
-                tracing::warn!("the context window is too small for {without}");
-                prepared = offered(fewer)?;
-            }
-        }
-        let prepared = prepared?;
+        let prepared = offered(&config, &world_tools, builtin_tools()?, counter)?;
+        leaves_room(config.limits.max_context_tokens(), prepared.preamble())?;
         let named = config.tool_retries.each.keys();
         for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {
             tracing::warn!(tool, "tools.retry names a tool that there is not");
@@ -613,13 +602,13 @@ impl Assistant {
     }
 }
 
-/// The tools of the world and of the engine with the instructions, if that leaves room for a conversation.
+/// The tools of the world and of the engine with the instructions.
 fn offered(
     config: &AssistantConfig,
     world: &[ToolSpec],
     own: Vec<ToolSpec>,
     counter: &Arc<dyn TokenCounter>,
-) -> Result<Result<Prepared, PreambleTooLong>, RegistryError> {
+) -> Result<Prepared, RegistryError> {
     let settings = config.settings();
     // Without a schedule it does not sleep by itself, and without turns in its sleep it cannot decide to wake.
     let is_offered = |tool: &ToolSpec| match tool.name.as_str() {
@@ -631,15 +620,13 @@ fn offered(
         .iter()
         .cloned()
         .chain(own.into_iter().filter(is_offered));
-    let prepared = Prepared::new(
+    Prepared::new(
         &config.key,
         &config.persona,
         &settings,
         tools,
         Arc::clone(counter),
-    )?;
-    let room = leaves_room(&settings, prepared.preamble());
-    Ok(room.map(|()| prepared))
+    )
 }
 
 /// Lets the memory catch up with the log before the assistant runs. If that fails, each message tries again.

@@ -35,6 +35,7 @@ mod search_journal;
 mod set_topic;
 mod store_memory;
 mod swap_project;
+mod tool_set;
 mod update_entity_profile;
 mod update_goal;
 mod update_project;
@@ -56,15 +57,13 @@ use provenance::{MOST_SOURCES, NotShown, Provenance};
 pub(crate) use provenance::{shown_score, sources_of_note, support_of_reply, trust_in_names};
 pub(crate) use shown::{TurnWords, least_trusted, spoken};
 pub use table::builtin_tools;
-pub(crate) use table::{barest_tools, fewer_tools, is_look_up, is_note, is_own};
+pub(crate) use table::{is_look_up, is_note, is_own};
+pub(crate) use tool_set::{TOOL_SETS, ToolSet, ends_a_turn};
 
 /// Tools whose results change when a record that they show is withdrawn or forgotten.
 pub(crate) const RECALL_MEMORIES: &str = "recall_memories";
 pub(crate) const RECALL_HISTORY: &str = "recall_history";
 pub(crate) const GET_ENTITY_PROFILE: &str = "get_entity_profile";
-
-/// The tool that searches the journal.
-pub(crate) const SEARCH_JOURNAL: &str = "search_journal";
 
 /// The tools that note pending actions for people.
 pub(crate) const ADD_PENDING_ACTION: &str = "add_pending_action";

@@ -84,6 +84,7 @@ pub use sleep::{
     StepOutcome, WakeCause, WokeUp,
 };
 pub(crate) use turn::NOOP;
+pub(crate) use turn::is_zero;
 pub use turn::{
     Call, ContextType, Omitted, ParseFailed, Replied, StopReason, TickEnded, TickStarted,
     ToolAnswered, Verdict,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use dormouse_classify::Classification;
 use dormouse_contracts::{
-    AppendError, AppendErrorKind, AppendRequest, Perception, Seq, Timestamp, Trust,
+    Append, AppendError, AppendErrorKind, AppendRequest, BoxFuture, Perception, Seq, Timestamp,
+    Trust,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -377,5 +378,12 @@ impl Handle {
     pub async fn shut_down(&self) {
         // An assistant that has ended already needs no asking.
         drop(self.commands.send(Command::Shutdown).await);
+    }
+}
+
+/// The log of a running assistant, for operators. It writes itself what is appended.
+impl Append for Handle {
+    fn append(&self, request: AppendRequest) -> BoxFuture<'_, Result<Seq, AppendError>> {
+        Box::pin(self.append(request))
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! Stability: events and their JSON are a format, and only grow. The Rust interface may still change.
 
+mod appending;
 mod assessment;
 mod assistant;
 mod beats;
@@ -47,6 +48,7 @@ mod state;
 mod status;
 mod work;
 
+pub use appending::{DecidedEvents, append_decided};
 pub use assessment::{Assessment, ContextSignals, TaskClass};
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;

@@ -80,7 +80,8 @@ pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
     let turn = state.turns.current();
     let turn = turn.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
     let offer = offer_for(view, turn);
-    Ok(preview((&state, of), turn, view.preamble, offer))
+    let known = view.tools.specs();
+    Ok(preview((&state, of), turn, view.preamble, offer, known))
 }
 
 /// What seems to be wrong with the prompts of an assistant: empty parts, overrun budgets, contradictions.

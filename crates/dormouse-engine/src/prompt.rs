@@ -9,6 +9,7 @@
 mod briefing;
 mod component;
 mod conversation;
+mod current;
 mod earlier;
 mod excerpt;
 mod goals;
@@ -46,6 +47,8 @@ use crate::{
     results::not_whole_in,
     state::{CallState, FinishedTurn, State, Turn},
 };
+use current::Current;
+pub(crate) use current::has_room;
 use earlier::Earlier;
 pub(crate) use earlier::counted_summary;
 use excerpt::Excerpt;
@@ -59,7 +62,7 @@ pub use component::{COMPONENTS, Component, ComponentRow, PartRole};
 pub use parts_config::{ComponentConfig, OrderPreset, PartOrder, PromptConfig, PromptConfigError};
 pub use placeholders::UnknownPlaceholder;
 pub use preamble::PreambleTooLong;
-pub(crate) use preamble::{Identity, Offer, Preamble, ends_a_turn, leaves_room};
+pub(crate) use preamble::{Identity, Offer, Preamble, leaves_room};
 pub use preview::{OmittedPart, PreviewOf, PreviewPart, PromptPreview};
 pub(crate) use preview::{findings, preview};
 pub(crate) use remembered::{Budgets, line_tokens};
@@ -273,12 +276,9 @@ fn size_of(
     let max_tokens = most.or_else(|| reply_tokens(config, room, choice.tokens));
     let usual = longest_reply(config, max_tokens);
     let of_task = longest_reply_of_task(state, turn, choice.tokens, usual);
-    let low_tokens = noted_tokens(reserved.and_then(low_line), preamble);
     let tokens = choice.tokens.saturating_sub(preamble.tokens);
     PromptSize {
-        tokens: tokens
-            .saturating_add(offered.tokens)
-            .saturating_add(low_tokens),
+        tokens: tokens.saturating_add(offered.tokens),
         max_tokens: of_task.or(max_tokens),
     }
 }
@@ -487,29 +487,12 @@ fn choose(
     reserved: u32,
 ) -> Choice {
     let config = &state.configuration.settings;
-    let form = config.tool_calling;
-    let message_cap = room.message();
-    let now = [
-        preamble.tokens,
-        MESSAGE,
-        turn_tokens(turn, message_cap, form, preamble),
-        if turn.is_careful() {
-            preamble.careful
-        } else {
-            0
-        },
-        briefing::tokens(state, turn, &*preamble.counter),
-        noted_tokens(widened(turn), preamble),
-        noted_tokens(divide(turn), preamble),
-    ];
-    let now = now.into_iter().fold(0, u32::saturating_add);
-    let whole = now;
-    let (now, result_cap) = if whole > room.whole() {
-        let (now, cap) = with_results_cut(turn, whole, room, preamble);
-        (now, Some(cap))
-    } else {
-        (whole, None)
-    };
+    let Current {
+        tokens: now,
+        message_cap,
+        result_cap,
+        cut,
+    } = Current::within(state, turn, preamble, room);
     // If the provider refused the full prompt, or a dangerous call was deferred, the next one shows the message alone.
     let left = match turn.failures.refusals {
         0 if !turn.is_careful() => {
@@ -572,34 +555,9 @@ fn choose(
         turns_tokens: (turns_tokens, left),
         message_cap,
         result_cap,
-        cut: whole.saturating_sub(now),
+        cut,
         tokens: before.into_iter().fold(now, u32::saturating_add),
     }
-}
-
-/// How many tokens a note of the program takes, if there is one.
-fn noted_tokens(note: Option<String>, preamble: &Preamble) -> u32 {
-    note.map_or(0, |note| {
-        let tokens = preamble.counter.count(&note).tokens;
-        tokens.saturating_add(MESSAGE)
-    })
-}
-
-/// Cuts results so that they share the remaining room. Returns the tokens of everything up to the current turn, in
-/// place of `now`, and the most tokens of one result. Counts the results again, which is needed only if a turn
-/// overflows.
-fn with_results_cut(turn: &Turn, now: u32, room: Room, preamble: &Preamble) -> (u32, u32) {
-    let counter = &*preamble.counter;
-    let results = || {
-        let calls = turn.shown_steps().flat_map(|step| &step.calls);
-        calls.map(result).filter(|result| !result.is_empty())
-    };
-    let whole = results().map(|result| counter.count(result).tokens);
-    let rest = now.saturating_sub(whole.fold(0, u32::saturating_add));
-    let count = u32::try_from(results().count()).unwrap_or(u32::MAX);
-    let cap = room.whole().saturating_sub(rest) / count.max(1);
-    let cut = results().map(|result| Excerpt::of_result(result, cap, counter).tokens);
-    (cut.fold(rest, u32::saturating_add), cap)
 }
 
 fn result(call: &CallState) -> &str {

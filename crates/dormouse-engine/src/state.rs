@@ -56,6 +56,7 @@ pub use approvals::{Approval, Approvals};
 pub use awaiting::Awaiting;
 pub(crate) use cached_results::CachedResult;
 pub use cached_results::CachedResults;
+use cached_results::is_own_query;
 pub use changed_settings::{ChangedSetting, ChangedSettings};
 pub use compactions::{Compactions, HistorySummary, OpenSpan};
 pub use configuration::Configuration;
@@ -100,7 +101,6 @@ pub use undos::Undos;
 pub use window::{LearntLimit, Window};
 
 use crate::{
-    builtin::SEARCH_JOURNAL,
     context::context_of,
     event::{ContextLimit, ContextType, Event, TickStarted},
     privacy::listeners,
@@ -281,13 +281,13 @@ impl State {
         self.window.apply(event, &self.turns);
         let breaker = &self.configuration.settings.tool_breaker;
         self.tool_circuits.apply(at, event, &self.turns, breaker);
+        let tools = &self.configuration.tools;
         let heard_by = match (event, self.turns.current()) {
-            (Event::ToolAnswered(it), Some(turn)) if it.tool == SEARCH_JOURNAL => {
+            (Event::ToolAnswered(it), Some(turn)) if is_own_query(tools, &it.tool) => {
                 listeners(self, turn)
             }
             _ => None,
         };
-        let tools = &self.configuration.tools;
         self.cached.apply(at, event, tools, &self.turns, heard_by);
         let answering = &self.configuration.services;
         self.services.apply(at, event, answering, &self.turns);

@@ -6,17 +6,16 @@ use dormouse_contracts::{
     Habitat, LoadSnapshot, ReadEvents, Seq,
 };
 use dormouse_engine::{
-    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped, restore,
+    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped,
+    append_decided, restore,
 };
 use dormouse_sandbox::{JoinRefusal, check_name};
+use dormouse_text::NameSkeleton;
 
 use crate::{
     config::{Config, character_name},
     continuity::{ContinuityError, WorldContinuity, check_world},
 };
-
-/// How often a change is decided again if the assistant wrote to its log meanwhile.
-const ATTEMPTS: u32 = 16;
 
 /// An assistant to create in the folder.
 #[derive(Clone, Debug)]
@@ -27,6 +26,13 @@ pub struct Newcomer {
     pub name: Option<String>,
     /// Who it is. If absent, a clone has the persona of the original.
     pub persona: Option<String>,
+}
+
+impl Newcomer {
+    fn character_name(&self) -> String {
+        let made = || character_name(&self.key);
+        self.name.clone().unwrap_or_else(made)
+    }
 }
 
 /// Who changes something, and why.
@@ -107,6 +113,19 @@ pub enum RosterError {
         /// Why not.
         source: JoinRefusal,
     },
+    /// People could confuse the name with the one of another assistant of the folder.
+    #[error(
+        "the name {name:?} is, or looks like, {other:?}, the name of the assistant {by}: the world lets only one of them in; choose \
+         another name"
+    )]
+    NameInUse {
+        /// The name.
+        name: String,
+        /// The other one.
+        other: String,
+        /// Who has that.
+        by: AssistantId,
+    },
     /// The life of an assistant cannot be folded.
     #[error("the life of {key} cannot be read from the log")]
     Life {
@@ -140,6 +159,36 @@ pub(crate) async fn known<L: ReadEvents + LoadSnapshot>(
     }
 }
 
+/// Refuses a newcomer whose name people could confuse with the one of another assistant of the folder, archived or not. `keys` are
+/// those that the log knows; their lives are read.
+///
+/// # Errors
+///
+/// [`RosterError::NameInUse`].
+pub async fn check_name_is_free<L: ReadEvents + LoadSnapshot>(
+    log: &L,
+    keys: Vec<(AssistantId, Seq)>,
+    config: &Config,
+    newcomer: &Newcomer,
+) -> Result<(), RosterError> {
+    let name = newcomer.character_name();
+    let skeleton = NameSkeleton::of(&name);
+    let is_taken = |other: &str| NameSkeleton::of(other).is_confusable_with(&skeleton);
+    let mut others = vec![(config.assistant.key(), config.assistant.name())];
+    for (key, _) in keys {
+        // The name of one whose life cannot be read is not known.
+        if let Ok(state) = known(log, &key).await {
+            let name = config.read_for(&key, &state).0.assistant.name();
+            others.push((key, name));
+        }
+    }
+    let mut others = others.into_iter();
+    match others.find(|(by, other)| *by != newcomer.key && is_taken(other)) {
+        Some((by, other)) => Err(RosterError::NameInUse { name, other, by }),
+        None => Ok(()),
+    }
+}
+
 /// Creates an assistant. It wakes for the first time when the host next takes it in.
 ///
 /// # Errors
@@ -152,9 +201,10 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     newcomer: Newcomer,
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
-    let Newcomer { key, name, persona } = newcomer;
+    let name = newcomer.character_name();
+    let Newcomer { key, persona, .. } = newcomer;
     let beginning = Beginning {
-        name: name.unwrap_or_else(|| character_name(&key)),
+        name,
         persona,
         settings: None,
         clone_of: None,
@@ -175,7 +225,8 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     (from, newcomer): (&AssistantId, Newcomer),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
-    let Newcomer { key, name, persona } = newcomer;
+    let name = newcomer.character_name();
+    let Newcomer { key, persona, .. } = newcomer;
     let state = known(log, from).await?;
     let (lived, began) = (&state.configuration, state.roster.beginning.as_deref());
     let has_woken = !lived.persona.is_empty();
@@ -188,7 +239,7 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
         false => began.and_then(|began| began.persona.clone()),
     };
     let beginning = Beginning {
-        name: name.unwrap_or_else(|| character_name(&key)),
+        name,
         persona: persona.or(same),
         settings,
         clone_of: Some((from.clone(), state.seq)),
@@ -216,11 +267,17 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
         let name = beginning.name;
         return Err(RosterError::Name { name, source });
     }
-    let created = RosterChange::Created(Box::new(beginning));
-    let appended = append(log, clock, (&key, Seq::ZERO), created, decision).await;
-    match appended {
-        Err(RosterError::Append(error)) if is_conflict(&error) => Err(RosterError::Taken { key }),
-        other => other.map(drop),
+    let created = event_of(RosterChange::Created(Box::new(beginning)), decision);
+    let request = AppendRequest {
+        assistant: key.clone(),
+        expected: Seq::ZERO,
+        events: vec![created.encode(clock.now())?],
+    };
+    match log.append(request).await {
+        Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {
+            Err(RosterError::Taken { key })
+        }
+        appended => Ok(appended.map(drop)?),
     }
 }
 
@@ -237,51 +294,21 @@ pub async fn change<L: Append + ReadEvents + LoadSnapshot>(
     change: RosterChange,
     decision: RosterDecision,
 ) -> Result<Option<Seq>, RosterError> {
-    let mut attempts = 1;
-    loop {
-        let state = known(log, key).await?;
-        if !state.roster.has_effect(&change) {
-            return Ok(None);
-        }
-        let appended = append(
-            log,
-            clock,
-            (key, state.seq),
-            change.clone(),
-            decision.clone(),
-        )
-        .await;
-        match appended {
-            Err(RosterError::Append(error)) if is_conflict(&error) && attempts < ATTEMPTS => {
-                attempts += 1;
-            }
-            other => return other.map(Some),
-        }
-    }
+    let changed = |state: &State| {
+        let event = || event_of(change.clone(), decision.clone());
+        let event = state.roster.has_effect(&change).then(event);
+        Ok::<_, RosterError>(event.into_iter().collect())
+    };
+    let decided = append_decided(log, key, clock, || known(log, key), changed).await?;
+    Ok((!decided.events.is_empty()).then_some(decided.through))
 }
 
-fn is_conflict(error: &AppendError) -> bool {
-    matches!(error.kind(), AppendErrorKind::Conflict { .. })
-}
-
-async fn append<L: Append>(
-    log: &L,
-    clock: &dyn Clock,
-    (key, expected): (&AssistantId, Seq),
-    change: RosterChange,
-    RosterDecision { author, reason }: RosterDecision,
-) -> Result<Seq, RosterError> {
-    let event = Event::RosterChanged(RosterChanged {
+fn event_of(change: RosterChange, RosterDecision { author, reason }: RosterDecision) -> Event {
+    Event::RosterChanged(RosterChanged {
         change,
         author,
         reason,
-    });
-    let request = AppendRequest {
-        assistant: key.clone(),
-        expected,
-        events: vec![event.encode(clock.now())?],
-    };
-    Ok(log.append(request).await?)
+    })
 }
 
 /// Looks up an assistant with everything that is wrong with it. Its name, and whether it is switched on, are as they would be if

@@ -19,6 +19,8 @@ mod interval;
 mod questions;
 mod state;
 
+use std::collections::HashMap;
+
 use dormouse_contracts::{Audience, Trust};
 use dormouse_retrieval::support::{AnalysedText, ShownText, support};
 use serde::{Deserialize, Serialize};
@@ -96,11 +98,15 @@ impl Journal {
     #[must_use]
     pub fn plan_reflection(&self, policy: &ReflectionPolicy) -> Option<JournalChange> {
         let state = self.reflection();
+        if state.under_way.is_some() || policy.entries == 0 {
+            return None;
+        }
         let since = state.entries_since_reflection.iter().rev();
         let since = since.filter_map(|id| self.entry(*id));
         let since: Vec<_> = since.filter(|it| it.may_be_reflected_on()).collect();
         let group = largest_group(&since)?;
-        let (known, left): (Vec<_>, Vec<_>) = since.into_iter().partition(|it| group.has(it));
+        let is_known = |entry: &&JournalEntry| group.has(&entry.provenance.audience);
+        let (known, left): (Vec<_>, Vec<_>) = since.into_iter().partition(is_known);
         let mut chosen = known;
         chosen.truncate(policy.entries);
         chosen.reverse();
@@ -108,13 +114,12 @@ impl Journal {
         let known_to = audiences.fold(Audience::Public, |all, one| all.intersection(one));
         let through = *state.entries_since_reflection.last()?;
         let ids = |entries: Vec<&JournalEntry>| entries.iter().map(|entry| entry.id).collect();
-        let begun = JournalChange::ReflectionBegun {
+        Some(JournalChange::ReflectionBegun {
             entries: ids(chosen),
             through,
             known_to: Some(known_to),
             left: ids(left.into_iter().rev().collect()),
-        };
-        (state.under_way.is_none() && policy.entries > 0).then_some(begun)
+        })
     }
 
     /// The change that ends the first step of a reflection. A question is believed like a note: as far as the entries
@@ -165,31 +170,36 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn has(&self, entry: &JournalEntry) -> bool {
-        let audience = &entry.provenance.audience;
+    /// Whether it has the entries of this audience.
+    fn has(&self, audience: &Audience) -> bool {
         match *self.known_to == Audience::nobody() {
             // Every audience covers "nobody", so this group takes only entries without an audience.
             true => audience == self.known_to,
             false => audience.covers(self.known_to),
         }
     }
-
-    fn importance(&self, entries: &[&JournalEntry]) -> u64 {
-        let members = entries.iter().filter(|entry| self.has(entry));
-        members.map(|entry| u64::from(entry.importance.get())).sum()
-    }
 }
 
 /// The group with the most importance. Among equals, a group with an audience comes first, and then the one with the
 /// oldest entry.
+/// Entries share few audiences, so these are compared, and not the entries.
 fn largest_group<'a>(newest_first: &[&'a JournalEntry]) -> Option<Group<'a>> {
-    let groups = newest_first.iter().map(|entry| Group {
-        known_to: &entry.provenance.audience,
-    });
-    groups.max_by_key(|group| {
+    // By audience: the importance of its entries, and the place of the oldest.
+    let mut audiences: HashMap<&Audience, (u64, usize)> = HashMap::new();
+    for (place, entry) in newest_first.iter().enumerate() {
+        let (importance, oldest) = audiences.entry(&entry.provenance.audience).or_default();
+        *importance += u64::from(entry.importance.get());
+        *oldest = place;
+    }
+    let groups = audiences.iter().map(|(known_to, (_, oldest))| {
+        let group = Group { known_to };
+        let members = audiences.iter().filter(|(audience, _)| group.has(audience));
+        let importance: u64 = members.map(|(_, (importance, _))| importance).sum();
         let is_somebody = *group.known_to != Audience::nobody();
-        (group.importance(newest_first), is_somebody)
-    })
+        ((importance, is_somebody, *oldest), group)
+    });
+    let largest = groups.max_by_key(|(rank, _)| *rank);
+    largest.map(|(_, group)| group)
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ use threads::{Arrival, NONE, Threads};
 /// An in-memory index of units. See the [crate](crate) for its features.
 ///
 /// Searching takes `&self` and can run on many threads at once. The answer depends only on the units in the index, not
-/// on the order of insertion nor on removed units.
-#[derive(Debug)]
+/// on the order of insertion nor on removed units. A clone takes time linear in the units, but analyses no text.
+#[derive(Clone, Debug)]
 pub struct Index {
     pub(crate) config: Config,
     pub(crate) analyser: Analyser,

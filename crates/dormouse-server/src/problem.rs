@@ -174,6 +174,7 @@ impl From<RosterError> for Problem {
                 ref name,
                 ref source,
             } => ProblemCode::InvalidValue.because(format!("name is {name:?}: {source}")),
+            RosterError::NameInUse { .. } => ProblemCode::InvalidValue.because(error.to_string()),
             RosterError::Append(error) => error.into(),
             error => Self::internal(&error),
         }
@@ -192,6 +193,12 @@ impl From<AppendError> for Problem {
             AppendErrorKind::Unacceptable => Self::internal(&error),
             _ => Self::internal(&error),
         }
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        Self::internal(&error)
     }
 }
 

@@ -7,10 +7,8 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{
-    AppendErrorKind, AppendRequest, AssistantId, Author, Clock, Seq, Timestamp,
-};
-use dormouse_engine::{Event, State, restore};
+use dormouse_contracts::{AssistantId, Author, Clock, Seq, Timestamp};
+use dormouse_engine::{Event, State, append_decided, restore};
 use dormouse_host::{Host, Resident, roster::RosterDecision};
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
@@ -25,9 +23,6 @@ use crate::{
     problem::{Problem, ProblemCode},
     tokens::TokenStore,
 };
-
-/// How often a change is decided again if the assistant wrote to its log meanwhile.
-const ATTEMPTS: u32 = 16;
 
 /// What all requests share.
 pub(crate) type Shared = Arc<Service>;
@@ -139,33 +134,13 @@ impl Service {
         decide: impl Fn(&State) -> Result<Vec<Event>, Problem>,
     ) -> Result<Option<Seq>, Problem> {
         let resident = self.awake(key).await?;
-        let mut attempts = 1;
-        loop {
-            let state = resident.handle().inspect().await;
+        let handle = resident.handle();
+        let look = || async {
             let ended = || ProblemCode::Unavailable.because("the assistant has ended");
-            let state = state.ok_or_else(ended)?;
-            let events = decide(&state)?;
-            if events.is_empty() {
-                return Ok(None);
-            }
-            let now = self.now();
-            let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
-            let request = AppendRequest {
-                assistant: key.clone(),
-                expected: state.seq,
-                events: events.map_err(|error| Problem::internal(&error))?,
-            };
-            match resident.handle().append(request).await {
-                Ok(seq) => return Ok(Some(seq)),
-                Err(error)
-                    if matches!(error.kind(), AppendErrorKind::Conflict { .. })
-                        && attempts < ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+            handle.inspect().await.ok_or_else(ended)
+        };
+        let decided = append_decided(handle, key, &*self.clock, look, decide).await?;
+        Ok((!decided.events.is_empty()).then_some(decided.through))
     }
 }
 

@@ -63,7 +63,8 @@ pub(crate) fn roster_exit(error: &RosterError) -> Exit {
         RosterError::Taken { .. }
         | RosterError::Configured { .. }
         | RosterError::Unknown { .. }
-        | RosterError::Name { .. } => Exit::Usage,
+        | RosterError::Name { .. }
+        | RosterError::NameInUse { .. } => Exit::Usage,
         RosterError::Life { .. } => Exit::Damaged,
         _ => Exit::Failure,
     }

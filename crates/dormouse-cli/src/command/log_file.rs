@@ -1,11 +1,12 @@
 //! Opening the log of the data folder, and finding the selected assistant.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
-use dormouse_contracts::{
-    Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Clock, Seq,
-};
-use dormouse_engine::{Event, State, restore};
+use dormouse_contracts::{AssistantId, Seq};
+use dormouse_engine::{DecidedEvents, Event, State, append_decided, restore};
 use dormouse_host::{Awake, DataFolder, OpenLog, SystemClock, check_format};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 
@@ -54,13 +55,6 @@ fn list(known: &[AssistantId]) -> String {
     keys.join(", ")
 }
 
-/// How often a change is decided at most while the assistant keeps writing.
-const ATTEMPTS: u32 = 8;
-
-fn is_conflict(error: &AppendError) -> bool {
-    matches!(error.kind(), AppendErrorKind::Conflict { .. })
-}
-
 /// The log of one assistant, open for writing, and the state it folds to.
 pub(crate) struct AssistantLog {
     log: OpenLog,
@@ -77,16 +71,10 @@ impl AssistantLog {
     ) -> Result<Self, CommandError> {
         let log = open_log_to_write(data)?;
         let key = chosen(places, data, asked, log.assistants()?)?;
-        let resident = block_on(resident(&key))??;
-        let state = match &resident {
-            Some(resident) => block_on(resident.handle().inspect())?,
-            None => None,
-        };
-        let state = match state {
-            Some(state) => state,
-            None => block_on(restore(&log, &key))??,
-        };
-        let log = OpenLog::new(log, resident);
+        let log = OpenLog::new(log, block_on(resident(&key))??);
+        let state = block_on(state_of(&log, &key))??;
+        #[cfg(test)]
+        tests::meanwhile(&log, &key);
         Ok(Self { log, key, state })
     }
 
@@ -100,45 +88,50 @@ impl AssistantLog {
         &self.log
     }
 
-    /// Appends what `decide` returns for the state. Decides again if the assistant wrote to its log meanwhile. Returns
-    /// what was appended, or why nothing was.
-    pub(crate) fn append_decided<T: Clone, E>(
-        &mut self,
-        event: fn(T) -> Event,
-        decide: impl Fn(&State) -> Result<T, E>,
-    ) -> Result<Result<T, E>, CommandError> {
-        let mut attempts = 1;
-        loop {
-            let decided = match decide(&self.state) {
-                Ok(decided) => decided,
-                refused => return Ok(refused),
-            };
-            match self.append(&event(decided.clone())) {
-                Err(CommandError::Append(error)) if is_conflict(&error) && attempts < ATTEMPTS => {
-                    attempts += 1;
-                    self.state = block_on(restore(&self.log, &self.key))??;
-                }
-                appended => return appended.map(|()| Ok(decided)),
-            }
-        }
-    }
-
-    /// Appends one event, unless another process has appended one since the log was opened.
-    pub(crate) fn append(&self, event: &Event) -> Result<(), CommandError> {
-        self.append_all(std::slice::from_ref(event))
-    }
-
-    /// Appends all of these events or none.
-    pub(crate) fn append_all(&self, events: &[Event]) -> Result<(), CommandError> {
-        let now = SystemClock.now();
-        let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
-        let request = AppendRequest {
-            assistant: self.key.clone(),
-            expected: self.state.seq,
-            events: events?,
-        };
-        block_on(self.log.append(request))??;
+    /// Reads the state again.
+    pub(crate) fn look_again(&mut self) -> Result<(), CommandError> {
+        self.state = block_on(state_of(&self.log, &self.key))??;
         Ok(())
+    }
+
+    /// Decides events by the state and appends them; without events nothing is written. They are decided again if the assistant,
+    /// or another command, wrote something meanwhile. Returns what was decided, or why nothing was.
+    pub(crate) fn append_decided<E>(
+        &self,
+        decide: impl Fn(&State) -> Result<Vec<Event>, E>,
+    ) -> Result<Result<DecidedEvents, E>, CommandError> {
+        let mut refused = None;
+        let decide = |state: &State| {
+            let decided = decide(state).map_err(|why| refused = Some(why));
+            Ok::<_, CommandError>(decided.unwrap_or_default())
+        };
+        // What the command has seen comes first.
+        let mut seen = Some(self.state.clone());
+        let (log, key) = (&self.log, &self.key);
+        let look = || {
+            let seen = seen.take();
+            async move {
+                match seen {
+                    Some(state) => Ok(state),
+                    None => state_of(log, key).await,
+                }
+            }
+        };
+        let decided = append_decided(log, key, &SystemClock, look, decide);
+        let decided = block_on(decided)??;
+        Ok(refused.map_or(Ok(decided), Err))
+    }
+}
+
+/// The state at the end of the log.
+async fn state_of(log: &OpenLog, key: &AssistantId) -> Result<State, CommandError> {
+    let state = match log.resident() {
+        Some(resident) => resident.handle().inspect().await,
+        None => None,
+    };
+    match state {
+        Some(state) => Ok(state),
+        None => Ok(restore(log, key).await?),
     }
 }
 

@@ -34,7 +34,7 @@ use crate::{
     carry_out,
     command::{Caller, CallerOutput, Places, carry_out_for},
     diagnostics::Diagnostics,
-    exit::{Exit, Report},
+    exit::{Exit, Report, in_short},
     lines::Lines,
     provider::Chosen,
 };
@@ -244,7 +244,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
     let program = std::iter::once("dormouse").chain(request.args.iter().map(String::as_str));
     let (places, command) = match CommandLine::try_parse_from(program) {
         Ok(CommandLine { places, command }) => (places, command),
-        Err(error) => return refused(error.to_string(), Exit::Usage),
+        Err(error) => return refused(in_short(&error.to_string()), Exit::Usage),
     };
     if let Way::Alone(why) = way(&command) {
         return refused(why.to_owned(), Exit::InUse);

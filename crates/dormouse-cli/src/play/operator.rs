@@ -7,9 +7,9 @@ use std::{
 };
 
 use clap::Parser;
-use dormouse_contracts::{AssistantId, Clock, ReadEvents, Seq};
-use dormouse_engine::{ApprovalAnswer, ApprovalAnswered, ClearError, Handle, RetryError, catch_up};
-use dormouse_host::{Awake, Host, SystemClock};
+use dormouse_contracts::{AssistantId, ReadEvents, Seq};
+use dormouse_engine::{ClearError, Handle, RetryError, catch_up};
+use dormouse_host::{Awake, Host};
 use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
@@ -21,7 +21,7 @@ use crate::{
     args::CommandLine,
     command::{Caller, CallerOutput, Places, carry_out_for},
     describe,
-    exit::Report,
+    exit::{Report, in_short},
     grammar::{attributed, counted},
     input::{self, Command},
     item::Item,
@@ -92,10 +92,6 @@ impl Operator {
             Command::Clear => vec![self.clear().await],
             Command::Retry => vec![self.retry().await],
             Command::Program(arguments) => self.program(arguments).await,
-            Command::Approvals => self.approvals().await,
-            Command::Answer(answer, number, reason) => {
-                vec![self.answer(answer, number, reason).await]
-            }
         };
         for text in lines {
             self.screen.show(Item::Notice { text }).await;
@@ -116,32 +112,6 @@ impl Operator {
             Ok(()) => {
                 "The emergency stop is on. Messages are kept and answered after /clear.".to_owned()
             }
-            Err(error) => error.to_string(),
-        }
-    }
-
-    /// The acts that wait to be confirmed.
-    async fn approvals(&self) -> Vec<String> {
-        let state = self.handle.inspect().await.unwrap_or_default();
-        let waiting = state.approvals.waiting(SystemClock.now());
-        let waiting: Vec<_> = waiting
-            .map(|approval| format!("{}  {}", approval.seq, approval.act()))
-            .collect();
-        match waiting.is_empty() {
-            true => vec!["Nothing waits to be confirmed.".to_owned()],
-            false => waiting,
-        }
-    }
-
-    async fn answer(&self, answer: ApprovalAnswer, number: u64, reason: String) -> String {
-        let answered = ApprovalAnswered {
-            approval: Seq(number),
-            answer,
-            by: self.player.clone(),
-            reason: (!reason.is_empty()).then_some(reason),
-        };
-        match self.handle.answer_approval(answered).await {
-            Ok(()) => format!("{} hears what you answered.", self.assistant),
             Err(error) => error.to_string(),
         }
     }
@@ -190,7 +160,7 @@ impl Operator {
         let line = CommandLine::try_parse_from(line.chain(arguments).chain(whose));
         let command = match line {
             Ok(CommandLine { command, .. }) => command,
-            Err(error) => return lines(&error.to_string()),
+            Err(error) => return lines(&in_short(&error.to_string())),
         };
         let places = self.places.clone();
         // Commands block, so they run on a blocking thread.

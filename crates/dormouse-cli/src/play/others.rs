@@ -26,8 +26,10 @@ pub(super) struct Others {
     visited: AssistantId,
     /// In lower case.
     visited_name: String,
-    /// All assistants of the folder by key and by name, in lower case. Filled when one is first looked up.
-    known: Option<BTreeMap<String, Known>>,
+    /// The keys of all assistants of the folder when one was last looked for.
+    keys: Vec<AssistantId>,
+    /// These assistants by key and by name, in lower case.
+    known: BTreeMap<String, Known>,
     /// The assistants that were spoken to. They stay awake until the visit ends.
     awake: BTreeMap<AssistantId, Other>,
 }
@@ -52,7 +54,8 @@ impl Others {
             host: visited.host.clone(),
             visited: visited.key.clone(),
             visited_name: visited.resident.name.to_lowercase(),
-            known: None,
+            keys: Vec::new(),
+            known: BTreeMap::new(),
             awake: BTreeMap::new(),
         }
     }
@@ -121,11 +124,13 @@ impl Others {
 
     /// The assistant with this key or name, or why it was not found.
     pub(super) async fn named(&mut self, name: &str) -> Result<Known, String> {
-        let known = match self.known.take() {
-            Some(known) => known,
-            None => self.all_known().await,
-        };
-        let known = self.known.insert(known);
+        let keys: Vec<_> = self.keys_of_all().collect();
+        // Somebody may have been created since the last look.
+        if keys != self.keys {
+            self.known = self.look_up_all(&keys).await;
+            self.keys = keys;
+        }
+        let known = &self.known;
         known.get(&name.to_lowercase()).cloned().ok_or_else(|| {
             let names: BTreeSet<_> = known.values().map(|known| known.name.clone()).collect();
             let names: Vec<_> = names.into_iter().collect();
@@ -136,14 +141,22 @@ impl Others {
         })
     }
 
+    fn keys_of_all(&self) -> impl Iterator<Item = AssistantId> {
+        let known = self.host.known().unwrap_or_default().into_iter();
+        known.map(|(key, _)| key)
+    }
+
     /// If a text is the name of one assistant and the key of another, the key takes precedence.
-    async fn all_known(&self) -> BTreeMap<String, Known> {
+    async fn look_up_all(&self, keys: &[AssistantId]) -> BTreeMap<String, Known> {
         let (mut by_key, mut by_name) = (BTreeMap::new(), BTreeMap::new());
-        for (key, _) in self.host.known().unwrap_or_default() {
+        for key in keys {
             // An assistant whose log cannot be read is reported when it is woken.
-            let found = Box::pin(self.host.look_up(&key)).await;
+            let found = Box::pin(self.host.look_up(key)).await;
             let name = found.map_or_else(|_| key.to_string(), |found| found.name);
-            let known = Known { key, name };
+            let known = Known {
+                key: key.clone(),
+                name,
+            };
             by_name.insert(known.name.to_lowercase(), known.clone());
             by_key.insert(known.key.as_str().to_lowercase(), known);
         }
@@ -155,9 +168,7 @@ impl Others {
         if !words.as_claimed().contains('@') {
             return Vec::new();
         }
-        let known = self.host.known().unwrap_or_default().into_iter();
-        let known = known.map(|(key, _)| key);
-        known
+        self.keys_of_all()
             .filter(|key| find_mention(words, key) == Mention::Addressed)
             .collect()
     }

@@ -19,6 +19,8 @@ enum ChangeError {
     Value(InvalidValue),
     #[error("{0}")]
     Refused(InvalidValue),
+    #[error("somebody else changed {0} at the same moment; look at it and try again")]
+    Moved(String),
     #[error(
         "VALUE: it seems to hold a key or a password, which is never a setting; nothing was changed"
     )]
@@ -97,16 +99,23 @@ fn change(
     by: &str,
     printing: Printing,
 ) -> Result<(), CommandError> {
-    let event = (old != new).then(|| log.state.seq.next());
-    if event.is_some() {
-        log.append(&Event::SettingChanged(SettingChanged {
-            setting: setting.name.clone(),
-            old: old.cloned(),
-            new: new.cloned(),
-            by: by.to_owned(),
-        }))?;
+    if old == new {
+        return report(log, setting, None, old, new, printing);
     }
-    report(log, setting, event, old, new, printing)
+    let changed = Event::SettingChanged(SettingChanged {
+        setting: setting.name.clone(),
+        old: old.cloned(),
+        new: new.cloned(),
+        by: by.to_owned(),
+    });
+    let name = &setting.name;
+    let seen = log.state.changed_settings.get(name);
+    let decided =
+        log.append_decided(|state| match state.changed_settings.get(name) == seen {
+            true => Ok(vec![changed.clone()]),
+            false => Err(ChangeError::Moved(name.clone())),
+        })??;
+    report(log, setting, Some(decided.through), old, new, printing)
 }
 
 fn report(

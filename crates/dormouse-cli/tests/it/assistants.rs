@@ -84,6 +84,28 @@ fn assistants_are_created_found_tagged_cloned_archived_and_restored_without_a_mo
 }
 
 #[test]
+fn a_name_that_looks_like_another_assistants_is_refused_with_what_to_do() {
+    let home = Home::new();
+    ok(home.run(&["assistant", "create", "mole"], ""));
+    ok(home.run(&["assistant", "archive", "mole"], ""));
+    for (name, other) in [("Dorrnouse", "Dormouse"), ("MOLE", "Mole")] {
+        let refused = home.run(&["assistant", "create", "b", "--name", name], "");
+        assert_eq!(refused.code, Some(2), "{}", refused.err);
+        for part in [name, other, "choose another name"] {
+            assert!(refused.err.contains(part), "{}", refused.err);
+        }
+    }
+    let long = "x".repeat(70_000);
+    let refused = home.run(&["assistant", "create", "b", "--name", &long], "");
+    assert_eq!(refused.code, Some(2), "{}", refused.err.len());
+    assert!(refused.err.len() < 3_000, "{}", refused.err.len());
+    let refused = home.run(&["assistant", "create", &long], "");
+    assert!(refused.err.len() < 3_000, "{}", refused.err.len());
+    assert!(refused.err.contains("for '<KEY>'"), "{}", refused.err);
+    assert_eq!(listed(&home, &["--archived"]), ["mole"]);
+}
+
+#[test]
 fn tags_that_do_not_change_are_shown_without_writing() {
     let home = Home::new();
     ok(home.run(&["assistant", "create", "mole", "--tag", "River"], ""));

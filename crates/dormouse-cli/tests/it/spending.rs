@@ -57,7 +57,7 @@ fn only_what_waits_can_be_confirmed() {
     }
     let run = home.play("/approvals\n/approve x\n/approve 3 why not\n");
     for said in [
-        "Nothing waits to be confirmed.",
+        "no act of dormouse waits to be confirmed",
         "no act 3 waits",
         "take the number of an act",
     ] {

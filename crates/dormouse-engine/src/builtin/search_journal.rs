@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use dormouse_contracts::{CachePolicy, CacheScope, Origin, ToolCategory};
-use dormouse_journal::{EntryLabel, JournalIndex, JournalQuery, JournalSearch};
+use dormouse_journal::{EntryLabel, JournalQuery, JournalSearch};
 use serde_json::{Value, json};
 
 use super::{
@@ -24,7 +24,7 @@ pub(super) const CACHE: CachePolicy = CachePolicy {
 };
 
 pub(super) const TOOL: Builtin = Builtin {
-    name: super::SEARCH_JOURNAL,
+    name: "search_journal",
     description: "Search your journal. Answers the entries that fit best, with why.",
     parameters: || {
         object(
@@ -96,7 +96,7 @@ fn found(call: &Call<'_>, query: &JournalQuery) -> BuiltinOutcome {
     let (known, withheld) = known_journal(call.state, call.turn);
     let found = match &known {
         Cow::Borrowed(_) => call.state.journal.search(query, call.now),
-        Cow::Owned(known) => JournalIndex::of(known).search(known, query, call.now),
+        Cow::Owned(known) => call.state.journal.search_in(known, query, call.now),
     };
     let rows = found.iter().map(|found| {
         let mut row = row(&call.state.journal, found.entry);

@@ -21,7 +21,7 @@ pub(super) struct Builtin {
     pub(super) category: ToolCategory,
     /// Whether it is called to look something up, so that an answer can only follow the result.
     pub(super) is_look_up: bool,
-    /// Whether it is offered even if the context window has little room.
+    /// Whether it is offered even if a prompt has little room.
     pub(super) is_indispensable: bool,
     /// Decides a call whose arguments fit.
     pub(super) decide: fn(&Call<'_>) -> Result<BuiltinOutcome, NotShown>,
@@ -94,31 +94,6 @@ pub(crate) fn is_note(tool: &str) -> bool {
 /// Cannot happen: the names are constants.
 pub fn builtin_tools() -> Result<Vec<ToolSpec>, IdError> {
     TABLE.into_iter().map(spec).collect()
-}
-
-/// All but the tools by which an assistant keeps projects, notes and its journal: those are left out first if there is little room.
-pub(crate) fn fewer_tools() -> Result<Vec<ToolSpec>, IdError> {
-    let spare = [
-        create_project::TOOL.name,
-        list_projects::TOOL.name,
-        swap_project::TOOL.name,
-        update_project::TOOL.name,
-        keep_note::TOOL.name,
-        drop_note::TOOL.name,
-        set_topic::TOOL.name,
-        end_conversation::TOOL.name,
-        add_journal_entry::TOOL.name,
-        search_journal::TOOL.name,
-        review_journal::TOOL.name,
-    ];
-    let fewer = TABLE.into_iter().filter(|tool| !spare.contains(&tool.name));
-    fewer.map(spec).collect()
-}
-
-/// The tools that no assistant can do without: its memory, and doing nothing.
-pub(crate) fn barest_tools() -> Result<Vec<ToolSpec>, IdError> {
-    let barest = TABLE.into_iter().filter(|tool| tool.is_indispensable);
-    barest.map(spec).collect()
 }
 
 fn spec(tool: &Builtin) -> Result<ToolSpec, IdError> {

@@ -30,16 +30,11 @@ pub struct SleepSettings {
     /// Default 600.
     pub quiet_seconds: u32,
     /// How many turns it has in a night once the work of the night is done, 0 to 24. Default 0: it has none.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "crate::event::is_zero")]
     pub turns: u32,
     /// The instruction for such a turn, in place of the built-in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_prompt: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(turns: &u32) -> bool {
-    *turns == 0
 }
 
 impl Default for SleepSettings {

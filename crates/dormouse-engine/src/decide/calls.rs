@@ -16,10 +16,9 @@ use super::{
     view::View,
 };
 use crate::{
-    builtin::{self, BuiltinOutcome},
+    builtin::{self, BuiltinOutcome, ends_a_turn},
     event::{ActSpeech, EffectIntended, Event, ToolAnswered, Verdict},
     privacy::{audience_of_act, listeners, within},
-    prompt::ends_a_turn,
     results::bounded,
     state::{CachedResult, CallState, Step, Turn},
 };

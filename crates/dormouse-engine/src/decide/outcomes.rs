@@ -218,9 +218,11 @@ pub(crate) fn on_failure(view: View<'_>, failed: &Failed) -> Vec<Event> {
         .turns
         .current()
         .is_some_and(|turn| turn.failures.refusals > 0);
-    let is_given_up =
-        kind == ModelErrorKind::ContextExceeded || (kind.refuses_the_prompt() && refused_before);
-    let refused = is_given_up.then_some(UnansweredCause::Refused);
+    let too_long = failed.prompt.map_or(0, |length| length.prompt());
+    let refused = match kind {
+        ModelErrorKind::ContextExceeded => Some(UnansweredCause::WindowTooSmall(too_long)),
+        _ => (kind.refuses_the_prompt() && refused_before).then_some(UnansweredCause::Refused),
+    };
     let cause = refused.or_else(|| unanswered::outlasted(view, kind));
     if let (Some(cause), Some(turn)) = (cause, view.state.turns.current()) {
         events.extend(unanswered::end(view, turn, cause).into_events());
@@ -255,7 +257,8 @@ fn context_limit(view: View<'_>, failed: &Failed) -> Option<ContextLimit> {
     if failed.kind != ModelErrorKind::ContextExceeded {
         return None;
     }
-    prompt::shrink(view.state, turn, view.preamble, length)
+    let preamble_within = |tokens| view.preamble_within(tokens);
+    prompt::shrink(view.state, turn, preamble_within, length)
 }
 
 /// An answer of the world that is small enough to be looked through for secrets and kept. A tool may return anything.

@@ -5,18 +5,18 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter, ToolSpec};
+use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter, ToolReach, ToolSpec};
 use dormouse_tools::{Registry, RegistryError};
 
 use super::View;
 use crate::{
-    builtin::WAKE_UP,
+    builtin::{TOOL_SETS, ToolSet, WAKE_UP},
     config::Settings,
     context::CONTEXTS,
     delegating::is_offered,
     event::ContextType,
     execution::{TickBounds, compose},
-    prompt::{Identity, Preamble},
+    prompt::{Identity, Preamble, has_room, leaves_room},
     state::{Configuration, State, Turn},
 };
 
@@ -29,11 +29,15 @@ pub(crate) struct Prepared {
     settings: Settings,
     counter: Arc<dyn TokenCounter>,
     tools: Registry,
-    /// Made when a tick of the kind is entered for the first time.
-    contexts: [OnceLock<PreparedContext>; CONTEXTS.len()],
-    /// The same for ticks in which a task of another assistant is done.
-    of_tasks: [OnceLock<PreparedContext>; CONTEXTS.len()],
+    /// Made when they are used for the first time, by their set of tools.
+    contexts: Box<[ByTask; TOOL_SETS.len()]>,
 }
+
+/// Each kind of tick, without and with a task of another assistant to be done in it.
+type ByTask = [[OnceLock<PreparedContext>; CONTEXTS.len()]; 2];
+
+/// A kind of tick, and whether a task of another assistant is done in it.
+type TickKind = (ContextType, bool);
 
 /// What a kind of tick has.
 #[derive(Clone, Debug)]
@@ -67,7 +71,6 @@ impl Prepared {
             counter,
             tools: Registry::try_new(tools)?,
             contexts: Default::default(),
-            of_tasks: Default::default(),
         })
     }
 
@@ -91,26 +94,56 @@ impl Prepared {
         &self.tools
     }
 
-    /// What precedes the conversation in a tick for an event.
+    /// What precedes the conversation in a tick for an event, with the tools that the configured window has room for.
     pub(crate) fn preamble(&self) -> &Preamble {
-        &self.context(ContextType::TickEvent, false).preamble
+        let window = self.settings.limits.max_context_tokens();
+        let usual = (ContextType::TickEvent, false);
+        self.with_most_tools(usual, |preamble| leaves_room(window, preamble).is_ok())
     }
 
-    fn context(&self, context: ContextType, is_for_task: bool) -> &PreparedContext {
-        let contexts = match is_for_task {
-            true => &self.of_tasks,
-            false => &self.contexts,
-        };
-        let [first, ..] = contexts;
-        let place = contexts.get(context as usize).unwrap_or(first);
+    /// What precedes the conversation in the current tick, or in one for an event, with the tools for which there is room in a
+    /// prompt of so many tokens, or of fewer if the model takes fewer.
+    pub(crate) fn preamble_within(&self, state: &State, tokens: u32) -> &Preamble {
+        let turn = state.turns.current();
+        self.with_most_tools(kind_of(state), |preamble| {
+            has_room(state, turn, preamble, tokens)
+        })
+    }
+
+    /// The instructions with the most tools with which they fit, or else with the fewest.
+    fn with_most_tools(&self, kind: TickKind, fits: impl Fn(&Preamble) -> bool) -> &Preamble {
+        let mut preamble = &self.context(kind, ToolSet::All).preamble;
+        for set in TOOL_SETS {
+            preamble = &self.context(kind, set).preamble;
+            if fits(preamble) {
+                break;
+            }
+        }
+        preamble
+    }
+
+    fn context(&self, (context, is_for_task): TickKind, set: ToolSet) -> &PreparedContext {
+        let [[[first, ..], ..], ..] = &*self.contexts;
+        let place = self.contexts.get(set as usize);
+        let place = place.and_then(|it| it.get(usize::from(is_for_task)));
+        let place = place
+            .and_then(|it| it.get(context as usize))
+            .unwrap_or(first);
         place.get_or_init(|| {
             let pattern = compose(&self.settings, context, None).pattern;
             // Only a sleeping assistant can wake.
             let is_for_here = |tool: &ToolSpec| {
                 context == ContextType::SleepConsolidate || tool.name.as_str() != WAKE_UP
             };
+            let mut specs = self.tools.specs();
+            let nobody_speaks = specs.all(|tool| tool.speech.is_none());
+            // Where nobody can speak, acting is all that is left.
+            let is_in_set = |tool: &ToolSpec| {
+                set.has(tool) || (nobody_speaks && tool.reach != ToolReach::Builtin)
+            };
             let tools = self.tools.only(|tool| {
-                pattern.tools.allows(tool)
+                is_in_set(tool)
+                    && pattern.tools.allows(tool)
                     && is_offered(tool, &pattern, is_for_task)
                     && is_for_here(tool)
             });
@@ -141,25 +174,27 @@ impl Prepared {
         fresh: Option<&'a EffectKey>,
     ) -> View<'a> {
         let turn = state.turns.current();
-        let context = turn.map_or(ContextType::TickEvent, |turn| turn.context);
-        let task = turn.and_then(|turn| state.delegations.task_of(turn.trigger_seq()));
-        let is_for_task = task.is_some();
-        let PreparedContext {
-            bounds,
-            tools,
-            preamble,
-        } = self.context(context, is_for_task);
+        let PreparedContext { bounds, tools, .. } = self.context(kind_of(state), ToolSet::All);
         let assessed = turn.and_then(|turn: &Turn| turn.assessment.as_ref());
         let assessed = assessed.map(|it| TickBounds::of_assessment(it, &self.settings));
         View {
             key,
             state,
             tools,
-            preamble,
+            preamble: self.preamble_within(state, u32::MAX),
+            prepared: self,
             bounds: assessed.map_or(*bounds, |assessed| bounds.and(assessed)),
             counter: &*self.counter,
             now,
             fresh,
         }
     }
+}
+
+/// The kind of the current tick, or of one for an event.
+fn kind_of(state: &State) -> TickKind {
+    let turn = state.turns.current();
+    let context = turn.map_or(ContextType::TickEvent, |turn| turn.context);
+    let task = turn.and_then(|turn| state.delegations.task_of(turn.trigger_seq()));
+    (context, task.is_some())
 }

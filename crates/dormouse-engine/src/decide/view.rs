@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter};
 use dormouse_tools::Registry;
 
+use super::prepared::Prepared;
 use crate::{config::Settings, execution::TickBounds, prompt::Preamble, state::State};
 
 /// Everything a decision may look at.
@@ -12,8 +13,10 @@ use crate::{config::Settings, execution::TickBounds, prompt::Preamble, state::St
 pub(crate) struct View<'a> {
     pub(crate) key: &'a AssistantId,
     pub(crate) state: &'a State,
+    /// The tools that may be called. A prompt that has little room may offer fewer.
     pub(crate) tools: &'a Registry,
     pub(crate) preamble: &'a Preamble,
+    pub(super) prepared: &'a Prepared,
     /// How far the tick may go.
     pub(crate) bounds: TickBounds,
     pub(crate) counter: &'a dyn TokenCounter,
@@ -28,6 +31,11 @@ impl<'a> View<'a> {
     /// The operator's settings.
     pub(super) fn config(&self) -> &'a Settings {
         &self.state.configuration.settings
+    }
+
+    /// The instructions with the tools that a prompt of so many tokens has room for.
+    pub(super) fn preamble_within(&self, tokens: u32) -> &'a Preamble {
+        self.prepared.preamble_within(self.state, tokens)
     }
 
     /// Whether the tool of this name speaks.

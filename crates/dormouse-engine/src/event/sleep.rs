@@ -5,7 +5,7 @@ use std::fmt;
 use dormouse_contracts::{Author, CallId, ModelErrorKind, Origin, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{GoalNote, turn::is_zero};
+use super::{GoalNote, is_zero};
 use crate::sleeping::SleepStep;
 
 /// The version of these events in the log.

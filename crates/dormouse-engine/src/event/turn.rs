@@ -120,7 +120,7 @@ impl Omitted {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-pub(super) fn is_zero(count: &u32) -> bool {
+pub(crate) fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 

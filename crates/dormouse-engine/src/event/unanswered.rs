@@ -12,6 +12,8 @@ use super::turn::{Call, StopReason};
 pub enum UnansweredCause {
     /// The provider refused every prompt with it.
     Refused,
+    /// The model takes no prompt of this many tokens, and none with it can be shorter.
+    WindowTooSmall(u32),
     /// It caused this many errors in a row: other messages were answered meanwhile, or were not involved.
     Failures(u32),
     /// The model's server gave no reply to it for this many seconds, and the model was asked nothing else meanwhile.
@@ -40,9 +42,11 @@ impl UnansweredCause {
     /// Why the tick ends.
     pub(crate) fn stop_reason(self) -> StopReason {
         match self {
-            Self::Refused | Self::Failures(_) | Self::NoReply(_) | Self::EndlessTurn(_) => {
-                StopReason::GivenUp
-            }
+            Self::Refused
+            | Self::WindowTooSmall(_)
+            | Self::Failures(_)
+            | Self::NoReply(_)
+            | Self::EndlessTurn(_) => StopReason::GivenUp,
             Self::NoMoreSteps => StopReason::MaxIterations,
             Self::RepeatedCall => StopReason::RepeatedCall,
             Self::NoMoreRoom => StopReason::CriticalTokens,

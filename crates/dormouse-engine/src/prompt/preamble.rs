@@ -18,9 +18,8 @@ use super::{
     remembered::MEMORIES,
 };
 use crate::{
-    builtin::ANSWER_TASK,
+    builtin::ends_a_turn,
     config::{Settings, ToolCalling},
-    event::NOOP,
     execution::TickPattern,
 };
 
@@ -68,11 +67,6 @@ const GUIDE: [(&str, &str); 5] = [
         "add_pending_action for what you are to do for somebody later.",
     ),
 ];
-
-/// Whether a tool is offered in the last step of a turn, although it does not speak in the world.
-pub(crate) fn ends_a_turn(tool: &str) -> bool {
-    matches!(tool, NOOP | ANSWER_TASK)
-}
 
 /// Which tools a prompt offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +130,7 @@ pub(crate) struct Preamble {
     pub(super) token_budget: Option<u32>,
     /// The operator's own parts that exceed their limit and are therefore left out, with their tokens.
     pub(super) too_long: Vec<(String, u32)>,
-    /// Tokens of instructions, own parts and tools, with all tools offered.
+    /// Tokens of instructions, own parts and tools, whatever a step of a turn offers.
     pub(crate) tokens: u32,
     /// Tokens of the marker lines around overheard lines.
     pub(super) labels: u32,
@@ -153,11 +147,12 @@ pub(crate) struct Preamble {
     pub(crate) counter: Arc<dyn TokenCounter>,
 }
 
-/// Persona and tools take so much of the context window that too little room is left for a conversation.
+/// Persona and tools take so much of the context window that too little room is left for a conversation, even with the fewest
+/// tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "persona and tools take {tokens} tokens of a context window of {window}; at most {LARGEST_SHARE} percent of it \
-     are possible: shorten the persona, offer fewer tools, or choose a model with a larger window"
+    "persona and the fewest tools take {tokens} tokens of a context window of {window}; at most {LARGEST_SHARE} percent of \
+     it are possible: shorten the persona, or choose a model with a larger window"
 )]
 pub struct PreambleTooLong {
     /// How many tokens they take.
@@ -217,7 +212,7 @@ impl Preamble {
         let budgets = pattern.components.iter();
         let budgets = budgets.filter_map(|it| Some((*it, config.prompt.budget(*it)?)));
         Self {
-            tokens: all.tokens,
+            tokens: all.tokens.max(speech.tokens),
             all,
             speech,
             slots: slots(&config.prompt, &pattern.components, between),
@@ -423,13 +418,13 @@ impl fmt::Debug for Preamble {
     }
 }
 
-/// Checks that the preamble leaves enough room for a conversation. Pure.
+/// Checks that the preamble leaves enough room for a conversation in a window of so many tokens. Pure.
 ///
 /// # Errors
 ///
-/// [`PreambleTooLong`] if it takes more than half of the context window. The same configuration never succeeds.
-pub(crate) fn leaves_room(config: &Settings, preamble: &Preamble) -> Result<(), PreambleTooLong> {
-    let (tokens, window) = (preamble.tokens, config.limits.max_context_tokens());
+/// [`PreambleTooLong`] if it takes more than half of the window.
+pub(crate) fn leaves_room(window: u32, preamble: &Preamble) -> Result<(), PreambleTooLong> {
+    let tokens = preamble.tokens;
     if u64::from(tokens) * 100 > u64::from(window) * LARGEST_SHARE {
         return Err(PreambleTooLong { tokens, window });
     }

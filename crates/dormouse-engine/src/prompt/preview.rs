@@ -1,6 +1,6 @@
 //! A prompt as people see it: its parts with their tokens, why they are there, and what is left out.
 
-use dormouse_contracts::{Message, Seq, TokenCounter, ToolName};
+use dormouse_contracts::{Message, Seq, TokenCounter, ToolName, ToolSpec};
 use serde::Serialize;
 
 use super::{
@@ -83,12 +83,13 @@ pub struct OmittedPart {
     pub why: String,
 }
 
-/// A prompt for the next step of `turn`, with its parts.
-pub(crate) fn preview(
+/// A prompt for the next step of `turn`, with its parts. `known` are the tools that are offered if there is room for them.
+pub(crate) fn preview<'a>(
     (state, of): (&State, PreviewOf),
     turn: &Turn,
     preamble: &Preamble,
     offer: Offer,
+    known: impl Iterator<Item = &'a ToolSpec>,
 ) -> PromptPreview {
     let prompt = build(state, turn, preamble, offer);
     let room = Room::of(state, preamble);
@@ -128,7 +129,23 @@ pub(crate) fn preview(
         }
     }
     let listed = prompt.request.tools.iter().map(|tool| tool.name.clone());
-    let tools = listed.chain(offered.listed.iter().cloned()).collect();
+    let tools: Vec<_> = listed.chain(offered.listed.iter().cloned()).collect();
+    let mut left_out = left_out(state, &sources, &prompt, &parts);
+    let no_room = known
+        .map(|tool| &tool.name)
+        .filter(|name| !tools.contains(name));
+    let no_room: Vec<_> = no_room.map(ToolName::as_str).collect();
+    if offer == Offer::All && !no_room.is_empty() {
+        left_out.push(OmittedPart {
+            part: "tools".to_owned(),
+            why: format!(
+                "{} have no room in a prompt of {} tokens: {}",
+                no_room.len(),
+                room.whole(),
+                no_room.join(", ")
+            ),
+        });
+    }
     PromptPreview {
         seq: state.seq,
         context: turn.context,
@@ -136,7 +153,7 @@ pub(crate) fn preview(
         tokens: prompt.tokens,
         window: room.window(),
         hash: prompt.hash(),
-        left_out: left_out(state, &sources, &prompt, &parts),
+        left_out,
         parts,
         tools,
         findings: findings(&state.configuration.settings, preamble),
@@ -334,7 +351,8 @@ pub(crate) fn findings(settings: &Settings, preamble: &Preamble) -> Vec<String> 
     if settings.execution.sub_agents_enabled && settings.execution.sub_agent_budget == 0 {
         found.push("execution.sub_agents_enabled is true, and sub_agent_budget is 0".to_owned());
     }
-    if let Err(error) = super::leaves_room(settings, preamble) {
+    let window = settings.limits.max_context_tokens();
+    if let Err(error) = super::leaves_room(window, preamble) {
         found.push(error.to_string());
     }
     found

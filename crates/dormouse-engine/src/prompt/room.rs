@@ -98,9 +98,15 @@ impl Room {
     pub(super) fn message(self) -> u32 {
         // A learnt limit can leave little more than the instructions. Even then some words of the message are shown, so
         // that the model knows what to answer, but never more than without the limit.
-        let within = |whole: u32| share(whole.saturating_sub(self.preamble), MESSAGE);
-        let usual = within(self.window.saturating_sub(self.reply));
-        within(self.whole()).max(usual.min(MESSAGE_LEFT))
+        let within = share(self.whole().saturating_sub(self.preamble), MESSAGE);
+        within.max(self.least_message())
+    }
+
+    /// The tokens that a message is always left.
+    pub(super) fn least_message(self) -> u32 {
+        let usual = self.window.saturating_sub(self.reply);
+        let usual = share(usual.saturating_sub(self.preamble), MESSAGE);
+        usual.min(MESSAGE_LEFT)
     }
 
     /// The most tokens of a prompt.

@@ -11,14 +11,12 @@ use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
 
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
+    appending::{ATTEMPTS, append_decided, is_conflict},
     event::{EntityChanged, Event, MemoryChanged, WokeUp},
     replay::{ReplayError, restore},
     secrets::masked_observation,
     state::State,
 };
-
-/// How often a change is decided again if another writer, such as the assistant itself, appended meanwhile.
-const ATTEMPTS: u32 = 16;
 
 /// Decides and appends, and starts again after each event that another writer appended first.
 macro_rules! decided {
@@ -311,10 +309,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         error: LoggedChangeError,
         attempts: &mut u32,
     ) -> Result<(), LoggedChangeError> {
-        let is_conflict = matches!(
-            &error,
-            LoggedChangeError::Append(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. })
-        );
+        let is_conflict = matches!(&error, LoggedChangeError::Append(error) if is_conflict(error));
         if !is_conflict || *attempts >= ATTEMPTS {
             return Err(error);
         }
@@ -332,18 +327,16 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let mut attempts = 1;
-        loop {
-            let state = restore(&self.log, &self.key).await?;
-            let Some(event) = decide(&state) else {
-                return Ok(None);
-            };
-            self.through = state.seq;
-            match self.append_once(&event).await {
-                Ok(_) => return Ok(Some(event)),
-                Err(error) => self.after_conflict(error, &mut attempts).await?,
-            }
-        }
+        let (log, key) = (&self.log, &self.key);
+        let look = || async { Ok::<_, LoggedChangeError>(restore(log, key).await?) };
+        let decide = |state: &State| Ok(decide(state).into_iter().collect());
+        let mut decided = append_decided(log, key, &*self.clock, look, decide).await?;
+        let Some(event) = decided.events.pop() else {
+            return Ok(None);
+        };
+        self.through = decided.through;
+        catch_up(&self.log, &self.key, &self.memory).await?;
+        Ok(Some(event))
     }
 
     async fn append_once(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {

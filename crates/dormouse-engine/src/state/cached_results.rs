@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use dormouse_contracts::{
-    Arguments, Audience, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolSpec, Trust,
+    Arguments, Audience, CachePolicy, CacheScope, FORGOTTEN, Timestamp, ToolReach, ToolSpec, Trust,
 };
 use serde::{Deserialize, Serialize};
 
 use super::turns::Turns;
 use crate::{
-    builtin::SEARCH_JOURNAL,
     decide::without_advice,
     event::{Event, ToolAnswered, Verdict},
 };
@@ -79,7 +78,7 @@ impl CachedResults {
     }
 
     /// Folds one event in. `turns` are those before the event, and `listeners` those of the turn under way, if the event is the
-    /// result of a builtin tool.
+    /// result of [`is_own_query`].
     pub(super) fn apply(
         &mut self,
         at: Timestamp,
@@ -103,15 +102,15 @@ impl CachedResults {
             }
             // A session begins, or somebody is forgotten.
             Event::Configured(_) | Event::Woke(_) | Event::Forgotten(_) => self.0.clear(),
-            // An act may change the world, but not the journal.
+            // An act may change the world, but not what the assistant keeps for itself.
             Event::EffectIntended(_) | Event::EffectSettled(_) => {
-                self.0.retain(|known| known.tool == SEARCH_JOURNAL);
+                self.0.retain(|known| is_own_query(tools, &known.tool));
             }
             // Two people may turn out to be one, who perceived more.
             Event::EntityChanged(changed) if !changed.is_by_call() => {
-                self.0.retain(|known| known.tool != SEARCH_JOURNAL);
+                self.0.retain(|known| !is_own_query(tools, &known.tool));
             }
-            Event::JournalChanged(_) => self.0.retain(|known| known.tool != SEARCH_JOURNAL),
+            Event::JournalChanged(_) => self.0.retain(|known| !is_own_query(tools, &known.tool)),
             _ => {}
         }
     }
@@ -127,6 +126,13 @@ impl CachedResults {
             self.0.pop_front();
         }
     }
+}
+
+/// Whether results of this tool may be used again and are of the assistant itself, not of the world.
+pub(super) fn is_own_query(tools: &[ToolSpec], name: &str) -> bool {
+    let is_own = |tool: &ToolSpec| tool.reach == ToolReach::Builtin && tool.cache.is_some();
+    let mut tools = tools.iter();
+    tools.any(|tool| tool.name.as_str() == name && is_own(tool))
 }
 
 /// The result of a query, if it may be cached.

@@ -117,8 +117,29 @@ impl JournalBook {
     /// The entries that match a query at this time, best first. The first search takes time linear in the entries.
     #[must_use]
     pub fn search(&self, query: &JournalQuery, now: Timestamp) -> Vec<JournalMatch<'_>> {
-        let index = self.index.0.get_or_init(|| JournalIndex::of(&self.journal));
-        index.search(&self.journal, query, now)
+        self.index().search(&self.journal, query, now)
+    }
+
+    /// The same search in a part of the journal, as if there were nothing else.
+    pub(crate) fn search_in<'a>(
+        &self,
+        part: &'a Journal,
+        query: &JournalQuery,
+        now: Timestamp,
+    ) -> Vec<JournalMatch<'a>> {
+        let hidden = self.journal.entries();
+        let hidden = hidden.filter(|entry| part.entry(entry.id).is_none());
+        let delta = JournalDelta {
+            removed: hidden.cloned().collect(),
+            ..JournalDelta::default()
+        };
+        let mut index = self.index().clone();
+        index.follow(part, &delta);
+        index.search(part, query, now)
+    }
+
+    fn index(&self) -> &JournalIndex {
+        self.index.0.get_or_init(|| JournalIndex::of(&self.journal))
     }
 
     /// Those of these memory hits that are journal entries, by the number of the entry.

@@ -119,16 +119,11 @@ pub struct Night {
     /// When and why the assistant woke last, if it is awake.
     pub woke: Option<(Timestamp, WakeCause)>,
     /// How many turns the assistant had in its sleep.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::event::is_zero")]
     pub turns: u32,
     /// The last event of this night outside a turn under way. It identifies the next turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<(Seq, Timestamp)>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(turns: &u32) -> bool {
-    *turns == 0
 }
 
 /// The progress of a work step in a night.

@@ -8,6 +8,7 @@
 )]
 
 mod answering;
+mod appending;
 mod approving;
 mod attacks;
 mod bad_tools;

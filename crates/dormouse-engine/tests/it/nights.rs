@@ -10,8 +10,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Audience, Author, ChatRequest, Clock, EntityId, ModelErrorKind, Origin, Purpose, Seq, Task,
-    TaskLine, Trust,
+    Audience, Author, ChatRequest, Clock, EntityId, ModelErrorKind, Origin, Purpose, Random, Seq,
+    Task, TaskLine, Trust,
 };
 use dormouse_engine::{
     AssistantConfig, BudgetSpan, ConsultationFailure, Event, NightCounts, ProbeStage, Rest,
@@ -22,7 +22,7 @@ use dormouse_entities::{
 };
 use dormouse_journal::Importance;
 use dormouse_memory::{Derivation, ExtractedFact, MemoryChange, Note, write::Decision};
-use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
+use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, SeededRandom, effort};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -319,12 +319,9 @@ fn timeless(value: Value, texts: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// Draws the moments of kills with SplitMix64, seeded with the number of the case.
-fn drawn(seed: &mut u64, below: usize) -> usize {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
+/// Draws places of kills.
+fn drawn(random: &SeededRandom, below: usize) -> usize {
+    (random.unit() * below as f64) as usize
 }
 
 #[tokio::test(start_paused = true)]
@@ -366,19 +363,19 @@ async fn a_night_killed_at_random_moments_ends_as_one_left_alone_and_pays_for_no
     assert_eq!(requests, expected_calls);
 
     for case in 0..u64::from(effort(100)) {
-        let mut seed = case;
+        let random = SeededRandom::new(case);
         paid.store(0, Ordering::Relaxed);
         let (mut home, mut life) = evening(&paid).await;
         let mut kills = Vec::new();
-        for _ in 0..=drawn(&mut seed, 3) {
-            let after = drawn(&mut seed, writes);
+        for _ in 0..=drawn(&random, 3) {
+            let after = drawn(&random, writes);
             kills.push(after);
             home.log.close_after(after);
             sleep(Duration::from_secs(1_500)).await;
             life.crash().await;
             home.log.reopen();
             // The memory and the snapshots can be rebuilt from the log.
-            match drawn(&mut seed, 4) {
+            match drawn(&random, 4) {
                 0 => home.lose_memory(),
                 1 => home.log.lose_snapshots(),
                 _ => {}

@@ -5,8 +5,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use dormouse_contracts::{ModelErrorKind, Seq};
-use dormouse_engine::{Event, Rest, replay};
+use dormouse_contracts::{ChatRequest, ModelErrorKind, Seq};
+use dormouse_engine::{ConfiguredModel, Event, Rest, UnansweredCause, preview_prompt, replay};
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,8 +16,27 @@ use crate::home::{Home, in_virtual_time, key, shown};
 /// The maximum number of requests for one reply: the first, four halved ones, and the bare message.
 const MOST_REQUESTS: usize = 6;
 
-fn words(request: &dormouse_contracts::ChatRequest) -> usize {
-    shown(request).split_whitespace().count()
+fn words(request: &ChatRequest) -> usize {
+    let tools = serde_json::to_string(&request.tools).unwrap();
+    let of = |text: &str| text.split_whitespace().count();
+    of(&shown(request)) + of(&tools)
+}
+
+/// No prompt after a refused one is longer than the limit that was learnt from it.
+fn no_prompt_passes_what_was_learnt(home: &Home) {
+    let mut limit = None;
+    for event in home.events() {
+        match event {
+            Event::ModelFailed(failed) => {
+                limit = failed.context_limit.map(|limit| limit.tokens).or(limit);
+            }
+            Event::Replied(replied) => {
+                let longest = limit.take().unwrap_or(u32::MAX);
+                assert!(replied.prompt_tokens <= longest, "{longest}: {replied:?}");
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A home whose model accepts prompts of this many words, and answers each with `answer`.
@@ -97,6 +116,41 @@ async fn a_prompt_that_is_too_long_gets_shorter_until_it_fits_and_that_is_rememb
     home.no_protocol_was_broken();
 }
 
+/// A model with a small window gets fewer tools at once, with the conversation, and not only after the next waking.
+#[tokio::test(start_paused = true)]
+async fn tools_and_conversation_share_what_a_smaller_window_has_room_for() {
+    let room = Arc::new(AtomicUsize::new(usize::MAX));
+    let home = home(&room, "yes");
+    talk(&home, 1, 20, 100).await;
+    let whole = home.model.requests().last().cloned().unwrap();
+    room.store(words(&whole) / 5, Ordering::SeqCst);
+
+    talk(&home, 21, 3, 5).await;
+    assert_eq!(home.deeds().len(), 23, "each is answered");
+    let last = home.model.requests().last().cloned().unwrap();
+    let names = |request: &ChatRequest| -> Vec<String> {
+        let tools = request.tools.iter();
+        tools.map(|tool| tool.name.to_string()).collect()
+    };
+    let (before, now) = (names(&whole), names(&last));
+    assert!(now.len() < before.len(), "{now:?}");
+    for needed in ["say", "noop"] {
+        assert!(now.iter().any(|tool| tool == needed), "{now:?}");
+    }
+    assert!(shown(&last).contains("number 23"), "the message is there");
+    no_prompt_passes_what_was_learnt(&home);
+    home.no_protocol_was_broken();
+
+    let counter_for = |_: &ConfiguredModel| home.ports().counter;
+    let preview = preview_prompt(&home.log, &key(), None, None, counter_for).await;
+    let left_out = preview.unwrap().left_out;
+    let tools = left_out.iter().find(|part| part.part == "tools").unwrap();
+    assert!(
+        tools.why.contains("have no room in a prompt of"),
+        "{tools:?}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_configured_window_is_not_held_to_what_was_learnt_of_the_first() {
     let room = Arc::new(AtomicUsize::new(usize::MAX));
@@ -146,6 +200,16 @@ async fn a_message_that_fits_into_no_prompt_is_given_up_and_known_and_teaches_no
         (1, 10)
     );
     assert_eq!(state.window.learnt(), None);
+    let events = home.events();
+    let causes = events.iter().filter_map(|event| match event {
+        Event::Unanswered(unanswered) => Some(unanswered.cause),
+        _ => None,
+    });
+    let causes: Vec<_> = causes.collect();
+    assert!(
+        matches!(causes[..], [UnansweredCause::WindowTooSmall(tokens)] if tokens > 0),
+        "{causes:?}"
+    );
 
     room.store(usize::MAX, Ordering::SeqCst);
     talk(&home, 12, 1, 20).await;
@@ -240,6 +304,7 @@ proptest! {
                 assert_eq!(replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap(), alive);
             }
             home.no_protocol_was_broken();
+            no_prompt_passes_what_was_learnt(&home);
         });
     }
 }

@@ -6,13 +6,11 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::{
-    Append, AppendErrorKind, AppendRequest, AssistantId, EffectKey, ReadEvents, Seq,
-};
+use dormouse_contracts::{Append, AssistantId, EffectKey, ReadEvents, Seq};
 use dormouse_engine::{
     DelegateCandidate, DelegateChosen, DelegationEnded, DelegationFailure, EndedBy, Event,
     GivenTask, Handle, ReplayError, State, TakenTask, TaskCancelled, TaskCost, TaskEnd,
-    TaskOutcome, TaskReceived, choose_delegate,
+    TaskOutcome, TaskReceived, append_decided, choose_delegate,
 };
 use tokio::{select, time::sleep};
 
@@ -22,9 +20,6 @@ use crate::{
     roster::{self, RosterError},
     tail::Tail,
 };
-
-/// How often something is decided again if the assistant wrote to its log meanwhile.
-const ATTEMPTS: u32 = 16;
 
 /// How assistants are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -450,36 +445,19 @@ impl Carrier<'_> {
         decide: impl Fn(&State) -> Option<Event>,
     ) -> Result<bool, HostError> {
         let door = self.door(key).await?;
-        let mut attempts = 1;
-        loop {
-            let state = match &door {
-                Door::Awake { handle, .. } => handle.inspect().await.ok_or(HostError::Closed)?,
-                Door::AtRest => self.read(key).await?,
-            };
-            let Some(event) = decide(&state) else {
-                return Ok(false);
-            };
-            let event = event.encode(self.shared.clock.now());
-            let request = AppendRequest {
-                assistant: key.clone(),
-                expected: state.seq,
-                events: vec![event.map_err(RosterError::from)?],
-            };
-            let appended = match &door {
-                Door::Awake { handle, .. } => handle.append(request).await,
-                Door::AtRest => self.shared.log.append(request).await,
-            };
-            match appended {
-                Ok(_) => return Ok(true),
-                Err(error)
-                    if matches!(error.kind(), AppendErrorKind::Conflict { .. })
-                        && attempts < ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                Err(error) => return Err(RosterError::from(error).into()),
+        let log: &dyn Append = match &door {
+            Door::Awake { handle, .. } => handle,
+            Door::AtRest => &self.shared.log,
+        };
+        let look = || async {
+            match &door {
+                Door::Awake { handle, .. } => handle.inspect().await.ok_or(HostError::Closed),
+                Door::AtRest => self.read(key).await,
             }
-        }
+        };
+        let decide = |state: &State| Ok(decide(state).into_iter().collect());
+        let decided = append_decided(log, key, &*self.shared.clock, look, decide).await?;
+        Ok(!decided.events.is_empty())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dormouse_contracts::{AdmitError, AssistantId, IdError, ReadError, ReadEvents};
+use dormouse_contracts::{AdmitError, AppendError, AssistantId, IdError, ReadError, ReadEvents};
 use dormouse_engine::{
     Archived, CatchUpError, DecodeError, OutOfRange, ReplayError, RunError, WakeError, check_log,
 };
@@ -100,6 +100,18 @@ pub enum HostError {
     /// The host is closed.
     #[error("the host is closed; open it again")]
     Closed,
+}
+
+impl From<AppendError> for HostError {
+    fn from(error: AppendError) -> Self {
+        RosterError::from(error).into()
+    }
+}
+
+impl From<serde_json::Error> for HostError {
+    fn from(error: serde_json::Error) -> Self {
+        RosterError::from(error).into()
+    }
 }
 
 /// The memory does not follow the log of its folder. Both are unchanged.

@@ -17,13 +17,15 @@ impl<W: Habitat + 'static> Host<W> {
     ///
     /// # Errors
     ///
-    /// [`HostError::Roster`] if the key is in use, or the name is not allowed.
+    /// [`HostError::Roster`] if the key or the name is in use, or the name is not allowed.
     pub async fn create(
         &self,
         newcomer: Newcomer,
         decision: RosterDecision,
     ) -> Result<(), HostError> {
         let (shared, key) = (&self.shared, newcomer.key.clone());
+        let known = self.known()?;
+        roster::check_name_is_free(&shared.log, known, &shared.config, &newcomer).await?;
         roster::create(
             &shared.log,
             &*shared.clock,
@@ -47,6 +49,8 @@ impl<W: Habitat + 'static> Host<W> {
         decision: RosterDecision,
     ) -> Result<(), HostError> {
         let (shared, key) = (&self.shared, newcomer.key.clone());
+        let known = self.known()?;
+        roster::check_name_is_free(&shared.log, known, &shared.config, &newcomer).await?;
         let from_it = (from, newcomer);
         roster::clone_of(
             &shared.log,

@@ -14,7 +14,7 @@ use crate::{
 
 /// An index of a journal, built once and then kept up to date change by change. It can be deleted and rebuilt at any
 /// time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct JournalIndex {
     /// For each base form of a keyword, the entries that have it, in the order of their numbers.
     postings: HashMap<String, VecDeque<EntryId>>,

@@ -11,6 +11,13 @@ pub(crate) struct Analyser {
     stemmer: Stemmer,
 }
 
+/// A stemmer holds nothing but its algorithm, and cannot be cloned.
+impl Clone for Analyser {
+    fn clone(&self) -> Self {
+        Self::new()
+    }
+}
+
 impl Analyser {
     pub(crate) fn new() -> Self {
         Self {

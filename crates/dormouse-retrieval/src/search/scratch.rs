@@ -143,6 +143,13 @@ pub(super) fn zero<T: Copy + Default>(column: &mut Column<T>, places: &mut Vec<u
 #[derive(Debug, Default)]
 pub(crate) struct ScratchPool(Mutex<Vec<Scratch>>);
 
+/// Working memories belong to the searches of one index.
+impl Clone for ScratchPool {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl ScratchPool {
     pub(super) fn take(&self) -> Scratch {
         let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);

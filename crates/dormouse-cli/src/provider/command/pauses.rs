@@ -93,7 +93,13 @@ pub(super) fn end(
             "now"
         }
         None => {
-            log.append(&Event::RetryRequested(RetryRequested { requested_by }))?;
+            log.append_decided(|state| match state.waits_for_a_model(now) {
+                true => {
+                    let requested_by = requested_by.clone();
+                    Ok(vec![Event::RetryRequested(RetryRequested { requested_by })])
+                }
+                false => Err(RetryError::NotWaiting),
+            })??;
             "at the next start"
         }
     };
