@@ -3,8 +3,13 @@
 use std::collections::HashSet;
 
 use crate::{
-    english::character::KEPT,
-    english::itself::{ADVERBS, AUXILIARIES, GENERAL, OF_MEMORY, OWN, POSSESSIONS, UNSAID, VERBS},
+    english::{
+        character::KEPT,
+        itself::{
+            ADVERBS, AUXILIARIES, GENERAL, OF_MEMORY, OWN, POSSESSIONS, PRESENT, UNSAID, VERBS,
+        },
+        said::Topic,
+    },
     memories,
     words::{Word, sentences, words},
 };
@@ -38,6 +43,24 @@ pub(crate) fn is_asked(question: &str) -> bool {
         .and_then(|at| texts.get(at + 1))
         .is_some_and(|thing| !POSSESSIONS.contains(thing));
     is_subject || is_own
+}
+
+/// What is said about a question to which neither the persona nor the memory has the answer.
+pub(crate) fn unsaid(question: &str) -> Topic {
+    let words = words(question);
+    let begins_so = |first: &[&str]| match words.as_slice() {
+        [begin, you, ..] => first.contains(&&*begin.text) && you.text == "you",
+        _ => false,
+    };
+    let last = words.last().map(|word| word.text.as_str());
+    if begins_so(&["are"]) && last.is_some_and(|last| PRESENT.contains(&last)) {
+        Topic::Greeting
+    } else if begins_so(&["can", "could", "would", "will"]) {
+        // A request, but none that it knows: "Could you water the plants?"
+        Topic::NotUnderstood
+    } else {
+        Topic::Unsaid
+    }
 }
 
 /// The sentences of a persona that may be repeated to others, in the first person.

@@ -330,7 +330,7 @@ impl MessageTurn<'_> {
                 }
                 Some(Outcome::Success(result)) if itself::is_asked(question) => {
                     let told = memories::whole_basis(question, &result);
-                    told.unwrap_or_else(|| say(Topic::Unsaid))
+                    told.unwrap_or_else(|| say(itself::unsaid(question)))
                 }
                 None => "I do not know, and I have no way to search my memory here.".to_owned(),
                 Some(Outcome::Success(result)) => memories::answer(question, &result, self.voice),

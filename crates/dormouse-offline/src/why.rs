@@ -266,6 +266,7 @@ mod tests {
             "what made Bob leave?",
             "I will tell you why Bob left",
             "The reason is the rain.",
+            "reason, and more",
             "I know why you did it",
             "who is there?",
         ] {

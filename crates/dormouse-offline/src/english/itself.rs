@@ -55,6 +55,18 @@ pub(crate) const OF_MEMORY: &[&str] = &[
 /// Words of the speaker. A question with one of them is about the speaker, too, and may be in the memory.
 pub(crate) const OWN: &[&str] = &["my", "mine", "our", "i", "we"];
 
+/// Ends of a question whether the listener is there.
+pub(crate) const PRESENT: &[&str] = &[
+    "there",
+    "here",
+    "awake",
+    "up",
+    "around",
+    "back",
+    "listening",
+    "home",
+];
+
 /// What the listener has, but not as a person.
 pub(crate) const POSSESSIONS: &[&str] = &[
     "memory",

@@ -213,6 +213,11 @@ fn questions_about_itself_are_answered_from_the_persona_or_passed_over() {
         assert!(is_about(&said, Topic::Unsaid), "{words}: {said}");
     }
     assert!(is_about(&ask("who ate the cake?"), Topic::Unknown));
+    assert!(is_about(&ask("are you there?"), Topic::Greeting));
+    assert!(is_about(
+        &ask("Could you water the plants?"),
+        Topic::NotUnderstood
+    ));
 }
 
 #[test]
