@@ -247,6 +247,7 @@ impl MessageTurn<'_> {
             {
                 Intent::Ask(question)
             }
+            Intent::Unknown => self.completed().unwrap_or(Intent::Unknown),
             intent => intent,
         }
     }

@@ -1,6 +1,6 @@
 //! Requests to do something later: it notes them, and says what it promised or what it needs to know.
 
-use dormouse_contracts::{Arguments, Timestamp};
+use dormouse_contracts::{Arguments, Timestamp, TurnTrigger};
 use serde_json::{Value, json};
 
 use super::{MessageTurn, failed, full_stop, lower_first};
@@ -8,14 +8,43 @@ use crate::{
     act::Act,
     done::Outcome,
     english::said::Topic,
+    event::PendingEvent,
+    intent::{Intent, recognise},
     later::{Later, Person, later},
     moment::said_at,
     phrasing::plain,
-    promise::{Unclear, reminder},
+    promise::{IT_IS_TIME, Unclear, reminder},
     words::words,
 };
 
 impl MessageTurn<'_> {
+    /// The request of the message before, with the moment that this message names: "at six", after "when shall I remind you?"
+    pub(super) fn completed(&self) -> Option<Intent> {
+        let TurnTrigger::Message(message) = &self.steps.context.earlier.last()?.trigger else {
+            return None;
+        };
+        let asked = PendingEvent::from(&**message);
+        let (moment, now) = (&*self.event.words, self.event.at);
+        let names_only_a_moment =
+            |text: &str| reminder(text, now).is_ok_and(|reminder| reminder.what == IT_IS_TIME);
+        // "Six" by itself is a moment only here.
+        let bare = format!("for {moment}");
+        let moments = [moment, &bare];
+        let moment = moments.into_iter().find(|text| names_only_a_moment(text))?;
+        let may_be_completed = |unclear| matches!(unclear, Unclear::Time | Unclear::Deadline);
+        let is_same = asked.who.is_some() && asked.who == self.event.who;
+        match recognise(&asked.words, &[&self.voice.character.name]) {
+            _ if !is_same => None,
+            Intent::Remind(text) if reminder(&text, now).is_err_and(may_be_completed) => {
+                Some(Intent::Remind(format!("{moment} {text}")))
+            }
+            Intent::Later(text) if matches!(self.later(&text), Some(Err(Unclear::Deadline))) => {
+                Some(Intent::Later(format!("{moment}, {text}")))
+            }
+            _ => None,
+        }
+    }
+
     /// Notes what to do, for whom and when.
     pub(super) fn promise(&self, text: &str) -> Option<Act> {
         let reminder = reminder(text, self.event.at).ok()?;

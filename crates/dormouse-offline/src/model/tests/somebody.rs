@@ -234,3 +234,46 @@ fn yes_to_its_question_is_answered_with_how_to_go_on() {
         Topic::Acknowledgement
     ));
 }
+
+#[test]
+fn a_moment_completes_the_request_of_the_same_person_that_lacked_one() {
+    let noted = |request: &str, moment: &str, by_another: bool| {
+        let mut earlier = turn_of("say", request, json!({}));
+        if by_another && let TurnTrigger::Message(heard) = &mut earlier.trigger {
+            **heard = Perceive::say("Bob", request).build();
+        }
+        let (tool, arguments) = asked(vec![earlier], moment).call();
+        (tool == "add_pending_action")
+            .then(|| arguments["description"].as_str().unwrap().to_owned())
+    };
+    for (request, moment, what) in [
+        ("remind me to feed the cat", "at six", "feed the cat"),
+        (
+            "remind me to feed the cat",
+            "in ten minutes, please",
+            "feed the cat",
+        ),
+        ("remind me to feed the cat", "six", "feed the cat"),
+        (
+            "remind me to leave before seven",
+            "at half past six",
+            "leave before seven",
+        ),
+    ] {
+        assert_eq!(
+            noted(request, moment, false).as_deref(),
+            Some(what),
+            "{request} {moment}"
+        );
+        assert_eq!(noted(request, moment, true), None, "{request} {moment}");
+    }
+    assert_eq!(noted("hello", "at six", false), None);
+    assert_eq!(
+        noted("remind me at six to feed the cat", "at seven", false),
+        None
+    );
+    assert_eq!(
+        noted("remind me to feed the cat", "I have six eggs", false),
+        None
+    );
+}
