@@ -4,16 +4,23 @@ use dormouse_contracts::Timestamp;
 
 use crate::{
     english::{
+        later::{ACTIONS, CALLS, MARKERS},
         said::Topic,
         spelling::{AFTER, BEFORE},
-        understood::{ASKS, DIRECTIONS, Meaning, NO_PLACES, UNDERSTOOD},
+        times::DEADLINES,
+        understood::{
+            ASKS, BETWEEN, DIRECTIONS, JOINS, LETS, Meaning, NO_PLACES, NO_REQUEST, NO_STATEMENT,
+            POLITE, UNDERSTOOD,
+        },
     },
     errand::Errand,
     facts,
     later::{Later, later},
+    moment::{time_at, time_first},
     pattern::{captured, matched, text_of},
-    promise::time_at,
-    words::{Word, asks, begins, sentences, words},
+    promise::{Unclear, reminder},
+    why::asks_why,
+    words::{Word, asks, begins, longest, sentences, words},
 };
 
 /// How many sentences of a message are read, at most.
@@ -22,6 +29,9 @@ const MOST_SENTENCES: usize = 8;
 const MOST_SKIPPED: usize = 6;
 /// The longest sentence that asks for a joke, in words. Longer ones only mention a joke.
 const LONGEST_JOKE: usize = 9;
+
+/// The longest question for a reason that says nothing about its subject, in words.
+const SHORT_QUESTION: usize = 3;
 
 /// What a message asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +54,10 @@ pub(crate) enum Intent {
     Wait,
     /// Go there.
     Go(String),
-    /// Say why you said that.
-    Why,
+    /// Say why you said that: the whole question.
+    Why(String),
+    /// Forget something.
+    Forget,
     /// Say the time.
     Time,
     /// Answer from the memory.
@@ -186,10 +198,30 @@ impl<'t> Sentence<'t> {
         (!question.is_empty()).then(|| question.to_owned())
     }
 
+    /// A fact that the speaker told. A sentence that may be a request is none: to a request it says what it can do.
     fn statement(&self) -> Intent {
+        let is_verb = |word: &Word| {
+            let verbs = ACTIONS.iter().map(|(pattern, _)| *pattern);
+            let mut verbs = verbs.chain(CALLS.iter().copied());
+            verbs.any(|phrase| phrase.split(' ').next() == Some(&word.text))
+        };
+        let is_request = self.words.iter().enumerate().any(|(at, word)| {
+            let behind = self.words.get(at + 1..).unwrap_or_default();
+            let begins = self.starts.contains(&at);
+            let has_condition = || {
+                (0..behind.len()).any(|at| {
+                    let rest = behind.get(at..).unwrap_or_default();
+                    time_at(rest, Timestamp::EPOCH).is_some()
+                        || begins
+                            && (longest(rest, MARKERS).is_some()
+                                || longest(rest, DEADLINES).is_some())
+                })
+            };
+            NO_STATEMENT.contains(&&*word.text) || (is_verb(word) && has_condition())
+        });
         match facts::of_sentence(self.text, "somebody") {
-            Some(_) => Intent::Statement,
-            None => Intent::Unknown,
+            Some(_) if !is_request => Intent::Statement,
+            _ => Intent::Unknown,
         }
     }
 
@@ -199,11 +231,14 @@ impl<'t> Sentence<'t> {
             .words
             .get(start..end)
             .filter(|words| !words.is_empty())?;
+        if asks_why(words) {
+            return Some(Intent::Why(self.reason_asked(words, message)));
+        }
         // The time does not matter here: it only changes when the request is due, not whether it is one.
         let later = later(self.text, words, Timestamp::EPOCH);
         // A reminder with its moment at the end is left to the patterns, because they ask for what is missing.
-        let begins_with_a_moment = time_at(words, Timestamp::EPOCH).is_some();
-        let is_for_patterns = |later: Result<Later, _>| {
+        let begins_with_a_moment = time_first(words, Timestamp::EPOCH).is_some();
+        let is_for_patterns = |later: Result<Later, Unclear>| {
             later.is_ok_and(|it| it.is_reminder()) && !begins_with_a_moment
         };
         if later.is_some_and(|later| !is_for_patterns(later)) {
@@ -216,6 +251,32 @@ impl<'t> Sentence<'t> {
             let captures = matched(pattern, words)?;
             let x = captured(self.text, words, &captures, "x");
             self.fits(*meaning, words, x, start, message)
+        })
+    }
+
+    /// The words of a question for a reason. A short one is about what the message says before: "You said so. Why?"
+    fn reason_asked(&self, words: &[Word], message: &str) -> String {
+        let text = match words.len() {
+            ..=SHORT_QUESTION => message,
+            _ => self.text,
+        };
+        text.trim().to_owned()
+    }
+
+    /// What a request for a reminder says about it: `x`, which follows "remind me", and a moment before that.
+    fn reminder(&self, words: &[Word], x: &str) -> Option<String> {
+        let verb = words
+            .iter()
+            .position(|word| ["remind", "reminding"].contains(&&*word.text));
+        let before = words.get(..verb.unwrap_or(0)).unwrap_or_default();
+        let lead = text_of(self.text, before).unwrap_or_default();
+        if !may_request(before) {
+            return None;
+        }
+        let has_moment = reminder(lead, Timestamp::EPOCH) != Err(Unclear::Time);
+        Some(match has_moment && lead != x {
+            true => format!("{lead} {x}"),
+            false => x.to_owned(),
         })
     }
 
@@ -240,7 +301,12 @@ impl<'t> Sentence<'t> {
                 }
                 Intent::Remember(to_the_end(message, x?))
             }
-            Meaning::Remind => Intent::Remind(x?.to_owned()),
+            Meaning::Remind => Intent::Remind(self.reminder(words, x.unwrap_or_default())?),
+            Meaning::RemindAt if reminder(x?, Timestamp::EPOCH) == Err(Unclear::Time) => {
+                return None;
+            }
+            Meaning::RemindAt => Intent::Remind(x?.to_owned()),
+            Meaning::Forget => Intent::Forget,
             Meaning::Go => Intent::Go(place(x?)?),
             Meaning::GoThatWay if !DIRECTIONS.contains(&&*x?.to_lowercase()) => return None,
             Meaning::GoThatWay => Intent::Go(x?.to_owned()),
@@ -250,7 +316,7 @@ impl<'t> Sentence<'t> {
             Meaning::Look => Intent::Look,
             Meaning::Follow => Intent::Follow,
             Meaning::Wait => Intent::Wait,
-            Meaning::Why => Intent::Why,
+            Meaning::Why => Intent::Why(self.reason_asked(words, message)),
             Meaning::Time => Intent::Time,
             Meaning::WhoAreYou => Intent::Talk(Topic::WhoAreYou),
             Meaning::WhatAreYou => Intent::Talk(Topic::WhatAreYou),
@@ -266,6 +332,33 @@ impl<'t> Sentence<'t> {
             Meaning::Acknowledgement => Intent::Talk(Topic::Acknowledgement),
             Meaning::Greeting => Intent::Talk(Topic::Greeting),
         })
+    }
+}
+
+/// Whether these words before "remind me" leave it a request to the listener, as "could you" and "do not forget to" do, but
+/// not "Carol would" and "did you".
+fn may_request(before: &[Word]) -> bool {
+    let is = |word: &&Word, all: &[&str]| all.contains(&word.text.as_str());
+    let mut words = before
+        .iter()
+        .rev()
+        .filter(|word| !is(word, POLITE))
+        .peekable();
+    let mut between = 0;
+    while words.next_if(|word| is(word, BETWEEN)).is_some() {
+        between += 1;
+    }
+    let Some(last) = words.next() else {
+        return true;
+    };
+    match last.text.as_str() {
+        "you" => between > 0 || words.next().is_some_and(|word| is(&word, LETS)),
+        "forget" => before
+            .iter()
+            .any(|word| ["not", "never"].contains(&&*word.text)),
+        "remember" | "sure" => true,
+        word if JOINS.contains(&word) => true,
+        word => between == 0 && !NO_REQUEST.contains(&word),
     }
 }
 

@@ -6,11 +6,15 @@
 
 use dormouse_contracts::{AwaitedKind, Timestamp};
 
-use crate::{english::later::Does, words::Word};
+use crate::{
+    english::later::Does,
+    promise::{IT_IS_TIME, Unclear},
+    words::Word,
+};
 
 mod request;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use request::Request;
 
@@ -41,7 +45,7 @@ impl Later {
         let what = match (self.what.is_empty(), self.does) {
             (_, Does::Greet) => "hello",
             (true, Does::Thank) => "thanks",
-            (true, _) if self.when.is_empty() => "it is time",
+            (true, _) if self.when.is_empty() => IT_IS_TIME,
             // Only the event is reported.
             (true, _) => self
                 .said
@@ -81,13 +85,6 @@ pub(crate) enum Person {
     Anybody,
     /// "he", "her", "them".
     Pronoun,
-}
-
-/// Why a request that asks for something later cannot be noted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unclear {
-    /// Nobody can tell whom it means.
-    Person,
 }
 
 /// Returns what the words ask for, if they ask for something later. `now` is when they were said.

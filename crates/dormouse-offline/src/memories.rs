@@ -9,6 +9,7 @@ use crate::{
     errand,
     intent::{Intent, recognise},
     phrasing::{Voice, plain, quote},
+    words::asks,
 };
 
 /// The maximum number of quoted memories.
@@ -28,20 +29,30 @@ struct Line<'a> {
     memory: &'a Value,
 }
 
-/// Returns the line of a memory. `None` for questions to anybody, and for the assistant's own answers: they are not
-/// evidence.
+/// Returns the line of a memory. `None` for questions and requests to anybody, and for the assistant's own answers: they
+/// are not evidence.
 fn line(memory: &Value) -> Option<Line<'_>> {
     let text = memory.get("text")?.as_str()?;
     if memory.get("from").is_some_and(|from| from == OWN) {
         return None;
     }
-    if errand::asked(text).0.is_some() {
+    if errand::asked(text).0.is_some() || asks(text) {
         return None;
     }
     let text = match recognise(text, &addressed(text)) {
         Intent::Remember(what) => what,
         Intent::Ask(_)
         | Intent::Errand(_)
+        | Intent::Why(_)
+        | Intent::Look
+        | Intent::Time
+        | Intent::Promises
+        | Intent::Remind(_)
+        | Intent::Later(_)
+        | Intent::Follow
+        | Intent::Wait
+        | Intent::Go(_)
+        | Intent::Forget
         | Intent::Talk(Topic::WhoAreYou | Topic::WhatAreYou | Topic::Abilities) => return None,
         _ => text.to_owned(),
     };
@@ -75,6 +86,21 @@ pub(crate) fn found(question: &str, result: &Value) -> String {
 
 /// The memories that answer `question`, quoted; `None` if none does.
 pub(crate) fn basis(question: &str, result: &Value) -> Option<String> {
+    let (is_whole, quotations) = quotations(question, result)?;
+    Some(match is_whole {
+        true => quotations,
+        false => format!("I am not sure; the closest I remember is this. {quotations}"),
+    })
+}
+
+/// The same, but only memories that have all words of the question.
+pub(crate) fn whole_basis(question: &str, result: &Value) -> Option<String> {
+    let (is_whole, quotations) = quotations(question, result)?;
+    is_whole.then_some(quotations)
+}
+
+/// The memories that fit the question best, and whether they have all of its words.
+fn quotations(question: &str, result: &Value) -> Option<(bool, String)> {
     let asked = content_words(question);
     let memories = result.get("memories").and_then(Value::as_array);
     let mut told_before = HashSet::new();
@@ -96,11 +122,8 @@ pub(crate) fn basis(question: &str, result: &Value) -> Option<String> {
         .take(QUOTED)
         .map(|(_, line)| quoted(line))
         .collect();
-    let quotations = quotations.join(" ");
-    Some(match best == asked.len() && !asked.is_empty() {
-        true => quotations,
-        false => format!("I am not sure; the closest I remember is this. {quotations}"),
-    })
+    let is_whole = best == asked.len() && !asked.is_empty();
+    Some((is_whole, quotations.join(" ")))
 }
 
 /// Counts the words of the question that occur in the line or in the name of its speaker.
@@ -112,7 +135,7 @@ fn matches(asked: &HashSet<String>, line: &Line<'_>) -> usize {
 }
 
 /// Returns the significant words, in lower case and without endings.
-fn content_words(text: &str) -> HashSet<String> {
+pub(crate) fn content_words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -234,6 +257,29 @@ mod tests {
                 Some("On 2026-11-21 at 10:15, Alice told me: \"Rat, the key is under the mat\""),
             );
         }
+    }
+
+    #[test]
+    fn no_request_and_no_question_to_it_is_quoted_as_a_memory() {
+        for heard in [
+            "why did you say that?",
+            "why did you say the key is lost",
+            "what are you basing the key on?",
+            "look around for the key",
+            "what time is it, and where is the key?",
+            "what did you promise me about the key?",
+            "remind me at six to fetch the key",
+            "when Bob comes, tell him that I have the key",
+            "wait here for the key",
+            "go to the key",
+            "forget that the key is lost",
+            "Bob has the key, right?",
+        ] {
+            let result = json!({"memories": [memory(heard)]});
+            assert_eq!(basis("the key", &result), None, "{heard}");
+        }
+        let result = json!({"memories": [memory("Bob has the key.")]});
+        assert!(basis("the key", &result).is_some());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use dormouse_text::{beginning, shortened};
 
 use crate::{
     english::character::{KEPT, MANNERS, Manner, NEGATIONS, TO_ME, WHO},
+    itself,
     phrasing::{plain, tame},
     words::{sentences, words},
 };
@@ -24,6 +25,8 @@ pub(crate) struct Character {
     /// What it says of itself.
     pub(crate) introduction: String,
     pub(crate) manner: Manner,
+    /// What else it may say of itself, in sentences.
+    pub(crate) sayable: Vec<String>,
 }
 
 impl Character {
@@ -37,6 +40,7 @@ impl Character {
         Self {
             introduction: introduction(&name, about),
             manner: manner(&text),
+            sayable: itself::sayable(&text),
             name,
         }
     }

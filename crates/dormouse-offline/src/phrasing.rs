@@ -176,7 +176,7 @@ mod tests {
         );
     }
 
-    const TOPICS: [Topic; 26] = {
+    const TOPICS: [Topic; 32] = {
         use Topic::*;
         [
             Greeting,
@@ -199,7 +199,13 @@ mod tests {
             Wait,
             Went,
             NoTime,
-            NoSubject,
+            Deadline,
+            Moments,
+            Repeats,
+            NoEvent,
+            Forget,
+            GoOn,
+            Unsaid,
             Promised,
             Reminder,
             NoPromises,

@@ -1,29 +1,31 @@
 //! Chooses the next step of a turn.
 
+mod promising;
 mod tasks;
 
-use dormouse_contracts::{
-    Arguments, ChatRequest, DueAction, Message, Timestamp, TurnCall, TurnContext, TurnTrigger,
-};
+use dormouse_contracts::{ChatRequest, DueAction, Message, TurnCall, TurnContext, TurnTrigger};
 use dormouse_text::shortened;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     act::Act,
     done::Outcome,
-    english::{said::Topic, understood::DIRECTIONS},
+    english::{
+        said::Topic,
+        understood::{DIRECTIONS, YES},
+    },
     event::{PendingEvent, Way},
     intent::{Intent, recognise},
-    later::{ASK_FOR, Later, PASS_ON, Person, Unclear, later},
+    itself,
+    later::{ASK_FOR, PASS_ON},
     memories,
+    moment::said_at,
     offer::Offer,
     persona::Character,
     phrasing::{
         CANNOT_TELL, LONGEST_ANSWER, NOTHING_HERE, Voice, is_a_wording, plain, quote, seed, tame,
     },
-    place,
-    promise::{Missing, Reminder, reminder, said_at},
-    promises, why,
+    place, promises, why,
     words::words,
 };
 
@@ -55,7 +57,7 @@ pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
                 voice: &voice,
                 steps,
             };
-            turn.next(&recognise(&event.words, &[&character.name]))
+            turn.next(&turn.intent())
         }
         TurnTrigger::Due(due) => {
             let voice = Voice {
@@ -235,6 +237,21 @@ struct MessageTurn<'a> {
 }
 
 impl MessageTurn<'_> {
+    /// What the message asks for. A question for the reason of something that was not said lately is one to the memory.
+    fn intent(&self) -> Intent {
+        let intent = recognise(&self.event.words, &[&self.voice.character.name]);
+        match intent {
+            Intent::Why(question)
+                if !self.event.is_assistant
+                    && why::is_about_something_else(&question, self.steps.context, self.voice) =>
+            {
+                Intent::Ask(question)
+            }
+            Intent::Unknown => self.completed().unwrap_or(Intent::Unknown),
+            intent => intent,
+        }
+    }
+
     fn next(&self, intent: &Intent) -> Act {
         if self.event.is_assistant && !self.answers_an_assistant(intent) {
             return self.steps.rest();
@@ -264,6 +281,7 @@ impl MessageTurn<'_> {
             Intent::Remember(text) => {
                 Act::call("store_memory", [("text", &*shortened(text, 2_000))])
             }
+            Intent::Ask(question) if self.of_itself(question).is_some() => return None,
             Intent::Ask(question) => recall(&shortened(question, 500)),
             Intent::Look | Intent::Follow => Act::call("inspect_location", []),
             Intent::Promises => {
@@ -274,70 +292,12 @@ impl MessageTurn<'_> {
                 let task = errand.task(&plain(&self.event.name));
                 Act::call("delegate_task", [("task", &*task), ("to", &*errand.whom)])
             }
-            Intent::Remind(text) => self.promise(&reminder(text, self.event.at).ok()?)?,
-            Intent::Later(text) => self.commitment(&self.later(text)?.ok()?)?,
+            Intent::Remind(text) => self.promise(text)?,
+            Intent::Later(text) => self.commitment(text)?,
             Intent::Go(to) => return self.walk(to),
             _ => return None,
         };
         self.steps.if_fresh(act)
-    }
-
-    /// Notes what to do, for whom and when.
-    fn promise(&self, reminder: &Reminder) -> Option<Act> {
-        let arguments = [
-            ("entity", self.event.who.as_ref()?.as_str().to_owned()),
-            ("description", reminder.what.clone()),
-            ("due_at", reminder.due_at.to_string()),
-        ];
-        let arguments = arguments.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        Some(Act::Call {
-            tool: "add_pending_action",
-            arguments: Arguments::from_iter(arguments),
-        })
-    }
-
-    /// Reads a request with something to wait for.
-    fn later(&self, text: &str) -> Option<Result<Later, Unclear>> {
-        later(text, &words(text), self.event.at)
-    }
-
-    /// Notes what to do, for whom, and what to wait for.
-    fn commitment(&self, later: &Later) -> Option<Act> {
-        let asker = self.event.who.as_ref()?.as_str();
-        let name = |who: &Person| match who {
-            Person::Me => Some(asker.to_owned()),
-            Person::Named(name) => Some(name.clone()),
-            Person::Anybody | Person::Pronoun => None,
-        };
-        let when = later.when.iter().map(|event| {
-            let mut one = serde_json::Map::new();
-            one.insert("event".to_owned(), json!(event.kind));
-            let who = name(&event.who).map(|who| ("who", who));
-            let words = Some(("words", event.words.clone())).filter(|(_, words)| !words.is_empty());
-            let given = who.into_iter().chain(words);
-            one.extend(given.map(|(key, text)| (key.to_owned(), text.into())));
-            Value::Object(one)
-        });
-        let when: Vec<_> = when.collect();
-        let moment = |at: Option<Timestamp>| at.map(|at| at.to_string().into());
-        let description = later.description(&self.voice.name);
-        let arguments: [(&str, Option<Value>); 5] = [
-            ("entity", Some(name(&later.who)?.into())),
-            ("description", Some(description.into())),
-            ("due_at", moment(later.due_at)),
-            (
-                "when",
-                Some(when).filter(|when| !when.is_empty()).map(Value::from),
-            ),
-            ("until", moment(later.until)),
-        ];
-        let arguments = arguments.into_iter();
-        Some(Act::Call {
-            tool: "add_pending_action",
-            arguments: arguments
-                .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-                .collect(),
-        })
     }
 
     /// Goes to the exit that leads to this place. Looks at the exits first, unless `to` is a direction.
@@ -366,6 +326,13 @@ impl MessageTurn<'_> {
         match intent {
             Intent::Remember(text) => remembered(text, outcome("store_memory")),
             Intent::Ask(question) => match outcome("recall_memories") {
+                None if self.of_itself(question).is_some() => {
+                    self.of_itself(question).unwrap_or_default().to_owned()
+                }
+                Some(Outcome::Success(result)) if itself::is_asked(question) => {
+                    let told = memories::whole_basis(question, &result);
+                    told.unwrap_or_else(|| say(itself::unsaid(question)))
+                }
                 None => "I do not know, and I have no way to search my memory here.".to_owned(),
                 Some(Outcome::Success(result)) => memories::answer(question, &result, self.voice),
                 Some(other) => failed("I could not search my memory", &other),
@@ -409,56 +376,28 @@ impl MessageTurn<'_> {
                 "It is {}.",
                 said_at(self.event.at, self.event.at).replace("at ", "")
             ),
-            Intent::Why => why::explain(self.steps.context, self.voice),
+            Intent::Why(question) => why::explain(question, self.steps.context, self.voice),
+            Intent::Forget => say(Topic::Forget),
+            Intent::Talk(Topic::Acknowledgement) if self.says_yes() => say(Topic::GoOn),
             Intent::Talk(topic) => self.voice.say(*topic, &self.voice.character.introduction),
             Intent::Statement => say(Topic::Statement),
             Intent::Unknown => say(Topic::NotUnderstood),
         }
     }
 
-    /// Says what it promised, or what it needs to know.
-    fn promised(&self, text: &str) -> String {
-        let reminder = match reminder(text, self.event.at) {
-            Ok(reminder) => reminder,
-            Err(Missing::Time) => return self.voice.say(Topic::NoTime, ""),
-            Err(Missing::Subject) => return self.voice.say(Topic::NoSubject, ""),
-        };
-        match self.steps.outcome("add_pending_action") {
-            None => "I have no way to keep a promise here.".to_owned(),
-            Some(Outcome::Success(_)) => {
-                let at = said_at(reminder.due_at, self.event.at);
-                let what = format!("{at}: {}", full_stop(&reminder.what));
-                self.voice.say(Topic::Promised, &what)
-            }
-            Some(other) => failed("I cannot promise that", &other),
-        }
+    /// What the persona says about it, if the question is about the assistant itself.
+    fn of_itself(&self, question: &str) -> Option<&str> {
+        let sayable = &self.voice.character.sayable;
+        itself::answer(question, sayable).filter(|_| itself::is_asked(question))
     }
 
-    /// Says what it promised to do later, or what it needs to know.
-    fn promised_later(&self, text: &str) -> String {
-        let Some(Ok(later)) = self.later(text) else {
-            return "Whom do you mean? Say the name: \"when Bob comes, tell him that …\"."
-                .to_owned();
-        };
-        match self.steps.outcome("add_pending_action") {
-            None => "I have no way to keep a promise here.".to_owned(),
-            Some(Outcome::Success(_)) => {
-                let when = match later.due_at.filter(|_| later.when.is_empty()) {
-                    Some(due_at) => said_at(due_at, self.event.at),
-                    None => lower_first(&later.said),
-                };
-                match &later.who {
-                    Person::Named(name) => {
-                        format!("I will see to that {when}, for {}.", plain(name))
-                    }
-                    _ => {
-                        let what = full_stop(&later.description(&self.voice.name));
-                        self.voice.say(Topic::Promised, &format!("{when}: {what}"))
-                    }
-                }
-            }
-            Some(other) => failed("I cannot promise that", &other),
-        }
+    /// Whether the message says yes to a question of this model.
+    fn says_yes(&self) -> bool {
+        let first = words(&self.event.words).into_iter().next();
+        let last = self.voice.last.as_deref().unwrap_or_default();
+        first.is_some_and(|word| YES.contains(&word.text.as_str()))
+            && last.contains('?')
+            && is_a_wording(last)
     }
 
     /// Answers once, in the same way as the message was sent: a whisper, a page, on the channel, or aloud. A speaker

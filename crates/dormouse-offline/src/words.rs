@@ -108,6 +108,12 @@ pub(crate) fn begins(words: &[Word], phrase: &str) -> usize {
     count
 }
 
+/// The number of words of the longest phrase that these words begin with.
+pub(crate) fn longest(words: &[Word], phrases: &[&str]) -> Option<usize> {
+    let counts = phrases.iter().map(|phrase| begins(words, phrase));
+    counts.max().filter(|count| *count > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

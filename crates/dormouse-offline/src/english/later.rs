@@ -291,6 +291,36 @@ pub(crate) const WANTS: &[&str] = &[
     "i have to know",
 ];
 
+/// Wishes to be told something. A word of [`PASSIVES`] follows.
+pub(crate) const WANTS_TO_BE: &[&str] = &[
+    "i want to be",
+    "i would like to be",
+    "i would love to be",
+    "i need to be",
+    "i wish to be",
+    "i have to be",
+];
+
+/// What somebody wishes to be.
+pub(crate) const PASSIVES: &[(&str, Does)] = &[
+    ("told", Does::Tell),
+    ("informed", Does::Tell),
+    ("notified", Does::Tell),
+    ("warned", Does::Warn),
+    ("alerted", Does::Warn),
+    ("called", Does::Call),
+    ("woken", Does::Call),
+    ("reminded", Does::Remind),
+];
+
+/// Requests to call the speaker that name nobody.
+pub(crate) const CALLS: &[&str] = &["shout", "call out", "give a shout", "holler", "sing out"];
+
+/// Words that begin a question which is passed on, and not the moment of a request.
+pub(crate) const QUESTIONS: &[&str] = &[
+    "what", "who", "whom", "whose", "where", "which", "how", "why",
+];
+
 /// What may precede a request, in addition to what may precede any.
 pub(crate) const LEADS: &[&str] = &[
     "do not forget to",

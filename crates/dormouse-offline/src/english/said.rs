@@ -48,8 +48,20 @@ pub(crate) enum Topic {
     Went,
     /// A reminder without a time; `{what}` is what it is about.
     NoTime,
-    /// A reminder without a subject.
-    NoSubject,
+    /// A request that names only a moment at which it would be too late.
+    Deadline,
+    /// A request with several moments.
+    Moments,
+    /// A request for something again and again.
+    Repeats,
+    /// A request that names nothing to wait for.
+    NoEvent,
+    /// It is asked to forget.
+    Forget,
+    /// The speaker says yes to a question of what to do.
+    GoOn,
+    /// It is asked about itself, and does not say.
+    Unsaid,
     /// A reminder is noted; `{what}` is the time and the subject.
     Promised,
     /// It reminds somebody; `{what}` is the subject.
@@ -367,15 +379,108 @@ pub(crate) const SAID: &[(Topic, Manner, &str)] = &[
         "I need a time for that, {name}: \"in ten minutes\", \"at six\" or \"tomorrow at noon\".",
     ),
     (
-        Topic::NoSubject,
+        Topic::Deadline,
         Plain,
-        "What shall I remind you of, {name}? Say \"remind me at six to …\".",
+        "Before that, {name}, but at which moment? Say \"at half past six\", for example.",
     ),
     (
-        Topic::NoSubject,
+        Topic::Deadline,
         Plain,
-        "Of what, {name}? Say it with the time: \"remind me in an hour to …\".",
+        "I need the moment itself, {name}, not the end of the time: \"at six\", or \"in ten minutes\".",
     ),
+    (
+        Topic::Moments,
+        Plain,
+        "I can do that once, {name}, and you name more than one moment. Say it with one of them, and once more for the next.",
+    ),
+    (
+        Topic::Moments,
+        Plain,
+        "Which moment do you mean, {name}? Say it for each of them by itself.",
+    ),
+    (
+        Topic::Repeats,
+        Plain,
+        "I can do that once, {name}, but not again and again. Say when the next time is: \"tomorrow at six\", for example.",
+    ),
+    (
+        Topic::Repeats,
+        Plain,
+        "Again and again is beyond me, {name}. Name one moment, such as \"at six\", and I keep to it.",
+    ),
+    (
+        Topic::NoEvent,
+        Plain,
+        "I cannot tell what to wait for, {name}. Say a moment, \"at six\", or what happens, \"when the bell rings\".",
+    ),
+    (
+        Topic::NoEvent,
+        Plain,
+        "When exactly, {name}? Say \"at six\", or name what happens: \"when the bell rings\".",
+    ),
+    (
+        Topic::Forget,
+        Plain,
+        "I cannot forget by being asked, {name}. Whoever runs me can do it, with \"dormouse forget\". Or tell me how it is,      with \"remember that\" before it.",
+    ),
+    (
+        Topic::Forget,
+        Plain,
+        "Only the one who runs me can make me forget, {name}, with \"dormouse forget\". But I can remember something newer.",
+    ),
+    (
+        Topic::GoOn,
+        Plain,
+        "Gladly, {name}. Say the whole of it: \"remember that …\", \"remind me at six to …\" or \"look around\".",
+    ),
+    (
+        Topic::GoOn,
+        Plain,
+        "Then say it, {name}: \"look around\", \"remember that …\" or \"remind me in ten minutes to …\".",
+    ),
+    (Topic::GoOn, Gruff, "Then out with it: what shall I do?"),
+    (Topic::GoOn, Gruff, "Fine. Say what."),
+    (
+        Topic::Unsaid,
+        Plain,
+        "I would rather not speak about myself, {name}.",
+    ),
+    (Topic::Unsaid, Plain, "That I keep to myself, {name}."),
+    (
+        Topic::Unsaid,
+        Plain,
+        "There is little to say about me, {name}.",
+    ),
+    (
+        Topic::Unsaid,
+        Warm,
+        "You are kind to ask, {name}, but I say little about myself.",
+    ),
+    (
+        Topic::Unsaid,
+        Warm,
+        "Let us talk about you instead, dear {name}.",
+    ),
+    (Topic::Unsaid, Gruff, "That is my own business."),
+    (Topic::Unsaid, Gruff, "I do not talk about that."),
+    (
+        Topic::Unsaid,
+        Formal,
+        "I prefer not to speak about myself, {name}.",
+    ),
+    (
+        Topic::Unsaid,
+        Formal,
+        "Permit me to pass over that, {name}.",
+    ),
+    (Topic::Unsaid, Playful, "Wouldn't you like to know, {name}!"),
+    (Topic::Unsaid, Playful, "A mouse has its mysteries, {name}!"),
+    (
+        Topic::Unsaid,
+        Timid,
+        "Oh. I do not like to speak about myself, {name}.",
+    ),
+    (Topic::Unsaid, Timid, "I... I would rather not say, {name}."),
     (Topic::Promised, Plain, "I will remind you {what}"),
     (
         Topic::Promised,

@@ -100,6 +100,7 @@ pub(crate) const BEFORE: &[&str] = &[
     "would you mind",
     "do you mind",
     "do you think you could",
+    "why do not you",
     "could you maybe",
     "could you possibly",
     "can you please",

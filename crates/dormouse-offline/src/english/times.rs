@@ -74,6 +74,64 @@ pub(crate) const HALVES: &[(&str, bool)] = &[
     ("this morning", false),
 ];
 
+/// The days of a week, Monday first.
+pub(crate) const WEEKDAYS: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+
+/// What may precede the name of a weekday.
+pub(crate) const ON: &[&str] = &["on", "next", "this", "coming"];
+
+/// What precedes an hour.
+pub(crate) const AT: &[&str] = &["at", "by", "around", "about"];
+
+/// What precedes a moment at which it is too late.
+pub(crate) const DEADLINES: &[&str] = &["before", "until", "till", "til"];
+
+/// What joins two moments.
+pub(crate) const JOINS: &[&str] = &["and", "or", "then", "plus"];
+
+/// Words for something that happens again and again.
+pub(crate) const REPEATS: &[&str] = &[
+    "hourly",
+    "daily",
+    "nightly",
+    "weekly",
+    "monthly",
+    "yearly",
+    "always",
+    "regularly",
+];
+
+/// What "every" precedes if it says when, in addition to units, weekdays and parts of a day.
+pub(crate) const EVERY: &[&str] = &["month", "year", "noon", "midnight", "time"];
+
+/// How a sentence says that a moment has come, after "when".
+pub(crate) const IT_IS: &[&str] = &[
+    "it is",
+    "it gets to",
+    "it gets",
+    "it turns",
+    "it strikes",
+    "it becomes",
+    "it reaches",
+    "the time is",
+];
+
+/// What may precede a moment that has come.
+pub(crate) const NEARLY: &[&str] = &["almost", "nearly", "about", "exactly", "past", "the"];
+
+/// Words of a condition that name no event: something that is true at any time, or only a moment.
+pub(crate) const VAGUE: &[&str] = &[
+    "time", "late", "early", "oclock", "am", "pm", "today", "tomorrow", "over",
+];
+
 /// Parts of a day, with the hour that each one means if no hour is named.
 pub(crate) const PARTS: &[(&str, u64)] = &[
     ("morning", 8),

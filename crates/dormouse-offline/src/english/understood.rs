@@ -9,6 +9,10 @@ pub(crate) enum Meaning {
     Remember,
     /// Remind the speaker of `x`, which also holds the time.
     Remind,
+    /// The same, if `x` holds a time.
+    RemindAt,
+    /// Forget `x`.
+    Forget,
     /// What was promised to the speaker?
     Promises,
     /// Who are you?
@@ -60,18 +64,36 @@ use Meaning::*;
 /// The patterns, those of requests before those of small talk.
 pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     // Reminders before remembering: "do not forget to remind me".
-    ("remind me <x>", Remind),
-    ("* remind me <x>", Remind),
-    ("<x> remind me", Remind),
-    ("set/make/give me a reminder <x>", Remind),
-    ("set/make a reminder <x>", Remind),
-    ("give/send me a reminder/nudge/shout/ping <x>", Remind),
+    ("remind/reminding me/us what/who/where/which/how <x>", Ask),
+    ("remind/reminding me/us <x>", Remind),
+    ("remind me", Remind),
+    ("* remind me/us <x>", Remind),
+    ("<x> remind me/us", Remind),
+    ("i want/need/wish to be reminded <x>", Remind),
+    ("i would like/love/wish to be reminded <x>", Remind),
+    ("i should/must be reminded <x>", Remind),
+    ("i want/need a/an/another reminder/alarm/nudge <x>", Remind),
+    (
+        "i would like/love ?to ?have a/an/another reminder/alarm/nudge <x>",
+        Remind,
+    ),
+    ("i could use a reminder/nudge <x>", Remind),
+    ("can/could/may i get/have a reminder/nudge <x>", Remind),
+    (
+        "set/make/put/create/schedule ?me/us ?up a/an/the reminder/alarm/timer <x>",
+        Remind,
+    ),
+    (
+        "give/send ?me/us a reminder/nudge/shout/ping/call <x>",
+        Remind,
+    ),
+    ("?a/an/another reminder/alarm/timer <x>", RemindAt),
     ("wake/nudge/ping/poke/alert me <x>", Remind),
-    ("tell me in <x>", Remind),
-    ("let me know in <x>", Remind),
+    ("jog my memory <x>", RemindAt),
+    ("help me ?to remember <x>", RemindAt),
     ("do not let me forget <x>", Remind),
-    ("make sure i do not forget <x>", Remind),
-    ("make sure that i do not forget <x>", Remind),
+    ("make/be sure ?that i do not forget <x>", Remind),
+    ("see to it that i do not forget <x>", Remind),
     ("what did you promise ?me *", Promises),
     ("what have you promised ?me *", Promises),
     ("what are your promises *", Promises),
@@ -88,6 +110,20 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("what is/are still pending *", Promises),
     ("what do you still owe me *", Promises),
     ("what do you have to do for me *", Promises),
+    ("forget ?about it/this", Acknowledgement),
+    ("forget ?about <x>", Forget),
+    ("you can/may/should/must forget ?about <x>", Forget),
+    ("do not remember <x>", Forget),
+    ("stop remembering <x>", Forget),
+    ("unlearn <x>", Forget),
+    (
+        "delete/erase/remove/drop/wipe <x> from your memory/memories/notes",
+        Forget,
+    ),
+    (
+        "delete/erase/wipe ?all ?that/this/your/my/the memory/memories/note/notes *",
+        Forget,
+    ),
     ("do not forget that <x>", Remember),
     ("do not forget <x>", Remember),
     ("never forget ?that <x>", Remember),
@@ -103,11 +139,19 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("memorize/memorise ?that/this <x>", Remember),
     ("write ?this down <x>", Remember),
     ("store/save/record ?the ?fact that <x>", Remember),
+    (
+        "put/keep this/that/it in your memory/notes/head/mind <x>",
+        Remember,
+    ),
+    ("let it be known that <x>", Remember),
+    ("do not lose this <x>", Remember),
+    ("retain ?that <x>", Remember),
     ("it is important to remember that <x>", Remember),
     ("for the record <x>", Remember),
     ("you should know that <x>", Remember),
     ("you should remember that <x>", Remember),
     ("who are you *", WhoAreYou),
+    ("you are", WhoAreYou),
     ("who am i talking/speaking to/with", WhoAreYou),
     ("whom am i talking/speaking to/with", WhoAreYou),
     ("who is this/that/there", WhoAreYou),
@@ -140,6 +184,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("what can i ask ?you *", Abilities),
     ("what can i say *", Abilities),
     ("what can you ?help me ?with", Abilities),
+    ("what do you do for a living", Ask),
     ("what do you do *", Abilities),
     ("what do you know how to do", Abilities),
     ("what are you able to do *", Abilities),
@@ -172,11 +217,12 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("how have you been *", HowAreYou),
     ("how do you do", HowAreYou),
     ("how do you feel *", HowAreYou),
-    ("how are/is things/everything/life/it *", HowAreYou),
+    ("how are/is things/everything/life/it/tricks *", HowAreYou),
     ("how is your days/morning/evening/night *", HowAreYou),
     ("how was your days/morning/evening/night *", HowAreYou),
     ("how goes it", HowAreYou),
     ("are you okay/well/fine/happy/tired/sad/bored *", HowAreYou),
+    ("slept well", HowAreYou),
     ("what is up", HowAreYou),
     ("what is new", HowAreYou),
     ("you okay", HowAreYou),
@@ -209,56 +255,24 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("amuse me/us", Joke),
     ("entertain me/us", Joke),
     ("do you know anything funny", Joke),
-    ("why", Why),
-    ("how come", Why),
-    ("why not", Why),
-    (
-        "why did/do/would/have you say/said/tell/told/ask/asked/do/done/think/mention/answer/claim/believe *",
-        Why,
-    ),
-    ("why are you saying/telling/asking *", Why),
-    ("why that", Why),
-    ("why is that", Why),
-    ("why this answer", Why),
-    ("how come you *", Why),
-    (
-        "what makes/made you say/think/believe/do/tell/answer *",
-        Why,
-    ),
     ("what is the/your reason *", Why),
     ("what was the/your reason *", Why),
-    ("what do you base that on", Why),
-    ("what is that based on", Why),
-    ("on what grounds *", Why),
     ("for what reason *", Why),
-    (
-        "how do/did/would/can/could you know/tell ?that/this/it/so",
-        Why,
-    ),
-    ("how do you know about that/this/it", Why),
-    (
-        "where did/do you get/hear/learn/read/have that/this/it *",
-        Why,
-    ),
     ("where does/did that/this/it come from", Why),
     ("where is that from", Why),
-    ("who told you ?that/this/it/so *", Why),
-    ("who said that/so/it", Why),
-    ("who says that/so", Why),
     ("says who", Why),
+    ("how so", Why),
     ("according to whom/who", Why),
-    ("what is your source", Why),
     ("what do/did you mean *", Why),
     ("explain yourself", Why),
     ("explain that/this/it ?to ?me", Why),
     ("explain your answer", Why),
-    ("explain why you *", Why),
-    ("tell me why you *", Why),
     ("are you sure *", Why),
     ("look", Look),
     ("look around/about/here ?you", Look),
-    ("look around ?the room/place", Look),
+    ("look around *", Look),
     ("have/take a ?quick/good look ?around/about ?you", Look),
+    ("where are you from", Ask),
     ("where are you *", Look),
     ("where are we *", Look),
     ("where am i", Look),
@@ -343,6 +357,10 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
         Go,
     ),
     (
+        "go/walk/head/run/move one/two/a room/rooms/step/steps <x>",
+        GoThatWay,
+    ),
+    (
         "go/walk/head/run/move/travel/step/march ?on ?over/back/up/down to/into/towards/through/inside ?the <x>",
         Go,
     ),
@@ -352,6 +370,12 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ),
     ("come ?over/back to/into/through ?the <x>", Go),
     ("come ?back/over <x>", GoThatWay),
+    ("make your way to ?the <x>", Go),
+    ("get ?yourself ?over to ?the <x>", Go),
+    ("off to ?the <x> with you", Go),
+    ("off to ?the <x>", Go),
+    ("i need/want you in/at ?the <x>", Go),
+    ("let us visit ?the <x>", Go),
     ("proceed/return/hurry to ?the <x>", Go),
     ("leave through/by ?the <x>", Go),
     ("use the <x> exit/door", Go),
@@ -363,6 +387,8 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("many/much/big thanks *", Thanks),
     ("thank you *", Thanks),
     ("i thank you *", Thanks),
+    ("ta *", Thanks),
+    ("i owe you one", Thanks),
     ("thanks a lot/bunch/million", Thanks),
     ("cheers *", Thanks),
     ("much obliged *", Thanks),
@@ -394,6 +420,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("cya *", Bye),
     ("catch you later", Bye),
     ("talk/speak to you later/soon/tomorrow", Bye),
+    ("?i have to run/dash/go *", Bye),
     ("i have to go *", Bye),
     ("i must go *", Bye),
     ("i must be off/going *", Bye),
@@ -407,12 +434,13 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("time for me to go *", Bye),
     ("time to go ?home", Bye),
     (
-        "have a good/nice/great/lovely days/evening/night/one *",
+        "have a good/nice/great/lovely/pleasant days/evening/night/one *",
         Bye,
     ),
     ("sleep well", Bye),
     ("sorry *", Sorry),
     ("i am ?so ?very sorry *", Sorry),
+    ("my bad/fault *", Sorry),
     ("my apologies *", Sorry),
     ("apologies *", Sorry),
     ("i apologise/apologize *", Sorry),
@@ -431,6 +459,10 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
         Praise,
     ),
     ("how nice/lovely/clever/sweet *", Praise),
+    (
+        "what a clever/good/great/lovely/nice/fine/wonderful <x>",
+        Praise,
+    ),
     ("excellent *", Praise),
     ("impressive *", Praise),
     ("bravo *", Praise),
@@ -447,12 +479,16 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
         "that is/was ?not ?very stupid/bad/nonsense/helpful *",
         Blame,
     ),
+    ("?that/this/it makes no sense *", Blame),
     ("nonsense", Blame),
     ("go away", Blame),
     ("leave me alone", Blame),
     ("okay *", Acknowledgement),
     ("yes", Acknowledgement),
     ("yeah", Acknowledgement),
+    ("sure", Acknowledgement),
+    ("yep", Acknowledgement),
+    ("of course", Acknowledgement),
     ("no", Acknowledgement),
     ("nope", Acknowledgement),
     ("i see", Acknowledgement),
@@ -483,6 +519,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("good morning/days/afternoon/evening *", Greeting),
     ("morning *", Greeting),
     ("evening *", Greeting),
+    ("good/nice/glad to have you *", Greeting),
     ("pleased/nice/good/glad to meet/see you *", Greeting),
     ("it is ?so good/nice/great to see/meet you *", Greeting),
     ("long time no see", Greeting),
@@ -493,6 +530,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("are you listening", Greeting),
     ("can you hear me", Greeting),
     ("you there", Greeting),
+    ("i forgot/forget what/who/where/when/which/how <x>", Ask),
     ("tell me about <x>", Ask),
     ("tell me what/who/where/when/which/how <x>", Ask),
     ("tell me <x>", Ask),
@@ -502,6 +540,31 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
 pub(crate) const ASKS: &[&str] = &[
     "what", "who", "whom", "whose", "where", "when", "which", "why", "how", "does", "do", "is",
     "are", "was", "were", "did", "can", "could", "has", "have", "should", "would", "will",
+];
+
+/// Words of a sentence that is a request, even if it looks like a fact.
+pub(crate) const NO_STATEMENT: &[&str] = &["remind", "reminded", "reminder", "forget"];
+
+/// Words that may be anywhere in a request, and mean nothing.
+pub(crate) const POLITE: &[&str] = &["please", "just", "kindly", "also", "maybe"];
+
+/// Words between "you" and the verb of a request.
+pub(crate) const BETWEEN: &[&str] = &[
+    "to", "would", "could", "should", "will", "can", "might", "must",
+];
+
+/// Words before "you" that make it a request.
+pub(crate) const LETS: &[&str] = &[
+    "would", "could", "should", "will", "can", "must", "if", "like", "that", "sure",
+];
+
+/// Words that join a request to the sentence before.
+pub(crate) const JOINS: &[&str] = &["so", "and", "then", "but", "or"];
+
+/// Words directly before a verb that is not a request: of somebody else, of the past, or its opposite.
+pub(crate) const NO_REQUEST: &[&str] = &[
+    "not", "never", "always", "did", "does", "do", "has", "had", "have", "was", "were", "he",
+    "she", "it", "they", "that", "this", "these", "those", "which", "who", "i", "we",
 ];
 
 /// The directions that are used without looking at the exits first.
@@ -519,6 +582,9 @@ pub(crate) const DIRECTIONS: &[&str] = &[
     "in",
     "out",
 ];
+
+/// Words that say yes.
+pub(crate) const YES: &[&str] = &["yes", "yeah", "yep", "sure", "okay", "please"];
 
 /// Words that may follow "go" but are not places.
 pub(crate) const NO_PLACES: &[&str] = &[

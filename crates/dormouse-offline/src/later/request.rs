@@ -3,20 +3,23 @@
 use dormouse_contracts::{AwaitedKind, Timestamp};
 use dormouse_text::shortened;
 
-use super::{Later, LaterEvent, Person, Unclear};
+use super::{Later, LaterEvent, Person};
 use crate::{
     english::later::{
-        ABOUT, ACTIONS, ANYBODY, ARTICLES, CONNECTS, DOES, Does, EVERYBODY, HAPPENS_TO, LEADS,
-        MARKERS, MEETINGS, NO_NAMES, SEES, WANTS,
+        ABOUT, ACTIONS, ANYBODY, ARTICLES, CALLS, CONNECTS, DOES, Does, EVERYBODY, HAPPENS_TO,
+        LEADS, MARKERS, MEETINGS, NO_NAMES, PASSIVES, QUESTIONS, SEES, WANTS, WANTS_TO_BE,
     },
+    moment::{deadline, is_joined, is_vague, repeats, time_at, time_first},
     pattern::text_of,
     phrasing::{tame, to_you},
-    promise::time_at,
-    words::{Word, begins},
+    promise::Unclear,
+    words::{Word, begins, longest},
 };
 
 /// The longest description, in characters.
 pub(super) const LONGEST: usize = 150;
+/// How many words say how often, at most: "every second day at".
+const OFTEN: usize = 4;
 /// The most things that one request waits for.
 const MOST_EVENTS: usize = 3;
 
@@ -34,7 +37,7 @@ struct Condition {
     when: Vec<LaterEvent>,
     due_at: Option<Timestamp>,
     until: Option<Timestamp>,
-    is_of_many: bool,
+    unclear: Option<Unclear>,
     end: usize,
 }
 
@@ -49,12 +52,12 @@ struct Wanted {
 /// A request with its condition.
 pub(super) struct Draft {
     later: Later,
-    is_of_many: bool,
+    unclear: Option<Unclear>,
 }
 
 impl<'a> Request<'a> {
     pub(super) fn condition_first(&self) -> Option<Draft> {
-        let condition = self.condition(0)?;
+        let condition = self.first_condition(0)?;
         let wanted = self.action(condition.end)?;
         let what = self.words.get(wanted.end..)?;
         Some(self.draft(&condition, 0, &wanted, what))
@@ -64,13 +67,17 @@ impl<'a> Request<'a> {
         let wanted = self.action(0)?;
         let len = self.words.len();
         // First look right after the person. Then the rest says what it is about.
-        if let Some(condition) = self.condition(wanted.end) {
+        if let Some(condition) = self.first_condition(wanted.end) {
             let what = self.words.get(condition.end..)?;
             return Some(self.draft(&condition, wanted.end, &wanted, what));
         }
-        // Then look at the end. But a fact to pass on may itself end with a moment.
+        // Then look at the end. But a fact to pass on, or a question, may itself end with a moment.
+        let behind = self.words.get(wanted.end..)?;
+        let is_question = behind
+            .first()
+            .is_some_and(|word| QUESTIONS.contains(&word.text.as_str()));
         let tells_a_fact =
-            begins(self.words.get(wanted.end..)?, "that") > 0 && wanted.does != Does::Remind;
+            (is_question || begins(behind, "that") > 0) && wanted.does != Does::Remind;
         (wanted.end + 1..len).find_map(|at| {
             let condition = self.condition(at)?;
             let is_only_a_moment = condition.when.is_empty();
@@ -100,8 +107,43 @@ impl<'a> Request<'a> {
                 until: condition.until,
                 said: shortened(&to_you(&tame(said)), LONGEST).into_owned(),
             },
-            is_of_many: condition.is_of_many,
+            unclear: condition.unclear.or_else(|| self.doubt(condition)),
         }
+    }
+
+    /// What makes a request unclear whose condition is only a moment.
+    fn doubt(&self, condition: &Condition) -> Option<Unclear> {
+        if !condition.when.is_empty() {
+            return None;
+        }
+        if repeats(self.words) {
+            return Some(Unclear::Repeats);
+        }
+        let behind = self.rest(condition.end);
+        let also = begins(behind, "and");
+        let has_second = is_joined(behind, self.now)
+            || (also > 0 && self.one_condition(condition.end + also).is_some());
+        has_second.then_some(Unclear::Moments)
+    }
+
+    /// A condition where a request names it first. There, a day needs no hour.
+    fn first_condition(&self, at: usize) -> Option<Condition> {
+        let rest = self.rest(at);
+        if repeats(rest.get(..rest.len().min(OFTEN)).unwrap_or_default()) {
+            return Some(Condition {
+                unclear: Some(Unclear::Repeats),
+                end: at + 1,
+                ..Condition::default()
+            });
+        }
+        self.condition(at).or_else(|| {
+            let (count, due_at) = time_first(rest, self.now)?;
+            Some(Condition {
+                due_at: Some(due_at),
+                end: at + count,
+                ..Condition::default()
+            })
+        })
     }
 
     /// What to wait for, from this word on.
@@ -114,7 +156,7 @@ impl<'a> Request<'a> {
             let Some(next) = next else { break };
             all.when.extend(next.when);
             all.due_at = all.due_at.or(next.due_at);
-            all.is_of_many |= next.is_of_many;
+            all.unclear = all.unclear.or(next.unclear);
             all.end = next.end;
         }
         if let Some((until, end)) = self.limit(all.end).filter(|_| !all.when.is_empty()) {
@@ -127,6 +169,13 @@ impl<'a> Request<'a> {
         if let Some((count, due_at)) = time_at(self.rest(at), self.now) {
             return Some(Condition {
                 due_at: Some(due_at),
+                end: at + count,
+                ..Condition::default()
+            });
+        }
+        if let Some(count) = deadline(self.rest(at), self.now) {
+            return Some(Condition {
+                unclear: Some(Unclear::Deadline),
                 end: at + count,
                 ..Condition::default()
             });
@@ -185,7 +234,7 @@ impl<'a> Request<'a> {
                 (has > 0).then_some((AwaitedKind::Present, at + count + has))
             })?;
             return Some(Condition {
-                is_of_many: true,
+                unclear: Some(Unclear::Person),
                 end,
                 ..Condition::default()
             });
@@ -218,6 +267,19 @@ impl<'a> Request<'a> {
         let content = content.filter(|word| !CONNECTS.contains(word));
         let content: Vec<_> = content.map(stem).collect();
         let fits = is_now && (1..=4).contains(&content.len());
+        // A number would be found in any text that holds it: "I have six eggs".
+        if fits && content.iter().all(|word| is_vague(word)) {
+            return Some(Condition {
+                unclear: Some(Unclear::Event),
+                end: ends,
+                ..Condition::default()
+            });
+        }
+        // "Tell me when the fair is" asks a question.
+        let is_question = clause
+            .last()
+            .is_some_and(|word| ["is", "are"].contains(&&*word.text));
+        let fits = fits && !is_question;
         fits.then(|| Condition {
             when: vec![LaterEvent {
                 kind: AwaitedKind::Happens,
@@ -291,9 +353,17 @@ impl<'a> Request<'a> {
         while let Some(skipped) = longest(self.rest(at), LEADS) {
             at += skipped;
         }
-        if let Some(count) = longest(self.rest(at), WANTS) {
+        let wants_to_be = longest(self.rest(at), WANTS_TO_BE);
+        let passive = wants_to_be.and_then(|count| {
+            let verb = self.rest(at + count).first()?;
+            let (_, does) = PASSIVES.iter().find(|(known, _)| *known == verb.text)?;
+            Some((*does, count + 1))
+        });
+        let told = longest(self.rest(at), WANTS).map(|count| (Does::Tell, count));
+        let called = longest(self.rest(at), CALLS).map(|count| (Does::Call, count));
+        if let Some((does, count)) = told.or(passive).or(called) {
             return Some(Wanted {
-                does: Does::Tell,
+                does,
                 who: Person::Me,
                 end: at + count,
             });
@@ -339,7 +409,10 @@ impl<'a> Request<'a> {
     fn name(&self, at: usize) -> Option<(Person, usize)> {
         let first = self.words.get(at)?;
         let is_word = first.text.chars().next().is_some_and(char::is_alphabetic);
-        if !is_word || NO_NAMES.contains(&first.text.as_str()) || EVERYBODY.contains(&&*first.text)
+        if !is_word
+            || is_vague(&first.text)
+            || NO_NAMES.contains(&first.text.as_str())
+            || EVERYBODY.contains(&&*first.text)
         {
             return None;
         }
@@ -369,12 +442,9 @@ impl<'a> Request<'a> {
 impl Draft {
     /// Resolves each pronoun to the only person whom the sentence names.
     pub(super) fn resolved(self) -> Result<Later, Unclear> {
-        let Self {
-            mut later,
-            is_of_many,
-        } = self;
-        if is_of_many {
-            return Err(Unclear::Person);
+        let Self { mut later, unclear } = self;
+        if let Some(unclear) = unclear {
+            return Err(unclear);
         }
         let mentioned = later
             .when
@@ -411,12 +481,6 @@ fn met(kind: AwaitedKind, who: Person, end: usize) -> Condition {
         end,
         ..Condition::default()
     }
-}
-
-/// The number of words of the longest phrase that these words begin with.
-fn longest(words: &[Word], phrases: &[&str]) -> Option<usize> {
-    let counts = phrases.iter().map(|phrase| begins(words, phrase));
-    counts.max().filter(|count| *count > 0)
 }
 
 /// The words without connecting words at both ends.

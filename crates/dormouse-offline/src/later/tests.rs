@@ -53,7 +53,7 @@ fn person(who: &Person) -> String {
 }
 
 /// What a message is understood as, as the corpus writes it: what it waits for, and for whom.
-fn understood(message: &str) -> Option<(String, String)> {
+pub(crate) fn understood(message: &str) -> Option<(String, String)> {
     let text = match recognise(message, &["Dormouse"]) {
         Intent::Later(text) => text,
         Intent::Remind(text) => {

@@ -15,7 +15,9 @@ mod in_text;
 mod paraphrases;
 mod persona;
 mod skills;
+mod somebody;
 mod tasks;
+mod wordings;
 
 const TOOLS: [&str; 13] = [
     "say",

@@ -189,7 +189,7 @@ const SKILLS: &[Skill] = &[
     ),
     (
         "why",
-        |it| matches!(it, Intent::Why),
+        |it| matches!(it, Intent::Why(_)),
         &[
             "Why did you say that?",
             "How do you know that?",

@@ -64,13 +64,8 @@ fn a_promise_that_cannot_be_noted_is_not_made_and_what_is_missing_is_asked_for()
     talk.results = json!({"add_pending_action": {"success": false, "error": "too many"}});
     talk.call();
     assert!(words_of(talk.call()).starts_with("I cannot promise that"));
-    for (words, asked) in [
-        ("remind me to bake", "in ten minutes"),
-        ("remind me at six", "\"remind me"),
-    ] {
-        let said = words_of(Talk::new("say", words).call());
-        assert!(said.contains(asked), "{said}");
-    }
+    let said = words_of(Talk::new("say", "remind me to bake").call());
+    assert!(said.contains("in ten minutes"), "{said}");
     let mut talk = Talk::new("say", "remind me at six to bake");
     talk.offer(&["say", "noop"]);
     assert!(words_of(talk.call()).contains("no way"));
