@@ -1,9 +1,10 @@
 //! `dormouse journal`: what the assistant wrote down.
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::{AssistantId, Clock};
+use dormouse_contracts::{AssistantId, Clock, Hit};
 use dormouse_engine::{
     Event, JournalBook, JournalChanged, ReflectionRequested, State, left_entry, named_source,
+    similar_entries,
 };
 use dormouse_host::{DataFolder, SystemClock};
 use dormouse_journal::{
@@ -11,16 +12,18 @@ use dormouse_journal::{
     ImportanceMethod, Journal, JournalChange, JournalChangeError, JournalEntry, JournalQuery,
     JournalSearch, NewEntry, SourceType, SourceTypeError,
 };
+use dormouse_providers::EmbedderChoice;
 use serde_json::{Value, json};
 
 use crate::{
     command::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, MemoryFile, Places, Printing, Whose,
-        author, block_on, query, say, view_state, whole,
+        author, block_on, query, remark, say, view_state, whole,
     },
-    exit::Exit,
+    exit::{Exit, Report},
     grammar::counted,
     provider::ProviderFlags,
+    recall::{RecallError, embedder},
 };
 
 /// What an assistant wrote down.
@@ -255,7 +258,7 @@ pub(crate) fn run(places: &Places, command: JournalCommand) -> Result<Exit, Comm
 
 fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
-    let (_, state) = view_state(places, data, asked.of.assistant, printing)?;
+    let (key, state) = view_state(places, data, asked.of.assistant, printing)?;
     let mut query = asked.within.of(JournalQuery::ranked(asked.query))?;
     query.limit = usize::from(asked.limit);
     let weights = state.configuration.settings.journal.episodic;
@@ -265,6 +268,16 @@ fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Ex
         && let Ok(score) = weights.score()
     {
         query.mode = JournalSearch::Episodic(score);
+    } else {
+        let hits = block_on(similar(places, &key, &query))?;
+        // As for the assistant itself, words are enough.
+        let hits = hits.unwrap_or_else(|error| {
+            let why = Report(&error);
+            remark(&format!("the entries are compared by words alone: {why}"));
+            Vec::new()
+        });
+        let dense = state.journal.hits_on_entries(&hits);
+        query.mode = JournalSearch::Ranked { dense };
     }
     let found = state.journal.search(&query, SystemClock.now());
     for found in &found {
@@ -280,6 +293,22 @@ fn search(places: &Places, data: &DataFolder, asked: SearchEntries) -> Result<Ex
         say("no entry is found")?;
     }
     Ok(Exit::Success)
+}
+
+/// The memory records of entries that the configured encoder finds similar; none without an encoder.
+async fn similar(
+    places: &Places,
+    key: &AssistantId,
+    query: &JournalQuery,
+) -> Result<Vec<Hit>, CommandError> {
+    let file = MemoryFile::locate(places)?;
+    let embedder = embedder(file.config()).map_err(RecallError::from)?;
+    if matches!(embedder, EmbedderChoice::None { .. }) {
+        return Ok(Vec::new());
+    }
+    let memory = file.view_as_configured(key).await?;
+    let (limit, now) = (query.limit, SystemClock.now());
+    Ok(similar_entries(&memory, &query.query, limit, None, now).await?)
 }
 
 fn add(places: &Places, data: &DataFolder, asked: WriteEntry) -> Result<Exit, CommandError> {

@@ -42,7 +42,7 @@ mod update_project;
 mod update_relationship;
 mod wake_up;
 
-use dormouse_contracts::{Arguments, AssistantId, Origin, Timestamp, Trust};
+use dormouse_contracts::{Arguments, AssistantId, Hit, Origin, Timestamp, Trust};
 use dormouse_text::beginning;
 use serde_json::Value;
 
@@ -137,7 +137,7 @@ pub(crate) fn search_journal(
     quote_trust: Trust,
     (own, state, turn): (&AssistantId, &State, &Turn),
     now: Timestamp,
-    similar: &[(Origin, f32)],
+    similar: &[Hit],
 ) -> BuiltinOutcome {
     let call = Call {
         arguments,

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{
-    AssistantId, Attribution, Audience, Author, Origin, ReadEvents, Timestamp, each_event,
+    AssistantId, Attribution, Audience, Author, Hit, Origin, ReadEvents, Timestamp, Trust,
+    each_event,
 };
 use dormouse_journal::{
     EntryError, EntryId, EntryProvenance, JournalChange, JournalChangeError, JournalEntry,
     JournalSettings, NewEntry,
 };
+use dormouse_memory::{Collection, Memory, MemoryError, RecallRequest};
 
 use crate::{
     event::{Event, JournalChanged},
@@ -16,6 +18,9 @@ use crate::{
     secrets,
     state::JournalBook,
 };
+
+/// How many more similar entries are asked for than are wanted, because some are not within the bounds of a search.
+const SPARE: usize = 3;
 
 impl JournalBook {
     /// The event of these changes.
@@ -122,6 +127,31 @@ pub fn named_source(name: Option<&str>) -> Attribution {
     name.map_or(Attribution::Unknown, |name| {
         Attribution::Named(name.to_owned())
     })
+}
+
+/// The memory records of entries that the encoder of a memory finds similar to a text, best first, for a search that is to find
+/// `limit` entries ([`JournalBook::hits_on_entries`]). Without an encoder, or if it fails, there are none.
+///
+/// # Errors
+///
+/// [`MemoryError`] if the memory cannot be read.
+pub async fn similar_entries(
+    memory: &Memory,
+    text: &str,
+    limit: usize,
+    listeners: Option<Audience>,
+    now: Timestamp,
+) -> Result<Vec<Hit>, MemoryError> {
+    let mut request = RecallRequest::new(text)
+        .limit(limit.saturating_mul(SPARE))
+        .in_collection(Collection::Journal)
+        .min_trust(Trust::NONE)
+        .min_quote_trust(Trust::NONE)
+        .asked_at(now);
+    if let Some(listeners) = listeners {
+        request = request.for_listeners(listeners);
+    }
+    memory.similar_records(&request).await
 }
 
 /// The entry with this number as it was when it left the journal last, by its log; `None` if it never left, or was forgotten.

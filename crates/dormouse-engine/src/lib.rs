@@ -107,7 +107,7 @@ pub use handle::{
     Accepted, ApprovalError, ClearError, Handle, PerceiveError, ResetError, Rest, RetryError,
     StopError,
 };
-pub use journal::{left_entry, named_source};
+pub use journal::{left_entry, named_source, similar_entries};
 pub use ports::Ports;
 pub use preview::{PreviewError, preview_prompt, prompt_findings};
 pub use projects::{PROJECT_CONTEXT_LIMIT, PROJECT_SUMMARY_LIMIT, ProjectError};

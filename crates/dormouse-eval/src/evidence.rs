@@ -109,9 +109,7 @@ impl<'a> Known<'a> {
         let stored = in_use.clone().filter_map(|record| turns_of.get(&record.id));
         let stored = stored.flatten().copied().collect();
         let made_by_model = |record: &&Record| {
-            use Derivation::{Consolidated, Extracted};
-            record.kind == RecordKind::Insight
-                || matches!(record.provenance.derivation, Extracted | Consolidated)
+            record.kind == RecordKind::Insight || record.provenance.derivation.is_by_model()
         };
         let derived: Vec<_> = in_use.clone().filter(made_by_model).cloned().collect();
         let in_use = in_use.count();

@@ -2,8 +2,8 @@
 
 mod hearing;
 mod packing;
+mod repeating;
 mod request;
-mod restated;
 
 use std::{collections::BTreeSet, sync::PoisonError};
 
@@ -122,10 +122,9 @@ impl Inner {
         hearing: &Hearing,
     ) -> Result<Vec<Recollection>, StoreError> {
         let depth = request.depth();
-        let spare = depth.saturating_add(restated::SPARE);
+        let spare = repeating::with_spare(depth);
         let matches = self.search(request, asked_at, similar, hearing, spare);
-        let mut matches = restated::left_out(self.read_back(&matches)?);
-        matches.truncate(depth);
+        let matches = repeating::folded(self.read_back(&matches)?, depth);
         match request.tokens {
             None => Ok(matches),
             Some(budget) => self.packed(request, asked_at, hearing, matches, budget),

@@ -133,6 +133,14 @@ pub enum Derivation {
     Imported,
 }
 
+impl Derivation {
+    /// Whether a model made the record from other records.
+    #[must_use]
+    pub const fn is_by_model(self) -> bool {
+        matches!(self, Self::Extracted | Self::Consolidated)
+    }
+}
+
 /// Where a record comes from: one step of the chain back to the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {

@@ -66,14 +66,19 @@ impl MemoryFile {
         }
     }
 
-    /// Opens an existing memory for reading, with the configured encoder and index. Does not report whether another
-    /// program uses it.
-    pub(crate) async fn view_as_configured(&self) -> Result<MemoryView, CommandError> {
-        if let Some(view) = self.view_of_resident(&self.key()).await? {
+    /// Opens an existing memory of an assistant of the folder for reading, with the configured encoder and index. Does not report
+    /// whether another program uses it.
+    pub(crate) async fn view_as_configured(
+        &self,
+        key: &AssistantId,
+    ) -> Result<MemoryView, CommandError> {
+        if let Some(view) = self.view_of_resident(key).await? {
             return Ok(view);
         }
-        let builder = recall::memory_builder(&self.config)?;
-        Ok(builder.open_view(self.path()).await?.into())
+        let mut config = self.config.clone();
+        config.assistant.set_key(key.clone());
+        let builder = recall::memory_builder(&config)?;
+        Ok(builder.open_view(self.data.memory(key)).await?.into())
     }
 
     /// Opens the memory of an assistant of the folder for reading, with words only and with all that its log gives. A

@@ -39,7 +39,7 @@ pub(super) fn finding(data: &DataFolder, config: &Config) -> Option<Finding> {
 async fn report(
     file: &MemoryFile,
 ) -> Result<Result<Option<IndexReport>, CheckIndexError>, CommandError> {
-    let memory = file.view_as_configured().await?;
+    let memory = file.view_as_configured(&file.key()).await?;
     Ok(memory.check_index().await)
 }
 

@@ -158,3 +158,29 @@ fn recall_changes_to_another_encoder_and_back() {
     assert!(back.starts_with("recall uses small"), "{back}");
     assert_eq!(mode(&home, &small), "words_and_vectors");
 }
+
+#[test]
+fn entries_of_the_journal_are_also_compared_by_the_configured_encoder() {
+    let home = Home::new();
+    for text in [
+        "the red gate was shut after the storm",
+        "pear trees grow by the well",
+    ] {
+        done(&home, &["journal", "add", text]);
+    }
+    let run = |embedder: &str, args: &[&str]| {
+        let mut command = home.command(args);
+        command.env("DORMOUSE_MEMORY__EMBEDDER", embedder);
+        let run = finish(command.spawn().unwrap(), b"");
+        assert_eq!(run.code, Some(0), "{args:?}: {} {}", run.out, run.err);
+        run
+    };
+    let search = ["journal", "search", "the gate and the storm", "--json"];
+    let why = |embedder: &str| run(embedder, &search).items()[0]["why"].to_string();
+    assert!(!why("none").contains("dense"));
+    let small = format!("ollama:small@{}", embedding_server());
+    run(&small, &["memory", "rebuild"]);
+    assert!(why(&small).contains("dense"), "{}", why(&small));
+    // Words are enough.
+    assert!(!why("ollama:small@http://127.0.0.1:9").contains("dense"));
+}

@@ -1,6 +1,8 @@
 //! The queries of calls to the memory, and the answers.
 
-use dormouse_contracts::{Audience, Awaited, EntityId, Origin, Seq, Sources, Timestamp, Trust};
+use dormouse_contracts::{
+    Audience, Awaited, EntityId, Hit, Origin, Seq, Sources, Timestamp, Trust,
+};
 use dormouse_entities::{
     ActionText, AttributeUpdate, ChangeReason, Completion, EntityChange, Favorability,
     NewObservation, StaleAfter, Topic,
@@ -184,8 +186,8 @@ impl Draft {
 pub(crate) enum MemoryAnswer {
     /// This was found, and this is the lowest trust of it.
     Found { result: Value, trust: Option<Trust> },
-    /// The records that the encoder finds similar, best first; `None` without an encoder.
-    Similar(Vec<(Origin, f32)>),
+    /// The records that the encoder finds similar, best first; none without an encoder.
+    Similar(Vec<Hit>),
     /// This line may be kept.
     Stored {
         remembered: Box<Remembered>,

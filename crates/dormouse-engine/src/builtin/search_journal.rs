@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use dormouse_contracts::{CachePolicy, CacheScope, Origin, ToolCategory};
+use dormouse_contracts::{CachePolicy, CacheScope, Hit, ToolCategory};
 use dormouse_journal::{EntryLabel, JournalQuery, JournalSearch};
 use serde_json::{Value, json};
 
@@ -13,9 +13,6 @@ use super::{
     table::{Builtin, LINE_LIMIT, object, text},
 };
 use crate::privacy::{known_journal, listeners};
-
-/// By what factor more similar entries are requested than shown, because some are outside the bounds.
-const SPARE: usize = 3;
 
 /// The answer to the same question is used again for 300 seconds, in later ticks only if the same people listen.
 pub(super) const CACHE: CachePolicy = CachePolicy {
@@ -57,16 +54,13 @@ fn decide(call: &Call<'_>) -> Result<BuiltinOutcome, String> {
     }
     Ok(BuiltinOutcome::AskMemory(MemoryQuery::SimilarEntries {
         query: query.query,
-        limit: query.limit.saturating_mul(SPARE),
+        limit: query.limit,
         listeners: listeners(call.state, call.turn),
     }))
 }
 
 /// Decides a search, once the encoder has said which memory records are similar.
-pub(super) fn with_similar(
-    call: &Call<'_>,
-    hits: &[(Origin, f32)],
-) -> Result<BuiltinOutcome, String> {
+pub(super) fn with_similar(call: &Call<'_>, hits: &[Hit]) -> Result<BuiltinOutcome, String> {
     let mut query = query(call)?;
     query.mode = JournalSearch::Ranked {
         dense: call.state.journal.hits_on_entries(hits),

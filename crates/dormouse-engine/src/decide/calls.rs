@@ -1,7 +1,7 @@
 //! The next call of a reply: checked, and turned into an event, a look, or an intention.
 
 use dormouse_contracts::{
-    Arguments, AssistantId, EffectKey, Origin, Query, Seq, Timestamp, ToolCall, ToolCategory,
+    Arguments, AssistantId, EffectKey, Hit, Query, Seq, Timestamp, ToolCall, ToolCategory,
     ToolReach, ToolSpec, Trust, invariant,
 };
 use dormouse_text::beginning;
@@ -147,11 +147,7 @@ fn came_to(view: View<'_>, call: &CallState, outcome: BuiltinOutcome) -> Action 
 }
 
 /// What a search of the journal comes to, once the encoder has said which entries are similar.
-pub(super) fn found_similar(
-    view: View<'_>,
-    call: &CallState,
-    hits: &[(Origin, f32)],
-) -> Vec<Event> {
+pub(super) fn found_similar(view: View<'_>, call: &CallState, hits: &[Hit]) -> Vec<Event> {
     let Some((turn, arguments)) = view.state.turns.current().zip(call.call.object()) else {
         return Vec::new();
     };

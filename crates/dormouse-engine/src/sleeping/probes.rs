@@ -66,13 +66,16 @@ impl Probe {
     }
 }
 
+/// Whether a question may be about a record: it was heard, and can be recalled.
+pub(super) fn is_heard(record: &Record) -> bool {
+    record.is_in_use()
+        && record.kind == RecordKind::Event
+        && record.provenance.derivation == Derivation::Heard
+}
+
 /// Draws questions from records of heard messages. The same records give the same questions.
-pub(super) fn draw(records: &[Record]) -> Vec<Probe> {
-    let heard = records.iter().filter(|record| {
-        record.is_in_use()
-            && record.kind == RecordKind::Event
-            && record.provenance.derivation == Derivation::Heard
-    });
+pub(super) fn draw(heard: &[Record]) -> Vec<Probe> {
+    let heard = heard.iter();
     let heard: Vec<_> = heard.map(|record| (record, terms(&record.text))).collect();
     let mut having: HashMap<&str, usize> = HashMap::new();
     for (_, terms) in &heard {

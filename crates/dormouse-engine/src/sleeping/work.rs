@@ -1,6 +1,6 @@
 //! Does one work step of a night, on the memory and the log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use dormouse_contracts::{Append, Author, LoadSnapshot, Origin, ReadEvents, Seq, each_event};
 use dormouse_entities::{ConsolidationPolicy, EntityChange, StaleAfter};
@@ -39,8 +39,10 @@ const REASON: &str = "in its sleep";
 const TAKEN_BACK: &str = "less was recalled afterwards";
 /// From how many of the last events probe questions are drawn.
 const PROBED_EVENTS: u64 = 5_000;
-/// The maximum number of records from which they are drawn.
-const PROBED_RECORDS: usize = 1_000;
+/// How many of them are read at a time.
+const PROBED_PAGE: usize = 500;
+/// From how many bytes of words they are drawn at most.
+const PROBED_BYTES: usize = 8 << 20;
 /// The evidence must be among the first results within this many tokens.
 const PROBE_TOKENS: u32 = 512;
 
@@ -184,7 +186,7 @@ impl NightWorker {
             before.push(ProbeAnswer {
                 evidence: probe.evidence,
                 left_out: u32::try_from(probe.left_out).unwrap_or(u32::MAX),
-                answered: self.is_answered(memory, probe).await?,
+                answered: self.is_answered(memory, probe, &BTreeSet::new()).await?,
             });
         }
         self.probed(memory, step, ProbeStage::Before(before))
@@ -203,13 +205,15 @@ impl NightWorker {
         let Some(ticked) = self.unprobed(memory, step, requests).await? else {
             return Ok(None);
         };
+        // What was said meanwhile competes with the evidence, too, and is not the work of the piece.
+        let since = self.known_since(memory, begun).await?;
         let mut answered = Vec::new();
         for before in &begun.before {
             let left_out = usize::try_from(before.left_out).unwrap_or(usize::MAX);
             let record = memory.memory().record(before.evidence).await;
             let record = record.map_err(ConsolidateError::from)?;
             answered.push(match record.and_then(|it| Probe::about(&it, left_out)) {
-                Some(probe) => self.is_answered(memory, &probe).await?,
+                Some(probe) => self.is_answered(memory, &probe, &since).await?,
                 // The record was forgotten meanwhile, so its answer does not count against the work.
                 None => before.answered,
             });
@@ -276,7 +280,7 @@ impl NightWorker {
         })
     }
 
-    /// The records of messages heard lately.
+    /// What was heard lately, the oldest first.
     async fn recent<L: Append + ReadEvents>(
         &self,
         memory: &LoggedMemory<L>,
@@ -284,17 +288,45 @@ impl NightWorker {
         let position = memory.memory().log_position().await?;
         let from = position.seq.checked_sub(PROBED_EVENTS);
         let mut from = from.map(|seq| Origin::event(Seq(seq)));
-        let mut recent = Vec::new();
+        let mut recent: VecDeque<Record> = VecDeque::new();
+        let mut bytes = 0;
         loop {
-            let page = memory.memory().records(from, PROBED_RECORDS).await?;
+            let page = memory.memory().records(from, PROBED_PAGE).await?;
             let Some(last) = page.last() else {
-                return Ok(recent);
+                return Ok(recent.into());
             };
             from = Some(last.id);
-            recent.extend(page);
-            // The questions are about the newest records: the night works on those.
-            let surplus = recent.len().saturating_sub(PROBED_RECORDS);
-            recent.drain(..surplus);
+            let heard = page.into_iter().filter(probes::is_heard);
+            recent.extend(heard.inspect(|record| bytes += record.text.len()));
+            // If it is too much, the newest are asked about: they are what the night works on.
+            while bytes > PROBED_BYTES
+                && let Some(oldest) = recent.pop_front()
+            {
+                bytes -= oldest.text.len();
+            }
+        }
+    }
+
+    /// What was not known when a piece of work began, and is not made by it: what was said since, if it was interrupted.
+    async fn known_since<L: Append + ReadEvents>(
+        &self,
+        memory: &LoggedMemory<L>,
+        piece: &ProbedPiece,
+    ) -> Result<BTreeSet<Origin>, ConsolidateError> {
+        let is_its_own = |record: &Record| {
+            let is_by_model = record.provenance.derivation.is_by_model();
+            piece.step == SleepStep::ConsolidateMemory && is_by_model
+        };
+        let mut from = Some(Origin::event(piece.began));
+        let mut since = BTreeSet::new();
+        loop {
+            let page = memory.memory().records(from, PROBED_PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(since);
+            };
+            from = Some(last.id);
+            let others = page.iter().filter(|it| !is_its_own(it));
+            since.extend(others.map(|it| it.id));
         }
     }
 
@@ -303,9 +335,11 @@ impl NightWorker {
         &self,
         memory: &LoggedMemory<L>,
         probe: &Probe,
+        without: &BTreeSet<Origin>,
     ) -> Result<bool, ConsolidateError> {
         let request = RecallRequest::new(&*probe.question);
         let request = request.tokens(PROBE_TOKENS).by_words();
+        let request = request.without(without.iter().copied());
         let recall = memory.memory().recall(request).await?;
         let mut items = recall.items.iter();
         Ok(items.any(|item| {

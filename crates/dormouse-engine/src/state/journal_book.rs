@@ -142,9 +142,12 @@ impl JournalBook {
         self.index.0.get_or_init(|| JournalIndex::of(&self.journal))
     }
 
-    /// Those of these memory hits that are journal entries, by the number of the entry.
-    pub(crate) fn hits_on_entries(&self, hits: &[(Origin, f32)]) -> Vec<Hit> {
-        let hits: BTreeMap<Origin, f32> = hits.iter().copied().collect();
+    /// Of these hits among memory records, those on entries, by the number of the entry: what a ranked search takes.
+    #[must_use]
+    pub fn hits_on_entries(&self, hits: &[Hit]) -> Vec<Hit> {
+        let hits = hits.iter();
+        let hits = hits.map(|hit| (Origin::from_number(hit.id), hit.score));
+        let hits: BTreeMap<Origin, f32> = hits.collect();
         let found = self.records.iter().filter_map(|(entry, record)| {
             let score = *hits.get(record)?;
             Some(Hit { id: entry.0, score })

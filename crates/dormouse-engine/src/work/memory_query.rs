@@ -8,9 +8,7 @@ use dormouse_contracts::{
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
-use dormouse_memory::{
-    Collection, Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus,
-};
+use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, RecordStatus};
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
@@ -19,6 +17,7 @@ use crate::{
     Ports,
     builtin::{Basis, Draft, MemoryAnswer, MemoryQuery, NewAction, shown_score},
     event::{RecallFailure, RecalledLine},
+    journal::similar_entries,
     render::{heard_as, name, place},
 };
 
@@ -64,19 +63,10 @@ async fn answer(
             limit,
             listeners,
         } => {
-            let mut request = RecallRequest::new(query)
-                .limit(limit)
-                .in_collection(Collection::Journal)
-                .min_trust(Trust::NONE)
-                .min_quote_trust(Trust::NONE)
-                .asked_at(now);
-            if let Some(listeners) = listeners {
-                request = request.for_listeners(listeners);
-            }
-            let hits = ports.memory.similar_records(&request).await;
-            let hits = hits.map_err(|error| unreadable(&error))?.into_iter();
-            let hits = hits.map(|hit| (Origin::from_number(hit.id), hit.score));
-            Ok(MemoryAnswer::Similar(hits.collect()))
+            let hits = similar_entries(&ports.memory, &query, limit, listeners, now).await;
+            Ok(MemoryAnswer::Similar(
+                hits.map_err(|error| unreadable(&error))?,
+            ))
         }
         MemoryQuery::Recall {
             query,

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::PoisonError};
 use dormouse_contracts::{Timestamp, TokenCounter};
 use dormouse_retrieval::{ItemRole, PackItem, pack};
 
-use super::{Recollection, Role, admits, hearing::Hearing, request::RecallRequest};
+use super::{
+    Recollection, Role, admits, hearing::Hearing, repeating::Originals, request::RecallRequest,
+};
 use crate::{
     memory::Inner,
     projection::speaker,
@@ -77,11 +79,11 @@ impl Inner {
         let chosen = packed.into_iter().filter_map(|packed| {
             let mut one = candidates.remove(&packed.id)?;
             one.tokens = packed.tokens;
-            one.folded = packed
-                .folded
-                .into_iter()
-                .map(RecordId::from_number)
-                .collect();
+            let near = packed.folded.iter();
+            for near in near.filter_map(|id| candidates.remove(id)) {
+                one.folded.push(near.record.id);
+                one.folded.extend(near.folded);
+            }
             Some(one)
         });
         Ok(chosen.collect())
@@ -124,10 +126,13 @@ impl Inner {
         }
         let ids: Vec<_> = wanted.iter().map(|(id, ..)| *id).collect();
         let records = self.store.read(|reading| reading.records(&ids))?;
+        let originals = Originals::among(matches);
         let pairs = wanted.into_iter().zip(records);
-        Ok(pairs
-            .filter_map(|((_, role, next_to, score), record)| Some((record?, role, next_to, score)))
-            .collect())
+        let found = pairs.filter_map(|((_, role, next_to, score), record)| {
+            let record = record.filter(|it| originals.of(it).is_none())?;
+            Some((record, role, next_to, score))
+        });
+        Ok(found.collect())
     }
 }
 

@@ -13,6 +13,7 @@ mod migrating;
 mod opening;
 mod privacy;
 mod recall;
+mod repeating;
 mod transfer;
 
 use std::{path::Path, sync::Arc};

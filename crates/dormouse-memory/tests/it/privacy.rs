@@ -162,7 +162,7 @@ async fn a_standing_order_is_known_to_those_who_heard_it() {
     assert_eq!(memory.standing_orders(at(9)).await.unwrap().len(), 1);
 }
 
-fn block_on<F: Future>(future: F) -> F::Output {
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     runtime.block_on(future)
