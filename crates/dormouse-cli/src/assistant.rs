@@ -6,7 +6,7 @@ use clap::Subcommand;
 use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_engine::{RosterChange, Tag};
 use dormouse_host::{
-    DataFolder, SystemClock, check_format,
+    DataFolder, OpenLog, SystemClock, check_format,
     roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
 };
 use dormouse_sandbox::Sandbox;
@@ -177,8 +177,12 @@ impl Folder {
             }
             Assistant::Show { who, json } => self.show(&who, json.printing()).await,
             Assistant::Create { key, who, tags } => {
-                self.create(newcomer(&key, who), tags.into_iter().collect())
-                    .await?;
+                let tags = tags.into_iter().collect();
+                self.create(Newcomer {
+                    tags,
+                    ..newcomer(&key, who)
+                })
+                .await?;
                 say(&format!("{key} is created"))?;
                 Ok(Exit::Success)
             }
@@ -214,8 +218,7 @@ impl Folder {
         Ok(RedbLog::open_existing(&self.data.log())?)
     }
 
-    async fn create(&self, newcomer: Newcomer, tags: BTreeSet<Tag>) -> Result<(), CommandError> {
-        let key = newcomer.key.clone();
+    async fn create(&self, newcomer: Newcomer) -> Result<(), CommandError> {
         match callers_host() {
             Some(host) => host.create(newcomer, decision("created")).await?,
             None => {
@@ -229,11 +232,6 @@ impl Folder {
                 let decision = decision("created");
                 roster::create(&log, &SystemClock, &self.config, newcomer, decision).await?;
             }
-        }
-        if !tags.is_empty() {
-            let reason = decision("tagged").reason;
-            self.change(&key, RosterChange::Tagged(tags), reason)
-                .await?;
         }
         Ok(())
     }
@@ -277,7 +275,7 @@ impl Folder {
         let event = match callers_host() {
             Some(host) => host.change_roster(key, change, decision).await?,
             None => {
-                let log = self.open_to_write().await?;
+                let log = OpenLog::new(self.open_to_write().await?, None);
                 roster::change(&log, &SystemClock, key, change, decision).await?
             }
         };
@@ -359,6 +357,7 @@ fn newcomer(key: &AssistantId, Who { name, persona }: Who) -> Newcomer {
         key: key.clone(),
         name,
         persona,
+        tags: BTreeSet::new(),
     }
 }
 

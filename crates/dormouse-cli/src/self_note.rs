@@ -100,11 +100,8 @@ pub(crate) fn run(places: &Places, command: NoteCommand) -> Result<Exit, Command
             let mut log = AssistantLog::open(places, &data, of.assistant)?;
             let (key, kind) = (log.key.clone(), SelfNoteKind::from(kind));
             let noted = log.append_decided(Event::SelfNoted, |state| {
-                let settings = &state.configuration.settings;
-                let names = settings.name.as_deref().into_iter();
-                let names: Vec<_> = names.chain([key.as_str()]).collect();
                 let note = (kind, GoalNote::by_operator(&text));
-                state.self_notes.keep(note, &names, &settings.own, author())
+                state.keep_note(&key, note, author())
             })??;
             say(&format!("note {} is kept", noted.id))?;
         }

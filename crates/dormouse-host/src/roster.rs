@@ -1,18 +1,22 @@
 //! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
 //! assistant's log, so nothing here needs the assistant to be awake, or a model.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
     Habitat, LoadSnapshot, ReadEvents, Seq,
 };
 use dormouse_engine::{
-    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped, restore,
+    Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
+    Tag, restore,
 };
 use dormouse_sandbox::{JoinRefusal, check_name};
 
 use crate::{
     config::{Config, character_name},
     continuity::{ContinuityError, WorldContinuity, check_world},
+    host::OpenLog,
 };
 
 /// How often a change is decided again because the assistant wrote to its log meanwhile.
@@ -27,6 +31,8 @@ pub struct Newcomer {
     pub name: Option<String>,
     /// Who it is. If absent, a clone has the persona of the original.
     pub persona: Option<String>,
+    /// Its tags. A clone also has those of the original, unless there are some here.
+    pub tags: BTreeSet<Tag>,
 }
 
 /// Who changes something, and why.
@@ -152,14 +158,19 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     newcomer: Newcomer,
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
-    let Newcomer { key, name, persona } = newcomer;
+    let Newcomer {
+        key,
+        name,
+        persona,
+        tags,
+    } = newcomer;
     let beginning = Beginning {
         name: name.unwrap_or_else(|| character_name(&key)),
         persona,
         settings: None,
         clone_of: None,
     };
-    begin(log, clock, config, key, beginning, decision).await
+    begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
 /// Creates an assistant with the persona, notices and tags of another one, but not with its memories. The original is read from
@@ -167,7 +178,7 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
 ///
 /// # Errors
 ///
-/// [`RosterError`]. If only the tags could not be written, the clone has none.
+/// [`RosterError`]; nothing was written.
 pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
@@ -175,7 +186,12 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     (from, newcomer): (&AssistantId, Newcomer),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
-    let Newcomer { key, name, persona } = newcomer;
+    let Newcomer {
+        key,
+        name,
+        persona,
+        tags,
+    } = newcomer;
     let state = known(log, from).await?;
     let (lived, began) = (&state.configuration, state.roster.beginning.as_deref());
     let has_woken = !lived.persona.is_empty();
@@ -193,12 +209,11 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
         settings,
         clone_of: Some((from.clone(), state.seq)),
     };
-    begin(log, clock, config, key.clone(), beginning, decision.clone()).await?;
-    if !state.roster.tags.is_empty() {
-        let tags = RosterChange::Tagged(state.roster.tags);
-        change(log, clock, &key, tags, decision).await?;
-    }
-    Ok(())
+    let tags = match tags.is_empty() {
+        true => state.roster.tags,
+        false => tags,
+    };
+    begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
 async fn begin<L: Append + ReadEvents + LoadSnapshot>(
@@ -206,7 +221,7 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     clock: &dyn Clock,
     config: &Config,
     key: AssistantId,
-    beginning: Beginning,
+    (beginning, tags): (Beginning, BTreeSet<Tag>),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
     if config.assistant.key() == key {
@@ -217,46 +232,76 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
         return Err(RosterError::Name { name, source });
     }
     let created = RosterChange::Created(Box::new(beginning));
-    let appended = append(log, clock, (&key, Seq::ZERO), created, decision).await;
+    let tagged = (!tags.is_empty()).then_some(RosterChange::Tagged(tags));
+    let changes = std::iter::once(created).chain(tagged);
+    let events: Vec<_> = changes.map(|it| decision.clone().event(it)).collect();
+    let appended = append(log, clock, (&key, Seq::ZERO), &events).await;
     match appended {
         Err(RosterError::Append(error)) if is_conflict(&error) => Err(RosterError::Taken { key }),
         other => other.map(drop),
     }
 }
 
-/// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change. If the assistant is awake,
-/// `log` must write through it ([`Handle::append`](dormouse_engine::Handle::append)).
+/// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change.
 ///
 /// # Errors
 ///
 /// [`RosterError`]; nothing was written.
-pub async fn change<L: Append + ReadEvents + LoadSnapshot>(
-    log: &L,
+pub async fn change(
+    log: &OpenLog,
     clock: &dyn Clock,
     key: &AssistantId,
     change: RosterChange,
     decision: RosterDecision,
 ) -> Result<Option<Seq>, RosterError> {
+    let decide = |state: &State| Ok(decision.events(&state.roster, [change.clone()]));
+    append_decided(log, clock, key, decide).await
+}
+
+/// Appends the events that `decide` makes of the assistant's state, all or none, and returns the last one. They are decided again
+/// if the assistant wrote to its log meanwhile. Without events nothing is written.
+pub(crate) async fn append_decided<E: From<RosterError>>(
+    log: &OpenLog,
+    clock: &dyn Clock,
+    key: &AssistantId,
+    decide: impl Fn(&State) -> Result<Vec<Event>, E>,
+) -> Result<Option<Seq>, E> {
     let mut attempts = 1;
     loop {
-        let state = known(log, key).await?;
-        if !state.roster.has_effect(&change) {
+        let state = Box::new(log.state(key).await?);
+        let events = decide(&state)?;
+        if events.is_empty() {
             return Ok(None);
         }
-        let appended = append(
-            log,
-            clock,
-            (key, state.seq),
-            change.clone(),
-            decision.clone(),
-        )
-        .await;
-        match appended {
+        match append(log, clock, (key, state.seq), &events).await {
             Err(RosterError::Append(error)) if is_conflict(&error) && attempts < ATTEMPTS => {
                 attempts += 1;
             }
-            other => return other.map(Some),
+            other => return Ok(Some(other?)),
         }
+    }
+}
+
+impl RosterDecision {
+    /// The events of those changes that have an effect.
+    #[must_use]
+    pub fn events(
+        &self,
+        roster: &Roster,
+        changes: impl IntoIterator<Item = RosterChange>,
+    ) -> Vec<Event> {
+        let changes = changes.into_iter();
+        let effective = changes.filter(|change| roster.has_effect(change));
+        effective.map(|it| self.clone().event(it)).collect()
+    }
+
+    fn event(self, change: RosterChange) -> Event {
+        let Self { author, reason } = self;
+        Event::RosterChanged(RosterChanged {
+            change,
+            author,
+            reason,
+        })
     }
 }
 
@@ -268,18 +313,14 @@ async fn append<L: Append>(
     log: &L,
     clock: &dyn Clock,
     (key, expected): (&AssistantId, Seq),
-    change: RosterChange,
-    RosterDecision { author, reason }: RosterDecision,
+    events: &[Event],
 ) -> Result<Seq, RosterError> {
-    let event = Event::RosterChanged(RosterChanged {
-        change,
-        author,
-        reason,
-    });
+    let now = clock.now();
+    let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
     let request = AppendRequest {
         assistant: key.clone(),
         expected,
-        events: vec![event.encode(clock.now())?],
+        events: events?,
     };
     Ok(log.append(request).await?)
 }
@@ -297,6 +338,16 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
     key: &AssistantId,
 ) -> Result<LookedUp, RosterError> {
     let state = known(log, key).await?;
+    Ok(look_at(world, config, key, state).await)
+}
+
+/// The same for an assistant in this state.
+pub(crate) async fn look_at(
+    world: Option<&dyn Habitat>,
+    config: &Config,
+    key: &AssistantId,
+    state: State,
+) -> LookedUp {
     let assistant = config.read_for(key, &state).0.assistant;
     let has_woken = !state.configuration.persona.is_empty();
     let mut wrong = Vec::new();
@@ -321,11 +372,11 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
             Err(error) => wrong.push(Wrong::World(error)),
         }
     }
-    Ok(LookedUp {
+    LookedUp {
         name: assistant.name(),
         key: key.clone(),
         state,
         character,
         wrong,
-    })
+    }
 }

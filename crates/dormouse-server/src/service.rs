@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{
-    AppendErrorKind, AppendRequest, AssistantId, Author, Clock, Seq, Timestamp,
+use dormouse_contracts::{AssistantId, Author, Clock, Seq, Timestamp};
+use dormouse_engine::{Event, LoggedMemory, State, catch_up};
+use dormouse_host::{
+    Awake, Host, HostError, OpenLog, Resident, config::Config, roster::RosterDecision,
 };
-use dormouse_engine::{Event, State, restore};
-use dormouse_host::{Host, Resident, roster::RosterDecision};
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
     sync::{Semaphore, watch},
@@ -25,9 +25,6 @@ use crate::{
     problem::{Problem, ProblemCode},
     tokens::TokenStore,
 };
-
-/// How often a change is decided again because the assistant wrote to its log meanwhile.
-const ATTEMPTS: u32 = 16;
 
 /// What all requests share.
 pub(crate) type Shared = Arc<Service>;
@@ -57,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) replies: Replies,
     /// Places for streams of events.
     pub(crate) streams: Arc<Semaphore>,
+    /// How many such places there are.
+    most_streams: usize,
     /// Set when the service ends.
     pub(crate) ending: watch::Receiver<bool>,
     /// What each token, and everybody without one, has left to ask.
@@ -91,6 +90,7 @@ impl Service {
             metrics: Metrics::default(),
             replies: Replies::default(),
             streams: Arc::new(Semaphore::new(streams)),
+            most_streams: streams,
             ending,
             limiters: Mutex::default(),
             kept: Mutex::default(),
@@ -101,6 +101,12 @@ impl Service {
         self.clock.now()
     }
 
+    /// How many streams of events are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        self.most_streams
+            .saturating_sub(self.streams.available_permits())
+    }
+
     /// What this token has left to ask; everybody without a token shares one limit.
     pub(crate) fn limiter(&self, token: &str) -> RateLimiter {
         let mut limiters = lock(&self.limiters);
@@ -108,13 +114,16 @@ impl Service {
         limiters.entry(token.to_owned()).or_insert_with(new).clone()
     }
 
-    /// The state of an assistant at the end of its log. Nobody is woken.
+    /// The state of an assistant as it is now. Nobody is woken.
     pub(crate) async fn state(&self, key: &AssistantId) -> Result<State, Problem> {
-        let state = restore(self.host.log(), key).await?;
-        match state.seq {
-            Seq::ZERO => Err(unknown(key)),
-            _ => Ok(state),
-        }
+        Ok(self.host.state(key).await?)
+    }
+
+    /// Its configuration, with what was changed for it.
+    pub(crate) async fn config(&self, key: &AssistantId) -> Result<(Config, State), Problem> {
+        let state = self.state(key).await?;
+        let config = self.host.config().read_for(key, &state).0;
+        Ok((config, state))
     }
 
     /// The assistant, awake as long as this is kept.
@@ -123,49 +132,46 @@ impl Service {
         Ok(self.host.wake(key).await?)
     }
 
+    /// The assistant, awake as long as this is kept, with a memory that has taken in its whole log.
+    pub(crate) async fn remembering(&self, key: &AssistantId) -> Result<Resident, Problem> {
+        let resident = self.awake(key).await?;
+        let caught_up = catch_up(self.host.log(), key, resident.memory()).await;
+        caught_up.map_err(|error| Problem::internal(&error))?;
+        Ok(resident)
+    }
+
+    /// Its memory with its log, to change it.
+    pub(crate) async fn memory(&self, key: &AssistantId) -> Result<LoggedMemory<OpenLog>, Problem> {
+        let awake = Awake::from(self.awake(key).await?);
+        let memory = awake.logged_memory(self.host.log(), Arc::clone(&self.clock));
+        memory.await.map_err(|error| Problem::internal(&error))
+    }
+
     /// Waking somebody whom the log does not know would create it.
     pub(crate) fn exists(&self, key: &AssistantId) -> Result<Seq, Problem> {
         match self.host.log().end_of(key)? {
-            Seq::ZERO => Err(unknown(key)),
+            Seq::ZERO => {
+                Err(ProblemCode::UnknownAssistant.because(format!("there is no assistant {key}")))
+            }
             last => Ok(last),
         }
     }
 
-    /// Appends the events that `decide` makes of the state, in order with the assistant's own. They are decided again if it wrote
-    /// meanwhile. Returns the last event; without events nothing is written.
+    /// Appends the events that `decide` makes of the state, all or none, in order with the assistant's own. Returns the last
+    /// event; without events nothing is written, and nobody is woken.
     pub(crate) async fn change(
         &self,
         key: &AssistantId,
         decide: impl Fn(&State) -> Result<Vec<Event>, Problem>,
     ) -> Result<Option<Seq>, Problem> {
-        let resident = self.awake(key).await?;
-        let mut attempts = 1;
-        loop {
-            let state = resident.handle().inspect().await;
-            let ended = || ProblemCode::Unavailable.because("the assistant has ended");
-            let state = state.ok_or_else(ended)?;
-            let events = decide(&state)?;
-            if events.is_empty() {
-                return Ok(None);
-            }
-            let now = self.now();
-            let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
-            let request = AppendRequest {
+        let decide = |state: &State| match &state.roster.archived {
+            None => decide(state),
+            Some(archived) => Err(Problem::from(HostError::Archived {
                 assistant: key.clone(),
-                expected: state.seq,
-                events: events.map_err(|error| Problem::internal(&error))?,
-            };
-            match resident.handle().append(request).await {
-                Ok(seq) => return Ok(Some(seq)),
-                Err(error)
-                    if matches!(error.kind(), AppendErrorKind::Conflict { .. })
-                        && attempts < ATTEMPTS =>
-                {
-                    attempts += 1;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+                archived: archived.clone(),
+            })),
+        };
+        self.host.change(key, decide).await
     }
 }
 
@@ -179,19 +185,20 @@ impl Caller {
     pub(crate) fn decision(&self, reason: Option<String>, what: &str) -> RosterDecision {
         RosterDecision {
             author: self.author(),
-            reason: reason.unwrap_or_else(|| format!("{what} over HTTP")),
+            reason: reason.unwrap_or_else(|| over_http(what)),
         }
     }
+}
+
+/// The reason of a change for which nobody gives another one.
+pub(crate) fn over_http(what: &str) -> String {
+    format!("{what} over HTTP")
 }
 
 /// Waits until the service ends.
 pub(crate) async fn over(ending: &mut watch::Receiver<bool>) {
     // Without a sender it has ended.
     drop(ending.wait_for(|ends| *ends).await);
-}
-
-fn unknown(key: &AssistantId) -> Problem {
-    ProblemCode::UnknownAssistant.because(format!("there is no assistant {key}"))
 }
 
 /// What was changed under a lock is whole, so a panic elsewhere does not matter.
