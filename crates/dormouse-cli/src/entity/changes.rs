@@ -61,7 +61,8 @@ pub(super) async fn set(
     if changes.is_empty() {
         return Err(NothingToSet.into());
     }
-    let made = memory.change_entities(changes, author(), &reason("changed"));
+    let reason = reason("changed");
+    let made = memory.change_entities(changes, author(), &reason);
     for (made, what) in made.await?.into_iter().zip(what) {
         print_change(printing, made, &format!("{what} of {entity} set"))?;
     }

@@ -150,7 +150,8 @@ pub(super) async fn supersede(
         existing(memory.memory(), by).await?;
     }
     let record = of.id;
-    let made = memory.supersede(record, (by, since), author(), &reason("superseded"));
+    let reason = reason("superseded");
+    let made = memory.supersede(record, (by, since), author(), &reason);
     let made = made.await.map_err(CommandError::from);
     let (event, until) = made.map_err(|error| error.with_hint(CHANGE_HINT))?;
     let what = match until > SystemClock.now() {
