@@ -1,4 +1,4 @@
-//! Servers that were not written for this project.
+//! Programs that were not written for this project.
 
 use std::{
     env, fs,
@@ -81,22 +81,7 @@ impl Peer {
     ///
     /// As [`Peer::start`].
     pub async fn start_with(self, arguments: &[&str]) -> Option<Server> {
-        let home = home();
-        if !self.files().iter().all(|file| home.join(file).is_file()) {
-            let name = self.name();
-            assert!(
-                !is_required(
-                    name,
-                    &env::var("DORMOUSE_REQUIRE_PEERS").unwrap_or_default()
-                ),
-                "{name} is required and not in {}: run `cargo xtask peers`",
-                home.display()
-            );
-            tell(&format!(
-                "skipped: {name} (run `cargo xtask peers` to install it)"
-            ));
-            return None;
-        }
+        let home = installed(self.name(), self.files())?;
         Some(self.serve(&home, arguments).await)
     }
 
@@ -168,6 +153,42 @@ impl Peer {
             }
         }
     }
+}
+
+/// The command of schemathesis, which tests an HTTP API by its description. If it is not installed, this is printed on standard
+/// output and is `None`.
+///
+/// # Panics
+///
+/// If it is missing although `DORMOUSE_REQUIRE_PEERS` names it (or is `1`, which names all).
+#[must_use]
+pub fn schemathesis() -> Option<Command> {
+    const PROGRAM: &str = "schemathesis/bin/schemathesis";
+    let home = installed("schemathesis", &[PROGRAM])?;
+    let mut command = Command::new("python3");
+    command
+        .arg(home.join(PROGRAM))
+        .env("PYTHONPATH", home.join("schemathesis"))
+        .kill_on_drop(true);
+    Some(command)
+}
+
+/// The folder of the peers, if it has these files of a peer.
+fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
+    let home = home();
+    if files.iter().all(|file| home.join(file).is_file()) {
+        return Some(home);
+    }
+    let required = env::var("DORMOUSE_REQUIRE_PEERS").unwrap_or_default();
+    assert!(
+        !is_required(name, &required),
+        "{name} is required and not in {}: run `cargo xtask peers`",
+        home.display()
+    );
+    tell(&format!(
+        "skipped: {name} (run `cargo xtask peers` to install it)"
+    ));
+    None
 }
 
 /// Where the peers are installed.

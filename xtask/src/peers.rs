@@ -1,4 +1,4 @@
-//! `cargo xtask peers`: servers of other projects, for the end-to-end tests.
+//! `cargo xtask peers`: programs of other projects, for the end-to-end tests.
 //!
 //! They are installed under `target/peers`, or where the variable [`HOME`] says, and the tests look for them there.
 //! If one cannot be installed (no npm, no network), its tests are skipped and all others run.
@@ -7,6 +7,7 @@ mod aimock;
 mod llama;
 mod model;
 mod offline;
+mod schemathesis;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,21 +24,23 @@ pub(crate) const HOME: &str = "DORMOUSE_PEERS";
 /// The environment variable that tells the tests which peers are installed, so that no test skips one by mistake.
 pub(crate) const REQUIRED: &str = "DORMOUSE_REQUIRE_PEERS";
 
-/// A server to test against.
+/// A program to test against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Aimock,
     LlamaServer,
+    Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 2] = [Self::Aimock, Self::LlamaServer];
+    const ALL: [Self; 3] = [Self::Aimock, Self::LlamaServer, Self::Schemathesis];
 
     /// The files that a test needs, relative to the folder of the peers.
     fn files(self) -> &'static [&'static str] {
         match self {
             Self::Aimock => &[aimock::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
+            Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
 
@@ -52,6 +55,7 @@ impl Peer {
                 Installed::Unavailable(why) => Ok(Installed::Unavailable(why)),
                 Installed::Ready => model::build(sh, home),
             },
+            Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
 }
@@ -61,6 +65,7 @@ impl fmt::Display for Peer {
         f.write_str(match self {
             Self::Aimock => "aimock",
             Self::LlamaServer => "llama-server",
+            Self::Schemathesis => "schemathesis",
         })
     }
 }

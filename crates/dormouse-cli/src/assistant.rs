@@ -6,7 +6,7 @@ use clap::Subcommand;
 use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_engine::{RosterChange, Tag};
 use dormouse_host::{
-    DataFolder, Summary, SystemClock, check_format,
+    DataFolder, OpenLog, Summary, SystemClock, check_format,
     roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
 };
 use dormouse_sandbox::Sandbox;
@@ -178,8 +178,12 @@ impl Folder {
             }
             Assistant::Show { who, json } => self.show(&who, json.printing()).await,
             Assistant::Create { key, who, tags } => {
-                self.create(newcomer(&key, who), tags.into_iter().collect())
-                    .await?;
+                let tags = tags.into_iter().collect();
+                self.create(Newcomer {
+                    tags,
+                    ..newcomer(&key, who)
+                })
+                .await?;
                 say(&format!("{key} is created"))?;
                 Ok(Exit::Success)
             }
@@ -222,8 +226,7 @@ impl Folder {
         Ok(is_free?)
     }
 
-    async fn create(&self, newcomer: Newcomer, tags: BTreeSet<Tag>) -> Result<(), CommandError> {
-        let key = newcomer.key.clone();
+    async fn create(&self, newcomer: Newcomer) -> Result<(), CommandError> {
         match callers_host() {
             Some(host) => host.create(newcomer, decision("created")).await?,
             None => {
@@ -238,11 +241,6 @@ impl Folder {
                 let decision = decision("created");
                 roster::create(&log, &SystemClock, &self.config, newcomer, decision).await?;
             }
-        }
-        if !tags.is_empty() {
-            let reason = decision("tagged").reason;
-            self.change(&key, RosterChange::Tagged(tags), reason)
-                .await?;
         }
         Ok(())
     }
@@ -286,7 +284,7 @@ impl Folder {
         let event = match callers_host() {
             Some(host) => host.change_roster(key, change, decision).await?,
             None => {
-                let log = self.open_to_write().await?;
+                let log = OpenLog::new(self.open_to_write().await?, None);
                 roster::change(&log, &SystemClock, key, change, decision).await?
             }
         };
@@ -368,6 +366,7 @@ fn newcomer(key: &AssistantId, Who { name, persona }: Who) -> Newcomer {
         key: key.clone(),
         name,
         persona,
+        tags: BTreeSet::new(),
     }
 }
 

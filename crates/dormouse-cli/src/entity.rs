@@ -72,15 +72,7 @@ async fn carry_out(file: &MemoryFile, command: Entity) -> Result<Exit, CommandEr
         } => {
             let entity = find(memory, &who.who)?;
             let what = format!("observation about {entity} added");
-            let observation = NewObservation {
-                content: text,
-                source,
-                trust,
-                origin: None,
-                // What an operator writes may be shown to everybody.
-                audience: Some(dormouse_contracts::Audience::Public),
-                sources: dormouse_contracts::Sources::default(),
-            };
+            let observation = NewObservation::by_operator(text, source, trust);
             let observed = EntityChange::Observed {
                 entity,
                 observation,

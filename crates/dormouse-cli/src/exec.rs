@@ -5,12 +5,12 @@ mod calls;
 use clap::Subcommand;
 use dormouse_contracts::Clock;
 use dormouse_engine::{
-    Assessment, AssistantConfig, CONTEXTS, ComposedPattern, ContextRow, ContextSignals,
-    ContextType, OutOfRange, PatternLayer, Settings, State, ToolFilter, compose,
+    Assessment, CONTEXTS, ComposedPattern, ContextRow, ContextSignals, ContextType, OutOfRange,
+    PatternLayer, State, ToolFilter, compose,
 };
 use dormouse_host::{
     SystemClock,
-    config::{Config, find},
+    config::{EXECUTION_FIELDS, find},
 };
 use serde::Serialize;
 
@@ -59,20 +59,6 @@ impl CommandFailure for OutOfRange {
     }
 }
 
-/// The documented fields of the execution configuration, by the settings that hold them.
-const FIELDS: [&str; 10] = [
-    "execution.multi_action_enabled",
-    "limits.max_iterations_per_tick",
-    "execution.task_assessment_enabled",
-    "execution.use_quick_assessment",
-    "execution.sub_agents_enabled",
-    "execution.sub_agent_budget",
-    "execution.personality_insulation",
-    "execution.delegate_assistant_tag",
-    "execution.result_summarization",
-    "execution.trusted_api",
-];
-
 /// What a kind of tick may do, as JSON.
 #[derive(Serialize)]
 struct PatternLine<'a> {
@@ -120,14 +106,14 @@ fn show(
     let data = crate::data::locate(places.data.as_deref())?;
     let printing = json.printing();
     let (key, config, state) = effective(places, &data, of, printing)?;
-    let settings = settings(&config, AssistantConfig::new(key.clone()))?;
-    for name in FIELDS {
+    let settings = config.pattern_settings(&key)?;
+    for name in EXECUTION_FIELDS {
         let line = SettingLine::of(find(name)?, &config);
         printing.print(&line, || line.in_short())?;
     }
     let rows = CONTEXTS.iter();
     for row in rows.filter(|row| context.is_none_or(|it| it == row.context)) {
-        let composed = compose(&settings, row.context, assessment_in(&state, row.context));
+        let composed = compose(&settings, row.context, state.assessment_in(row.context));
         let line = PatternLine {
             r#type: "pattern",
             assistant: key.as_str(),
@@ -140,24 +126,6 @@ fn show(
     }
     now(key.as_str(), &state, printing)?;
     Ok(Exit::Success)
-}
-
-/// The settings on which execution patterns depend.
-fn settings(config: &Config, assistant: AssistantConfig) -> Result<Settings, OutOfRange> {
-    let assistant = AssistantConfig {
-        pattern: config.execution.pattern(),
-        execution: config.execution.config(),
-        prompt: config.prompt.config(),
-        limits: config.limits.limits(None)?,
-        ..assistant
-    };
-    Ok(assistant.settings())
-}
-
-/// The assessment of the turn that is under way, if it is one of this kind.
-fn assessment_in(state: &State, context: ContextType) -> Option<&Assessment> {
-    let turn = state.turns.current()?;
-    turn.assessment.as_ref().filter(|_| turn.context == context)
 }
 
 fn layer(layer: Option<&PatternLayer>) -> &'static str {

@@ -2,14 +2,12 @@
 
 use clap::{Args, Subcommand};
 use dormouse_contracts::Seq;
-use dormouse_engine::{
-    AssistantConfig, ConfiguredModel, ContextType, PreviewError, PreviewOf, PreviewPart,
-    PromptPreview, preview_prompt,
+use dormouse_engine::{ContextType, PreviewError, PreviewOf, PreviewPart, PromptPreview};
+use dormouse_host::{
+    config::{DEFAULT_TEMPLATE, TemplateError},
+    preview,
 };
-use dormouse_host::config::inline;
-use dormouse_providers::token_counter_for;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::{
     command::{
@@ -93,15 +91,6 @@ struct TemplateChange {
     json: JsonFlag,
 }
 
-/// A template cannot be changed in this way.
-#[derive(Debug, thiserror::Error)]
-enum TemplateError {
-    #[error("there is no template {0:?}; `dormouse prompt template list` prints all of them")]
-    Unknown(String),
-    #[error("there is a template {0:?} already; choose another name, or change prompt.templates")]
-    Taken(String),
-}
-
 impl CommandFailure for TemplateError {
     fn exit(&self) -> Exit {
         Exit::Usage
@@ -139,9 +128,8 @@ fn show(places: &Places, asked: Prompt) -> Result<Exit, CommandError> {
     let printing = asked.json.printing();
     let data = crate::data::locate(places.data.as_deref())?;
     let (log, key) = open_log_view(places, &data, asked.of.assistant, printing)?;
-    let counter_for = |model: &ConfiguredModel| token_counter_for(&model.provider, &model.name);
     let at = asked.at.map(Seq);
-    let preview = block_on(preview_prompt(&log, &key, at, asked.context, counter_for))??;
+    let preview = block_on(preview(&log, &key, at, asked.context))??;
     let line = PromptLine {
         r#type: "prompt",
         assistant: key.as_str(),
@@ -201,60 +189,32 @@ fn template_command(places: &Places, command: Template) -> Result<Exit, CommandE
     let read = |of: &Whose| effective(places, &data, of, Printing::Text);
     match command {
         Template::List { of } => {
-            let (_, config, _) = read(&of)?;
-            let section = &config.prompt;
-            let names = section.templates.keys().map(String::as_str);
-            for name in ["default"].into_iter().chain(names) {
-                let applied = if name == section.template {
+            let (key, config, _) = read(&of)?;
+            for (name, text) in config.templates(&key) {
+                let applied = if name == config.prompt.template {
                     " (applied)"
                 } else {
                     ""
                 };
-                let text = section
-                    .templates
-                    .get(name)
-                    .map_or("assistant.persona", |it| it);
+                let text = match name {
+                    DEFAULT_TEMPLATE => "assistant.persona",
+                    _ => &text,
+                };
                 say(&format!("{name}{applied}: {text}"))?;
             }
             Ok(Exit::Success)
         }
         Template::Create { name, text, change } => {
-            keep(places, &read(&change.of)?.1, (name, text), change)
+            let templates = read(&change.of)?.1.with_template(&name, text)?;
+            set(places, "prompt.templates", templates, change)
         }
         Template::Apply { name, change } => set(places, "prompt.template", name, change),
         Template::Clone { from, name, change } => {
             let (key, config, _) = read(&change.of)?;
-            let text = match config.prompt.templates.get(&from) {
-                Some(text) => text.clone(),
-                None if from == "default" => {
-                    let persona = config.assistant.persona.clone();
-                    persona.unwrap_or_else(|| AssistantConfig::new(key).persona)
-                }
-                None => return Err(TemplateError::Unknown(from).into()),
-            };
-            keep(places, &config, (name, text), change)
+            let templates = config.with_copy_of(&key, &from, &name)?;
+            set(places, "prompt.templates", templates, change)
         }
     }
-}
-
-/// Stores a text under a new name.
-fn keep(
-    places: &Places,
-    config: &dormouse_host::config::Config,
-    (name, text): (String, String),
-    change: TemplateChange,
-) -> Result<Exit, CommandError> {
-    let mut templates = config.prompt.templates.clone();
-    if name == "default" || templates.contains_key(&name) {
-        return Err(TemplateError::Taken(name).into());
-    }
-    templates.insert(name, text);
-    set(
-        places,
-        "prompt.templates",
-        inline(&json!(templates)),
-        change,
-    )
 }
 
 fn set(

@@ -100,13 +100,8 @@ pub(crate) fn run(places: &Places, command: NoteCommand) -> Result<Exit, Command
             let log = AssistantLog::open(places, &data, of.assistant)?;
             let kind = SelfNoteKind::from(kind);
             let noted = log.append_decided(|state| {
-                let settings = &state.configuration.settings;
-                let names = settings.name.as_deref().into_iter();
-                let names: Vec<_> = names.chain([log.key.as_str()]).collect();
                 let note = (kind, GoalNote::by_operator(&text));
-                let noted = state
-                    .self_notes
-                    .keep(note, &names, &settings.own, author())?;
+                let noted = state.keep_note(&log.key, note, author())?;
                 Ok::<_, SelfNoteError>(vec![Event::SelfNoted(noted)])
             })??;
             if let [Event::SelfNoted(noted)] = &*noted.events {

@@ -132,13 +132,14 @@ pub(crate) fn run(places: &Places, command: Settings) -> Result<Exit, CommandErr
             let (setting, by) = (find(&name)?, operator(by)?);
             let (config, _) = places.configuration(&data)?;
             let log = AssistantLog::open(places, &data, of.assistant)?;
-            change::set(&log, &config, setting, &value, &by, json.printing())?;
+            let asked = (setting, Some(value));
+            change::change(&log, &config, asked, &by, json.printing())?;
         }
         Settings::Unset { name, of, by, json } => {
             let (setting, by) = (find(&name)?, operator(by)?);
             let (config, _) = places.configuration(&data)?;
             let log = AssistantLog::open(places, &data, of.assistant)?;
-            change::unset(&log, &config, setting, &by, json.printing())?;
+            change::change(&log, &config, (setting, None), &by, json.printing())?;
         }
         Settings::Schema => {
             // The text is the program's own, and keeps its lines.

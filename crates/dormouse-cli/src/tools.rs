@@ -3,6 +3,7 @@
 use clap::Subcommand;
 use dormouse_contracts::{IdError, ToolCategory, ToolReach, ToolSourceName, ToolSpec, Trust};
 use dormouse_engine::builtin_tools;
+use dormouse_host::{ListedTool, TOOL_CATEGORIES};
 use dormouse_sandbox::sandbox_tools;
 use dormouse_tools::closest;
 use serde::Serialize;
@@ -59,11 +60,8 @@ fn or(closest: &[String]) -> String {
 #[derive(Serialize)]
 struct ToolLine {
     r#type: &'static str,
-    source: String,
-    /// The least trust that all text shown to the model must have; `null` if any trust is enough.
-    trust: Option<Trust>,
     #[serde(flatten)]
-    spec: ToolSpec,
+    tool: ListedTool,
 }
 
 /// How many tools there are.
@@ -74,30 +72,6 @@ struct CountLine {
     tools: usize,
 }
 
-/// The categories, in the order in which they are printed.
-const CATEGORIES: [(ToolCategory, &str, &str); 4] = [
-    (
-        ToolCategory::SafeChain,
-        "SAFE_CHAIN",
-        "another call may follow in the same tick",
-    ),
-    (
-        ToolCategory::AsyncRequired,
-        "ASYNC_REQUIRED",
-        "waits for an outside result; another call may follow",
-    ),
-    (
-        ToolCategory::Terminal,
-        "TERMINAL",
-        "ends the turn: the others answer now",
-    ),
-    (
-        ToolCategory::Dangerous,
-        "DANGEROUS",
-        "one in a tick, which it ends, and only on trusted text",
-    ),
-];
-
 /// Prints tools.
 pub(crate) fn run(places: &Places, command: Tools) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
@@ -106,9 +80,11 @@ pub(crate) fn run(places: &Places, command: Tools) -> Result<Exit, CommandError>
     match command {
         Tools::List { json } => list(&tools, json.printing())?,
         Tools::Show { name, json } => {
-            let found = tools.iter().find(|tool| tool.spec.name.as_str() == name);
+            let found = tools
+                .iter()
+                .find(|line| line.tool.spec.name.as_str() == name);
             let tool = found.ok_or_else(|| {
-                let names = tools.iter().map(|tool| tool.spec.name.as_str());
+                let names = tools.iter().map(|line| line.tool.spec.name.as_str());
                 let closest = closest(&name, names).into_iter().map(str::to_owned);
                 ToolsFailure::Unknown {
                     closest: closest.collect(),
@@ -123,16 +99,9 @@ pub(crate) fn run(places: &Places, command: Tools) -> Result<Exit, CommandError>
 
 /// The tools of an assistant in this folder: those of its world and of other sources, and the engine's own.
 fn tools(dangerous_trust: Trust) -> Result<Vec<ToolLine>, ToolsFailure> {
-    let line = |source: &str, spec: ToolSpec| {
-        let is_dangerous = spec.category == ToolCategory::Dangerous;
-        let floors = [spec.required_trust, is_dangerous.then_some(dangerous_trust)];
-        let highest = |one: Trust, other| if other > one { other } else { one };
-        ToolLine {
-            r#type: "tool",
-            source: source.to_owned(),
-            trust: floors.into_iter().flatten().reduce(highest),
-            spec,
-        }
+    let line = |source: &str, spec: ToolSpec| ToolLine {
+        r#type: "tool",
+        tool: ListedTool::new(source, spec, dangerous_trust),
     };
     let own = builtin_tools()?.into_iter();
     let own = own.map(|spec| line("engine", spec));
@@ -148,8 +117,12 @@ fn tools(dangerous_trust: Trust) -> Result<Vec<ToolLine>, ToolsFailure> {
 }
 
 fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {
-    for (category, name, meaning) in CATEGORIES {
-        let here = || tools.iter().filter(|tool| tool.spec.category == category);
+    for (category, name, meaning) in TOOL_CATEGORIES {
+        let here = || {
+            tools
+                .iter()
+                .filter(|line| line.tool.spec.category == category)
+        };
         if printing == Printing::Json {
             for tool in here() {
                 printing.print(tool, String::new)?;
@@ -166,8 +139,8 @@ fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {
                 1 => format!("{name}: 1 tool ({meaning})"),
                 _ => format!("{name}: {count} tools ({meaning})"),
             };
-            let lines = here().map(|tool| {
-                let ToolLine { source, spec, .. } = tool;
+            let lines = here().map(|line| {
+                let ListedTool { source, spec, .. } = &line.tool;
                 format!("{} ({source}): {}", spec.name, spec.description)
             });
             [heading].into_iter().chain(lines).collect::<Vec<_>>()
@@ -176,15 +149,14 @@ fn list(tools: &[ToolLine], printing: Printing) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Everything about a tool, in several lines.
-fn in_full(tool: &ToolLine) -> Vec<String> {
-    let ToolLine {
+/// Everything that can be said of a tool, over several lines.
+fn in_full(line: &ToolLine) -> Vec<String> {
+    let ListedTool {
         source,
         trust,
         spec,
-        ..
-    } = tool;
-    let category = CATEGORIES.iter().find(|(it, ..)| *it == spec.category);
+    } = &line.tool;
+    let category = TOOL_CATEGORIES.iter().find(|(it, ..)| *it == spec.category);
     let category = category.map_or_else(String::new, |(_, name, meaning)| {
         format!("{name}: {meaning}")
     });

@@ -11,6 +11,7 @@ use crate::{
     context::{ContextConfig, ToolFilter, components},
     event::ContextType,
     prompt::Component,
+    state::State,
 };
 
 /// What a delegate is shown of the assistant that gives the task.
@@ -240,6 +241,15 @@ impl TickPattern {
             bounds: self.bounds.and(assessed),
             ..self
         }
+    }
+}
+
+impl State {
+    /// The assessment of the turn that is under way, if it is one of this kind.
+    #[must_use]
+    pub fn assessment_in(&self, context: ContextType) -> Option<&Assessment> {
+        let turn = self.turns.current()?;
+        turn.assessment.as_ref().filter(|_| turn.context == context)
     }
 }
 

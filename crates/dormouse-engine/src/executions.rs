@@ -2,7 +2,7 @@
 
 mod metrics;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use dormouse_contracts::{
     AssistantId, CallId, EffectKey, ModelName, Outcome, ProviderId, ReadEvents, Seq, Timestamp,
@@ -81,6 +81,46 @@ pub async fn executions<L: ReadEvents + ?Sized>(
         Ok(())
     });
     read.await
+}
+
+/// Which calls are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct ExecutionFilter {
+    /// Only those of this tool.
+    pub tool: Option<String>,
+    /// Only those that failed.
+    pub is_failed: bool,
+}
+
+impl ExecutionFilter {
+    fn lets_through(&self, it: &Execution) -> bool {
+        self.tool.as_ref().is_none_or(|tool| it.tool == *tool)
+            && (!self.is_failed || it.verdict == Verdict::Failure)
+    }
+}
+
+/// The newest calls of tools, at most `most`, oldest first.
+///
+/// # Errors
+///
+/// [`ReplayError`] if the log cannot be read.
+pub async fn newest_executions<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    filter: &ExecutionFilter,
+    most: usize,
+) -> Result<VecDeque<Execution>, ReplayError> {
+    let mut newest = VecDeque::new();
+    let keep = |execution: Execution| {
+        if filter.lets_through(&execution) {
+            if newest.len() >= most {
+                newest.pop_front();
+            }
+            newest.push_back(execution);
+        }
+    };
+    executions(log, key, keep).await?;
+    Ok(newest)
 }
 
 /// Counts the calls in the log of an assistant, whole life. Takes one page of events into memory at a time.

@@ -94,8 +94,8 @@ pub use execution::{
     TickPattern, compose,
 };
 pub use executions::{
-    Execution, ExecutionMetrics, ModelMetrics, TaskMetrics, ToolMetrics, execution_metrics,
-    executions,
+    Execution, ExecutionFilter, ExecutionMetrics, ModelMetrics, TaskMetrics, ToolMetrics,
+    execution_metrics, executions, newest_executions,
 };
 pub use forgetting::{
     ForgetPlan, ForgetRequest, KnownPeople, LogRewrite, Person, Selection, WhoError,

@@ -1,13 +1,13 @@
 //! Notes that the assistant keeps for itself, set by a call or by an operator.
 
-use dormouse_contracts::{Author, Trust};
+use dormouse_contracts::{AssistantId, Author, Trust};
 use dormouse_redact::is_about_itself;
 use dormouse_text::is_blank;
 
 use crate::{
     config::SelfSettings,
     event::{GoalNote, SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted},
-    state::{SelfNote, SelfNotes},
+    state::{SelfNote, SelfNotes, State},
 };
 
 /// The longest note, in characters.
@@ -50,6 +50,25 @@ pub enum SelfNoteError {
     /// An operator set the note, so only an operator may drop it.
     #[error("note {0} was set by an operator, and only an operator can drop it")]
     OfOperator(SelfNoteId),
+}
+
+impl State {
+    /// The event that keeps a note for this assistant.
+    ///
+    /// # Errors
+    ///
+    /// [`SelfNoteError`], and nothing happens.
+    pub fn keep_note(
+        &self,
+        key: &AssistantId,
+        note: (SelfNoteKind, GoalNote),
+        author: Author,
+    ) -> Result<SelfNoted, SelfNoteError> {
+        let settings = &self.configuration.settings;
+        let names = settings.name.as_deref().into_iter();
+        let names: Vec<_> = names.chain([key.as_str()]).collect();
+        self.self_notes.keep(note, &names, &settings.own, author)
+    }
 }
 
 impl SelfNotes {

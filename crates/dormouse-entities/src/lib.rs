@@ -11,6 +11,7 @@ mod block;
 mod change;
 mod consolidation;
 mod conversation;
+mod edit;
 mod entities;
 mod line;
 mod merge;
@@ -38,6 +39,7 @@ pub use conversation::{
     ActionText, Archive, ArchivedConversation, Conversation, ConversationMessage, PendingAction,
     SpeakerRole, StaleAfter, Topic,
 };
+pub use edit::ProfileEdit;
 pub use entities::{Entities, Rows, RowsError, Undoing};
 pub use line::{Passage, TextLine, TextLineError};
 pub use merged_ids::MergedIds;

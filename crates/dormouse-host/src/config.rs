@@ -15,8 +15,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 mod budgets;
+mod change;
 mod compaction;
 mod delegation;
+mod entry;
 mod goals;
 mod journal;
 mod layers;
@@ -40,8 +42,10 @@ mod words;
 mod world;
 
 pub use budgets::BudgetsSection;
+pub use change::{AskedSettings, SettingChangeError, SettingsChange};
 pub use compaction::{CompactionSection, WindowShare};
 pub use delegation::DelegationSection;
+pub use entry::{DEFAULT_TEMPLATE, EXECUTION_FIELDS, TemplateError};
 pub use goals::GoalsSection;
 pub use journal::JournalSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};

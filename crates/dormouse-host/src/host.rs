@@ -21,14 +21,15 @@ use std::{
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{
-    AssistantId, ChatModel, Clock, Habitat, Random, Seq, Timestamp, ToolSource, ToolSourceName,
+    AssistantId, ChatModel, Clock, EntityId, Habitat, Random, Seq, Timestamp, ToolSource,
+    ToolSourceName,
 };
 use dormouse_engine::{Handle, Replied, TokenPrice, ToolCalling, builtin_tools};
 use dormouse_providers::{
     Accounts, CachedCounter, EmbedderChoice, Environment, GuardedModel, ModelSwitch, warm,
 };
 use dormouse_resilience::RetryBudget;
-use dormouse_sandbox::Sandbox;
+use dormouse_sandbox::{Character, CharacterKind, Sandbox};
 use dormouse_store::RedbLog;
 use dormouse_tools::{NamedToolSource, RoutedTool, ToolRouter};
 
@@ -220,6 +221,35 @@ impl Host {
         let world = Sandbox::open(&folder.world(), Arc::clone(&settings.clock))?;
         opened.live_in(world, settings, folder)
     }
+}
+
+/// Somebody of this name as a character of the sandbox, who is not one of its assistants.
+///
+/// # Errors
+///
+/// [`HostError::Id`] if the name cannot be part of an id.
+pub fn player_named(name: &str) -> Result<Character, HostError> {
+    Ok(Character {
+        id: EntityId::try_new(format!("player:{}", name.to_lowercase()))?,
+        name: name.to_owned(),
+        kind: CharacterKind::Player,
+    })
+}
+
+/// Lets somebody of this name into the world. One who is there already stays where they are.
+///
+/// # Errors
+///
+/// [`HostError::Join`] or [`HostError::Id`] if the name cannot be used.
+pub async fn admit_player(world: &Sandbox, name: &str) -> Result<Character, HostError> {
+    let player = player_named(name)?;
+    let joined = world.join(player.clone()).await;
+    joined.map_err(|source| HostError::Join {
+        whose: "the player",
+        name: name.to_owned(),
+        source: source.into(),
+    })?;
+    Ok(player)
 }
 
 impl<W: Habitat + 'static> Host<W> {

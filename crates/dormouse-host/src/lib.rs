@@ -18,6 +18,7 @@ mod encoder;
 mod folder;
 mod format;
 mod host;
+mod preview;
 pub mod provider;
 mod pump;
 pub mod recall;
@@ -26,6 +27,7 @@ mod settings;
 mod spending;
 mod system;
 mod tail;
+mod tool_list;
 mod vectors;
 
 pub use backup::{BackupError, BackupReport, back_up};
@@ -35,12 +37,14 @@ pub use folder::{DataError, DataFolder, remove_memory};
 pub use format::check_format;
 pub use host::{
     Awake, EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running,
-    ServiceReport, Summary, Woken, check_follows,
+    ServiceReport, Summary, Woken, admit_player, check_follows, player_named,
 };
+pub use preview::preview;
 pub use pump::{OnAccepted, PATIENCE, PumpError, Pumped, pause};
 pub use spending::spending;
 pub use system::{SystemClock, SystemRandom};
 pub use tail::Tail;
+pub use tool_list::{ListedTool, TOOL_CATEGORIES};
 pub use vectors::VectorsError;
 
 #[cfg(doctest)]

@@ -1,13 +1,15 @@
 //! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
 //! assistant's log, so nothing here needs the assistant to be awake, or a model.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
     Habitat, LoadSnapshot, ReadEvents, Seq,
 };
 use dormouse_engine::{
-    Archived, Beginning, Event, ReplayError, RosterChange, RosterChanged, State, Stopped,
-    append_decided, restore,
+    Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
+    Tag, append_decided, restore,
 };
 use dormouse_sandbox::{JoinRefusal, check_name};
 use dormouse_text::NameSkeleton;
@@ -15,6 +17,7 @@ use dormouse_text::NameSkeleton;
 use crate::{
     config::{Config, character_name},
     continuity::{ContinuityError, WorldContinuity, check_world},
+    host::OpenLog,
 };
 
 /// An assistant to create in the folder.
@@ -26,6 +29,8 @@ pub struct Newcomer {
     pub name: Option<String>,
     /// Who it is. If absent, a clone has the persona of the original.
     pub persona: Option<String>,
+    /// Its tags. A clone also has those of the original, unless there are some here.
+    pub tags: BTreeSet<Tag>,
 }
 
 impl Newcomer {
@@ -202,14 +207,16 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
     let name = newcomer.character_name();
-    let Newcomer { key, persona, .. } = newcomer;
+    let Newcomer {
+        key, persona, tags, ..
+    } = newcomer;
     let beginning = Beginning {
         name,
         persona,
         settings: None,
         clone_of: None,
     };
-    begin(log, clock, config, key, beginning, decision).await
+    begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
 /// Creates an assistant with the persona, notices and tags of another one, but not with its memories. The original is read from
@@ -217,7 +224,7 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
 ///
 /// # Errors
 ///
-/// [`RosterError`]. If only the tags could not be written, the clone has none.
+/// [`RosterError`]; nothing was written.
 pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
@@ -226,7 +233,9 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
     let name = newcomer.character_name();
-    let Newcomer { key, persona, .. } = newcomer;
+    let Newcomer {
+        key, persona, tags, ..
+    } = newcomer;
     let state = known(log, from).await?;
     let (lived, began) = (&state.configuration, state.roster.beginning.as_deref());
     let has_woken = !lived.persona.is_empty();
@@ -244,12 +253,11 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
         settings,
         clone_of: Some((from.clone(), state.seq)),
     };
-    begin(log, clock, config, key.clone(), beginning, decision.clone()).await?;
-    if !state.roster.tags.is_empty() {
-        let tags = RosterChange::Tagged(state.roster.tags);
-        change(log, clock, &key, tags, decision).await?;
-    }
-    Ok(())
+    let tags = match tags.is_empty() {
+        true => state.roster.tags,
+        false => tags,
+    };
+    begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
 async fn begin<L: Append + ReadEvents + LoadSnapshot>(
@@ -257,7 +265,7 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     clock: &dyn Clock,
     config: &Config,
     key: AssistantId,
-    beginning: Beginning,
+    (beginning, tags): (Beginning, BTreeSet<Tag>),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
     if config.assistant.key() == key {
@@ -267,11 +275,15 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
         let name = beginning.name;
         return Err(RosterError::Name { name, source });
     }
-    let created = event_of(RosterChange::Created(Box::new(beginning)), decision);
+    let created = RosterChange::Created(Box::new(beginning));
+    let tagged = (!tags.is_empty()).then_some(RosterChange::Tagged(tags));
+    let changes = std::iter::once(created).chain(tagged);
+    let now = clock.now();
+    let events = changes.map(|it| decision.clone().event(it).encode(now));
     let request = AppendRequest {
         assistant: key.clone(),
         expected: Seq::ZERO,
-        events: vec![created.encode(clock.now())?],
+        events: events.collect::<Result<_, _>>()?,
     };
     match log.append(request).await {
         Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {
@@ -281,34 +293,59 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     }
 }
 
-/// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change. If the assistant is awake,
-/// `log` must write through it ([`Handle::append`](dormouse_engine::Handle::append)).
+/// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change.
 ///
 /// # Errors
 ///
 /// [`RosterError`]; nothing was written.
-pub async fn change<L: Append + ReadEvents + LoadSnapshot>(
-    log: &L,
+pub async fn change(
+    log: &OpenLog,
     clock: &dyn Clock,
     key: &AssistantId,
     change: RosterChange,
     decision: RosterDecision,
 ) -> Result<Option<Seq>, RosterError> {
-    let changed = |state: &State| {
-        let event = || event_of(change.clone(), decision.clone());
-        let event = state.roster.has_effect(&change).then(event);
-        Ok::<_, RosterError>(event.into_iter().collect())
-    };
-    let decided = append_decided(log, key, clock, || known(log, key), changed).await?;
+    let decide = |state: &State| Ok(decision.events(&state.roster, [change.clone()]));
+    changed(log, clock, key, decide).await
+}
+
+/// Appends the events that `decide` makes of the assistant's state, all or none, and returns the last one; `None` if there
+/// are no events.
+pub(crate) async fn changed<E>(
+    log: &OpenLog,
+    clock: &dyn Clock,
+    key: &AssistantId,
+    decide: impl Fn(&State) -> Result<Vec<Event>, E>,
+) -> Result<Option<Seq>, E>
+where
+    E: From<RosterError> + From<AppendError> + From<serde_json::Error>,
+{
+    let look = || async { Ok::<_, E>(log.state(key).await?) };
+    let decided = append_decided(log, key, clock, look, decide).await?;
     Ok((!decided.events.is_empty()).then_some(decided.through))
 }
 
-fn event_of(change: RosterChange, RosterDecision { author, reason }: RosterDecision) -> Event {
-    Event::RosterChanged(RosterChanged {
-        change,
-        author,
-        reason,
-    })
+impl RosterDecision {
+    /// The events of those changes that have an effect.
+    #[must_use]
+    pub fn events(
+        &self,
+        roster: &Roster,
+        changes: impl IntoIterator<Item = RosterChange>,
+    ) -> Vec<Event> {
+        let changes = changes.into_iter();
+        let effective = changes.filter(|change| roster.has_effect(change));
+        effective.map(|it| self.clone().event(it)).collect()
+    }
+
+    fn event(self, change: RosterChange) -> Event {
+        let Self { author, reason } = self;
+        Event::RosterChanged(RosterChanged {
+            change,
+            author,
+            reason,
+        })
+    }
 }
 
 /// Looks up an assistant with everything that is wrong with it. Its name, and whether it is switched on, are as they would be if
@@ -324,6 +361,16 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
     key: &AssistantId,
 ) -> Result<LookedUp, RosterError> {
     let state = known(log, key).await?;
+    Ok(look_at(world, config, key, state).await)
+}
+
+/// The same for an assistant in this state.
+pub(crate) async fn look_at(
+    world: Option<&dyn Habitat>,
+    config: &Config,
+    key: &AssistantId,
+    state: State,
+) -> LookedUp {
     let assistant = config.read_for(key, &state).0.assistant;
     let has_woken = !state.configuration.persona.is_empty();
     let mut wrong = Vec::new();
@@ -348,11 +395,11 @@ pub async fn look_up<L: ReadEvents + LoadSnapshot>(
             Err(error) => wrong.push(Wrong::World(error)),
         }
     }
-    Ok(LookedUp {
+    LookedUp {
         name: assistant.name(),
         key: key.clone(),
         state,
         character,
         wrong,
-    })
+    }
 }

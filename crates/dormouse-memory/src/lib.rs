@@ -45,12 +45,12 @@ pub use indexing::{
 pub use intake::{EventHash, Intake, IntakeStep, LogPosition, Taken};
 pub use memory::{
     Memory, MemoryError,
-    reading::{Stats, Why},
+    reading::{LostWords, Stats, Why},
 };
 pub use migrate::{
     MigrateError, Migration, MigrationPlan, Probe, ProbeReport, Scores, SwitchPolicy,
 };
-pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, TEXT_LIMIT};
+pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, OperatorNote, TEXT_LIMIT};
 pub use ops::{Added, ChangeError, ChangeRef};
 pub use recall::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,

@@ -6,7 +6,10 @@ use dormouse_contracts::{Attribution, Audience, EntityId, Place, SourceKind, Tim
 use dormouse_redact::{RedactionProfile, mask};
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Collection, Derivation, Provenance, RecordId, RecordKind};
+use crate::{
+    record::{Collection, Derivation, Provenance, RecordId, RecordKind},
+    transfer::source_key_of,
+};
 
 /// The longest text of one record, in bytes (2 MiB). However much of it must be escaped, it fits into one event of a log.
 pub const TEXT_LIMIT: usize = 2 * 1024 * 1024;
@@ -54,6 +57,52 @@ pub struct Note {
     pub(crate) valid_from: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) valid_until: Option<Timestamp>,
+}
+
+/// What an operator has remembered.
+#[derive(Clone, Debug, Default)]
+pub struct OperatorNote {
+    /// The text.
+    pub text: String,
+    /// What kind of record it becomes.
+    pub kind: RecordKind,
+    /// Who said it.
+    pub by: Option<String>,
+    /// The conversation it belongs to.
+    pub thread: Option<String>,
+    /// When it was said. The same text of the same speaker and time is not added twice.
+    pub at: Option<Timestamp>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// How far it is believed; fully if absent.
+    pub trust: Option<Trust>,
+}
+
+impl OperatorNote {
+    /// The note, which may be told to anybody.
+    #[must_use]
+    pub fn note(self) -> Note {
+        let mut note = Note::new(&*self.text)
+            .kind(self.kind)
+            .derivation(Derivation::Stored)
+            // What an operator writes may be shown to everybody.
+            .known_to(Audience::Public);
+        if let Some(at) = self.at {
+            let (by, thread) = (self.by.as_deref(), self.thread.as_deref());
+            let key = source_key_of(by, Some(at), &self.text, thread);
+            note = note.at(at).from_source(key);
+        }
+        if let Some(by) = self.by {
+            note = note.said_by(by);
+        }
+        if let Some(thread) = self.thread {
+            note = note.in_thread(thread);
+        }
+        if let Some(trust) = self.trust {
+            note = note.trusted(trust);
+        }
+        self.tags.into_iter().fold(note, Note::tagged)
+    }
 }
 
 impl Note {

@@ -1,23 +1,38 @@
 //! The routes, one module for each domain. A handler checks the caller's rights, asks the host, and renders the result;
 //! it makes no decisions.
 
+mod approvals;
 mod assistants;
 mod audit;
+mod components;
 mod config;
+mod contexts;
+mod conversations;
 mod emergency;
+mod entities;
 mod events;
+mod execution;
 mod goals;
+mod history;
 mod interact;
 mod journal;
 mod memory;
 mod operation;
+mod pending_actions;
+mod projects;
+mod prompt;
+mod reflection;
+mod session_memory;
 mod sleep;
 mod status;
+mod templates;
+mod tools;
 
 use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn_with_state};
-use serde::Serialize;
+use dormouse_contracts::{Seq, Timestamp};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -25,7 +40,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     guard::{method_not_allowed, not_found, pass},
     idempotency::once,
-    service::Shared,
+    problem::{Problem, ProblemCode},
+    service::{Shared, over_http},
 };
 
 /// The result of a change.
@@ -33,6 +49,28 @@ use crate::{
 pub(crate) struct Changed {
     /// The last event that was written; absent if nothing had to be changed.
     event: Option<u64>,
+}
+
+impl From<Option<Seq>> for Changed {
+    fn from(event: Option<Seq>) -> Self {
+        let event = event.map(|event| event.0);
+        Self { event }
+    }
+}
+
+/// Why something is changed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// Why, for the log.
+    reason: Option<String>,
+}
+
+impl Reason {
+    /// The reason, or what was done.
+    fn or(self, what: &str) -> String {
+        self.reason.unwrap_or_else(|| over_http(what))
+    }
 }
 
 /// All routes with their descriptions.
@@ -60,9 +98,52 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(journal::list, journal::write))
         .routes(routes!(sleep::show, sleep::fall_asleep))
         .routes(routes!(sleep::wake))
-        .routes(routes!(memory::search))
+        .routes(routes!(memory::search, memory::add))
+        .routes(routes!(memory::list))
+        .routes(routes!(memory::stats))
+        .routes(routes!(memory::undo))
+        .routes(routes!(memory::show))
         .routes(routes!(memory::why))
+        .routes(routes!(memory::supersede))
+        .routes(routes!(memory::withdraw))
+        .routes(routes!(memory::publish))
+        .routes(routes!(memory::erase))
+        .routes(routes!(entities::list, entities::create))
+        .routes(routes!(entities::show, entities::update, entities::delete))
+        .routes(routes!(entities::observe))
+        .routes(routes!(entities::merge))
+        .routes(routes!(entities::unmerge))
+        .routes(routes!(entities::restore))
+        .routes(routes!(conversations::list))
+        .routes(routes!(conversations::show))
+        .routes(routes!(conversations::end))
+        .routes(routes!(pending_actions::list, pending_actions::create))
+        .routes(routes!(pending_actions::complete))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::answer))
+        .routes(routes!(history::show))
+        .routes(routes!(history::reset))
+        .routes(routes!(execution::show))
+        .routes(routes!(execution::log))
+        .routes(routes!(execution::metrics))
+        .routes(routes!(prompt::preview_prompt))
+        .routes(routes!(tools::list))
+        .routes(routes!(contexts::list))
+        .routes(routes!(contexts::update))
+        .routes(routes!(components::list))
+        .routes(routes!(components::reorder))
+        .routes(routes!(components::update))
+        .routes(routes!(templates::list, templates::create))
+        .routes(routes!(templates::clone))
+        .routes(routes!(templates::apply))
+        .routes(routes!(projects::list, projects::create))
+        .routes(routes!(projects::show, projects::update))
+        .routes(routes!(projects::swap))
+        .routes(routes!(session_memory::list, session_memory::add))
+        .routes(routes!(session_memory::remove))
+        .routes(routes!(reflection::show, reflection::request))
         .routes(routes!(audit::events))
+        .routes(routes!(audit::state))
         .routes(routes!(events::stream))
         .routes(routes!(operation::alive))
         .routes(routes!(operation::ready))
@@ -79,6 +160,12 @@ pub(crate) fn router(service: &Shared) -> Router {
         .layer(from_fn_with_state(Arc::clone(service), once))
         .layer(from_fn_with_state(Arc::clone(service), pass))
         .with_state(Arc::clone(service))
+}
+
+/// A moment as RFC 3339, under this name in the request.
+fn moment(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    let moment = text.map(str::parse::<Timestamp>).transpose();
+    moment.map_err(|error| ProblemCode::InvalidValue.because(format!("{name}: {error}")))
 }
 
 /// Some data of the engine in its JSON form, as in the log.

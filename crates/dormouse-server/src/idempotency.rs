@@ -23,8 +23,8 @@ use crate::{
     service::{Shared, lock},
 };
 
-/// How many answers are kept. The oldest is forgotten first.
-const KEPT: usize = 4_096;
+/// How many answers are kept for each token. The oldest is forgotten first.
+const KEPT: usize = 1_024;
 
 /// The most bytes of an answer that is kept.
 const ANSWER: usize = 1 << 20;
@@ -35,14 +35,14 @@ const KEY: usize = 128;
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The answers by key.
+/// What was answered under which key, by token: one that sends many requests pushes out no answer to another.
 #[derive(Debug, Default)]
-pub(crate) struct Replies(Mutex<Kept>);
+pub(crate) struct Replies(Mutex<HashMap<String, Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    by_key: HashMap<Name, Entry>,
-    order: VecDeque<Name>,
+    by_key: HashMap<String, Entry>,
+    order: VecDeque<String>,
 }
 
 /// The token and the key that it sent. Tokens do not see each other's keys.
@@ -65,8 +65,10 @@ struct Reply {
 impl Replies {
     /// Returns the earlier answer, or `None` if the request must be carried out now.
     fn begin(&self, name: &Name, fingerprint: [u8; 32]) -> Result<Option<Reply>, Problem> {
-        let mut kept = lock(&self.0);
-        if let Some(entry) = kept.by_key.get(name) {
+        let (token, key) = name;
+        let mut all = lock(&self.0);
+        let kept = all.entry(token.clone()).or_default();
+        if let Some(entry) = kept.by_key.get(key) {
             if entry.fingerprint != fingerprint {
                 let why = "the same key came before with another path or body; use a new key";
                 return Err(ProblemCode::IdempotencyMismatch.because(why));
@@ -81,8 +83,8 @@ impl Replies {
         }
         let reply = None;
         let entry = Entry { fingerprint, reply };
-        kept.by_key.insert(name.clone(), entry);
-        kept.order.push_back(name.clone());
+        kept.by_key.insert(key.clone(), entry);
+        kept.order.push_back(key.clone());
         if kept.order.len() > KEPT
             && let Some(oldest) = kept.order.pop_front()
         {
@@ -93,16 +95,20 @@ impl Replies {
 
     /// Keeps the answer, or forgets the key if the request was refused and changed nothing.
     fn end(&self, name: &Name, reply: Option<Reply>) {
-        let mut kept = lock(&self.0);
+        let (token, key) = name;
+        let mut all = lock(&self.0);
+        let Some(kept) = all.get_mut(token) else {
+            return;
+        };
         match reply {
             Some(reply) => {
-                if let Some(entry) = kept.by_key.get_mut(name) {
+                if let Some(entry) = kept.by_key.get_mut(key) {
                     entry.reply = Some(reply);
                 }
             }
             None => {
-                kept.by_key.remove(name);
-                kept.order.retain(|its| its != name);
+                kept.by_key.remove(key);
+                kept.order.retain(|its| its != key);
             }
         }
     }
@@ -227,6 +233,8 @@ mod tests {
     #[test]
     fn a_key_is_for_one_request_and_the_oldest_answers_are_forgotten() {
         let replies = Replies::default();
+        let other = ("other".to_owned(), "a".to_owned());
+        assert!(replies.begin(&other, [1; 32]).unwrap().is_none());
         assert!(replies.begin(&name("a"), [1; 32]).unwrap().is_none());
         assert!(
             replies.begin(&name("a"), [1; 32]).is_err(),
@@ -243,7 +251,12 @@ mod tests {
             assert!(replies.begin(&name, [1; 32]).unwrap().is_none());
         }
         assert!(replies.begin(&name("a"), [2; 32]).unwrap().is_none());
-        assert!(lock(&replies.0).by_key.len() <= KEPT);
+        assert!(replies.begin(&other, [2; 32]).is_err(), "of another token");
+        assert!(
+            lock(&replies.0)
+                .values()
+                .all(|kept| kept.by_key.len() <= KEPT)
+        );
     }
 
     #[test]

@@ -20,8 +20,7 @@ pub(crate) struct Metrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Counter>,
     seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
-    /// How many streams of events are open.
-    pub(crate) streams: Gauge,
+    streams: Gauge,
     enrolled: Gauge,
     awake: Gauge,
 }
@@ -114,11 +113,16 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    /// The text that Prometheus reads, with these numbers of assistants.
-    pub(crate) fn render(&self, enrolled: usize, awake: usize) -> Result<String, std::fmt::Error> {
+    /// The text that Prometheus reads, with these numbers of assistants and of open streams of events.
+    pub(crate) fn render(
+        &self,
+        (enrolled, awake): (usize, usize),
+        streams: usize,
+    ) -> Result<String, std::fmt::Error> {
         let count = |count| i64::try_from(count).unwrap_or(i64::MAX);
         self.enrolled.set(count(enrolled));
         self.awake.set(count(awake));
+        self.streams.set(count(streams));
         let mut text = String::new();
         encode(&mut text, &lock(&self.registry))?;
         Ok(text)

@@ -5,7 +5,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use dormouse_contracts::{AppendError, AppendErrorKind};
+use dormouse_contracts::{AdmitError, AppendError, AppendErrorKind};
 use dormouse_engine::ReplayError;
 use dormouse_host::{HostError, roster::RosterError};
 use dormouse_text::beginning;
@@ -157,6 +157,13 @@ impl From<HostError> for Problem {
         match error {
             HostError::Roster(error) => error.into(),
             HostError::Archived { .. } => ProblemCode::Archived.because(error.to_string()),
+            HostError::Join {
+                source: AdmitError::Refused(refused),
+                ..
+            } => ProblemCode::Conflict.because(format!(
+                "the holder of the token cannot enter the world: {}",
+                refused.reason
+            )),
             HostError::Closed => ProblemCode::Unavailable.because("the service ends"),
             error => Self::internal(&error),
         }

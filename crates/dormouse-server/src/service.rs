@@ -8,8 +8,10 @@ use std::{
 };
 
 use dormouse_contracts::{AssistantId, Author, Clock, Seq, Timestamp};
-use dormouse_engine::{Event, State, append_decided, restore};
-use dormouse_host::{Host, Resident, roster::RosterDecision};
+use dormouse_engine::{Event, LoggedMemory, State, catch_up};
+use dormouse_host::{
+    Awake, Host, HostError, OpenLog, Resident, config::Config, roster::RosterDecision,
+};
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
     sync::{Semaphore, watch},
@@ -52,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) replies: Replies,
     /// Places for streams of events.
     pub(crate) streams: Arc<Semaphore>,
+    /// How many such places there are.
+    most_streams: usize,
     /// Set when the service ends.
     pub(crate) ending: watch::Receiver<bool>,
     /// The remaining requests of each token, and of all callers without one.
@@ -86,6 +90,7 @@ impl Service {
             metrics: Metrics::default(),
             replies: Replies::default(),
             streams: Arc::new(Semaphore::new(streams)),
+            most_streams: streams,
             ending,
             limiters: Mutex::default(),
             kept: Mutex::default(),
@@ -96,6 +101,12 @@ impl Service {
         self.clock.now()
     }
 
+    /// How many streams of events are open.
+    pub(crate) fn open_streams(&self) -> usize {
+        self.most_streams
+            .saturating_sub(self.streams.available_permits())
+    }
+
     /// The rate limiter of this token. All callers without a token share one.
     pub(crate) fn limiter(&self, token: &str) -> RateLimiter {
         let mut limiters = lock(&self.limiters);
@@ -103,13 +114,16 @@ impl Service {
         limiters.entry(token.to_owned()).or_insert_with(new).clone()
     }
 
-    /// The state of an assistant at the end of its log. The assistant is not woken.
+    /// The state of an assistant as it is now. Nobody is woken.
     pub(crate) async fn state(&self, key: &AssistantId) -> Result<State, Problem> {
-        let state = restore(self.host.log(), key).await?;
-        match state.seq {
-            Seq::ZERO => Err(unknown(key)),
-            _ => Ok(state),
-        }
+        Ok(self.host.state(key).await?)
+    }
+
+    /// Its configuration, with what was changed for it.
+    pub(crate) async fn config(&self, key: &AssistantId) -> Result<(Config, State), Problem> {
+        let state = self.state(key).await?;
+        let config = self.host.config().read_for(key, &state).0;
+        Ok((config, state))
     }
 
     /// Wakes the assistant. It stays awake while the result is kept.
@@ -118,29 +132,46 @@ impl Service {
         Ok(self.host.wake(key).await?)
     }
 
+    /// The assistant, awake as long as this is kept, with a memory that has taken in its whole log.
+    pub(crate) async fn remembering(&self, key: &AssistantId) -> Result<Resident, Problem> {
+        let resident = self.awake(key).await?;
+        let caught_up = catch_up(self.host.log(), key, resident.memory()).await;
+        caught_up.map_err(|error| Problem::internal(&error))?;
+        Ok(resident)
+    }
+
+    /// Its memory with its log, to change it.
+    pub(crate) async fn memory(&self, key: &AssistantId) -> Result<LoggedMemory<OpenLog>, Problem> {
+        let awake = Awake::from(self.awake(key).await?);
+        let memory = awake.logged_memory(self.host.log(), Arc::clone(&self.clock));
+        memory.await.map_err(|error| Problem::internal(&error))
+    }
+
     /// Checks that an assistant exists. Waking an unknown assistant would create it.
     pub(crate) fn exists(&self, key: &AssistantId) -> Result<Seq, Problem> {
         match self.host.log().end_of(key)? {
-            Seq::ZERO => Err(unknown(key)),
+            Seq::ZERO => {
+                Err(ProblemCode::UnknownAssistant.because(format!("there is no assistant {key}")))
+            }
             last => Ok(last),
         }
     }
 
-    /// Appends the events that `decide` returns for the state. If the assistant wrote to its log meanwhile, `decide` is
-    /// called again. Returns the last event; without events nothing is written.
+    /// Appends the events that `decide` makes of the state, all or none, in order with the assistant's own. Returns the last
+    /// event; without events nothing is written, and nobody is woken.
     pub(crate) async fn change(
         &self,
         key: &AssistantId,
         decide: impl Fn(&State) -> Result<Vec<Event>, Problem>,
     ) -> Result<Option<Seq>, Problem> {
-        let resident = self.awake(key).await?;
-        let handle = resident.handle();
-        let look = || async {
-            let ended = || ProblemCode::Unavailable.because("the assistant has ended");
-            handle.inspect().await.ok_or_else(ended)
+        let decide = |state: &State| match &state.roster.archived {
+            None => decide(state),
+            Some(archived) => Err(Problem::from(HostError::Archived {
+                assistant: key.clone(),
+                archived: archived.clone(),
+            })),
         };
-        let decided = append_decided(handle, key, &*self.clock, look, decide).await?;
-        Ok((!decided.events.is_empty()).then_some(decided.through))
+        self.host.change(key, decide).await
     }
 }
 
@@ -154,19 +185,20 @@ impl Caller {
     pub(crate) fn decision(&self, reason: Option<String>, what: &str) -> RosterDecision {
         RosterDecision {
             author: self.author(),
-            reason: reason.unwrap_or_else(|| format!("{what} over HTTP")),
+            reason: reason.unwrap_or_else(|| over_http(what)),
         }
     }
+}
+
+/// The reason of a change for which nobody gives another one.
+pub(crate) fn over_http(what: &str) -> String {
+    format!("{what} over HTTP")
 }
 
 /// Waits until the service ends.
 pub(crate) async fn over(ending: &mut watch::Receiver<bool>) {
     // If the sender is gone, the service has ended.
     drop(ending.wait_for(|ends| *ends).await);
-}
-
-fn unknown(key: &AssistantId) -> Problem {
-    ProblemCode::UnknownAssistant.because(format!("there is no assistant {key}"))
 }
 
 /// No change under a lock can be left half done, so a poisoned lock does not matter.

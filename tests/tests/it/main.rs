@@ -8,6 +8,7 @@
 )]
 
 mod account;
+mod described;
 mod forgetting;
 mod host;
 mod house;

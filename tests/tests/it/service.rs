@@ -32,20 +32,20 @@ const SPEAKERS: u32 = 4;
 const ROUNDS: u32 = 4;
 
 /// The service and a way to it.
-struct Running {
-    child: Child,
-    door: Door,
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) door: Door,
 }
 
 /// Where it listens, and the token that it takes.
 #[derive(Clone, Debug)]
-struct Door {
-    address: String,
+pub(crate) struct Door {
+    pub(crate) address: String,
     secret: String,
 }
 
 impl Running {
-    async fn start(program: &Program, secret: &str) -> Self {
+    pub(crate) async fn start(program: &Program, secret: &str) -> Self {
         // The port is free now. If somebody else takes it meanwhile, the service ends, and the test says so.
         let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = free.local_addr().expect("it has an address").to_string();
@@ -71,7 +71,7 @@ impl Running {
 
 impl Door {
     /// Sends a request, and returns the status of the answer, if there is one.
-    async fn ask(&self, method: &str, path: &str, body: &str) -> Option<u16> {
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: &str) -> Option<u16> {
         let Self { address, secret } = self;
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\

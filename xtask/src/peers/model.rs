@@ -24,7 +24,7 @@ pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
         return Ok(Installed::Ready);
     }
     let libraries = home.join("llama/python");
-    if let Installed::Unavailable(why) = install_libraries(sh, &libraries, &requirements)? {
+    if let Installed::Unavailable(why) = offline::pip(sh, &libraries, &requirements)? {
         return Ok(Installed::Unavailable(why));
     }
     let partial = home.join("llama/tiny.gguf.partial");
@@ -36,26 +36,4 @@ pub(super) fn build(sh: &Shell, home: &Path) -> Result<Installed> {
     // The libraries take a hundred megabytes, and are needed only to create the model.
     sh.remove_path(&libraries)?;
     Ok(Installed::Ready)
-}
-
-/// Installs the script's libraries into a separate folder.
-fn install_libraries(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Installed> {
-    if !offline::has(sh, "python3") {
-        return Ok(Installed::Unavailable(
-            "`python3` is not installed".to_owned(),
-        ));
-    }
-    if cmd!(sh, "python3 -m pip --version")
-        .quiet()
-        .ignore_stderr()
-        .read()
-        .is_err()
-    {
-        return Ok(Installed::Unavailable("`pip` is not installed".to_owned()));
-    }
-    sh.remove_path(folder)?;
-    offline::try_to(cmd!(
-        sh,
-        "python3 -m pip install --quiet --retries 1 --timeout 60 --disable-pip-version-check --target {folder} --requirement {requirements}"
-    ))
 }

@@ -1,5 +1,7 @@
 //! Distinguishing a machine without network or tools from a failure.
 
+use std::path::Path;
+
 use xshell::{Cmd, Shell, cmd};
 
 use crate::workspace::Result;
@@ -55,6 +57,28 @@ pub(super) fn try_to(command: Cmd<'_>) -> Result<Installed> {
         return Ok(Installed::Ready);
     }
     Err("the command above failed".into())
+}
+
+/// Installs Python packages into a folder of their own, in place of what is there.
+pub(super) fn pip(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Installed> {
+    if !has(sh, "python3") {
+        return Ok(Installed::Unavailable(
+            "`python3` is not installed".to_owned(),
+        ));
+    }
+    if cmd!(sh, "python3 -m pip --version")
+        .quiet()
+        .ignore_stderr()
+        .read()
+        .is_err()
+    {
+        return Ok(Installed::Unavailable("`pip` is not installed".to_owned()));
+    }
+    sh.remove_path(folder)?;
+    try_to(cmd!(
+        sh,
+        "python3 -m pip install --quiet --retries 1 --timeout 60 --disable-pip-version-check --target {folder} --requirement {requirements}"
+    ))
 }
 
 fn is_unreachable(line: &str) -> bool {

@@ -199,9 +199,9 @@ impl MemoryFile {
         missing: Missing,
     ) -> Result<LoggedMemory<OpenLog>, CommandError> {
         if let (Some(host), Some(resident)) = (caller::host(), resident(&self.key()).await?) {
-            let memory = resident.memory().clone();
-            let log = OpenLog::new(host.log().clone(), Some(resident));
-            return Ok(LoggedMemory::open(log, memory, Arc::new(SystemClock)).await?);
+            return Ok(resident
+                .logged_memory(host.log(), Arc::new(SystemClock))
+                .await?);
         }
         let (log_path, path) = (self.data.log(), self.path());
         check_format(&self.data).await?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use dormouse_contracts::{EntityId, Trust};
 use dormouse_entities::{
     CommunicationStyle, EntityType, Favorability, Keyword, Name, ObservationSource,
-    ObservationText, Phrase, Preference, Rapport, TextLineError,
+    ObservationText, Phrase, Preference, ProfileEdit, Rapport, TextLineError,
 };
 
 use crate::command::{JsonFlag, trust, whole};
@@ -143,6 +143,23 @@ pub(crate) struct Set {
     /// What they prefer, as in drink=tea; may be given several times
     #[arg(long, value_name = "SUBJECT=WHAT", value_parser = preference)]
     pub(crate) prefer: Vec<(Keyword, Preference)>,
+}
+
+impl Set {
+    /// What is set.
+    pub(crate) fn edit(self) -> ProfileEdit {
+        ProfileEdit {
+            name: self.name,
+            entity_type: self.kind.map(Into::into),
+            favorability: self.favorability,
+            trust: self.trust,
+            rapport: self.rapport,
+            communication_style: self.style,
+            temperament: self.temperament,
+            interests: self.interest,
+            preferences: self.prefer.into_iter().collect(),
+        }
+    }
 }
 
 /// The type of an entity, as a user names it.

@@ -2,7 +2,7 @@
 
 use dormouse_contracts::EntityId;
 use dormouse_engine::LoggedMemory;
-use dormouse_entities::{AttributeUpdate, EntityChange, Metric};
+use dormouse_entities::EntityChange;
 use dormouse_host::OpenLog;
 
 use super::args::Set;
@@ -50,64 +50,21 @@ pub(super) async fn change(
     print_change(printing, made, what)
 }
 
-/// Makes every change that was asked for. Each can be undone separately.
+/// Makes every change that was asked for, or none. Each can be undone separately.
 pub(super) async fn set(
     memory: &mut LoggedMemory<OpenLog>,
     entity: &EntityId,
     asked: Set,
 ) -> Result<Exit, CommandError> {
     let printing = asked.who.json.printing();
-    let changes = changes(entity, asked);
+    let (changes, what): (Vec<_>, Vec<_>) = asked.edit().changes(entity).into_iter().unzip();
     if changes.is_empty() {
         return Err(NothingToSet.into());
     }
-    for (made, what) in changes {
-        change(memory, made, printing, &format!("{what} of {entity} set")).await?;
+    let reason = reason("changed");
+    let made = memory.change_entities(changes, author(), &reason);
+    for (made, what) in made.await?.into_iter().zip(what) {
+        print_change(printing, made, &format!("{what} of {entity} set"))?;
     }
     Ok(Exit::Success)
-}
-
-fn changes(entity: &EntityId, asked: Set) -> Vec<(EntityChange, &'static str)> {
-    let who = || entity.clone();
-    let metric = |metric| EntityChange::MetricSet {
-        entity: who(),
-        metric,
-    };
-    let name = asked.name.map(|name| EntityChange::Renamed {
-        entity: who(),
-        name,
-    });
-    let kind = asked.kind.map(|kind| EntityChange::Retyped {
-        entity: who(),
-        entity_type: kind.into(),
-    });
-    let update = AttributeUpdate {
-        communication_style: asked.style,
-        interests: asked.interest,
-        temperament: asked.temperament,
-        preferences: asked.prefer.into_iter().collect(),
-        ..AttributeUpdate::default()
-    };
-    let attributes = (!update.is_empty()).then(|| EntityChange::AttributesUpdated {
-        entity: who(),
-        update,
-        trust: dormouse_contracts::Trust::FULL,
-        // What an operator writes may be shown to everybody.
-        audience: Some(dormouse_contracts::Audience::Public),
-        sources: dormouse_contracts::Sources::default(),
-    });
-    let favorability = asked.favorability.map(Metric::Favorability).map(metric);
-    let trust = asked.trust.map(Metric::Trust).map(metric);
-    let rapport = asked.rapport.map(Metric::Rapport).map(metric);
-    [
-        (name, "name"),
-        (kind, "type"),
-        (favorability, "favorability"),
-        (trust, "trust"),
-        (rapport, "rapport"),
-        (attributes, "attributes"),
-    ]
-    .into_iter()
-    .filter_map(|(change, what)| Some((change?, what)))
-    .collect()
 }

@@ -1,10 +1,9 @@
 //! `dormouse exec log` and `metrics`: what tools were called, how long that took, and how it ended.
 
-use std::collections::VecDeque;
-
 use clap::Args;
 use dormouse_engine::{
-    Execution, ModelMetrics, ToolMetrics, Verdict, execution_metrics, executions,
+    Execution, ExecutionFilter, ModelMetrics, ToolMetrics, Verdict, execution_metrics,
+    newest_executions,
 };
 use serde::Serialize;
 
@@ -56,20 +55,12 @@ pub(super) fn log(places: &Places, command: CallLog) -> Result<Exit, CommandErro
     let printing = command.json.printing();
     let data = crate::data::locate(places.data.as_deref())?;
     let (log, key) = open_log_view(places, &data, command.of.assistant, printing)?;
-    let is_wanted = |it: &Execution| {
-        command.tool.as_ref().is_none_or(|tool| it.tool == *tool)
-            && (!command.failed || it.verdict == Verdict::Failure)
+    let filter = ExecutionFilter {
+        tool: command.tool,
+        is_failed: command.failed,
     };
     let most = command.last as usize;
-    let mut newest = VecDeque::new();
-    block_on(executions(&log, &key, |execution| {
-        if is_wanted(&execution) {
-            if newest.len() >= most {
-                newest.pop_front();
-            }
-            newest.push_back(execution);
-        }
-    }))??;
+    let newest = block_on(newest_executions(&log, &key, &filter, most))??;
     for execution in &newest {
         let line = ExecutionLine {
             r#type: "execution",

@@ -1,10 +1,8 @@
 //! Adding records, and changing or undoing what is recorded.
 
-use dormouse_contracts::{Audience, Clock, Seq, Timestamp, invariant};
+use dormouse_contracts::{Clock, Seq, Timestamp, invariant};
 use dormouse_host::SystemClock;
-use dormouse_memory::{
-    Added, ChangeError, Derivation, MemoryChange, Note, RecordId, source_key_of,
-};
+use dormouse_memory::{Added, ChangeError, MemoryChange, Note, OperatorNote, RecordId};
 use serde::Serialize;
 
 use super::{
@@ -62,28 +60,16 @@ pub(super) async fn add(file: &MemoryFile, asked: Add) -> Result<Exit, CommandEr
 }
 
 fn note(asked: Add) -> Note {
-    let text = asked.text.join(" ");
-    let mut note = Note::new(&*text)
-        .kind(asked.kind)
-        .derivation(Derivation::Stored)
-        // What an operator writes may be shown to everybody.
-        .known_to(Audience::Public);
-    if let Some(at) = asked.at {
-        let (by, thread) = (asked.by.as_deref(), asked.thread.as_deref());
-        note = note
-            .at(at)
-            .from_source(source_key_of(by, Some(at), &text, thread));
-    }
-    if let Some(by) = asked.by {
-        note = note.said_by(by);
-    }
-    if let Some(thread) = asked.thread {
-        note = note.in_thread(thread);
-    }
-    if let Some(trust) = asked.trust {
-        note = note.trusted(trust);
-    }
-    asked.tag.into_iter().fold(note, Note::tagged)
+    let asked = OperatorNote {
+        text: asked.text.join(" "),
+        kind: asked.kind,
+        by: asked.by,
+        thread: asked.thread,
+        at: asked.at,
+        tags: asked.tag,
+        trust: asked.trust,
+    };
+    asked.note()
 }
 
 /// The event concerns a record whose words are gone.
@@ -160,18 +146,15 @@ pub(super) async fn supersede(
     since: Option<Timestamp>,
 ) -> Result<Exit, CommandError> {
     let mut memory = file.open_to_change(Missing::Fail).await?;
-    let now = SystemClock.now();
-    let until = match (since, by) {
-        (Some(since), _) => since,
-        (None, Some(by)) => existing(memory.memory(), by).await?.valid_from,
-        (None, None) => now,
-    };
+    if let Some(by) = by {
+        existing(memory.memory(), by).await?;
+    }
     let record = of.id;
-    let change = MemoryChange::Superseded { record, by, until };
-    let made = memory.change(change, author(), &reason("superseded")).await;
-    let made = made.map_err(CommandError::from);
-    let (event, _) = made.map_err(|error| error.with_hint(CHANGE_HINT))?;
-    let what = match until > now {
+    let reason = reason("superseded");
+    let made = memory.supersede(record, (by, since), author(), &reason);
+    let made = made.await.map_err(CommandError::from);
+    let (event, until) = made.map_err(|error| error.with_hint(CHANGE_HINT))?;
+    let what = match until > SystemClock.now() {
         true => format!("record {record} is valid until {until}"),
         false => format!("record {record} is superseded since {until}"),
     };

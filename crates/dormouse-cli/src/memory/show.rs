@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dormouse_memory::{
-    Change, EncoderState, Memory, Record, RecordId, Space, SpaceState, Stats, StoredChange, Why,
+    EncoderState, LostWords, Memory, Record, RecordId, Space, SpaceState, Stats, Why,
 };
 use serde::Serialize;
 
@@ -117,15 +117,11 @@ fn shown(why: &Why) -> Vec<String> {
 /// Why a record has no words any more; `None` if it has words.
 pub(super) fn lost_words(why: &Why) -> Option<String> {
     let id = why.record.id;
-    if !why.record.text.is_empty() {
-        return None;
-    }
-    let is_erased = |change: &StoredChange| matches!(change.change, Change::Erased { .. });
-    Some(match why.changes.iter().any(is_erased) {
-        true => format!(
+    Some(match why.lost_words()? {
+        LostWords::Erased => format!(
             "record {id} was erased from the memory; `dormouse forget --record {id}` takes its words out of the log, too"
         ),
-        false => format!(
+        LostWords::Forgotten => format!(
             "the words of record {id} were forgotten: they are in no file any more and cannot be restored. \
              `dormouse log show` says who had them forgotten, and why"
         ),

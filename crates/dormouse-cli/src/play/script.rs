@@ -4,7 +4,7 @@
 //! So a script in an empty folder always produces the same log, including times and ids.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::{
         Arc, Mutex,
@@ -18,7 +18,7 @@ use dormouse_contracts::{
     Seq, Timestamp,
 };
 use dormouse_host::{
-    DataFolder, Host, HostSettings,
+    DataFolder, Host, HostSettings, admit_player,
     provider::ModelSelection,
     roster::{self, Newcomer, RosterDecision},
 };
@@ -30,7 +30,6 @@ use super::{
     PlayError,
     feed::WatchError,
     session::surroundings::{Meaning, meaning, refusal},
-    visited::admit,
 };
 use crate::{
     command::Places,
@@ -175,6 +174,7 @@ impl Stage {
                 key: key.clone(),
                 name: None,
                 persona: Some(persona.clone()),
+                tags: BTreeSet::new(),
             };
             let decision = RosterDecision {
                 author: Author::Operator(AUTHOR.to_owned()),
@@ -220,7 +220,7 @@ impl Stage {
     async fn carry_out(&mut self, line: ScriptLine) -> Result<(), PlayError> {
         self.pass(self.clock.now().plus(line.after)).await?;
         if let Some(Deed { by, input }) = line.deed {
-            let visitor = admit(self.host.world(), &by).await;
+            let visitor = admit_player(self.host.world(), &by).await;
             let visitor = visitor.map_err(|error| self.failed(error))?;
             self.visitors.insert(visitor.id.clone(), visitor.clone());
             match input {

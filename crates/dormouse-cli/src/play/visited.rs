@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use dormouse_contracts::{AssistantId, EntityId};
 use dormouse_engine::Handle;
-use dormouse_host::{DataFolder, Host, HostError, HostSettings, Resident, Woken, WorldContinuity};
+use dormouse_host::{
+    DataFolder, Host, HostError, HostSettings, Resident, Woken, WorldContinuity, admit_player,
+};
 use dormouse_memory::Memory;
 use dormouse_providers::{EmbedderChoice, GuardedModel};
 use dormouse_sandbox::{Character, CharacterKind, Sandbox};
@@ -51,7 +53,7 @@ impl Visited {
             handle: woken.handle.clone(),
             key,
             resident: character(&woken.key, &woken.character, &woken.name),
-            player: admit(host.world(), player).await?,
+            player: admit_player(host.world(), player).await?,
             continuity: woken.continuity,
             models: host.models().to_vec(),
             embedder: host.embedder().clone(),
@@ -76,7 +78,7 @@ impl Visited {
             handle: resident.handle().clone(),
             key: resident.key().clone(),
             resident: character(resident.key(), resident.character(), resident.name()),
-            player: admit(host.world(), player).await?,
+            player: admit_player(host.world(), player).await?,
             continuity: WorldContinuity::Acquainted,
             models: host.models().to_vec(),
             embedder: host.embedder().clone(),
@@ -95,22 +97,6 @@ pub(super) async fn key_of(
         Some(key) if *key != configured => Ok(host.look_up(key).await?.key),
         Some(_) | None => Ok(configured),
     }
-}
-
-/// Lets a visitor with this name into the world.
-pub(super) async fn admit(world: &Sandbox, player: &str) -> Result<Character, HostError> {
-    let player = Character {
-        id: EntityId::try_new(format!("player:{}", player.to_lowercase()))?,
-        name: player.to_owned(),
-        kind: CharacterKind::Player,
-    };
-    let joined = world.join(player.clone()).await;
-    joined.map_err(|source| HostError::Join {
-        whose: "the player",
-        name: player.name.clone(),
-        source: source.into(),
-    })?;
-    Ok(player)
 }
 
 /// The character of an assistant.

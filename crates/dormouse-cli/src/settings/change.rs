@@ -1,8 +1,9 @@
 //! Changing a setting of one assistant: an event in its log.
 
-use dormouse_contracts::Seq;
-use dormouse_engine::{Event, SettingChanged};
-use dormouse_host::config::{Config, InvalidValue, Setting, inline, unmatched};
+use dormouse_engine::SettingChanged;
+use dormouse_host::config::{
+    AskedSettings, Config, Setting, SettingChangeError, inline, unmatched,
+};
 use dormouse_sandbox::landmarks;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,15 +17,25 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 enum ChangeError {
     #[error("VALUE: {0}")]
-    Value(InvalidValue),
+    Value(String),
     #[error("{0}")]
-    Refused(InvalidValue),
+    Refused(String),
     #[error("somebody else changed {0} at the same moment; look at it and try again")]
     Moved(String),
-    #[error(
-        "VALUE: it seems to hold a key or a password, which is never a setting; nothing was changed"
-    )]
-    Secret,
+}
+
+impl From<SettingChangeError> for ChangeError {
+    fn from(error: SettingChangeError) -> Self {
+        match error {
+            SettingChangeError::Value { problem, .. } => Self::Value(problem.to_string()),
+            SettingChangeError::Secret { .. } => Self::Value(
+                "it seems to hold a key or a password, which is never a setting; nothing was changed"
+                    .to_owned(),
+            ),
+            SettingChangeError::Refused { problem, .. } => Self::Refused(problem.to_string()),
+            error => Self::Refused(error.to_string()),
+        }
+    }
 }
 
 impl CommandFailure for ChangeError {
@@ -45,93 +56,51 @@ struct ChangedLine<'a> {
     new: Option<&'a Value>,
 }
 
-/// Sets the value, unless the setting already has it.
-pub(super) fn set(
+/// Gives the setting this value, unless it has it already; `None` takes the change back, if there is one.
+pub(super) fn change(
     log: &AssistantLog,
     config: &Config,
-    setting: &Setting,
-    text: &str,
+    (setting, text): (&Setting, Option<String>),
     by: &str,
     printing: Printing,
 ) -> Result<(), CommandError> {
-    let effective = config.read_for(&log.key, &log.state).0;
-    // First check whether it can be changed at all, then the value.
-    setting.may_be_changed().map_err(ChangeError::Refused)?;
-    let value = setting.read(text).map_err(ChangeError::Value)?;
-    if !setting.can_be_shown(text) {
-        return Err(ChangeError::Secret.into());
+    let is_set = text.is_some();
+    let asked = AskedSettings::from([(setting.name.clone(), text)]);
+    let change = config.change_of((&log.key, &log.state), &asked, by);
+    let change = change.map_err(ChangeError::from)?;
+    if is_set {
+        for warning in unmatched(&change.config.classify, &change.config.memory, &landmarks()) {
+            remark(&warning);
+        }
     }
-    let changed = effective.changed(&setting.name, &value);
-    let changed = changed.map_err(ChangeError::Refused)?;
-    for warning in unmatched(&changed.classify, &changed.memory, &landmarks()) {
-        remark(&warning);
-    }
-    let old = current(&effective, setting);
-    change(log, setting, old.as_ref(), Some(&value), by, printing)
-}
-
-/// Takes the change of the setting back, if there is one.
-pub(super) fn unset(
-    log: &AssistantLog,
-    config: &Config,
-    setting: &Setting,
-    by: &str,
-    printing: Printing,
-) -> Result<(), CommandError> {
-    let changed = log.state.changed_settings.get(&setting.name);
-    // The file describes only one assistant. For any other one, the log has the former value.
-    let is_of_its_log = setting.name.starts_with("assistant.") && config.assistant.key() != log.key;
-    let new = changed
-        .filter(|_| is_of_its_log)
-        .and_then(|changed| changed.before.as_ref());
-    match changed {
-        Some(changed) => change(log, setting, Some(&changed.value), new, by, printing),
-        None => report(log, setting, None, None, None, printing),
-    }
-}
-
-/// Writes the change, unless nothing changes.
-fn change(
-    log: &AssistantLog,
-    setting: &Setting,
-    old: Option<&Value>,
-    new: Option<&Value>,
-    by: &str,
-    printing: Printing,
-) -> Result<(), CommandError> {
-    if old == new {
-        return report(log, setting, None, old, new, printing);
-    }
-    let changed = Event::SettingChanged(SettingChanged {
-        setting: setting.name.clone(),
-        old: old.cloned(),
-        new: new.cloned(),
-        by: by.to_owned(),
-    });
+    let settings = change.settings.clone();
+    let events: Vec<_> = change.events().collect();
     let name = &setting.name;
     let seen = log.state.changed_settings.get(name);
     let decided =
         log.append_decided(|state| match state.changed_settings.get(name) == seen {
-            true => Ok(vec![changed.clone()]),
+            true => Ok(events.clone()),
             false => Err(ChangeError::Moved(name.clone())),
         })??;
-    report(log, setting, Some(decided.through), old, new, printing)
+    let event = (!decided.events.is_empty()).then_some(decided.through.0);
+    settings
+        .iter()
+        .try_for_each(|changed| report(log, event, changed, printing))
 }
 
 fn report(
     log: &AssistantLog,
-    setting: &Setting,
-    event: Option<Seq>,
-    old: Option<&Value>,
-    new: Option<&Value>,
+    event: Option<u64>,
+    changed: &SettingChanged,
     printing: Printing,
 ) -> Result<(), CommandError> {
-    let (key, name) = (&log.key, setting.name.as_str());
+    let (key, name) = (&log.key, changed.setting.as_str());
+    let (old, new) = (changed.old.as_ref(), changed.new.as_ref());
     let line = ChangedLine {
         r#type: "setting_changed",
         assistant: key.as_str(),
         setting: name,
-        event: event.map(|event| event.0),
+        event,
         old,
         new,
     };
@@ -148,10 +117,4 @@ fn report(
         ),
         (None, None) => format!("{name} of {key} was not changed; there is nothing to take back"),
     })
-}
-
-/// The value that is in force.
-fn current(config: &Config, setting: &Setting) -> Option<Value> {
-    let given = config.given(setting).map(|given| given.value.clone());
-    given.or_else(|| setting.default.clone())
 }

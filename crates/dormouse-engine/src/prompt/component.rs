@@ -208,6 +208,12 @@ impl Component {
         is_terminal || self == Self::SystemPrompt
     }
 
+    /// Whether it can be put before or behind others.
+    #[must_use]
+    pub fn is_movable(self) -> bool {
+        block_of(self.row().id) == Block::Middle
+    }
+
     /// Its place in the stable order, if it has one there.
     pub(super) fn stable_place(self) -> Option<usize> {
         STABLE.iter().position(|it| *it == self)

@@ -54,6 +54,14 @@ pub struct ComponentConfig {
     pub text: Option<String>,
 }
 
+impl ComponentConfig {
+    /// Whether a part of the operator's own can be put before or behind others.
+    #[must_use]
+    pub fn is_movable(&self) -> bool {
+        self.id.is_some_and(|id| block_of(id) == Block::Middle)
+    }
+}
+
 /// What an operator decides about the parts of prompts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -238,10 +246,9 @@ impl PromptConfig {
             return Ok(());
         };
         let mut seen = BTreeSet::new();
-        let is_movable = |key: &str| {
-            let own = self.components.get(key).and_then(|config| config.id);
-            let id = own.or_else(|| Some(Component::of_key(key)?.row().id));
-            id.is_some_and(|id| block_of(id) == Block::Middle)
+        let is_movable = |key: &str| match self.components.get(key).filter(|own| own.id.is_some()) {
+            Some(own) => own.is_movable(),
+            None => Component::of_key(key).is_some_and(Component::is_movable),
         };
         let wrong = keys
             .iter()

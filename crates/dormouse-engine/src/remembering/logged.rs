@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, LoadSnapshot,
-    Origin, ReadEvents, Seq,
+    Origin, ReadEvents, Seq, Timestamp,
 };
-use dormouse_entities::EntityChange;
-use dormouse_memory::{Added, Memory, MemoryChange, MemoryError};
+use dormouse_entities::{Entities, EntityChange, EntityChangeError};
+use dormouse_memory::{Added, ChangeError, Memory, MemoryChange, MemoryError, RecordId};
 
 use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
@@ -50,6 +50,24 @@ pub enum LoggedChangeError {
     /// The memory could not read the log. If the event was written, it is read the next time.
     #[error(transparent)]
     CatchUp(#[from] CatchUpError),
+}
+
+/// Which of these changes, made one after the other, have an effect.
+fn effects(
+    known: &Entities,
+    changes: &[EntityChange],
+    now: Timestamp,
+) -> Result<Vec<bool>, EntityChangeError> {
+    if let [only] = changes {
+        return Ok(vec![known.has_effect(only, now)?]);
+    }
+    let mut known = known.clone();
+    let mut effects = Vec::with_capacity(changes.len());
+    for change in changes {
+        effects.push(known.has_effect(change, now)?);
+        known.apply(change, now)?;
+    }
+    Ok(effects)
 }
 
 /// A memory with the log that it follows. Every change is an event of the log, which the memory then reads.
@@ -165,42 +183,97 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
         Err(AppendError::new(conflict, None).into())
     }
 
-    /// Changes what is known about somebody: checks the change, writes it as an event, and lets the memory read the
-    /// event. A change
-    /// without effect makes no event.
+    /// Changes what is known of somebody, as [`LoggedMemory::change_entities`] does.
     ///
     /// # Errors
     ///
-    /// [`LoggedChangeError`].
+    /// [`LoggedChangeError`]; nothing was changed.
     pub async fn change_entity(
         &mut self,
         change: EntityChange,
         author: Author,
         reason: &str,
     ) -> Result<Option<Seq>, LoggedChangeError> {
-        let change = masked_observation(change);
-        decided!(self, self.change_entity_once(&change, &author, reason))
+        let made = self.change_entities(vec![change], author, reason).await?;
+        Ok(made.into_iter().next().flatten())
     }
 
-    async fn change_entity_once(
+    /// Changes what is known of people and things, all or nothing: checks the changes one after the other, writes each as an
+    /// event, and takes the events in. Returns the event of each change; one without effect makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`]; nothing was changed.
+    pub async fn change_entities(
         &mut self,
-        change: &EntityChange,
+        changes: Vec<EntityChange>,
+        author: Author,
+        reason: &str,
+    ) -> Result<Vec<Option<Seq>>, LoggedChangeError> {
+        let changes: Vec<_> = changes.into_iter().map(masked_observation).collect();
+        decided!(self, self.change_entities_once(&changes, &author, reason))
+    }
+
+    async fn change_entities_once(
+        &mut self,
+        changes: &[EntityChange],
         author: &Author,
         reason: &str,
-    ) -> Result<Option<Seq>, LoggedChangeError> {
+    ) -> Result<Vec<Option<Seq>>, LoggedChangeError> {
         let now = self.clock.now();
         let checked = self
             .memory
-            .with_entities(|known| known.has_effect(change, now));
-        if !checked.map_err(|error| MemoryError::Change(error.into()))? {
-            return Ok(None);
+            .with_entities(|known| effects(known, changes, now));
+        let has_effect = checked.map_err(|error| MemoryError::Change(error.into()))?;
+        let effective = changes.iter().zip(&has_effect).filter(|(_, it)| **it);
+        let events: Vec<_> = effective
+            .map(|(change, _)| {
+                Event::EntityChanged(EntityChanged {
+                    change: change.clone(),
+                    author: author.clone(),
+                    reason: reason.to_owned(),
+                })
+            })
+            .collect();
+        let mut next = self.through;
+        if !events.is_empty() {
+            self.append_all_once(&events).await?;
         }
-        let changed = Event::EntityChanged(EntityChanged {
-            change: change.clone(),
-            author: author.clone(),
-            reason: reason.to_owned(),
-        });
-        Ok(Some(self.append_once(&changed).await?))
+        let mut event = || {
+            next = next.next();
+            next
+        };
+        Ok(has_effect
+            .into_iter()
+            .map(|it| it.then(&mut event))
+            .collect())
+    }
+
+    /// Ends the validity of a record: at `since`, or else when the record `by` that replaces it begins to be valid, or now. Returns
+    /// that moment, too.
+    ///
+    /// # Errors
+    ///
+    /// [`LoggedChangeError`].
+    pub async fn supersede(
+        &mut self,
+        record: RecordId,
+        (by, since): (Option<RecordId>, Option<Timestamp>),
+        author: Author,
+        reason: &str,
+    ) -> Result<(Option<Seq>, Timestamp), LoggedChangeError> {
+        let until = match (since, by) {
+            (Some(since), _) => since,
+            (None, Some(by)) => {
+                let found = self.memory.record(by).await?;
+                let unknown = MemoryError::Change(ChangeError::Unknown(by));
+                found.ok_or(unknown)?.valid_from
+            }
+            (None, None) => self.clock.now(),
+        };
+        let change = MemoryChange::Superseded { record, by, until };
+        let (event, _) = self.change(change, author, reason).await?;
+        Ok((event, until))
     }
 
     /// Takes back what an event did. Taking back an undo makes its changes again. The result is an event, too.
@@ -279,7 +352,8 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
             }
         };
         if let Some(opposite) = opposite {
-            return self.change_entity_once(&opposite, author, reason).await;
+            let made = self.change_entities_once(std::slice::from_ref(&opposite), author, reason);
+            return Ok(made.await?.into_iter().next().flatten());
         }
         let change = MemoryChange::Undone { event };
         Ok(self.change_once(&change, author, reason).await?.0)
@@ -340,10 +414,17 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     }
 
     async fn append_once(&mut self, event: &Event) -> Result<Seq, LoggedChangeError> {
+        self.append_all_once(std::slice::from_ref(event)).await
+    }
+
+    /// Appends all of these events or none.
+    async fn append_all_once(&mut self, events: &[Event]) -> Result<Seq, LoggedChangeError> {
+        let now = self.clock.now();
+        let events: Result<_, _> = events.iter().map(|event| event.encode(now)).collect();
         let request = AppendRequest {
             assistant: self.key.clone(),
             expected: self.through,
-            events: vec![event.encode(self.clock.now())?],
+            events: events?,
         };
         self.through = self.log.append(request).await?;
         catch_up(&self.log, &self.key, &self.memory).await?;

@@ -66,6 +66,12 @@ impl fmt::Display for ValueOrigin {
 #[error("{0}")]
 pub struct InvalidValue(String);
 
+impl InvalidValue {
+    pub(super) fn new(problem: String) -> Self {
+        Self(problem)
+    }
+}
+
 impl Setting {
     /// The value of a text from a command line or the environment: TOML, but a text needs no quotes.
     ///
@@ -95,7 +101,7 @@ impl Setting {
     }
 
     /// A configuration with this value alone.
-    fn alone(&self, value: &Value) -> Result<Config, InvalidValue> {
+    pub(super) fn alone(&self, value: &Value) -> Result<Config, InvalidValue> {
         let (section, name) = self.place();
         let text = match section {
             "" => format!("{name} = {}\n", inline(value)),
@@ -209,7 +215,7 @@ impl Config {
     }
 
     /// Checks that settings that depend on each other agree.
-    fn agree(&self) -> Result<(), String> {
+    pub(super) fn agree(&self) -> Result<(), String> {
         let execution = self.execution.check();
         execution.map_err(|problem| problem.to_string())?;
         let prompt = self.prompt.config().check();
@@ -220,6 +226,10 @@ impl Config {
     /// used any more.
     #[must_use]
     pub(crate) fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
+        // What was changed together may only fit together.
+        if let Ok(config) = self.with_all_changes(changes) {
+            return (config, Vec::new());
+        }
         let mut config = self.clone();
         let mut left: Vec<_> = changes.iter().collect();
         left.sort_by_key(|(_, changed)| changed.seq);
@@ -243,9 +253,27 @@ impl Config {
         (config, warnings)
     }
 
+    fn with_all_changes(&self, changes: &ChangedSettings) -> Result<Self, InvalidValue> {
+        let mut config = self.clone();
+        for (name, changed) in changes.iter() {
+            config.take_value(name, &changed.value)?;
+            config.note_change(name, changed);
+        }
+        config.agree().map_err(InvalidValue)?;
+        Ok(config)
+    }
+
     fn take_change(&mut self, name: &str, changed: &ChangedSetting) -> Result<(), InvalidValue> {
+        let mut config = self.clone();
+        config.take_value(name, &changed.value)?;
+        config.agree().map_err(InvalidValue)?;
+        *self = config;
+        self.note_change(name, changed);
+        Ok(())
+    }
+
+    fn note_change(&mut self, name: &str, changed: &ChangedSetting) {
         let value = changed.value.clone();
-        *self = self.changed(name, &value)?;
         let origin = ValueOrigin::Changed {
             seq: changed.seq,
             by: changed.by.clone(),
@@ -253,23 +281,15 @@ impl Config {
         };
         let given = Given { value, origin };
         self.given.insert(name.to_owned(), given);
-        Ok(())
     }
 
-    /// The same configuration with another value for one setting of an assistant.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidValue`] if the setting cannot have the value, contradicts another one, or cannot be changed while the
-    /// program runs.
-    pub fn changed(&self, name: &str, value: &Value) -> Result<Self, InvalidValue> {
+    /// Takes another value for one setting of an assistant. Whether it agrees with the others is not checked.
+    fn take_value(&mut self, name: &str, value: &Value) -> Result<(), InvalidValue> {
         let setting = find(name).map_err(|error| InvalidValue(error.to_string()))?;
         setting.may_be_changed()?;
         let alone = setting.alone(value)?;
-        let mut config = self.clone();
-        config.take(setting, alone);
-        config.agree().map_err(InvalidValue)?;
-        Ok(config)
+        self.take(setting, alone);
+        Ok(())
     }
 
     /// Sets the value that a flag gives, so that it is shown. The reader of the flags has checked it.
@@ -310,7 +330,7 @@ impl Config {
         }
     }
 
-    fn take(&mut self, setting: &Setting, from: Self) {
+    pub(super) fn take(&mut self, setting: &Setting, from: Self) {
         let (section, name) = setting.place();
         match section {
             "assistant" => self.assistant.take(name, from.assistant),

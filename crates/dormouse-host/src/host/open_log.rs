@@ -1,14 +1,17 @@
 //! A log that is open for writing, even while a running assistant writes to it.
 
+use std::sync::Arc;
+
 use dormouse_contracts::{
-    Append, AppendError, AppendRequest, AssistantId, BoxFuture, LoadSnapshot, ReadError,
+    Append, AppendError, AppendRequest, AssistantId, BoxFuture, Clock, LoadSnapshot, ReadError,
     ReadEvents, Seq, Snapshot, StoredEvent,
 };
-use dormouse_engine::Handle;
+use dormouse_engine::{CatchUpError, Event, Handle, LoggedMemory, State};
 use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 
 use super::residency::Resident;
+use crate::roster::{self, RosterError};
 
 /// A log that is open for changes to one assistant. While the assistant is awake, only it may write to its log, so it
 /// appends the events itself.
@@ -29,6 +32,38 @@ impl OpenLog {
     #[must_use]
     pub fn resident(&self) -> Option<&Awake> {
         self.resident.as_ref()
+    }
+
+    /// The state of an assistant: as it is now if it is awake, and otherwise at the end of its log.
+    ///
+    /// # Errors
+    ///
+    /// [`RosterError::Unknown`] or [`RosterError::Life`].
+    pub async fn state(&self, key: &AssistantId) -> Result<State, RosterError> {
+        if let Some(resident) = &self.resident
+            && let Some(state) = resident.handle().inspect().await
+        {
+            return Ok(state);
+        }
+        roster::known(self, key).await
+    }
+
+    /// Appends the events that `decide` makes of an assistant's state, all or none, and returns the last one. They are decided
+    /// again if it wrote meanwhile. Without events nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// What `decide` refuses, or a [`RosterError`]; nothing was written.
+    pub async fn change<E>(
+        &self,
+        key: &AssistantId,
+        clock: &dyn Clock,
+        decide: impl Fn(&State) -> Result<Vec<Event>, E>,
+    ) -> Result<Option<Seq>, E>
+    where
+        E: From<RosterError> + From<AppendError> + From<serde_json::Error>,
+    {
+        roster::changed(self, clock, key, decide).await
     }
 }
 
@@ -62,6 +97,21 @@ impl Awake {
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    /// Its memory with its log, to change it. The memory has taken in the whole log then.
+    ///
+    /// # Errors
+    ///
+    /// [`CatchUpError`] if the memory does not follow the log, or one of the two fails.
+    pub async fn logged_memory(
+        self,
+        log: &RedbLog,
+        clock: Arc<dyn Clock>,
+    ) -> Result<LoggedMemory<OpenLog>, CatchUpError> {
+        let memory = self.memory.clone();
+        let log = OpenLog::new(log.clone(), Some(self));
+        LoggedMemory::open(log, memory, clock).await
     }
 }
 

@@ -49,6 +49,8 @@ enum Doors {
 enum Order {
     TakeIn(AssistantId, oneshot::Sender<Result<(), HostError>>),
     Wake(AssistantId, Reply),
+    /// Answered only if it is awake.
+    LookAt(AssistantId, oneshot::Sender<Handle>),
     PutAway(AssistantId, oneshot::Sender<()>),
     List(oneshot::Sender<Vec<Summary>>),
     Close,
@@ -208,6 +210,11 @@ impl<W> Host<W> {
         self.ask(|reply| Order::Wake(key.clone(), reply))
             .await
             .unwrap_or(Err(HostError::Closed))
+    }
+
+    /// How to talk to an assistant if it is awake. Nobody is woken, and nobody is kept awake.
+    pub async fn if_awake(&self, key: &AssistantId) -> Option<Handle> {
+        self.ask(|reply| Order::LookAt(key.clone(), reply)).await
     }
 
     /// Puts an assistant away now, even if callers keep it awake. Returns before it has ended.

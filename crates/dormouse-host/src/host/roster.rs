@@ -2,15 +2,39 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AssistantId, Habitat, Seq};
-use dormouse_engine::{RosterChange, Tag};
+use dormouse_contracts::{AppendError, AssistantId, Habitat, Seq};
+use dormouse_engine::{Event, RosterChange, State, Tag};
 
 use super::{
     Host,
     error::HostError,
     open_log::{Awake, OpenLog},
 };
-use crate::roster::{self, LookedUp, Newcomer, RosterDecision};
+use crate::roster::{self, LookedUp, Newcomer, RosterDecision, RosterError};
+
+/// Why nothing was changed.
+enum Undecided<E> {
+    Refused(E),
+    Failed(RosterError),
+}
+
+impl<E> From<RosterError> for Undecided<E> {
+    fn from(error: RosterError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<E> From<AppendError> for Undecided<E> {
+    fn from(error: AppendError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl<E> From<serde_json::Error> for Undecided<E> {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
 
 impl<W: Habitat + 'static> Host<W> {
     /// Creates an assistant, which is a resident from then on.
@@ -75,32 +99,68 @@ impl<W: Habitat + 'static> Host<W> {
         change: RosterChange,
         decision: RosterDecision,
     ) -> Result<Option<Seq>, HostError> {
-        let (log, clock) = (&self.shared.log, &*self.shared.clock);
-        let (archives, restores) = (
-            change == RosterChange::Archived,
-            change == RosterChange::Restored,
-        );
-        let before = roster::known(log, key).await?.roster;
-        let changed = match before.has_effect(&change) {
-            true => {
-                // An archived assistant cannot wake meanwhile, so nobody else writes to its log.
-                let resident = match before.archived {
-                    Some(_) => None,
-                    None => Some(self.wake(key).await?),
-                };
-                let log = OpenLog::new(log.clone(), resident.map(Awake::from));
-                roster::change(&log, clock, key, change, decision).await?
-            }
-            // An assistant is not woken without a reason.
-            false => None,
+        let decide = |state: &State| Ok(decision.events(&state.roster, [change.clone()]));
+        self.change(key, decide).await
+    }
+
+    /// Appends the events that `decide` makes of an assistant's state, all or none, in order with its own, and returns the last
+    /// one. They are decided again if it wrote meanwhile. If nothing is to be changed, nobody wakes. What the events say of
+    /// archiving applies at once.
+    ///
+    /// # Errors
+    ///
+    /// What `decide` refuses, or a [`HostError`]; nothing was written.
+    pub async fn change<E: From<HostError>>(
+        &self,
+        key: &AssistantId,
+        decide: impl Fn(&State) -> Result<Vec<Event>, E>,
+    ) -> Result<Option<Seq>, E> {
+        let (was_archived, events) = {
+            let before = Box::new(self.state(key).await?);
+            (before.roster.archived.is_some(), decide(&before)?)
         };
-        if archives {
-            self.put_away(key).await?;
+        if events.is_empty() {
+            return Ok(None);
         }
-        if restores && changed.is_some() {
-            self.take_in(key).await?;
+        // One that is archived cannot wake meanwhile, so nobody else writes its log.
+        let resident = match was_archived {
+            true => None,
+            false => Some(Awake::from(self.wake(key).await?)),
+        };
+        let (shared, clock) = (&self.shared, &*self.shared.clock);
+        let log = OpenLog::new(shared.log.clone(), resident);
+        let decide = |state: &State| decide(state).map_err(Undecided::Refused);
+        let changed = log.change(key, clock, decide).await;
+        let changed = changed.map_err(|error| match error {
+            Undecided::Refused(error) => error,
+            Undecided::Failed(error) => HostError::from(error).into(),
+        })?;
+        let archiving = events.iter().filter_map(|event| match event {
+            Event::RosterChanged(it) => Some(&it.change),
+            _ => None,
+        });
+        let is_about_that =
+            |it: &&RosterChange| matches!(it, RosterChange::Archived | RosterChange::Restored);
+        match archiving.filter(is_about_that).last() {
+            Some(RosterChange::Archived) => self.put_away(key).await?,
+            Some(_) if changed.is_some() => self.take_in(key).await?,
+            _ => {}
         }
         Ok(changed)
+    }
+
+    /// The state of an assistant: as it is now if it is awake, and otherwise at the end of its log. Nobody is woken.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Roster`] if the key is unknown, or its life cannot be read.
+    pub async fn state(&self, key: &AssistantId) -> Result<State, HostError> {
+        if let Some(handle) = self.if_awake(key).await
+            && let Some(state) = handle.inspect().await
+        {
+            return Ok(state);
+        }
+        Ok(roster::known(&self.shared.log, key).await?)
     }
 
     /// Looks up an assistant by its key: who it is, its character in the world, and what is wrong.
@@ -110,8 +170,8 @@ impl<W: Habitat + 'static> Host<W> {
     /// [`HostError::Roster`] if the key is unknown, or its life cannot be read.
     pub async fn look_up(&self, key: &AssistantId) -> Result<LookedUp, HostError> {
         let shared = &self.shared;
-        let world = Some(&*shared.world);
-        Ok(roster::look_up(&shared.log, world, &shared.config, key).await?)
+        let state = self.state(key).await?;
+        Ok(roster::look_at(Some(&*shared.world), &shared.config, key, state).await)
     }
 
     /// The keys of the assistants with this tag, archived ones included.
@@ -122,7 +182,7 @@ impl<W: Habitat + 'static> Host<W> {
     pub async fn tagged(&self, tag: &Tag) -> Result<BTreeSet<AssistantId>, HostError> {
         let mut tagged = BTreeSet::new();
         for (key, _) in self.known()? {
-            let state = roster::known(&self.shared.log, &key).await?;
+            let state = self.state(&key).await?;
             if state.roster.tags.contains(tag) {
                 tagged.insert(key);
             }

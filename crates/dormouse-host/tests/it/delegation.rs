@@ -11,7 +11,7 @@ use dormouse_engine::{
     SettingChanged, StopCause, Tag, TaskOutcome, TaskReceived,
 };
 use dormouse_host::{
-    Host,
+    Host, OpenLog,
     roster::{self, Newcomer, RosterDecision},
 };
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -110,6 +110,7 @@ pub(crate) async fn furnish(host: &Host, names: &[&str]) {
             key: key(name),
             name: None,
             persona: Some(format!("You are the {name}.")),
+            tags: BTreeSet::new(),
         };
         roster::create(host.log(), &clock, host.config(), newcomer, by_ada())
             .await
@@ -118,9 +119,15 @@ pub(crate) async fn furnish(host: &Host, names: &[&str]) {
         write(host, name, allowed).await;
     }
     let river = RosterChange::Tagged(BTreeSet::from([Tag::try_new("river").unwrap()]));
-    roster::change(host.log(), &clock, &key("rat"), river, by_ada())
-        .await
-        .unwrap();
+    roster::change(
+        &OpenLog::new(host.log().clone(), None),
+        &clock,
+        &key("rat"),
+        river,
+        by_ada(),
+    )
+    .await
+    .unwrap();
 }
 
 async fn events(host: &Host, of: &str) -> Vec<Event> {
@@ -261,9 +268,15 @@ async fn a_task_whose_delegate_was_archived_is_lost_and_says_so() {
     host.carry_tasks(&key("mole")).await.unwrap();
     let clock = dormouse_host::SystemClock;
     let archived = RosterChange::Archived;
-    roster::change(host.log(), &clock, &key("rat"), archived, by_ada())
-        .await
-        .unwrap();
+    roster::change(
+        &OpenLog::new(host.log().clone(), None),
+        &clock,
+        &key("rat"),
+        archived,
+        by_ada(),
+    )
+    .await
+    .unwrap();
     host.carry_tasks(&key("mole")).await.unwrap();
     host.live_through(&key("mole")).await.unwrap();
     assert_eq!(told(&host).await, ["lost"]);

@@ -25,6 +25,7 @@ fn newcomer(of: &str, persona: Option<&str>) -> Newcomer {
         key: key(of),
         name: None,
         persona: persona.map(str::to_owned),
+        tags: BTreeSet::new(),
     }
 }
 

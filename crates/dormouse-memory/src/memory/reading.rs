@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Inner, Memory, MemoryError, blocking};
 use crate::{
-    change::{ChangeSeq, StoredChange},
+    change::{Change, ChangeSeq, StoredChange},
     record::{Record, RecordId},
     store::{StoreError, tables::LOG_THROUGH},
 };
@@ -29,6 +29,28 @@ pub struct Why {
 impl Why {
     /// The highest number of sources.
     pub const DEPTH: usize = 256;
+
+    /// Why the record has no words any more, if it has none.
+    #[must_use]
+    pub fn lost_words(&self) -> Option<LostWords> {
+        if !self.record.text.is_empty() {
+            return None;
+        }
+        let is_erased = |change: &StoredChange| matches!(change.change, Change::Erased { .. });
+        Some(match self.changes.iter().any(is_erased) {
+            true => LostWords::Erased,
+            false => LostWords::Forgotten,
+        })
+    }
+}
+
+/// Why a record has no words any more. Nothing that is undone brings them back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostWords {
+    /// They were removed from the memory.
+    Erased,
+    /// They were taken out of all files.
+    Forgotten,
 }
 
 /// The size of a memory.

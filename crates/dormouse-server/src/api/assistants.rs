@@ -9,16 +9,18 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use dormouse_contracts::AssistantId;
-use dormouse_engine::{RosterChange, Tag};
+use dormouse_engine::{Event, RosterChange, State as AssistantState, Tag};
 use dormouse_host::{
     Summary,
     roster::{LookedUp, Newcomer, Wrong},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Changed, config::set};
+use super::{
+    Changed,
+    config::{one, set},
+};
 use crate::{
     extract::{Asked, JsonBody, Key},
     guard::Caller,
@@ -170,14 +172,14 @@ pub(crate) async fn create(
     caller: Caller,
     JsonBody(new): JsonBody<NewAssistant>,
 ) -> Result<Response, Problem> {
-    let (newcomer, tags) = newcomer(new)?;
+    let newcomer = newcomer(new)?;
     let key = newcomer.key.clone();
     caller.may(Right::Admin, &key)?;
     service
         .host
         .create(newcomer, caller.decision(None, "created"))
         .await?;
-    begin(&service, &caller, &key, tags).await
+    created(&service, &key).await
 }
 
 /// Create an assistant with the persona of another one, but without its memories.
@@ -190,27 +192,17 @@ pub(crate) async fn clone(
     Key(from): Key,
     JsonBody(new): JsonBody<NewAssistant>,
 ) -> Result<Response, Problem> {
-    let (newcomer, tags) = newcomer(new)?;
+    let newcomer = newcomer(new)?;
     let key = newcomer.key.clone();
     // A clone shows who the original is.
     caller.may(Right::Read, &from)?;
     caller.may(Right::Admin, &key)?;
     let decision = caller.decision(None, "cloned");
     service.host.clone_of(&from, newcomer, decision).await?;
-    begin(&service, &caller, &key, tags).await
+    created(&service, &key).await
 }
 
-async fn begin(
-    service: &Shared,
-    caller: &Caller,
-    key: &AssistantId,
-    tags: BTreeSet<Tag>,
-) -> Result<Response, Problem> {
-    if !tags.is_empty() {
-        let change = RosterChange::Tagged(tags);
-        let decision = caller.decision(None, "tagged");
-        service.host.change_roster(key, change, decision).await?;
-    }
+async fn created(service: &Shared, key: &AssistantId) -> Result<Response, Problem> {
     let view = look_up(service, key).await?;
     let location = [(header::LOCATION, format!("/api/ai/assistants/{key}/"))];
     Ok((StatusCode::CREATED, location, Json(view)).into_response())
@@ -229,7 +221,7 @@ pub(crate) async fn show(
     look_up(&service, &key).await.map(Json)
 }
 
-/// Change who an assistant is, its tags, or whether it is archived. Each kind of change is an event of its own.
+/// Change who an assistant is, its tags, or whether it is archived: all of it or nothing. Each kind of change is an event of its own.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/", tag = "assistants", request_body = AssistantPatch,
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = AssistantView)))]
@@ -240,26 +232,26 @@ pub(crate) async fn update(
     JsonBody(patch): JsonBody<AssistantPatch>,
 ) -> Result<Json<AssistantView>, Problem> {
     caller.may(Right::Admin, &key)?;
-    service.exists(&key)?;
     let tags = patch.tags.as_deref().map(tags).transpose()?;
     let host = &service.host;
-    let decision = |what| caller.decision(patch.reason.clone(), what);
-    if patch.archived == Some(false) {
-        host.change_roster(&key, RosterChange::Restored, decision("restored"))
-            .await?;
-    }
-    if let Some(persona) = patch.persona {
-        let persona = BTreeMap::from([("assistant.persona".to_owned(), Value::from(persona))]);
-        set(&service, &caller, &key, &persona, None).await?;
-    }
-    if let Some(tags) = tags {
-        host.change_roster(&key, RosterChange::Tagged(tags), decision("tagged"))
-            .await?;
-    }
-    if patch.archived == Some(true) {
-        host.change_roster(&key, RosterChange::Archived, decision("archived"))
-            .await?;
-    }
+    let decided = |what| caller.decision(patch.reason.clone(), what);
+    let events = |state: &AssistantState| -> Result<Vec<Event>, Problem> {
+        let restored = (patch.archived == Some(false)).then_some(RosterChange::Restored);
+        let tagged = tags.clone().map(RosterChange::Tagged);
+        let archived = (patch.archived == Some(true)).then_some(RosterChange::Archived);
+        let of = |what, change| decided(what).events(&state.roster, change);
+        let mut events = of("restored", restored);
+        if let Some(persona) = &patch.persona {
+            let persona = one("assistant.persona", persona);
+            let by = &caller.token.name;
+            let change = host.config().change_of((&key, state), &persona, by)?;
+            events.extend(change.events());
+        }
+        events.extend(of("tagged", tagged));
+        events.extend(of("archived", archived));
+        Ok(events)
+    };
+    host.change(&key, events).await?;
     look_up(&service, &key).await.map(Json)
 }
 
@@ -280,9 +272,7 @@ pub(crate) async fn archive(
         .host
         .change_roster(&key, RosterChange::Archived, decision)
         .await?;
-    Ok(Json(Changed {
-        event: event.map(|event| event.0),
-    }))
+    Ok(Json(event.into()))
 }
 
 /// Switch an assistant on: it takes ticks. This does not clear an emergency stop.
@@ -316,16 +306,14 @@ async fn switch(
     on: bool,
 ) -> Result<Json<Changed>, Problem> {
     caller.may(Right::Operate, key)?;
-    let enabled = BTreeMap::from([("assistant.enabled".to_owned(), Value::from(on))]);
-    let event = set(service, caller, key, &enabled, None).await?;
+    let enabled = one("assistant.enabled", on.to_string());
+    let event = set(service, caller, key, None, |_| Ok(enabled.clone())).await?;
     if event.is_some() {
         // A setting applies only when the assistant wakes next. This one must apply now, so the assistant is woken
         // again.
         service.host.wake_again(key).await?;
     }
-    Ok(Json(Changed {
-        event: event.map(|event| event.0),
-    }))
+    Ok(Json(event.into()))
 }
 
 async fn look_up(service: &Shared, key: &AssistantId) -> Result<AssistantView, Problem> {
@@ -370,7 +358,7 @@ pub(super) fn wrong(wrong: &Wrong) -> &'static str {
     }
 }
 
-fn newcomer(new: NewAssistant) -> Result<(Newcomer, BTreeSet<Tag>), Problem> {
+fn newcomer(new: NewAssistant) -> Result<Newcomer, Problem> {
     let NewAssistant {
         key,
         name,
@@ -380,7 +368,12 @@ fn newcomer(new: NewAssistant) -> Result<(Newcomer, BTreeSet<Tag>), Problem> {
     let key = AssistantId::try_new(key);
     let key = key.map_err(|error| ProblemCode::InvalidKey.because(error.to_string()))?;
     let tags = self::tags(&asked)?;
-    Ok((Newcomer { key, name, persona }, tags))
+    Ok(Newcomer {
+        key,
+        name,
+        persona,
+        tags,
+    })
 }
 
 fn tags(asked: &[String]) -> Result<BTreeSet<Tag>, Problem> {

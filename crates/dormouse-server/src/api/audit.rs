@@ -2,15 +2,16 @@
 
 use axum::{Json, extract::State};
 use dormouse_contracts::{ReadEvents, Seq, StoredEvent};
+use dormouse_engine::replay;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::assistants::limit;
+use super::{assistants::limit, json};
 use crate::{
     extract::{Asked, Key},
     guard::Caller,
-    problem::Problem,
+    problem::{Problem, ProblemCode},
     service::Shared,
     tokens::Right,
 };
@@ -77,6 +78,49 @@ pub(crate) async fn events(
         events: read.iter().map(view).collect(),
         next,
         last: last.0.max(next),
+    }))
+}
+
+/// The state of an assistant after an event.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StateView {
+    /// The event.
+    event: u64,
+    /// Everything that follows from the log up to there, as in a snapshot. Its parts may change with the program.
+    #[schema(value_type = Value)]
+    state: Value,
+}
+
+/// When.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AtEvent {
+    /// After this event; the last one if absent.
+    at: Option<u64>,
+}
+
+/// Show the state of an assistant after an event: the log is folded up to there, and nothing is carried out.
+#[utoipa::path(get, path = "/api/ai/assistants/{key}/audit/state/", tag = "audit",
+    params(("key" = String, Path, description = "Its key"), AtEvent),
+    responses((status = OK, body = StateView)))]
+pub(crate) async fn state(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Asked(asked): Asked<AtEvent>,
+) -> Result<Json<StateView>, Problem> {
+    caller.may(Right::Read, &key)?;
+    let last = service.exists(&key)?;
+    let at = asked.at.map_or(last, Seq);
+    if at > last {
+        let why = format!("there is no event {at}; the log ends at event {last}");
+        return Err(ProblemCode::UnknownItem.because(why));
+    }
+    let state = Box::new(replay(service.host.log(), &key, at).await?);
+    Ok(Json(StateView {
+        event: state.seq.0,
+        state: json(&*state),
     }))
 }
 

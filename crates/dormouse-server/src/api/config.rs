@@ -9,9 +9,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use dormouse_contracts::{AssistantId, Seq};
-use dormouse_engine::{Event, SettingChanged, State as AssistantState};
 use dormouse_host::config::{
-    Applies, Config, InvalidValue, Setting, ValueOrigin, find, inline, settings,
+    Applies, AskedSettings, Config, Setting, SettingChangeError, ValueOrigin, inline, settings,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -93,22 +92,23 @@ pub(crate) async fn update(
     JsonBody(patch): JsonBody<ConfigPatch>,
 ) -> Result<Response, Problem> {
     caller.may(Right::Admin, &key)?;
-    let etag = headers
-        .get(header::IF_MATCH)
-        .and_then(|etag| etag.to_str().ok());
     let why = "send if-match with the etag of `GET …/config/`";
-    let etag = etag.ok_or_else(|| ProblemCode::EtagMissing.because(why))?;
-    set(&service, &caller, &key, &patch.settings, Some(etag)).await?;
+    let missing = || ProblemCode::EtagMissing.because(why);
+    let etag = if_match(&headers)?.ok_or_else(missing)?;
+    let values = patch.settings.into_iter();
+    let asked: AskedSettings = values.map(|(name, value)| (name, text_of(value))).collect();
+    set(&service, &caller, &key, Some(etag), |_| Ok(asked.clone())).await?;
     respond(&service, &key).await
 }
 
-/// Changes these settings if they still have this etag. The events say who did it.
+/// Changes settings, all or none, as events that say who did it. `ask` says which, from the configuration as it is; `if_match` is
+/// the etag that this configuration must have.
 pub(super) async fn set(
     service: &Shared,
     caller: &Caller,
     key: &AssistantId,
-    values: &BTreeMap<String, Value>,
     if_match: Option<&str>,
+    ask: impl Fn(&Config) -> Result<AskedSettings, Problem>,
 ) -> Result<Option<Seq>, Problem> {
     let config = service.host.config();
     service
@@ -120,109 +120,90 @@ pub(super) async fn set(
                 let why = "read the settings again, and decide again";
                 return Err(ProblemCode::StaleEtag.because(why));
             }
-            changes(config, (key, state), effective, values, &caller.token.name)
+            let change = config.change_of((key, state), &ask(&effective)?, &caller.token.name)?;
+            Ok(change.events().collect())
         })
         .await
 }
 
-fn changes(
-    config: &Config,
-    (key, state): (&AssistantId, &AssistantState),
-    mut effective: Config,
-    values: &BTreeMap<String, Value>,
-    by: &str,
-) -> Result<Vec<Event>, Problem> {
-    let mut events = Vec::new();
-    for (name, value) in values {
-        let refused =
-            |error: InvalidValue| ProblemCode::InvalidValue.because(format!("{name}: {error}"));
-        let setting =
-            find(name).map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))?;
-        setting.may_be_changed().map_err(refused)?;
-        let (old, new) = match value {
-            Value::Null => {
-                let Some(changed) = state.changed_settings.get(&setting.name) else {
-                    continue;
-                };
-                // The file describes only one assistant. For any other one, the log has the former value.
-                let is_of_its_log =
-                    setting.name.starts_with("assistant.") && config.assistant.key() != *key;
-                let before = changed.before.clone().filter(|_| is_of_its_log);
-                (Some(changed.value.clone()), before)
-            }
-            value => {
-                let text = match value {
-                    Value::String(text) => text.clone(),
-                    value => inline(value),
-                };
-                let value = setting.read(&text).map_err(refused)?;
-                if !setting.can_be_shown(&text) {
-                    return Err(ProblemCode::InvalidValue.because(format!(
-                        "{name}: it seems to hold a key or a password, which is never a setting"
-                    )));
-                }
-                let old = current(&effective, setting);
-                effective = effective.changed(&setting.name, &value).map_err(refused)?;
-                (old, Some(value))
-            }
-        };
-        if old != new {
-            events.push(Event::SettingChanged(SettingChanged {
-                setting: setting.name.clone(),
-                old,
-                new,
-                by: by.to_owned(),
-            }));
-        }
-    }
-    Ok(events)
+/// One setting with this value.
+pub(super) fn one(name: &str, value: impl Into<String>) -> AskedSettings {
+    AskedSettings::from([(name.to_owned(), Some(value.into()))])
 }
 
-/// The value that is in force.
-fn current(config: &Config, setting: &Setting) -> Option<Value> {
-    let given = config.given(setting).map(|given| given.value.clone());
-    given.or_else(|| setting.default.clone())
+/// The etag that a change is for, if the request names one.
+pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let Some(etag) = headers.get(header::IF_MATCH) else {
+        return Ok(None);
+    };
+    let etag = etag.to_str().map_err(|_not_text| {
+        ProblemCode::InvalidRequest.because("if-match is not an etag of the settings")
+    })?;
+    Ok(Some(etag))
+}
+
+/// A value as somebody would write it at a command line.
+fn text_of(value: Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        value => Some(inline(&value)),
+    }
+}
+
+impl From<SettingChangeError> for Problem {
+    fn from(error: SettingChangeError) -> Self {
+        ProblemCode::InvalidValue.because(error.to_string())
+    }
+}
+
+/// A view of the settings with the etag of this state of them.
+pub(super) fn with_etag(config: &Config, view: impl Serialize) -> Result<Response, Problem> {
+    let mut response = Json(view).into_response();
+    let etag = HeaderValue::from_str(&etag(&self::view(config)));
+    let etag = etag.map_err(|error| Problem::internal(&error))?;
+    response.headers_mut().insert(header::ETAG, etag);
+    Ok(response)
 }
 
 async fn respond(service: &Shared, key: &AssistantId) -> Result<Response, Problem> {
-    let state = service.state(key).await?;
-    let view = view(&service.host.config().read_for(key, &state).0);
-    let mut response = Json(&view).into_response();
-    let etag = HeaderValue::from_str(&etag(&view)).map_err(|error| Problem::internal(&error))?;
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    let config = service.config(key).await?.0;
+    with_etag(&config, view(&config))
 }
 
 fn view(config: &Config) -> ConfigView {
     let settings = settings()
         .iter()
-        .map(|setting| setting_view(config, setting));
+        .map(|setting| SettingView::of(config, setting));
     ConfigView {
         settings: settings.collect(),
     }
 }
 
-fn setting_view(config: &Config, setting: &Setting) -> SettingView {
-    let given = config.given(setting);
-    let value = given.map(|given| &given.value);
-    let is_hidden = value.is_some_and(|value| !setting.can_be_shown(&inline(value)));
-    let value = value.or(setting.default.as_ref());
-    SettingView {
-        name: setting.name.clone(),
-        value: value.filter(|_| !is_hidden).cloned(),
-        from: match given.map(|given| &given.origin) {
-            None => "default",
-            Some(ValueOrigin::File { .. }) => "file",
-            Some(ValueOrigin::Variable(_)) => "variable",
-            Some(ValueOrigin::Changed { .. }) => "event",
-            Some(ValueOrigin::Flag(_)) => "flag",
-            Some(ValueOrigin::Log) => "log",
-        },
-        default: setting.default.clone(),
-        about: setting.sentence.clone(),
-        expects: setting.expects(),
-        is_changeable: setting.applies == Applies::Waking,
-        is_hidden,
+impl SettingView {
+    /// A setting with its value.
+    pub(super) fn of(config: &Config, setting: &Setting) -> Self {
+        let given = config.given(setting);
+        let value = given.map(|given| &given.value);
+        let is_hidden = value.is_some_and(|value| !setting.can_be_shown(&inline(value)));
+        let value = value.or(setting.default.as_ref());
+        Self {
+            name: setting.name.clone(),
+            value: value.filter(|_| !is_hidden).cloned(),
+            from: match given.map(|given| &given.origin) {
+                None => "default",
+                Some(ValueOrigin::File { .. }) => "file",
+                Some(ValueOrigin::Variable(_)) => "variable",
+                Some(ValueOrigin::Changed { .. }) => "event",
+                Some(ValueOrigin::Flag(_)) => "flag",
+                Some(ValueOrigin::Log) => "log",
+            },
+            default: setting.default.clone(),
+            about: setting.sentence.clone(),
+            expects: setting.expects(),
+            is_changeable: setting.applies == Applies::Waking,
+            is_hidden,
+        }
     }
 }
 

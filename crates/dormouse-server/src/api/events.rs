@@ -14,7 +14,6 @@ use dormouse_contracts::Seq;
 use dormouse_engine::Recorded;
 use dormouse_host::{Resident, Tail};
 use futures_util::stream;
-use prometheus_client::metrics::gauge::Gauge;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
@@ -83,7 +82,6 @@ pub(crate) async fn stream(
         events: Tail::new(service.host.log(), &key, handle, after),
         ending: service.ending.clone(),
         caller,
-        _open: Counted::new(&service.metrics.streams),
         _place: place,
         _resident: resident,
         service,
@@ -107,7 +105,6 @@ struct Follow {
     ending: watch::Receiver<bool>,
     caller: Caller,
     service: Shared,
-    _open: Counted,
     _place: OwnedSemaphorePermit,
     /// Keeps the assistant awake.
     _resident: Resident,
@@ -160,20 +157,4 @@ fn last(why: &str) -> sse::Event {
     sse::Event::default()
         .event("end")
         .data(json!({ "why": why }).to_string())
-}
-
-/// Increases the gauge while it exists.
-struct Counted(Gauge);
-
-impl Counted {
-    fn new(gauge: &Gauge) -> Self {
-        gauge.inc();
-        Self(gauge.clone())
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.dec();
-    }
 }

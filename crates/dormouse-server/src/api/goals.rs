@@ -197,9 +197,7 @@ pub(crate) async fn update(
             Ok(vec![Event::GoalUpdated(goals.update(updated)?)])
         })
         .await?;
-    Ok(Json(Changed {
-        event: event.map(|event| event.0),
-    }))
+    Ok(Json(event.into()))
 }
 
 impl From<GoalError> for Problem {

@@ -12,8 +12,8 @@ use dormouse_contracts::{
     AssistantId, EffectKey, EntityId, Outcome, ReadEvents, Senses, Seq, SpeechKind, Words,
 };
 use dormouse_engine::{ActSpeech, EffectIntended, Event, Rest};
-use dormouse_host::{Resident, Tail};
-use dormouse_sandbox::{Act, ActError, Acted, Character, CharacterKind, JoinError};
+use dormouse_host::{Resident, Tail, admit_player, player_named};
+use dormouse_sandbox::{Act, ActError, Acted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::{
@@ -92,7 +92,9 @@ pub(crate) async fn speak(
     let deadline = Instant::now() + asked.unwrap_or(wait).min(wait);
     let resident = service.awake(&key).await?;
     let before = resident.handle().status().seq;
-    let player = admit(&service, &caller.token).await?;
+    let player = admit_player(service.host.world(), &caller.token.name)
+        .await?
+        .id;
     let to = resident.name().to_owned();
     let acted = service
         .host
@@ -136,7 +138,7 @@ pub(crate) async fn outcome(
 ) -> Result<Json<MessageOutcome>, Problem> {
     caller.may(Right::Talk, &key)?;
     service.exists(&key)?;
-    let player = player_id(&caller.token)?;
+    let player = player_named(&caller.token.name)?.id;
     let unknown = || {
         let why = format!("event {place} is not a message of the token's holder");
         ProblemCode::UnknownItem.because(why)
@@ -165,24 +167,7 @@ pub(crate) async fn outcome(
     Ok(Json(course.outcome()))
 }
 
-/// The token's holder as a character of the world. One that is there already stays where it is.
-async fn admit(service: &Service, token: &StoredToken) -> Result<EntityId, Problem> {
-    let id = player_id(token)?;
-    let player = Character {
-        id: id.clone(),
-        name: token.name.clone(),
-        kind: CharacterKind::Player,
-    };
-    service.host.world().join(player).await?;
-    Ok(id)
-}
-
-fn player_id(token: &StoredToken) -> Result<EntityId, Problem> {
-    let id = EntityId::try_new(format!("player:{}", token.name.to_lowercase()));
-    id.map_err(|error| Problem::internal(&error))
-}
-
-/// The sequence number of the message in the log. Everything that was received is on disk.
+/// The place of the message in the log. Everything that was taken in is on disk.
 async fn place_of(
     service: &Service,
     resident: &Resident,
@@ -384,17 +369,6 @@ fn respond(key: &AssistantId, outcome: MessageOutcome) -> Response {
         response.headers_mut().insert(header::LOCATION, location);
     }
     response
-}
-
-impl From<JoinError> for Problem {
-    fn from(error: JoinError) -> Self {
-        match error {
-            JoinError::Refused(refused) => ProblemCode::Conflict.because(format!(
-                "the holder of the token cannot enter the world: {refused}"
-            )),
-            error => Self::internal(&error),
-        }
-    }
 }
 
 impl From<ActError> for Problem {

@@ -182,8 +182,7 @@ pub(crate) async fn write(
             Ok(vec![Event::JournalChanged(changed.map_err(invalid)?)])
         })
         .await?;
-    let event = event.map(|event| event.0);
-    Ok((StatusCode::CREATED, Json(Changed { event })))
+    Ok((StatusCode::CREATED, Json(event.into())))
 }
 
 fn label(text: &str) -> Result<EntryLabel, Problem> {

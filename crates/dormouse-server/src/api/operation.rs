@@ -50,7 +50,8 @@ pub(crate) async fn metrics(
     caller.may_everywhere(Right::Read)?;
     let residents = service.host.residents().await;
     let awake = residents.iter().filter(|it| it.is_awake).count();
-    let text = service.metrics.render(residents.len(), awake);
+    let assistants = (residents.len(), awake);
+    let text = service.metrics.render(assistants, service.open_streams());
     let text = text.map_err(|error| Problem::internal(&error))?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())

@@ -104,8 +104,7 @@ pub(crate) async fn fall_asleep(
             Ok(vec![Event::FellAsleep(state.fall_asleep(now, wish)?)])
         })
         .await?;
-    let event = event.map(|event| event.0);
-    Ok(Json(Changed { event }))
+    Ok(Json(event.into()))
 }
 
 /// Wake an assistant that sleeps.
@@ -124,8 +123,7 @@ pub(crate) async fn wake(
             Ok(vec![Event::WokeUp(state.wake_up(cause)?)])
         })
         .await?;
-    let event = event.map(|event| event.0);
-    Ok(Json(Changed { event }))
+    Ok(Json(event.into()))
 }
 
 impl From<SleepError> for Problem {

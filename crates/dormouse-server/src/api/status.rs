@@ -1,7 +1,6 @@
 //! The status of an assistant: from its log, and if it is awake, from its work under way. A request wakes no assistant.
 
 use axum::{Json, extract::State};
-use dormouse_contracts::AssistantId;
 use dormouse_engine::{
     Activity, BudgetKind, BudgetStatus, ContextSignals, OperatingMode, SafetyCounters, Status,
     WindowLevel,
@@ -180,7 +179,8 @@ pub(crate) async fn show(
 ) -> Result<Json<StatusView>, Problem> {
     caller.may(Right::Read, &key)?;
     let state = service.state(&key).await?;
-    let live = live(&service, &key).await;
+    let live = service.host.if_awake(&key).await;
+    let live = live.map(|handle| handle.status());
     let now = service.now();
     let safety = SafetyCounters::of(&state);
     let failures = safety.failures.into_iter().map(|it| FailedTool {
@@ -199,7 +199,6 @@ pub(crate) async fn show(
             limit: it.limit,
             spent: it.spent,
         });
-    let signals = ContextSignals::of(&state, now);
     let prompt_tokens = state.counts.prompt_tokens;
     let max_context_tokens = state.configuration.settings.limits.max_context_tokens();
     Ok(Json(StatusView {
@@ -234,11 +233,7 @@ pub(crate) async fn show(
             completion_tokens: state.spent.completion_tokens,
         },
         budgets: budgets.collect(),
-        signals: SignalsView {
-            token_pressure: signals.token_pressure,
-            recent_errors: signals.recent_errors,
-            goal_urgency: signals.goal_urgency,
-        },
+        signals: ContextSignals::of(&state, now).into(),
         live: live.map(live_view),
     }))
 }
@@ -271,16 +266,14 @@ pub(crate) async fn health(
     }))
 }
 
-/// The status of an assistant that is awake.
-async fn live(service: &Shared, key: &AssistantId) -> Option<Status> {
-    let residents = service.host.residents().await;
-    let is_awake = residents.iter().any(|it| it.is_awake && it.key == *key);
-    // If it is put away at this moment, it is woken once more.
-    let resident = match is_awake {
-        true => service.host.wake(key).await.ok()?,
-        false => return None,
-    };
-    Some(resident.handle().status())
+impl From<ContextSignals> for SignalsView {
+    fn from(signals: ContextSignals) -> Self {
+        Self {
+            token_pressure: signals.token_pressure,
+            recent_errors: signals.recent_errors,
+            goal_urgency: signals.goal_urgency,
+        }
+    }
 }
 
 fn live_view(status: Status) -> LiveView {

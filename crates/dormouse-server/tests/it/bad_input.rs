@@ -12,7 +12,7 @@ use tokio::{
 use crate::{client::Answer, service::Service};
 
 /// Every path that takes a body, with its method.
-const WITH_BODY: [(&str, &str); 10] = [
+const WITH_BODY: [(&str, &str); 36] = [
     ("POST", ""),
     ("PATCH", "dormouse/"),
     ("POST", "dormouse/clone/"),
@@ -23,6 +23,32 @@ const WITH_BODY: [(&str, &str); 10] = [
     ("PATCH", "dormouse/goals/1/"),
     ("POST", "dormouse/journal/"),
     ("POST", "dormouse/sleep/"),
+    ("POST", "dormouse/memory/"),
+    ("POST", "dormouse/memory/undo/"),
+    ("POST", "dormouse/memory/1/supersede/"),
+    ("POST", "dormouse/memory/1/withdraw/"),
+    ("POST", "dormouse/memory/1/publish/"),
+    ("POST", "dormouse/memory/1/erase/"),
+    ("POST", "dormouse/entities/"),
+    ("PATCH", "dormouse/entities/player:ann/"),
+    ("POST", "dormouse/entities/player:ann/observations/"),
+    ("POST", "dormouse/entities/player:ann/merge/"),
+    ("POST", "dormouse/entities/player:ann/unmerge/"),
+    ("POST", "dormouse/entities/player:ann/restore/"),
+    ("POST", "dormouse/conversations/player:ann/end/"),
+    ("POST", "dormouse/pending-actions/"),
+    ("POST", "dormouse/pending-actions/1/complete/"),
+    ("POST", "dormouse/approvals/1/"),
+    ("PATCH", "dormouse/contexts/tick_event/"),
+    ("POST", "dormouse/components/reorder/"),
+    ("PATCH", "dormouse/components/goals/"),
+    ("POST", "dormouse/templates/"),
+    ("POST", "dormouse/templates/default/clone/"),
+    ("POST", "dormouse/projects/"),
+    ("PATCH", "dormouse/projects/1/"),
+    ("POST", "dormouse/projects/1/swap/"),
+    ("POST", "dormouse/session-memory/"),
+    ("POST", "dormouse/reflection/"),
 ];
 
 #[tokio::test]
@@ -135,6 +161,97 @@ async fn wrong_types_and_values_are_named() {
             json!({"until": "1970-01-01T00:00:00Z"}),
             422,
         ),
+        ("POST", "dormouse/memory/", json!({"text": " "}), 422),
+        (
+            "POST",
+            "dormouse/memory/",
+            json!({"text": "a", "kind": "rumour"}),
+            422,
+        ),
+        (
+            "POST",
+            "dormouse/memory/",
+            json!({"text": "a", "at": "noon"}),
+            422,
+        ),
+        (
+            "POST",
+            "dormouse/memory/",
+            json!({"text": "a", "trust": 1.5}),
+            422,
+        ),
+        ("POST", "dormouse/memory/undo/", json!({"event": 0}), 409),
+        ("POST", "dormouse/memory/undo/", json!({"event": -1}), 422),
+        ("POST", "dormouse/memory/9999/withdraw/", json!({}), 404),
+        ("POST", "dormouse/memory/9999/erase/", json!({}), 404),
+        (
+            "POST",
+            "dormouse/entities/",
+            json!({"entity": "", "name": "A"}),
+            422,
+        ),
+        (
+            "POST",
+            "dormouse/entities/",
+            json!({"entity": "a", "name": "a\nb"}),
+            422,
+        ),
+        (
+            "PATCH",
+            "dormouse/entities/player:eve/",
+            json!({"name": "Eve"}),
+            404,
+        ),
+        (
+            "POST",
+            "dormouse/entities/player:eve/merge/",
+            json!({"into": "player:eve"}),
+            404,
+        ),
+        (
+            "POST",
+            "dormouse/approvals/1/",
+            json!({"allow": "yes"}),
+            422,
+        ),
+        ("POST", "dormouse/approvals/1/", json!({"allow": true}), 404),
+        (
+            "POST",
+            "dormouse/components/reorder/",
+            json!({"order": ["system_prompt"]}),
+            422,
+        ),
+        (
+            "PATCH",
+            "dormouse/components/mine/",
+            json!({"text": "no number"}),
+            422,
+        ),
+        (
+            "PATCH",
+            "dormouse/components/a.b%22/",
+            json!({"number": 1200, "text": "x"}),
+            422,
+        ),
+        (
+            "POST",
+            "dormouse/templates/",
+            json!({"name": "a", "text": "{nobody}"}),
+            422,
+        ),
+        ("POST", "dormouse/projects/", json!({"summary": " "}), 422),
+        (
+            "POST",
+            "dormouse/session-memory/",
+            json!({"kind": "rumour", "text": "a"}),
+            422,
+        ),
+        (
+            "POST",
+            "dormouse/session-memory/",
+            json!({"kind": "fact", "text": "x".repeat(201)}),
+            422,
+        ),
     ] {
         let answer = service.call(method, path).json(&body).send().await;
         let text = String::from_utf8_lossy(&answer.body).into_owned();
@@ -157,6 +274,14 @@ async fn unknown_paths_methods_keys_and_queries_are_problems() {
         "nobody/memory/?q=x",
         "nobody/events/",
         "nobody/health/",
+        "nobody/audit/state/",
+        "nobody/execution/",
+        "nobody/execution/log/",
+        "nobody/history/",
+        "nobody/entities/",
+        "nobody/prompt/preview/",
+        "nobody/tools/",
+        "nobody/contexts/",
     ] {
         call("GET", path).await.problem(404, "unknown_assistant");
     }

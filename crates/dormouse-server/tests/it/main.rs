@@ -10,6 +10,7 @@
 mod bad_input;
 mod client;
 mod description;
+mod domains;
 mod lives;
 mod service;
 mod streams;

@@ -1,7 +1,7 @@
 //! The process that is killed: a host with two assistants, which does what it reads and prints what becomes of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
     fs::File,
     io::{BufRead, Write},
@@ -249,6 +249,7 @@ async fn create(host: &Host) {
             key: key(name),
             name: None,
             persona: Some(format!("You are the {name}.")),
+            tags: BTreeSet::new(),
         };
         let decision = RosterDecision {
             author: Author::Operator("Ada".to_owned()),

@@ -8,7 +8,7 @@ use std::{
 
 use dormouse_classify::{ClassifyConfig, MessageVerdict, classify, find_mention};
 use dormouse_contracts::{AssistantId, BoxFuture, Perception, SenseErrorKind, Timestamp};
-use dormouse_engine::{Awaiting, State, restore};
+use dormouse_engine::{Awaiting, Handle, State, restore};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::{
     select,
@@ -120,6 +120,7 @@ impl Keeper {
         match order {
             Order::TakeIn(key, reply) => answer(reply, self.take_in(key).await),
             Order::Wake(key, reply) => self.wake(&key, Some(reply)),
+            Order::LookAt(key, reply) => self.look_at(&key, reply),
             Order::PutAway(key, reply) => {
                 self.put_away(&key);
                 answer(reply, ());
@@ -170,6 +171,16 @@ impl Keeper {
         {
             // A task that is already leaving does not need the request.
             drop(visits.send(Visit::End));
+        }
+    }
+
+    /// Lets somebody look at an assistant that is awake. Otherwise the reply is dropped, and nobody wakes.
+    fn look_at(&self, key: &AssistantId, reply: oneshot::Sender<Handle>) {
+        if let Some(Slot { place, .. }) = self.residents.get(key)
+            && let Place::Awake(visits) = place
+        {
+            // A task that is already leaving drops the request.
+            drop(visits.send(Visit::Look(reply)));
         }
     }
 
@@ -290,7 +301,7 @@ impl Keeper {
         for visit in visits.into_iter().chain(late) {
             match visit {
                 Visit::Stay(reply) => self.wake(&key, Some(reply)),
-                Visit::End => {}
+                Visit::Look(_) | Visit::End => {}
             }
         }
     }

@@ -4,12 +4,12 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{AssistantId, Timestamp};
-use dormouse_engine::{Activity, Awaiting, Skip, State, Status, Switch, gate, next_reason};
+use dormouse_engine::{Activity, Awaiting, Handle, Skip, State, Status, Switch, gate, next_reason};
 use dormouse_memory::Memory;
 use tokio::{
     select,
-    sync::{Semaphore, broadcast, mpsc},
-    time::{sleep, timeout},
+    sync::{Semaphore, broadcast, mpsc, oneshot},
+    time::{Instant, sleep_until, timeout},
 };
 
 use super::{Reply, Resident};
@@ -25,6 +25,8 @@ const CLOSING: Duration = Duration::from_secs(5);
 pub(super) enum Visit {
     /// A caller wants to keep it awake.
     Stay(Reply),
+    /// Somebody looks at it without keeping it awake. Not answered once it is put away.
+    Look(oneshot::Sender<Handle>),
     /// It is put away now.
     End,
 }
@@ -160,10 +162,19 @@ async fn attend(
     }));
     let mut handle = running.handle().clone();
     let mut stays: Option<(mpsc::WeakSender<()>, mpsc::Receiver<()>)> = None;
+    // Since when nothing has happened but that somebody looked at it.
+    let mut rested_at: Option<Instant> = None;
     loop {
         let may_leave = stays.is_none() && is_at_rest(&handle.status());
+        rested_at = match may_leave {
+            true => rested_at.or_else(|| Some(Instant::now())),
+            false => None,
+        };
+        let rested = rested_at.and_then(|at| at.checked_add(shared.put_away_after));
         select! {
             visit = visits.recv() => match visit {
+                // The caller may have stopped waiting.
+                Some(Visit::Look(reply)) => drop(reply.send(handle.clone())),
                 Some(Visit::Stay(reply)) => {
                     let stay = stays.as_ref().and_then(|(stay, _)| stay.upgrade());
                     let stay = stay.unwrap_or_else(|| {
@@ -194,12 +205,13 @@ async fn attend(
                 tracing::error!(assistant = %key, error, "it has ended; it is woken again later");
                 return None;
             }
-            Some(_) = handle.status_changed() => {}
+            Some(_) = handle.status_changed() => rested_at = None,
             // A message may have come in the same moment.
-            () = sleep(shared.put_away_after), if may_leave => {
+            () = until(rested) => {
                 if is_at_rest(&handle.status()) {
                     break;
                 }
+                rested_at = None;
             }
         }
     }
@@ -237,6 +249,14 @@ async fn put_away(shared: &Shared, key: &AssistantId, running: Running) -> Optio
         heard: pumped.max(rested.heard),
         ..rested
     })
+}
+
+/// Waits until this moment, for ever without one.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Waits until nobody wants to keep it awake any more.

@@ -1,0 +1,68 @@
+//! The REST API, tried by a tester that draws requests from its description.
+
+use std::{fs, time::Duration};
+
+use dormouse_tests::{Program, schemathesis, tell};
+use tokio::time::timeout;
+
+use crate::service::Running;
+
+/// Where the tester finds what cannot be drawn: keys that exist, and the answers that a valid request may have.
+const SETTINGS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/peers/schemathesis/schemathesis.toml"
+);
+
+/// How long it may take at most.
+const LONGEST: Duration = Duration::from_secs(600);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_that_can_be_drawn_from_the_description_is_answered_otherwise_than_described() {
+    let Some(mut tester) = schemathesis() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let bounds = "[server]\nrequests_per_minute = 100000\nburst = 1000\nanswer_wait = 1\n";
+    fs::write(folder.path().join("dormouse.toml"), bounds).unwrap();
+    let program = Program::over(folder.path());
+    let rights = ["read", "talk", "operate", "admin"].map(|right| ["--allow", right]);
+    let mut create = vec!["token", "create", "Ann", "--json"];
+    create.extend(rights.as_flattened());
+    let (printed, status) = program.start(&create).finish().await;
+    assert!(status.success(), "{}", program.complaints());
+    let secret = printed[0]["secret"].as_str().unwrap();
+    let running = Running::start(&program, secret).await;
+    let door = &running.door;
+    // One that may be archived while the others are asked.
+    let path = "/api/ai/assistants/";
+    assert_eq!(
+        door.ask("POST", path, r#"{"key": "hare"}"#).await,
+        Some(201)
+    );
+    let examples = match std::env::var_os("DORMOUSE_QUICK_TESTS") {
+        Some(_) => "3",
+        None => "8",
+    };
+    let address = &door.address;
+    tester
+        .args(["--config-file", SETTINGS, "run"])
+        .arg(format!("http://{address}/api/openapi.json"))
+        .args(["--header", &format!("authorization: Bearer {secret}")])
+        .args(["--max-examples", examples, "--no-color"])
+        .current_dir(folder.path());
+    let tried = timeout(LONGEST, tester.output());
+    let output = tried.await.expect("it ends in time").unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{said}\n{}\n{}",
+        String::from_utf8_lossy(&output.stderr),
+        program.complaints()
+    );
+    let cases = said.lines().rev().find(|line| line.contains("generated"));
+    tell(&format!(
+        "schemathesis: {}",
+        cases.unwrap_or_default().trim()
+    ));
+    running.child.kill().await;
+}
