@@ -10,7 +10,7 @@ use crate::{
         times::DEADLINES,
         understood::{
             ASKS, BETWEEN, DIRECTIONS, JOINS, LETS, Meaning, NO_PLACES, NO_REQUEST, NO_STATEMENT,
-            POLITE, UNDERSTOOD,
+            NOT_NOW, POLITE, UNDERSTOOD,
         },
     },
     errand::Errand,
@@ -198,7 +198,8 @@ impl<'t> Sentence<'t> {
         (!question.is_empty()).then(|| question.to_owned())
     }
 
-    /// A fact that the speaker told. A sentence that may be a request is none: to a request it says what it can do.
+    /// A fact that the speaker told. A sentence that may be a request is not a fact, so that
+    /// the answer says what this model can do.
     fn statement(&self) -> Intent {
         let is_verb = |word: &Word| {
             let verbs = ACTIONS.iter().map(|(pattern, _)| *pattern);
@@ -374,7 +375,8 @@ fn place(x: &str) -> Option<String> {
     let words = words(x);
     let first = words.first()?;
     let is_short = words.len() <= 4 && x.len() <= 60;
-    let is_place = is_short && !NO_PLACES.contains(&first.text.as_str());
+    let is_now = !words.iter().any(|word| NOT_NOW.contains(&&*word.text));
+    let is_place = is_short && is_now && !NO_PLACES.contains(&first.text.as_str());
     is_place.then(|| x.to_owned())
 }
 

@@ -135,7 +135,7 @@ fn time_after_for(words: &[Word], now: Timestamp) -> Option<(usize, Timestamp)> 
         .or_else(|| clock(behind, Lead::Optional, now))
         .or_else(|| clock(behind, Lead::Day, now))?;
     let (count, due_at) = soon(found, now)?;
-    // "For two eggs" is no moment.
+    // "For two eggs" does not name a moment.
     let is_whole = count == behind.len() || is(behind, count, &["to", "about", "of", "that"]);
     is_whole.then_some((count + lead, due_at))
 }

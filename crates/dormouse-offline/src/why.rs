@@ -8,7 +8,7 @@ use crate::{
     done::Outcome,
     english::{
         said::Topic,
-        why::{ACTS, CAUSING, EMPTY, JOINING, KNOWING, PLAIN, REASONS, SAYING},
+        why::{ACTS, CAUSING, EMPTY, JOINING, KNOWING, LEADING, OPENING, PLAIN, REASONS, SAYING},
     },
     event::PendingEvent,
     intent::{Intent, recognise},
@@ -39,6 +39,13 @@ fn asks_for_the_cause(texts: &[&str]) -> bool {
     let why = why.filter(|_| !knows);
     let asked = why.map(|at| at + 1).or(how_come.map(|at| at + 2));
     if let Some(at) = asked {
+        let lead = texts.get(..at - 1).unwrap_or_default();
+        if !lead
+            .iter()
+            .all(|word| LEADING.contains(word) || word == &"how")
+        {
+            return false;
+        }
         let rest = behind(at);
         return match rest {
             ["did" | "have" | "had" | "were", "you", ..] => true,
@@ -76,9 +83,10 @@ fn asks_for_the_basis(texts: &[&str]) -> bool {
                 || KNOWING.iter().any(|(_, words)| words.contains(word))
         });
         let is_whole = head.len() == texts.len();
+        let opens = |first: &&str| OPENING.contains(first) || REASONS.contains(first);
+        let is_opened = head.first().is_some_and(opens);
         // "Have you any proof that he took it?" But "the reason that Bob left" is only a part of a sentence.
-        is_plain
-            && ((gives_reason && (of_you || (is_whole && head.first() != Some(&"i")))) || knows)
+        is_plain && ((gives_reason && is_opened && (is_whole || of_you)) || knows)
     })
 }
 
@@ -267,7 +275,12 @@ mod tests {
             "I will tell you why Bob left",
             "The reason is the rain.",
             "reason, and more",
+            "Bob asked why you left",
+            "Carol told me why you said it",
+            "The reason you said that is clear",
+            "No evidence for that",
             "I know why you did it",
+            "nobody knows why",
             "who is there?",
         ] {
             assert!(!asks_why(&words(question)), "{question}");

@@ -116,6 +116,20 @@ pub(crate) const VERBS: &[&str] = &[
 
 /// Words of instructions and of secrets, in addition to those that an introduction keeps.
 pub(crate) const UNSAID: &[&str] = &[
+    "spy",
+    "disguise",
+    "disguised",
+    "cover",
+    "traitor",
+    "betray",
+    "betrayed",
+    "thief",
+    "thieves",
+    "assassin",
+    "murder",
+    "murderer",
+    "guilty",
+    "wanted",
     "word",
     "words",
     "vault",

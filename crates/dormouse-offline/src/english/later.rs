@@ -318,7 +318,7 @@ pub(crate) const CALLS: &[&str] = &["shout", "call out", "give a shout", "holler
 
 /// Words that begin a question which is passed on, and not the moment of a request.
 pub(crate) const QUESTIONS: &[&str] = &[
-    "what", "who", "whom", "whose", "where", "which", "how", "why",
+    "what", "who", "whom", "whose", "where", "which", "how", "if", "whether", "why",
 ];
 
 /// What may precede a request, in addition to what may precede any.

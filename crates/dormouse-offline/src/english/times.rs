@@ -129,7 +129,8 @@ pub(crate) const NEARLY: &[&str] = &["almost", "nearly", "about", "exactly", "pa
 
 /// Words of a condition that name no event: something that is true at any time, or only a moment.
 pub(crate) const VAGUE: &[&str] = &[
-    "time", "late", "early", "oclock", "am", "pm", "today", "tomorrow", "over",
+    "time", "late", "early", "oclock", "am", "pm", "today", "tomorrow", "true", "right", "wrong",
+    "so", "possible", "over",
 ];
 
 /// Parts of a day, with the hour that each one means if no hour is named.

@@ -87,7 +87,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
         "give/send ?me/us a reminder/nudge/shout/ping/call <x>",
         Remind,
     ),
-    ("?a/an/another reminder/alarm/timer <x>", RemindAt),
+    ("reminder/alarm/timer <x>", RemindAt),
     ("wake/nudge/ping/poke/alert me <x>", Remind),
     ("jog my memory <x>", RemindAt),
     ("help me ?to remember <x>", RemindAt),
@@ -144,8 +144,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
         Remember,
     ),
     ("let it be known that <x>", Remember),
-    ("do not lose this <x>", Remember),
-    ("retain ?that <x>", Remember),
+    ("retain that <x>", Remember),
     ("it is important to remember that <x>", Remember),
     ("for the record <x>", Remember),
     ("you should know that <x>", Remember),
@@ -373,7 +372,6 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("make your way to ?the <x>", Go),
     ("get ?yourself ?over to ?the <x>", Go),
     ("off to ?the <x> with you", Go),
-    ("off to ?the <x>", Go),
     ("i need/want you in/at ?the <x>", Go),
     ("let us visit ?the <x>", Go),
     ("proceed/return/hurry to ?the <x>", Go),
@@ -440,7 +438,7 @@ pub(crate) const UNDERSTOOD: &[(&str, Meaning)] = &[
     ("sleep well", Bye),
     ("sorry *", Sorry),
     ("i am ?so ?very sorry *", Sorry),
-    ("my bad/fault *", Sorry),
+    ("my bad/fault", Sorry),
     ("my apologies *", Sorry),
     ("apologies *", Sorry),
     ("i apologise/apologize *", Sorry),
@@ -586,8 +584,11 @@ pub(crate) const DIRECTIONS: &[&str] = &[
 /// Words that say yes.
 pub(crate) const YES: &[&str] = &["yes", "yeah", "yep", "sure", "okay", "please"];
 
+/// Words of a place that say when, so that it is not one to go to now.
+pub(crate) const NOT_NOW: &[&str] = &["tomorrow", "yesterday", "tonight", "later"];
+
 /// Words that may follow "go" but are not places.
 pub(crate) const NO_PLACES: &[&str] = &[
     "ahead", "on", "away", "me", "us", "it", "that", "this", "sleep", "bed", "hell", "fishing",
-    "shopping", "first", "and", "be",
+    "shopping", "point", "first", "and", "be",
 ];
