@@ -77,9 +77,9 @@ pub(crate) fn ends_a_turn(tool: &str) -> bool {
 /// Which tools a prompt offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// All there are.
+    /// All available tools.
     All,
-    /// Those that speak, and the one that does nothing.
+    /// The tools that speak, and `noop`.
     Speech,
 }
 
