@@ -121,7 +121,7 @@ impl Child {
         (lines, status)
     }
 
-    /// Ends its input, and answers all it still prints as JSON, and how it ends.
+    /// Closes its input. Returns everything that it still prints, as JSON, and its exit status.
     ///
     /// # Panics
     ///

@@ -243,7 +243,7 @@ impl VectorError {
 
     /// Whether the fault lies with the service and not with this request.
     #[must_use]
-    pub fn is_service_ill(&self) -> bool {
+    pub fn is_service_unhealthy(&self) -> bool {
         match self.kind {
             VectorErrorKind::Unavailable
             | VectorErrorKind::Overloaded(_)

@@ -40,7 +40,7 @@ pub(crate) fn create(
     leftover::sweep_leftovers(subject.path);
     let (temporary, database) = reserve(subject, meter)?;
     let named = database
-        .found(subject.kind, created_at(&temporary), initialise)
+        .commit_first(subject.kind, created_at(&temporary), initialise)
         .map_err(|error| subject.unmade(error))
         .and_then(|()| publish(&temporary, subject.path).map_err(|error| subject.io(error)));
     // After a success this removes only the second name of the file. Otherwise it removes the file.

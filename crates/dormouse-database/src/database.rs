@@ -47,9 +47,9 @@ impl Database {
         if !is_new {
             header::prepare(&backend).map_err(redb::Error::Io)?;
         }
-        let database = Self::lay(Box::new(backend), kind, &StorageMeter::default())?;
+        let database = Self::with_storage(Box::new(backend), kind, &StorageMeter::default())?;
         if is_new {
-            database.found(kind, Timestamp::EPOCH, initialise)?;
+            database.commit_first(kind, Timestamp::EPOCH, initialise)?;
         }
         Ok(database)
     }
@@ -62,11 +62,11 @@ impl Database {
         meter: &StorageMeter,
     ) -> Result<Self, DatabaseError> {
         let storage = FileStorage::new(path, file).map_err(StorageError::from)?;
-        Self::lay(Box::new(storage), kind, meter)
+        Self::with_storage(Box::new(storage), kind, meter)
     }
 
     /// Opens the content of this storage.
-    pub(crate) fn lay(
+    pub(crate) fn with_storage(
         backend: Box<dyn StorageBackend>,
         kind: &dyn FileSignature,
         meter: &StorageMeter,
@@ -82,7 +82,7 @@ impl Database {
     }
 
     /// Makes the first commit of a new file.
-    pub(crate) fn found(
+    pub(crate) fn commit_first(
         &self,
         kind: &dyn FileSignature,
         created_at: Timestamp,

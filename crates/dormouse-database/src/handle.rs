@@ -234,10 +234,10 @@ impl DatabaseHandle {
         let database = match &source {
             Source::Other(other) if is_empty(&**other).map_err(|error| subject.io(error))? => {
                 let backend = other.open().map_err(|error| subject.io(error))?;
-                let database = Database::lay(backend, kind, &meter);
+                let database = Database::with_storage(backend, kind, &meter);
                 let database = database.map_err(|error| subject.unmade(error.into()))?;
                 database
-                    .found(kind, Timestamp::EPOCH, initialise)
+                    .commit_first(kind, Timestamp::EPOCH, initialise)
                     .map_err(|error| subject.unmade(error))?;
                 database
             }

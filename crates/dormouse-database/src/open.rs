@@ -120,7 +120,7 @@ pub(crate) fn open_storage(
             }
             Prepared::Alone(Header::Unsettled { .. } | Header::Plausible) => {}
         }
-        let database = Database::lay(backend, subject.kind, meter);
+        let database = Database::with_storage(backend, subject.kind, meter);
         checked(subject, database.map_err(|error| subject.unopened(error))?)
     });
     opened.unwrap_or_else(|panic| Err(subject.damaged(panic)))
@@ -206,7 +206,7 @@ pub fn open_damaged(path: &Path, kind: &dyn FileSignature) -> Result<Database, D
 fn frozen_database(path: &Path, kind: &dyn FileSignature) -> Result<Database, redb::Error> {
     let file = FrozenFile::open(path).map_err(redb::Error::Io)?;
     header::prepare(&file).map_err(redb::Error::Io)?;
-    Ok(Database::lay(
+    Ok(Database::with_storage(
         Box::new(file),
         kind,
         &StorageMeter::default(),

@@ -173,7 +173,7 @@ impl ReplyParser<'_> {
         if !text.calls.is_empty() {
             return Content::Calls(self.printed(&text.calls, signs));
         }
-        let is_empty = text.said.is_empty() && text.kind != PlainTextKind::Ruins;
+        let is_empty = text.said.is_empty() && text.kind != PlainTextKind::BrokenCall;
         let is_fallback = self.calling == ToolCalling::Fallback;
         let is_begun = is_fallback || is_empty || text.kind != PlainTextKind::Words;
         let has_thoughts = !text.thoughts.is_empty() || !self.reply.reasoning.trim().is_empty();
@@ -182,7 +182,7 @@ impl ReplyParser<'_> {
             FinishReason::Length if is_begun => Content::CutOff,
             _ if is_empty && has_thoughts => Content::ThoughtsOnly,
             _ if is_empty => Content::Empty,
-            _ if is_fallback || text.kind == PlainTextKind::Ruins => Content::Unreadable,
+            _ if is_fallback || text.kind == PlainTextKind::BrokenCall => Content::Unreadable,
             FinishReason::Length | FinishReason::ContentFilter => {
                 Content::ClippedText(text.said.clone())
             }

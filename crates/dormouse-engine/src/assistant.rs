@@ -247,7 +247,7 @@ impl Assistant {
                 asked = None;
             }
             if self.is_called_awake() {
-                // Whoever calls it must not wait for a turn in its sleep.
+                // A message that needs an answer must not wait for a turn in its sleep.
                 work = None;
                 asked = None;
             }

@@ -17,7 +17,7 @@ pub(crate) use briefing::briefing;
 pub use choice::{DelegateCandidate, choose_delegate};
 pub use status::{DelegationStatus, delegation_status};
 
-/// A budget that has less left than this, in tokens, gives no task away.
+/// If a budget has fewer tokens left than this, no task is given.
 const LEAST_TOKENS: u64 = 2_000;
 
 /// Whether a tick offers a tool, as far as tasks of assistants decide that.
@@ -82,7 +82,7 @@ pub(crate) fn room(
     let quota = if is_last_hand { 0 } else { left / 2 };
     let budgets = &settings.budgets;
     let of_budgets = each_budget(budgets, &state.ledger, now);
-    // A budget of money is divided by what its tokens cost at most.
+    // A budget of money becomes tokens by the highest price of a token.
     let price = budgets
         .price
         .map(|price| price.input.picos().max(price.output.picos()));

@@ -81,8 +81,8 @@ const CAREFUL: &str = "(A dangerous call of yours was not carried out, because t
                        text is left out now. Decide by what is left.)";
 
 /// The note before the message after the world refused speech because others listen by now.
-const WIDENED: &str = "(What you were about to say was not said: somebody listens by now who was not party to all that you were \
-                       shown. What they were not party to is left out now. Answer again with what is left.";
+const WIDENED: &str = "(What you were about to say was not said: somebody listens by now who did not perceive all that you were \
+                       shown. What they did not perceive is left out now. Answer again with what is left.";
 
 /// The instruction in a turn that divides a goal.
 fn divide(turn: &Turn) -> Option<String> {
@@ -94,7 +94,7 @@ fn divide(turn: &Turn) -> Option<String> {
 }
 
 /// The note that something relevant is left out. It says neither what nor about whom.
-const WITHHELD: &str = "(You know something about this that not everybody who hears your answer was party to, so it is \
+const WITHHELD: &str = "(You know something about this that not everybody who hears your answer perceived, so it is \
                         left out here. Say nothing about it, and do not guess at it. Whoever shared it with you can ask \
                         you in private.)";
 

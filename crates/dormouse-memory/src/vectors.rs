@@ -74,17 +74,19 @@ impl Vectors {
             }
         };
         let judge = |error: &Option<ModelError>| match error {
-            None => Health::Ill,
+            None => Health::Unhealthy,
             Some(error) if error.kind() == ModelErrorKind::Auth => Health::Refused,
             // A server without this model, or without embeddings, is not called again for every message.
             Some(error) if error.kind() == ModelErrorKind::NotFound => Health::Refused,
             Some(error) if error.kind() == ModelErrorKind::Refused && !self.has_encoded() => {
                 Health::Refused
             }
-            Some(error) if error.kind().is_service_ill() => Health::Ill,
+            Some(error) if error.kind().is_service_unhealthy() => Health::Unhealthy,
             // An encoder has no rate limiter here, so its breaker also pauses the calls after the provider asks to slow
             // down.
-            Some(error) if matches!(error.kind(), ModelErrorKind::RateLimited(_)) => Health::Ill,
+            Some(error) if matches!(error.kind(), ModelErrorKind::RateLimited(_)) => {
+                Health::Unhealthy
+            }
             Some(_) => Health::Irrelevant,
         };
         let vectors = match self.encoder_breaker.guard(judge, call).await {

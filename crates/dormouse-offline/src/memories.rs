@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_it_may_not_say_here_is_announced_only_if_nothing_else_answers() {
-        let left_out = "what not everybody who hears your answer was party to";
+        let left_out = "what not everybody who hears your answer perceived";
         let nothing = json!({"memories": [memory("The kettle is blue.")], "left_out": left_out});
         let said = answer("Who likes cake?", &nothing);
         assert!(said.ends_with("can ask me in private."), "{said}");

@@ -22,7 +22,7 @@ use crate::{CalibratedCounter, RequestCount};
 /// deadline.
 ///
 /// A call is admitted before its stream opens. At the end of the stream its result is recorded: success, or as
-/// [`ModelErrorKind::is_service_ill`] classifies the error. `Auth` opens the breaker at once until the configuration
+/// [`ModelErrorKind::is_service_unhealthy`] classifies the error. `Auth` opens the breaker at once until the configuration
 /// changes. A stream that is dropped early records nothing. The guard learns from the provider's rate limits, and a
 /// requested pause applies to every caller.
 ///
@@ -126,7 +126,7 @@ fn kind_of(refusal: NotAttempted) -> ModelErrorKind {
 fn health_of(kind: ModelErrorKind) -> Health {
     match kind {
         ModelErrorKind::Auth => Health::Refused,
-        kind if kind.is_service_ill() => Health::Ill,
+        kind if kind.is_service_unhealthy() => Health::Unhealthy,
         _ => Health::Irrelevant,
     }
 }
@@ -251,7 +251,7 @@ impl<'a> GuardedReply<'a> {
     /// Ends the stream: a success if the model finished, an interruption otherwise.
     fn finish(&mut self) {
         if self.finished {
-            self.record(Health::Well);
+            self.record(Health::Healthy);
         } else {
             self.end(ModelErrorKind::Interrupted);
         }
@@ -266,7 +266,7 @@ impl<'a> GuardedReply<'a> {
         self.begun |= kind == ModelErrorKind::TimedOut;
         // A finished reply is complete, even if the connection fails afterwards.
         let health = if self.finished {
-            Health::Well
+            Health::Healthy
         } else {
             health_of(kind)
         };
@@ -300,7 +300,7 @@ impl Drop for GuardedReply<'_> {
         // An abandoned reply may be charged as well.
         self.begun |= self.admission.is_some();
         if self.finished {
-            self.record(Health::Well);
+            self.record(Health::Healthy);
         }
         let counter = self.guarded.counter.as_ref();
         if let Some(((counter, count), usage)) = counter.zip(self.count).zip(self.usage) {

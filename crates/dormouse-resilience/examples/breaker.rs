@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             visits += 1;
             if visits <= 5 { Err(Closed) } else { Ok(()) }
         };
-        match breaker.guard(|_: &Closed| Health::Ill, visit).await {
+        match breaker.guard(|_: &Closed| Health::Unhealthy, visit).await {
             Ok(()) => println!("letter {letter}: posted"),
             Err(BreakerError::Failed(error)) => println!("letter {letter}: {error}"),
             Err(BreakerError::Open(open)) => {

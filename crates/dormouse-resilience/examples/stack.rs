@@ -38,8 +38,8 @@ fn verdict(error: &BakeryError) -> RetryVerdict {
 /// What the answer says about the bakery itself, as opposed to this one order.
 fn health(answer: &Result<&str, BakeryError>) -> Health {
     match answer {
-        Ok(_) => Health::Well,
-        Err(BakeryError::Closed | BakeryError::Silent) => Health::Ill,
+        Ok(_) => Health::Healthy,
+        Err(BakeryError::Closed | BakeryError::Silent) => Health::Unhealthy,
         Err(_) => Health::Irrelevant,
     }
 }

@@ -23,7 +23,7 @@ use crate::{CircuitBreaker, Guard, breaker, guard};
 /// board.watch(&kettle);
 /// // kettle: circuit closed for 0s; 0 under way, 0 waiting; 10 retries left
 /// println!("{}", board.report()[0]);
-/// assert!(board.report()[0].is_well());
+/// assert!(board.report()[0].is_healthy());
 /// drop(kettle);
 /// assert!(board.report().is_empty());
 /// # }

@@ -34,10 +34,10 @@ pub use self::{
 /// let breaker = CircuitBreaker::new("kettle", BreakerPolicy::service());
 /// for _ in 0..5 {
 ///     let call = async { Err::<(), _>(std::fmt::Error) };
-///     assert!(matches!(breaker.guard(|_| Health::Ill, call).await, Err(BreakerError::Failed(_))));
+///     assert!(matches!(breaker.guard(|_| Health::Unhealthy, call).await, Err(BreakerError::Failed(_))));
 /// }
 /// let call = async { unreachable!("it is not even begun") };
-/// let not_attempted = breaker.guard(|_: &std::fmt::Error| Health::Ill, call).await;
+/// let not_attempted = breaker.guard(|_: &std::fmt::Error| Health::Unhealthy, call).await;
 /// assert!(matches!(not_attempted, Err::<(), _>(BreakerError::Open(_))));
 /// assert_eq!(breaker.health().state, CircuitState::Open);
 /// # }
@@ -83,10 +83,10 @@ impl CircuitBreaker {
     }
 
     /// Awaits `call` if the circuit admits it, and records the result: an error as `judge` says, a success as
-    /// [`Health::Well`].
+    /// [`Health::Healthy`].
     ///
     /// If the circuit does not admit `call`, the future is dropped without being polled. Put a deadline *inside* the
-    /// call, so that a hanging service counts as ill. A guarded call that is dropped, for example by a deadline around
+    /// call, so that a hanging service counts as unhealthy. A guarded call that is dropped, for example by a deadline around
     /// it, is not counted; if it was the trial, another call becomes the trial. Put a retry around this function.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl CircuitBreaker {
         let permit = self.admit().map_err(BreakerError::Open)?;
         match call.await {
             Ok(done) => {
-                permit.record(Health::Well);
+                permit.record(Health::Healthy);
                 Ok(done)
             }
             Err(error) => {

@@ -47,7 +47,7 @@ use crate::{
 /// let guard = Guard::builder("kettle").rate_limit(limit).build();
 /// let admission = guard.admit(0).await?;
 /// let tea = "tea"; // from the service
-/// admission.record(Health::Well);
+/// admission.record(Health::Healthy);
 /// println!("{tea}; {}", guard.health());
 /// # Ok(()) }
 /// ```

@@ -21,7 +21,7 @@ pub use analysed::AnalysedText;
 use function_words::Language;
 pub use function_words::is_small_word;
 use supplied::{Sought, Supplied};
-use words::{NOT, Word, names, raw, spelled, telling};
+use words::{NOT, Word, content_words, names, raw, spelled};
 
 /// The highest trust of a text with a part that no source supplies: the model inferred that part.
 pub const INFERRED: Trust = match Trust::try_new(0.6) {
@@ -354,7 +354,7 @@ impl Note {
         let spelled_text = spelled(text);
         let language = Language::of(&spelled_text);
         let names = names(text, language);
-        let mut words = telling(&spelled_text, language, &names, &[]);
+        let mut words = content_words(&spelled_text, language, &names, &[]);
         words.retain(|word| !word.text.is_empty());
         let raw = raw(&spelled_text, language, &[]);
         let sought = words.iter().map(|word| Sought::of([word.text.as_str()]));
@@ -459,7 +459,7 @@ impl Note {
 
 /// The words of a name that say something.
 fn words_of(name: &str, language: Language) -> Vec<String> {
-    let words = telling(&spelled(name), language, &BTreeSet::new(), &[]);
+    let words = content_words(&spelled(name), language, &BTreeSet::new(), &[]);
     words.into_iter().map(|word| word.text).collect()
 }
 

@@ -55,7 +55,7 @@ async fn calls(guard: &Guard) {
         let admission = guard.admit(1).await.unwrap();
         let call = ready(Ok::<_, Infallible>(black_box(number)));
         black_box(deadline(Duration::from_secs(120), call).await.ok());
-        admission.record(Health::Well);
+        admission.record(Health::Healthy);
     }
 }
 

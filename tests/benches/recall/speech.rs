@@ -34,7 +34,7 @@ impl Speech {
     }
 }
 
-/// The turns of a conversation, made one by one, so that as many as one likes need no memory.
+/// The turns of a conversation, generated one by one, so that any number of them needs no memory.
 pub(crate) struct Turns {
     zipf: Zipf,
     random: RandomWords,

@@ -404,9 +404,9 @@ fn copy(from: &Path, into: &Path) {
     }
 }
 
-/// Part of the names of the files that a forgetting writes anew.
+/// A part of the names of the new files that a forgetting writes.
 const NEW_FILES: &str = ".forgetting";
-/// The file that says that they are whole, and take the places of the old ones.
+/// The file that records that the new files are complete and replace the old ones.
 const JOURNAL: &str = "forget.json";
 
 fn names(folder: &Path) -> Vec<String> {

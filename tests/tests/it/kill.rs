@@ -34,7 +34,7 @@ const KILLS: u32 = 200;
 const ACKNOWLEDGED: u32 = 200;
 /// The most lines of input in one life.
 const MOST_LINES: u64 = 5;
-/// A start is never taken to be shorter than this: repairing what the last kill left takes its time, too.
+/// The minimum assumed time of a start: repairing what the last kill left takes time, too.
 const START: Duration = Duration::from_millis(120);
 /// How long all of it may take, on a slow machine that does other things too.
 const HARD_LIMIT: Duration = Duration::from_secs(1_800);
@@ -282,7 +282,7 @@ pub(crate) async fn the_memory_follows_from_the_log(
     assert_eq!(lived.entities(), anew.entities());
 }
 
-/// The program's own word on the log it leaves behind.
+/// Lets the program itself check the log that it left.
 async fn ask_the_program(program: &Program, data: &Path) {
     let (_, verified) = program.start(&["log", "verify", "--json"]).finish().await;
     assert!(verified.success(), "{}", program.complaints());

@@ -1,4 +1,4 @@
-//! Every combination against the rules as a list of conditions, written down a second time and independently.
+//! Checks every combination against a second, independent list of the rules' conditions.
 
 use std::collections::BTreeSet;
 

@@ -20,7 +20,7 @@ pub(super) enum ReplayFailure {
     /// The log is shorter.
     #[error("there is no event {asked}; the log ends at event {end}")]
     NoSuchEvent {
-        /// Which was asked for.
+        /// The requested event.
         asked: Seq,
         /// The last in the log.
         end: Seq,

@@ -167,7 +167,7 @@ impl ModelErrorKind {
     /// Whether the fault lies with the service and not with this request. A circuit breaker counts these. A call that
     /// was not sent says nothing about the service, and a service that limits the rate has not failed.
     #[must_use]
-    pub fn is_service_ill(self) -> bool {
+    pub fn is_service_unhealthy(self) -> bool {
         match self {
             Self::Auth
             | Self::Unreachable

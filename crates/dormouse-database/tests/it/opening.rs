@@ -4,7 +4,7 @@ use dormouse_database::{DatabaseOpenError, FileKind, open_existing};
 
 use crate::diary::{DAYS, DIARY, Place, lay_down, open, read, write};
 
-/// What a user reads who opens the file at `path`, after the path itself.
+/// The error of opening the file at `path`, and its message after the path.
 fn refusal(path: &Path) -> (DatabaseOpenError, String) {
     let error = open(path).unwrap_err();
     assert_eq!(error.path(), path);

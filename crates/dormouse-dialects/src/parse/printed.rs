@@ -26,7 +26,7 @@ pub(super) enum PlainTextKind {
     /// Text that may be the start of a call.
     Call,
     /// The remains of a call, which must not be shown.
-    Ruins,
+    BrokenCall,
 }
 
 impl ReplyParser<'_> {
@@ -53,7 +53,7 @@ impl ReplyParser<'_> {
                 if self.may_act_behind(split.opening) {
                     found.calls = calls;
                 } else {
-                    found.kind = PlainTextKind::Ruins;
+                    found.kind = PlainTextKind::BrokenCall;
                 }
                 return found;
             }
@@ -86,7 +86,7 @@ impl ReplyParser<'_> {
         if any.is_none() {
             signs.add(Anomaly::BrokenCall);
             if text::is_begun(&found.said) == text::TextStart::MarkedCall {
-                found.kind = PlainTextKind::Ruins;
+                found.kind = PlainTextKind::BrokenCall;
             }
         }
     }
@@ -127,7 +127,7 @@ impl ReplyParser<'_> {
             note_form(&calls, signs);
             if ending == text::ChannelEnding::Broken {
                 signs.add(Anomaly::BrokenCall);
-                kind = PlainTextKind::Ruins;
+                kind = PlainTextKind::BrokenCall;
             } else if !calls.is_empty() {
                 let anomaly = if said.is_empty() {
                     Anomaly::NotOffered
@@ -136,7 +136,7 @@ impl ReplyParser<'_> {
                 };
                 signs.add(anomaly);
                 kind = if said.is_empty() {
-                    PlainTextKind::Ruins
+                    PlainTextKind::BrokenCall
                 } else {
                     PlainTextKind::Words
                 };

@@ -361,8 +361,8 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownPart<'_>> {
     [said].into_iter().chain(render::place(line).map(name))
 }
 
-/// What was done in a turn: the words of its first `spoken` steps, and the results of all; each with whether it came before the words of
-/// the next step.
+/// The parts of a turn: the words of its first `spoken` steps, and the results of all steps. Each comes with a flag:
+/// whether it was shown before the next step's words were written.
 fn done(turn: &Turn, spoken: usize) -> Vec<(ShownPart<'_>, bool)> {
     let mut items = Vec::new();
     let trigger = Origin::event(turn.trigger_seq());

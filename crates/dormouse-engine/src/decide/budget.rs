@@ -31,7 +31,7 @@ pub(super) fn may_act(view: View<'_>, turn: &Turn) -> bool {
     acts(view, turn) < act_limit(view)
 }
 
-/// Whether one more call may keep the books.
+/// Whether this tick may make one more bookkeeping call.
 pub(super) fn may_keep_books(view: View<'_>, turn: &Turn) -> bool {
     let made = calls_made(steps(view, turn));
     let bookkeeping = made.filter(|call| is_bookkeeping(view, call));

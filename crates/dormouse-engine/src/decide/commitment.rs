@@ -1,4 +1,4 @@
-//! How something ends that the assistant meant to do for somebody: kept or broken.
+//! How a commitment to somebody ends: kept or broken.
 
 use super::{action::Decided, view::View};
 use crate::{

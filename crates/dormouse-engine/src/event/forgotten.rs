@@ -54,7 +54,7 @@ pub enum Selected {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// What holds a text.
+    /// Everything that contains a text.
     Text,
     /// Keys, passwords and card numbers, which were masked.
     Secrets,
@@ -63,7 +63,7 @@ pub enum Selected {
         /// They were heard before this moment.
         before: Timestamp,
     },
-    /// What tasks of assistants carried here from another log that lost it.
+    /// Words that tasks carried here from another log, which lost them.
     Carried,
 }
 

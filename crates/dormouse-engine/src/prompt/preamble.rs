@@ -71,9 +71,9 @@ const GUIDE: [(&str, &str); 5] = [
 /// Which tools a prompt offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// All there are.
+    /// All available tools.
     All,
-    /// Those that speak, and the one that does nothing.
+    /// The tools that speak, and `noop`.
     Speech,
 }
 

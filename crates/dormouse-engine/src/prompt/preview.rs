@@ -261,7 +261,7 @@ fn left_out(
     note(
         turns_key,
         kept.saturating_sub(history),
-        "earlier turns are withheld: not everybody who hears the answer was party to them",
+        "earlier turns are withheld: not everybody who hears the answer perceived them",
     );
     note(
         lines_key,
@@ -272,7 +272,7 @@ fn left_out(
     note(
         lines_key,
         kept.saturating_sub(buffer),
-        "overheard lines are withheld: not everybody who hears the answer was party to them",
+        "overheard lines are withheld: not everybody who hears the answer perceived them",
     );
     note(
         memories,
@@ -286,7 +286,7 @@ fn left_out(
     note(
         memories,
         withheld,
-        "remembered lines are withheld: not everybody who hears the answer was party to them",
+        "remembered lines are withheld: not everybody who hears the answer perceived them",
     );
     out.extend(preamble.too_long.iter().map(|(key, tokens)| OmittedPart {
         part: key.clone(),

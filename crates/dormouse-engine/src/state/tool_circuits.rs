@@ -68,19 +68,19 @@ impl ToolCircuits {
     ) {
         match event {
             Event::ToolAnswered(it) if it.is_unanswered => {
-                self.record(&it.tool, Health::Ill, at, breaker);
+                self.record(&it.tool, Health::Unhealthy, at, breaker);
             }
             Event::ToolAnswered(it) if it.cached.is_none() => match it.verdict {
                 Verdict::Success | Verdict::Failure => {
-                    self.record(&it.tool, Health::Well, at, breaker);
+                    self.record(&it.tool, Health::Healthy, at, breaker);
                 }
                 Verdict::Skipped | Verdict::Deferred => {}
             },
             Event::EffectSettled(it) => {
                 let turn = turns.current();
                 let health = match it.outcome {
-                    Outcome::Unknown => Health::Ill,
-                    Outcome::Done(_) | Outcome::Rejected(_) => Health::Well,
+                    Outcome::Unknown => Health::Unhealthy,
+                    Outcome::Done(_) | Outcome::Rejected(_) => Health::Healthy,
                 };
                 if let Some(tool) = turn.and_then(|turn| turn.effect_tool(&it.key)) {
                     self.record(tool, health, at, breaker);
@@ -99,7 +99,7 @@ impl ToolCircuits {
         let Ok(Some(policy)) = breaker.policy() else {
             return;
         };
-        if health == Health::Well && !self.0.contains_key(tool) {
+        if health == Health::Healthy && !self.0.contains_key(tool) {
             return;
         }
         let now = since_epoch(at);
@@ -116,7 +116,7 @@ impl ToolCircuits {
             known.circuit.record(ticket, health, now);
         }
         let is_closed = known.circuit.state(now) == CircuitState::Closed;
-        if health == Health::Well && is_closed {
+        if health == Health::Healthy && is_closed {
             self.0.remove(tool);
         }
     }

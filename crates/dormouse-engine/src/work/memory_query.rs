@@ -24,7 +24,8 @@ use crate::{
 /// How many ids an error names if a name is ambiguous.
 const NAMED: usize = 5;
 /// The note in a result that a match is left out.
-const LEFT_OUT: &str = "what not everybody who hears your answer was party to; whoever shared it can ask you in private";
+const LEFT_OUT: &str =
+    "what not everybody who hears your answer perceived; whoever shared it can ask you in private";
 /// How many records one query of what was said reads at a time, and how often.
 const PAGE: usize = 200;
 const MOST_PAGES: usize = 20;
@@ -322,7 +323,7 @@ fn complete(
     };
     match action.asked.as_ref().filter(|_| !is_party) {
         Some(asked) if !is_named(asked) => Err(format!(
-            "{} was not party to what this is made of, and the message that you answer does not name them: ask whom it is for",
+            "{} did not perceive what this is made of, and the message that you answer does not name them: ask whom it is for",
             profile.name.as_str()
         )),
         _ => Ok(()),
@@ -337,7 +338,7 @@ fn may_be_topic(known: &Entities, profile: &Profile, basis: &Basis) -> Result<()
     match is_party {
         true => Ok(()),
         false => Err(format!(
-            "{} was not party to what this topic is made of",
+            "{} did not perceive what this topic is made of",
             profile.name.as_str()
         )),
     }

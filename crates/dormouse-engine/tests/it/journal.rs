@@ -565,7 +565,7 @@ async fn an_answer_is_used_again_for_the_same_listeners_until_the_journal_change
     assert_eq!(
         found[2]["result"]["entries"],
         json!([]),
-        "Bob was not party to it"
+        "Bob did not perceive it"
     );
 }
 

@@ -241,15 +241,15 @@ async fn a_server_that_limits_the_rate_without_a_time_answers_nearly_as_often_as
         let (kind, now) = (ModelErrorKind::RateLimited(None), time::Instant::now());
         let mut next = next.lock().unwrap();
         if now < *next {
-            permit.record(if kind.is_service_ill() {
-                Health::Ill
+            permit.record(if kind.is_service_unhealthy() {
+                Health::Unhealthy
             } else {
                 Health::Irrelevant
             });
             return ScriptedTurn::Fail(kind);
         }
         *next = now + Duration::from_secs(10);
-        permit.record(Health::Well);
+        permit.record(Health::Healthy);
         say("hi")
     })));
     let life = home.wake().await;
@@ -305,11 +305,11 @@ fn poisoned_behind_a_breaker() -> ScriptedModel {
     ScriptedModel::looping(ScriptedTurn::with(move |request| match breaker.admit() {
         Err(open) => ScriptedTurn::Fail(ModelErrorKind::NotAttempted(open.retry_in)),
         Ok(permit) if asks(request, "POISON") => {
-            permit.record(Health::Ill);
+            permit.record(Health::Unhealthy);
             ScriptedTurn::Fail(ModelErrorKind::Unavailable)
         }
         Ok(permit) => {
-            permit.record(Health::Well);
+            permit.record(Health::Healthy);
             say("hi")
         }
     }))

@@ -128,10 +128,10 @@ async fn a_message_outlives_an_outage_behind_a_breaker_and_hardly_anybody_calls_
         };
         counted.fetch_add(1, Relaxed);
         if time::Instant::now() < well_at {
-            permit.record(Health::Ill);
+            permit.record(Health::Unhealthy);
             return ScriptedTurn::Fail(ModelErrorKind::Unreachable);
         }
-        permit.record(Health::Well);
+        permit.record(Health::Healthy);
         say("I was away")
     })));
     let life = home.wake().await;

@@ -27,7 +27,7 @@ use crate::{
 
 /// The note in the prompt that something relevant is left out.
 const MARKER: &str =
-    "You know something about this that not everybody who hears your answer was party to";
+    "You know something about this that not everybody who hears your answer perceived";
 /// The note in the prompt that the world refused an act of speech.
 const REFUSED: &str = "What you were about to say was not said";
 const ME: &str = "npc:me";
@@ -141,7 +141,7 @@ async fn what_is_to_be_done_for_one_person_is_taken_off_by_nobody_else() {
     hear(&home, [whisper("Alice", "please burn the letter")]).await;
     assert_eq!(pending(&home), 1);
     hear(&home, [aloud("Bob", "@dormouse forget the letter")]).await;
-    assert_eq!(pending(&home), 1, "Bob was not party to it");
+    assert_eq!(pending(&home), 1, "Bob did not perceive it");
     let shown = home.last_shown();
     for action in 1..=3 {
         let answer = format!("there is no pending action {action} for player:Alice");

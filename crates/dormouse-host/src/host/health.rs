@@ -37,7 +37,7 @@ impl<W> Host<W> {
 fn report(assistant: Option<AssistantId>, health: &ServiceHealth) -> ServiceReport {
     ServiceReport {
         assistant,
-        is_well: health.is_well(),
+        is_well: health.is_healthy(),
         text: health.to_string(),
     }
 }

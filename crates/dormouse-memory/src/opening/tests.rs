@@ -185,7 +185,7 @@ async fn a_copy_of_a_newer_file_that_cannot_be_removed_is_never_used_and_does_no
         // It can be read, and nothing after that.
         let memory = home.open_on(&FailingDisk::after(2, errno)).unwrap();
         assert_eq!(finds(&memory, "peppermint").await, 1);
-        // As long as the file that the copy was made of.
+        // The memory grows to the length of the file from which the copy was made.
         add(&memory, "the boat leaks").await;
         drop(memory);
         let memory = home.open().await;

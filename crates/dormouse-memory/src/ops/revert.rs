@@ -32,15 +32,15 @@ pub(super) fn revert_all(
     seqs: impl IntoIterator<Item = ChangeSeq>,
 ) -> Step<Done> {
     // All checks come before the first write: a log goes on after a change that is refused, so nothing of it may stay.
-    let mut look = Look {
+    let mut view = RevertedView {
         writing,
         changed: BTreeMap::new(),
     };
     let mut steps = Vec::new();
     for seq in seqs {
-        let changed = restored(&look, now, seq)?;
+        let changed = restored(&view, now, seq)?;
         for record in &changed {
-            look.changed.insert(record.id, record.clone());
+            view.changed.insert(record.id, record.clone());
         }
         steps.push((seq, changed));
     }
@@ -67,12 +67,12 @@ pub(super) fn revert_all(
 }
 
 /// The records in the file, as they will be once the earlier changes of the same call are taken back.
-struct Look<'w, 't> {
+struct RevertedView<'w, 't> {
     writing: &'w Writing<'t>,
     changed: BTreeMap<RecordId, Record>,
 }
 
-impl Look<'_, '_> {
+impl RevertedView<'_, '_> {
     fn record(&self, id: RecordId) -> Result<Option<Record>, Fault> {
         match self.changed.get(&id) {
             Some(changed) => Ok(Some(changed.clone())),
@@ -82,10 +82,10 @@ impl Look<'_, '_> {
 }
 
 /// The records that change `seq` touched, as they are without it.
-fn restored(look: &Look<'_, '_>, now: Timestamp, seq: ChangeSeq) -> Step<Vec<Record>> {
-    let stored = stored(look, seq)?;
-    check_in_effect(look.writing, &stored)?;
-    opposite(look, now, (&stored).into(), stored.change, Way::Back)
+fn restored(view: &RevertedView<'_, '_>, now: Timestamp, seq: ChangeSeq) -> Step<Vec<Record>> {
+    let stored = stored(view, seq)?;
+    check_in_effect(view.writing, &stored)?;
+    opposite(view, now, (&stored).into(), stored.change, Way::Back)
 }
 
 /// Refuses a change that was taken back already.
@@ -101,8 +101,8 @@ pub(super) fn check_in_effect(writing: &Writing<'_>, change: &StoredChange) -> S
     }))
 }
 
-fn stored(look: &Look<'_, '_>, seq: ChangeSeq) -> Step<StoredChange> {
-    let found = look.writing.change(seq)?;
+fn stored(view: &RevertedView<'_, '_>, seq: ChangeSeq) -> Step<StoredChange> {
+    let found = view.writing.change(seq)?;
     found.ok_or_else(|| refuse(ChangeError::UnknownChange(seq)))
 }
 
@@ -138,13 +138,13 @@ impl Way<'_> {
 
 /// The records of a change, with its effect taken back or made again, if they are still as change `by` left them.
 fn opposite(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     now: Timestamp,
     by: ChangeRef,
     change: Change,
     way: Way<'_>,
 ) -> Step<Vec<Record>> {
-    let status = |record, (from, to)| set_status(look, by, record, from, to);
+    let status = |record, (from, to)| set_status(view, by, record, from, to);
     let (live, withdrawn) = (RecordStatus::Live, RecordStatus::Withdrawn);
     let each = |records: &[RecordId], from_to| -> Step<Vec<Record>> {
         let records = records.iter();
@@ -171,28 +171,28 @@ fn opposite(
         } => {
             let superseded = (RecordStatus::Superseded { by: newer }, Some(until));
             let (from, to) = way.of((status_before, had_until), superseded);
-            Ok(vec![set_validity(look, by, record, from, to)?])
+            Ok(vec![set_validity(view, by, record, from, to)?])
         }
         Change::Linked { a, b, kind, weight } => [(a, b), (b, a)]
-            .map(|(from, to)| set_link(look, by, from, Link { to, kind, weight }, way))
+            .map(|(from, to)| set_link(view, by, from, Link { to, kind, weight }, way))
             .into_iter()
             .collect(),
         Change::Published { record, had } => {
             let (from, to) = way.of(had, Some(Audience::Public));
-            Ok(vec![set_audience(look, by, record, from.as_ref(), to)?])
+            Ok(vec![set_audience(view, by, record, from.as_ref(), to)?])
         }
         Change::Ignored { note, .. } => match way {
-            Way::Back => Ok(vec![added(look, now, by, *note)?]),
+            Way::Back => Ok(vec![added(view, now, by, *note)?]),
             Way::Again(records) => each(records, (live, withdrawn)),
         },
         Change::Reverted { undone, records } => {
-            let undone = stored(look, undone)?;
+            let undone = stored(view, undone)?;
             match (way, &undone.change) {
-                (Way::Back, _) => opposite(look, now, by, undone.change, Way::Again(&records)),
+                (Way::Back, _) => opposite(view, now, by, undone.change, Way::Again(&records)),
                 // The record that was added for the note is there already.
                 (Way::Again(records), Change::Ignored { .. }) => each(records, (withdrawn, live)),
                 (Way::Again(_), _) => {
-                    opposite(look, now, (&undone).into(), undone.change, Way::Back)
+                    opposite(view, now, (&undone).into(), undone.change, Way::Back)
                 }
             }
         }
@@ -203,18 +203,18 @@ fn opposite(
 }
 
 /// The note that was ignored, as a record.
-fn added(look: &Look<'_, '_>, now: Timestamp, by: ChangeRef, note: Record) -> Step<Record> {
+fn added(view: &RevertedView<'_, '_>, now: Timestamp, by: ChangeRef, note: Record) -> Step<Record> {
     if note.text.is_empty() {
         return Err(refuse(ChangeError::Erased(by)));
     }
     if let Some(key) = &note.provenance.source_key
-        && let Some(there) = look.writing.by_source(key)?
+        && let Some(there) = view.writing.by_source(key)?
     {
         // The note was added in another way since, and each source has only one record.
         return Err(changed_since(by, there));
     }
     Ok(Record {
-        id: look.writing.next_record()?,
+        id: view.writing.next_record()?,
         recorded_at: now,
         ..note
     })
@@ -226,12 +226,12 @@ fn changed_since(change: ChangeRef, record: RecordId) -> Abort<ChangeError> {
 
 /// The record, if its status is the one that the change gave it.
 fn as_left(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     change: ChangeRef,
     id: RecordId,
     left: RecordStatus,
 ) -> Step<Record> {
-    let record = there(look.record(id)?)?;
+    let record = there(view.record(id)?)?;
     if record.status != left || record.text.is_empty() {
         return Err(changed_since(change, id));
     }
@@ -239,25 +239,25 @@ fn as_left(
 }
 
 fn set_status(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     change: ChangeRef,
     id: RecordId,
     from: RecordStatus,
     to: RecordStatus,
 ) -> Step<Record> {
-    let mut record = as_left(look, change, id, from)?;
+    let mut record = as_left(view, change, id, from)?;
     record.status = to;
     Ok(record)
 }
 
 fn set_validity(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     change: ChangeRef,
     id: RecordId,
     from: (RecordStatus, Option<Timestamp>),
     to: (RecordStatus, Option<Timestamp>),
 ) -> Step<Record> {
-    let mut record = as_left(look, change, id, from.0)?;
+    let mut record = as_left(view, change, id, from.0)?;
     if record.valid_until != from.1 {
         return Err(changed_since(change, id));
     }
@@ -266,13 +266,13 @@ fn set_validity(
 }
 
 fn set_link(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     change: ChangeRef,
     id: RecordId,
     link: Link,
     way: Way<'_>,
 ) -> Step<Record> {
-    let mut record = there(look.record(id)?)?;
+    let mut record = there(view.record(id)?)?;
     let is_same = |other: &Link| other.to == link.to && other.kind == link.kind;
     let is_as_left = match way {
         Way::Back => record.links.contains(&link),
@@ -289,13 +289,13 @@ fn set_link(
 }
 
 fn set_audience(
-    look: &Look<'_, '_>,
+    view: &RevertedView<'_, '_>,
     change: ChangeRef,
     id: RecordId,
     from: Option<&Audience>,
     to: Option<Audience>,
 ) -> Step<Record> {
-    let mut record = there(look.record(id)?)?;
+    let mut record = there(view.record(id)?)?;
     if record.audience.as_ref() != from || record.text.is_empty() {
         return Err(changed_since(change, id));
     }

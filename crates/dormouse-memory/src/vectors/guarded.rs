@@ -90,7 +90,7 @@ impl GuardedIndex {
         limit: Duration,
         call: impl Future<Output = Result<T, VectorError>>,
     ) -> Result<T, IndexRefusal> {
-        let judge = |error: &VectorError| ill_if(error.is_service_ill());
+        let judge = |error: &VectorError| unhealthy_if(error.is_service_unhealthy());
         let answer = self.breaker.guard(judge, self.within(limit, call)).await;
         self.note_key(answer)
     }
@@ -102,7 +102,8 @@ impl GuardedIndex {
         call: impl Future<Output = Result<T, VectorError>>,
     ) -> Result<T, IndexRefusal> {
         let is_key = |error: &VectorError| error.kind() == VectorErrorKind::Unauthorised;
-        let judge = |error: &VectorError| ill_if(error.is_service_ill() && !is_key(error));
+        let judge =
+            |error: &VectorError| unhealthy_if(error.is_service_unhealthy() && !is_key(error));
         let call = async {
             // The breaker of the service is the inner one: a call that it did not send must not count for or against
             // the key.
@@ -112,7 +113,7 @@ impl GuardedIndex {
                 BreakerError::Failed(error) => Some(error),
             })
         };
-        let judge = |error: &Option<VectorError>| ill_if(error.as_ref().is_some_and(is_key));
+        let judge = |error: &Option<VectorError>| unhealthy_if(error.as_ref().is_some_and(is_key));
         match self.write_breaker.guard(judge, call).await {
             Ok(answer) => Ok(answer),
             // This breaker opens only after refused keys, by the judge above.
@@ -162,9 +163,9 @@ impl GuardedIndex {
     }
 }
 
-fn ill_if(is_ill: bool) -> Health {
-    if is_ill {
-        Health::Ill
+fn unhealthy_if(is_unhealthy: bool) -> Health {
+    if is_unhealthy {
+        Health::Unhealthy
     } else {
         Health::Irrelevant
     }

@@ -188,8 +188,9 @@ impl Batch {
     }
 }
 
-/// Divides the sources into batches, leaving out those that were given up. New sources of one conversation come together, so
-/// that nothing of one conversation is asked about in another. Sources that failed before come last, one by one, so that one
+/// Divides the sources into batches, leaving out those that were given up. A batch contains new sources of one
+/// conversation only, so that no request mixes two conversations. Sources that failed before come last, one by one, so
+/// that one
 /// that always fails does not hold up the others.
 #[must_use]
 pub fn batches(

@@ -49,7 +49,7 @@ impl ServiceHealth {
 
     /// Whether calls are admitted without any restriction.
     #[must_use]
-    pub fn is_well(&self) -> bool {
+    pub fn is_healthy(&self) -> bool {
         self.circuit.state == CircuitState::Closed && self.next_try() == Some(Duration::ZERO)
     }
 }

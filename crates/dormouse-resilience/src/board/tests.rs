@@ -25,10 +25,10 @@ async fn one_query_reports_the_state_of_every_service_by_name() {
     board.clone().watch_breaker(&post);
     board.watch(&a);
     assert_eq!(names(&board), ["apothecary", "bakery", "post office"]);
-    assert!(board.report().iter().all(ServiceHealth::is_well));
+    assert!(board.report().iter().all(ServiceHealth::is_healthy));
 
     for _ in 0..5 {
-        b.admit(100).await.unwrap().record(Health::Ill);
+        b.admit(100).await.unwrap().record(Health::Unhealthy);
     }
     b.pause(90 * SECOND);
     post.admit().unwrap().record(Health::Refused);
@@ -54,13 +54,13 @@ async fn one_query_reports_the_state_of_every_service_by_name() {
     assert_eq!(bakery.circuit.lasted, 10 * SECOND);
     assert_eq!(bakery.next_try(), Some(80 * SECOND), "the later of both");
     assert_eq!(report[2].next_try(), None, "no time decides");
-    assert!(!bakery.is_well() && !report[2].is_well());
+    assert!(!bakery.is_healthy() && !report[2].is_healthy());
 }
 
 #[tokio::test(start_paused = true)]
 async fn failures_that_count_and_limits_that_are_used_are_shown() {
     let guard = limited("bakery");
-    guard.admit(250).await.unwrap().record(Health::Ill);
+    guard.admit(250).await.unwrap().record(Health::Unhealthy);
     let health = guard.health();
     assert_eq!(
         health.to_string(),
@@ -81,7 +81,7 @@ async fn failures_that_count_and_limits_that_are_used_are_shown() {
 async fn waiting_callers_are_counted() {
     let guard = limited("bakery");
     for _ in 0..10 {
-        guard.admit(0).await.unwrap().record(Health::Well);
+        guard.admit(0).await.unwrap().record(Health::Healthy);
     }
     let board = HealthBoard::new();
     board.watch(&guard);

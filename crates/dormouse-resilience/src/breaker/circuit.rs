@@ -13,13 +13,13 @@ use super::{
 /// Every method takes the time as the [`Duration`] since any fixed moment; a time before the latest one counts as the
 /// latest. It reads no clock; [`CircuitBreaker`](crate::CircuitBreaker) adds one.
 ///
-/// - *Closed*: every call is admitted. [`Health::Ill`] results within a sliding window are counted, and enough of them
+/// - *Closed*: every call is admitted. [`Health::Unhealthy`] results within a sliding window are counted, and enough of them
 ///   open the circuit.
 ///
 /// - *Open*: no call is admitted until the cooldown is over.
 ///
-/// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Well`] results in a row close the
-///   circuit; [`Health::Ill`] opens it again, for twice the cooldown if no trial succeeded since it opened, otherwise for the
+/// - *Half-open*: one call at a time is admitted as a trial. Enough [`Health::Healthy`] results in a row close the
+///   circuit; [`Health::Unhealthy`] opens it again, for twice the cooldown if no trial succeeded since it opened, otherwise for the
 ///   first cooldown. Up to a quarter is subtracted from either, so that the trials do not always coincide with the
 ///   failures of a service that fails periodically. [`Health::Irrelevant`] changes nothing.
 ///
@@ -166,7 +166,7 @@ impl Circuit {
         let policy = self.policy;
         match &mut self.state {
             State::Closed { failures } => {
-                if health == Health::Ill
+                if health == Health::Unhealthy
                     && failures.is_full_with(now, policy.window(), policy.trip_after())
                 {
                     self.open(policy.cooldown(), policy.cooldown(), now);
@@ -179,13 +179,13 @@ impl Circuit {
             } => {
                 *trial_under_way = false;
                 match health {
-                    Health::Well => {
+                    Health::Healthy => {
                         *well += 1;
                         if *well >= policy.close_after() {
                             self.close(now);
                         }
                     }
-                    Health::Ill => {
+                    Health::Unhealthy => {
                         // If an earlier trial succeeded, the request may be the cause and not the service.
                         let next = match *well {
                             0 => cooldown.saturating_mul(2).min(policy.longest_cooldown()),

@@ -4,15 +4,15 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// What the result of a call says about the service.
 ///
-/// For an HTTP service, a successful answer is [`Health::Well`]. 429, 5xx and a timeout are [`Health::Ill`]. 401, and
+/// For an HTTP service, a successful answer is [`Health::Healthy`]. 429, 5xx and a timeout are [`Health::Unhealthy`]. 401, and
 /// 403 because of a rejected key, are [`Health::Refused`]. 400, 404 and every other error that concerns only this
 /// request are [`Health::Irrelevant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Health {
     /// The service works.
-    Well,
+    Healthy,
     /// The service itself failed. The failure may be temporary.
-    Ill,
+    Unhealthy,
     /// The service rejects this caller until the configuration changes.
     Refused,
     /// The result says nothing about the service: the request was wrong, or the result is unknown.

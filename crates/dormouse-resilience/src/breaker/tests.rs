@@ -19,7 +19,7 @@ enum Failure {
 
 fn judge(failure: &Failure) -> Health {
     match failure {
-        Failure::Busy => Health::Ill,
+        Failure::Busy => Health::Unhealthy,
         Failure::Stranger => Health::Refused,
         Failure::Wrong => Health::Irrelevant,
     }
@@ -181,7 +181,7 @@ async fn a_hanging_service_counts_as_failed_after_the_deadline_inside_the_guard(
     let breaker = breaker();
     for _ in 0..5 {
         let call = deadline(SECOND, pending::<()>());
-        let late = breaker.guard(|_| Health::Ill, call).await;
+        let late = breaker.guard(|_| Health::Unhealthy, call).await;
         assert!(matches!(late, Err(BreakerError::Failed(_))));
     }
     assert_eq!(breaker.health().state, CircuitState::Open);

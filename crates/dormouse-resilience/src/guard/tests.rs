@@ -11,7 +11,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// A call that goes well.
 async fn call(guard: &Guard, units: u32) -> Result<(), NotAttempted> {
-    guard.admit(units).await?.record(Health::Well);
+    guard.admit(units).await?.record(Health::Healthy);
     Ok(())
 }
 
@@ -61,7 +61,7 @@ async fn calls_beyond_the_bulkhead_are_rejected() {
     };
     assert_eq!(guard.admit(0).await.unwrap_err(), NotAttempted::Full(full));
     assert_eq!(guard.health().under_way, 1);
-    admission.record(Health::Well);
+    admission.record(Health::Healthy);
     assert_eq!(call(&guard, 0).await, Ok(()));
 }
 
@@ -91,7 +91,7 @@ async fn no_caller_queues_for_an_open_circuit() {
     let started = Instant::now();
     let waits_for_a_place = guard.admit(1);
     let comes_later = async {
-        first.record(Health::Ill);
+        first.record(Health::Unhealthy);
         guard.admit(1).await
     };
     let (waited, later) = tokio::join!(waits_for_a_place, comes_later);
@@ -112,7 +112,7 @@ async fn an_estimate_is_settled_with_the_last_reported_usage() {
     assert_eq!(left(), 7);
     admission.settle(5);
     assert_eq!(left(), 5);
-    admission.record(Health::Well);
+    admission.record(Health::Healthy);
     assert_eq!(left(), 5);
 }
 
@@ -122,7 +122,7 @@ async fn a_dropped_admission_records_no_result_and_frees_its_place_and_trial() {
         .breaker(opens_at(1))
         .bulkhead(bulkhead(1, 0))
         .build();
-    guard.admit(0).await.unwrap().record(Health::Ill);
+    guard.admit(0).await.unwrap().record(Health::Unhealthy);
     advance(30 * SECOND).await;
     for _ in 0..3 {
         let trial = guard.admit(0).await.unwrap();
@@ -140,7 +140,7 @@ async fn a_call_dropped_while_waiting_frees_everything() {
         .bulkhead(bulkhead(1, 5))
         .rate_limit(ten_units())
         .build();
-    guard.admit(10).await.unwrap().record(Health::Well);
+    guard.admit(10).await.unwrap().record(Health::Healthy);
     let waits = crate::deadline(2 * SECOND, call(&guard, 9)).await;
     assert!(waits.is_err());
     let health = guard.health();
@@ -163,7 +163,7 @@ async fn limits_reported_by_an_answer_apply_to_the_next_call() {
         requests,
         units: None,
     });
-    admission.record(Health::Well);
+    admission.record(Health::Healthy);
     let answer = call(&guard, 0).await;
     let limited = RateLimited::Later {
         retry_in: 20 * SECOND,
@@ -189,8 +189,8 @@ type Caller = (u64, u32, u32, u64, Health);
 
 fn callers() -> impl Strategy<Value = Vec<Caller>> {
     let health = prop_oneof![
-        Just(Health::Ill),
-        Just(Health::Well),
+        Just(Health::Unhealthy),
+        Just(Health::Healthy),
         Just(Health::Irrelevant)
     ];
     let caller = (0u64..20_000, 0u32..9, 0u32..11, 0u64..3_000, health);
@@ -247,7 +247,7 @@ proptest! {
             prop_assert_eq!((health.under_way, health.waiting), (0, 0));
             sleep(300 * SECOND).await;
             for _ in 0..2 {
-                guard.admit(0).await.unwrap().record(Health::Well);
+                guard.admit(0).await.unwrap().record(Health::Healthy);
             }
             // All places and units are free, and no trial is held.
             let whole = [guard.admit(10).await.unwrap(), guard.admit(0).await.unwrap()];

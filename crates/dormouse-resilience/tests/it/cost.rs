@@ -50,7 +50,7 @@ fn a_guarded_call_uses_no_heap() {
     let stream = || async {
         let mut admission = guard.admit(100).await.unwrap();
         admission.settle(70);
-        admission.record(Health::Well);
+        admission.record(Health::Healthy);
     };
     assert_eq!(allocations(stream), 0);
 }

@@ -40,7 +40,7 @@ async fn call(guard: &Guard, service: impl Future<Output = Health>) -> Ended {
     let health = service.await;
     admission.record(health);
     match health {
-        Health::Well => Ended::Well,
+        Health::Healthy => Ended::Well,
         _ => Ended::Badly,
     }
 }
@@ -78,9 +78,9 @@ impl Service {
         sleep(SECOND / 5).await;
         self.visits.lock().unwrap().under_way -= 1;
         if Instant::now() < self.up_at {
-            Health::Ill
+            Health::Unhealthy
         } else {
-            Health::Well
+            Health::Healthy
         }
     }
 }
@@ -113,7 +113,7 @@ async fn persistent_callers(
             let jitter = f64::from(number % 10) / 10.0;
             let visit = || async {
                 match service.visit().await {
-                    Health::Well => Ok(()),
+                    Health::Healthy => Ok(()),
                     _ => Err(Down),
                 }
             };
@@ -192,8 +192,8 @@ async fn many_callers_pass_at_the_configured_rate_and_concurrency() {
     assert_eq!((health.under_way, health.waiting), (0, 0));
 }
 
-/// What the service does during each second, one after the other and over again; and callers, each with when it comes,
-/// how long it has patience, and for how long its calls last.
+/// The service's behaviour in each second, repeated in a cycle; and the callers, each with its start time, its
+/// patience, and the duration of its calls.
 #[derive(Clone, Debug)]
 struct Weather {
     ends: Vec<Health>,
@@ -202,8 +202,8 @@ struct Weather {
 
 fn weather() -> impl Strategy<Value = Weather> {
     let health = prop_oneof![
-        6 => Just(Health::Ill),
-        3 => Just(Health::Well),
+        6 => Just(Health::Unhealthy),
+        3 => Just(Health::Healthy),
         1 => Just(Health::Irrelevant),
     ];
     let ends = prop::collection::vec(health, 1..40);
@@ -287,7 +287,7 @@ proptest! {
             // It is called again once it is well.
             sleep(300 * SECOND).await;
             for _ in 0..2 {
-                prop_assert_eq!(call(&guard, async { Health::Well }).await, Ended::Well);
+                prop_assert_eq!(call(&guard, async { Health::Healthy }).await, Ended::Well);
             }
             prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
             Ok(())

@@ -10,7 +10,7 @@ use super::{
     ShownText,
     filter::Filter,
     function_words::Language,
-    words::{Word, raw, spelled, telling},
+    words::{Word, content_words, raw, spelled},
     words_of,
 };
 
@@ -36,7 +36,7 @@ impl Sought {
 #[derive(Debug, Default)]
 pub(super) struct Supplied {
     /// The words that say something, as they are written.
-    telling: String,
+    content: String,
     /// The same with the name of the speaker for "my", unless that makes no difference.
     meant: String,
     /// What the world attests about it.
@@ -101,9 +101,9 @@ impl Supplied {
                 (padded(written.iter().map(String::as_str)), meant)
             };
         let texts = |words: Vec<Word>| words.into_iter().map(|word| word.text).collect();
-        let (telling, meant) = of(
-            texts(telling(&words, language, &none, &[])),
-            texts(telling(&words, language, &none, &speaker)),
+        let (content, meant) = of(
+            texts(content_words(&words, language, &none, &[])),
+            texts(content_words(&words, language, &none, &speaker)),
             |supplied| &mut supplied.words,
         );
         let (raw_written, raw_meant) = of(
@@ -111,7 +111,7 @@ impl Supplied {
             raw(&words, language, &speaker),
             |supplied| &mut supplied.raw_words,
         );
-        (supplied.telling, supplied.meant) = (telling, meant);
+        (supplied.content, supplied.meant) = (content, meant);
         (supplied.raw, supplied.raw_meant) = (raw_written, raw_meant);
         let attested = spelled(&shown.around);
         let attested: Vec<_> = attested.iter().map(|word| crate::base_form(word)).collect();
@@ -129,13 +129,13 @@ impl Supplied {
     /// Whether it says a word.
     pub(super) fn says(&self, word: &Sought) -> bool {
         let is_in = |text: &String| text.contains(&word.text);
-        self.words.may_have(&word.bits) && (is_in(&self.telling) || is_in(&self.around))
+        self.words.may_have(&word.bits) && (is_in(&self.content) || is_in(&self.around))
     }
 
     /// Whether two words that say something are neighbours in it.
     pub(super) fn has_pair(&self, pair: &Sought) -> bool {
         let is_in = |text: &String| text.contains(&pair.text);
-        self.words.may_have(&pair.bits) && (is_in(&self.telling) || is_in(&self.meant))
+        self.words.may_have(&pair.bits) && (is_in(&self.content) || is_in(&self.meant))
     }
 
     /// Whether it has this run of words, small ones included.
@@ -157,7 +157,7 @@ impl Supplied {
     }
 
     fn distinct(&self) -> BTreeSet<&str> {
-        let words = self.telling.split(' ').chain(self.around.split(' '));
+        let words = self.content.split(' ').chain(self.around.split(' '));
         words.filter(|word| !word.is_empty()).collect()
     }
 }

@@ -52,7 +52,7 @@ impl Plain {
     fn of(language: Language, shown: &ShownText<'_>, run: usize) -> Self {
         let (words, speaker) = (spelled(&shown.words), spelled(&shown.speaker));
         let texts = |speaker: &[String]| -> Vec<String> {
-            let words = telling(&words, language, &BTreeSet::new(), speaker);
+            let words = content_words(&words, language, &BTreeSet::new(), speaker);
             words.into_iter().map(|word| word.text).collect()
         };
         let written = texts(&[]);

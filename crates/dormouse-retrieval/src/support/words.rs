@@ -39,7 +39,7 @@ pub(super) fn spelled(text: &str) -> Vec<String> {
 
 /// The words of `spelled` that say something, in base form. Words with which speakers refer to themselves become the
 /// words of the speaker's name.
-pub(super) fn telling(
+pub(super) fn content_words(
     spelled: &[String],
     language: Language,
     names: &BTreeSet<String>,
@@ -307,7 +307,7 @@ mod tests {
     fn told(text: &str) -> Vec<String> {
         let spelled = spelled(text);
         let language = Language::of(&spelled);
-        let words = telling(
+        let words = content_words(
             &spelled,
             language,
             &names(text, language),

@@ -367,7 +367,7 @@ async fn keep_failing(errno: i32, said: &str) {
         disk.platter().errno = Some(errno);
         disk.fail_after(operations);
         let first = world.perform(&effect).await;
-        // The disk still fails: looking needs no writing.
+        // The disk still fails, but a query writes nothing.
         let told = world.inquire(&effect).await.unwrap();
         let feed = world.perceptions(&id("Alice"), 0, 100).await.unwrap();
         match &first {

@@ -93,7 +93,7 @@ enum Defect {
     NeedsItsFuture,
 }
 
-/// A log over a proper one, with a defect.
+/// A log that wraps a correct one and has a defect.
 struct Broken {
     inner: MemoryLog,
     defect: Defect,

@@ -17,7 +17,7 @@ use super::{
 use crate::direction::check_dimensions;
 
 /// The prefix of folders that are being made or removed. No collection's folder starts with it.
-const ASIDE: &str = "~";
+const TEMPORARY: &str = "~";
 /// The prefix of a collection's folder, so that no folder is named `.` or like the lock.
 const COLLECTION: &str = "c_";
 
@@ -62,7 +62,7 @@ impl OpenShards {
         check_dimensions(dimensions)?;
         let place = self.place(name);
         if !place.exists() {
-            let aside = self.aside(name);
+            let aside = self.temporary(name);
             remove(&aside)?;
             fs::create_dir_all(&aside).map_err(disk)?;
             Shard::make(&aside, dimensions)?;
@@ -107,7 +107,7 @@ impl OpenShards {
     /// Removes a collection, even one that cannot be opened.
     pub(super) fn discard(&mut self, name: &CollectionName) -> Result<(), EdgeFailure> {
         drop(self.open.remove(name));
-        let (place, aside) = (self.place(name), self.aside(name));
+        let (place, aside) = (self.place(name), self.temporary(name));
         remove(&aside)?;
         match fs::rename(&place, &aside) {
             Ok(()) => remove(&aside),
@@ -128,8 +128,8 @@ impl OpenShards {
         self.folder.join(format!("{COLLECTION}{name}"))
     }
 
-    fn aside(&self, name: &CollectionName) -> PathBuf {
-        self.folder.join(format!("{ASIDE}{name}"))
+    fn temporary(&self, name: &CollectionName) -> PathBuf {
+        self.folder.join(format!("{TEMPORARY}{name}"))
     }
 }
 
@@ -137,7 +137,8 @@ impl OpenShards {
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() && entry.file_name().to_string_lossy().starts_with(ASIDE) {
+        if entry.file_type()?.is_dir() && entry.file_name().to_string_lossy().starts_with(TEMPORARY)
+        {
             fs::remove_dir_all(entry.path())?;
         }
     }

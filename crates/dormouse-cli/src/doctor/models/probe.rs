@@ -130,7 +130,7 @@ fn remember(data: &DataFolder, said: &[Said]) -> Vec<Finding> {
 }
 
 fn health(health: &ServiceHealth) -> Finding {
-    match health.is_well() {
+    match health.is_healthy() {
         true => Finding::Fine(health.to_string()),
         false => Finding::Doubtful(health.to_string()),
     }

@@ -58,7 +58,7 @@ impl Row {
     }
 
     /// The error contains this text.
-    pub(crate) fn telling(mut self, words: &'static str) -> Self {
+    pub(crate) fn containing(mut self, words: &'static str) -> Self {
         self.words = words;
         self
     }
@@ -211,7 +211,7 @@ mod tests {
     fn a_failure_is_wrong_if_its_kind_differs_or_it_has_the_key_or_lacks_the_cause() {
         let scene = |_: &dyn Dialect| Scene::of(Answer::status(500, "", "oh dear"));
         let kind = ModelErrorKind::Unavailable;
-        let row = Row::new("", "", scene, Outcome::Fails(kind)).telling("oh dear");
+        let row = Row::new("", "", scene, Outcome::Fails(kind)).containing("oh dear");
         let failed = |kind, cause: &str| {
             let cause = cause.to_owned();
             wrong(&row, move |came| {

@@ -54,7 +54,7 @@ pub(crate) fn markdown(rows: &[Row], dialects: &[&dyn Dialect]) -> String {
 
 fn kinds() -> String {
     use ModelErrorKind as Kind;
-    let mut table = "| kind | class | may the same request succeed later? | is the service ill? |\n| --- | --- | --- | --- |\n".to_owned();
+    let mut table = "| kind | class | may the same request succeed later? | is the service unhealthy? |\n| --- | --- | --- | --- |\n".to_owned();
     for (name, kind) in [
         ("Auth", Kind::Auth),
         ("RateLimited", Kind::RateLimited(None)),
@@ -72,7 +72,7 @@ fn kinds() -> String {
             "| `{name}` | {} | {} | {} |\n",
             kind.class(),
             answer(kind.is_retryable()),
-            answer(kind.is_service_ill())
+            answer(kind.is_service_unhealthy())
         ));
     }
     table

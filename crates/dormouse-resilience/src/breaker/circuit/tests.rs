@@ -14,7 +14,7 @@ fn opened() -> Circuit {
     let mut circuit = Circuit::new(BreakerPolicy::service());
     for _ in 0..5 {
         let ticket = circuit.admit(at(0)).unwrap();
-        circuit.record(ticket, Health::Ill, at(0));
+        circuit.record(ticket, Health::Unhealthy, at(0));
     }
     assert_eq!(circuit.state(at(0)), CircuitState::Open);
     circuit
@@ -26,21 +26,21 @@ fn the_late_result_of_an_earlier_call_is_ignored() {
     let late: Vec<Ticket> = (0..9).map(|_| circuit.admit(at(0)).unwrap()).collect();
     for _ in 0..5 {
         let ticket = circuit.admit(at(0)).unwrap();
-        circuit.record(ticket, Health::Ill, at(0));
+        circuit.record(ticket, Health::Unhealthy, at(0));
     }
     let trial = circuit.admit(at(30)).unwrap();
     for ticket in late {
         let health = if ticket.is_trial() {
-            Health::Well
+            Health::Healthy
         } else {
-            Health::Ill
+            Health::Unhealthy
         };
         circuit.record(ticket, health, at(31));
     }
     assert_eq!(circuit.state(at(31)), CircuitState::HalfOpen);
-    circuit.record(trial, Health::Well, at(31));
+    circuit.record(trial, Health::Healthy, at(31));
     let second = circuit.admit(at(31)).unwrap();
-    circuit.record(second, Health::Well, at(31));
+    circuit.record(second, Health::Healthy, at(31));
     assert_eq!(circuit.state(at(31)), CircuitState::Closed);
 }
 
@@ -51,7 +51,7 @@ fn a_late_refusal_opens_the_circuit_in_every_state_unless_the_configuration_chan
     let second = circuit.admit(at(0)).unwrap();
     for _ in 0..5 {
         let ticket = circuit.admit(at(0)).unwrap();
-        circuit.record(ticket, Health::Ill, at(0));
+        circuit.record(ticket, Health::Unhealthy, at(0));
     }
     circuit.record(first, Health::Refused, at(1));
     assert_eq!(circuit.read(at(9000)).reason, Some(OpenReason::Refused));
@@ -63,7 +63,7 @@ fn a_late_refusal_opens_the_circuit_in_every_state_unless_the_configuration_chan
 #[test]
 fn an_inconclusive_trial_does_not_change_the_count_of_good_trials() {
     let mut circuit = opened();
-    for health in [Health::Well, Health::Irrelevant, Health::Well] {
+    for health in [Health::Healthy, Health::Irrelevant, Health::Healthy] {
         assert_eq!(circuit.state(at(30)), CircuitState::HalfOpen);
         let trial = circuit.admit(at(30)).unwrap();
         circuit.record(trial, health, at(30));
@@ -75,12 +75,12 @@ fn an_inconclusive_trial_does_not_change_the_count_of_good_trials() {
 fn a_backward_clock_counts_as_no_time() {
     let mut circuit = opened();
     let again = circuit.admit(at(30)).unwrap();
-    circuit.record(again, Health::Ill, at(10));
+    circuit.record(again, Health::Unhealthy, at(10));
     assert_eq!(circuit.state(at(0)), CircuitState::Open);
     assert!(circuit.admit(at(0)).is_err());
     let far = Duration::MAX;
     let trial = circuit.admit(far).unwrap();
-    circuit.record(trial, Health::Ill, far);
+    circuit.record(trial, Health::Unhealthy, far);
     assert_eq!(circuit.state(at(0)), CircuitState::Open);
 }
 
@@ -93,7 +93,7 @@ fn at_most_as_many_failures_are_kept_as_open_the_circuit() {
     for millis in 0..3_000 {
         let now = Duration::from_millis(millis * 61);
         let ticket = circuit.admit(now).unwrap();
-        circuit.record(ticket, Health::Ill, now);
+        circuit.record(ticket, Health::Unhealthy, now);
         assert!(circuit.read(now).failures < 1000);
     }
 }
@@ -101,13 +101,13 @@ fn at_most_as_many_failures_are_kept_as_open_the_circuit() {
 proptest! {
     #[test]
     fn a_service_that_fails_half_of_each_minute_recovers(start in 0u32..30, period in prop_oneof![Just(60u32), Just(30), Just(120)]) {
-        let is_ill = |now: Duration| now.as_secs() % u64::from(period) < u64::from(period / 2);
+        let is_unhealthy = |now: Duration| now.as_secs() % u64::from(period) < u64::from(period / 2);
         let mut circuit = opened();
         let mut now = at(30 + start);
         let mut trials = 0;
-        while is_ill(now) {
+        while is_unhealthy(now) {
             let trial = circuit.admit(now).unwrap();
-            circuit.record(trial, Health::Ill, now);
+            circuit.record(trial, Health::Unhealthy, now);
             now += circuit.admit(now).unwrap_err().retry_in.unwrap();
             trials += 1;
             prop_assert!(trials <= 12, "every trial comes in its bad half");
@@ -126,8 +126,8 @@ enum Event {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let health = prop_oneof![
-        6 => Just(Health::Ill),
-        4 => Just(Health::Well),
+        6 => Just(Health::Unhealthy),
+        4 => Just(Health::Healthy),
         1 => Just(Health::Irrelevant),
         1 => Just(Health::Refused),
     ];
@@ -202,7 +202,7 @@ proptest! {
             let ticket = circuit.admit(now);
             prop_assert!(ticket.is_ok(), "{ticket:?}");
             if let Ok(ticket) = ticket {
-                circuit.record(ticket, Health::Well, now);
+                circuit.record(ticket, Health::Healthy, now);
             }
         }
         prop_assert_eq!(circuit.state(now), CircuitState::Closed);

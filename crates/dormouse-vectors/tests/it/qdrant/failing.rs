@@ -113,7 +113,7 @@ async fn a_passing_refusal_is_retried_and_a_lasting_one_is_reported() {
     server.fail(QdrantFault::Unavailable { calls: 3 });
     let refused = index.upsert(&memories(), &points([2])).await.unwrap_err();
     assert_eq!(refused.kind(), VectorErrorKind::Unavailable);
-    assert!(refused.may_succeed_later() && refused.is_service_ill());
+    assert!(refused.may_succeed_later() && refused.is_service_unhealthy());
     index.upsert(&memories(), &points([2])).await.unwrap();
     assert_eq!(index.count(&memories()).await.unwrap(), Some(2));
 }

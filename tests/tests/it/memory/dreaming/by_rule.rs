@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::memory::Dice;
 
-/// A model that makes one fact of each line it is shown, decides by the number of a doubtful one, and fails now and then.
+/// A model that makes one fact from each line it is shown, decides about doubtful facts by their number, and fails now
+/// and then.
 #[derive(Debug)]
 pub(super) struct ByRule {
     provider: ProviderId,

@@ -61,7 +61,7 @@ pub(super) fn rows() -> Vec<Row> {
             |d| at(d, Address::Below("/vi/wrong")),
             not_found,
         )
-        .telling("404"),
+        .containing("404"),
         none("empty", |d| at(d, Address::Literally(""))),
         none("the key instead of the URL", |d| {
             at(d, Address::Literally("sk-secret-key"))

@@ -73,8 +73,8 @@ pub(super) fn rows() -> Vec<Row> {
             |d| bomb(d, 200),
             malformed,
         )
-        .telling("gzip"),
-        row("the same with 502", |d| bomb(d, 502), unavailable).telling("gzip"),
+        .containing("gzip"),
+        row("the same with 502", |d| bomb(d, 502), unavailable).containing("gzip"),
         row(
             "the stream in an unknown encoding",
             |d| Scene::of(streamed(d, "content-encoding: sk-secret-key\r\n")),

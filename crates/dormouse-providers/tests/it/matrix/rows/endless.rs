@@ -25,8 +25,8 @@ pub(super) fn rows() -> Vec<Row> {
             |d| Scene::of(streamed(d, "").singly()),
             Outcome::Reply,
         ),
-        row("100 MB of text", text, malformed).telling("262144 bytes"),
-        row("100 MB of keep-alives", nothings, malformed).telling("67108864 bytes"),
+        row("100 MB of text", text, malformed).containing("262144 bytes"),
+        row("100 MB of keep-alives", nothings, malformed).containing("67108864 bytes"),
         row(
             "8 MB of blocks that begin and never end",
             beginnings,
@@ -34,7 +34,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         // Blocks are kept until they end.
         .but("Anthropic", malformed),
-        row("100 MB in a single line", line, malformed).telling("1048576 bytes in one line"),
+        row("100 MB in a single line", line, malformed).containing("1048576 bytes in one line"),
         row(
             "endless keep-alives and nothing else",
             |d| drip(d, shown(d).begun, 200),

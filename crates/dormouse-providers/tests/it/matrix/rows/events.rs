@@ -95,7 +95,7 @@ pub(super) fn rows() -> Vec<Row> {
             },
             malformed,
         )
-        .telling("128 tool calls"),
+        .containing("128 tool calls"),
         row(
             "JSON of 100,000 levels",
             |d| garbled(d, "[".repeat(100_000).as_bytes()),

@@ -21,7 +21,7 @@ pub(super) fn rows() -> Vec<Row> {
             |d| by(d, Channel::Secure, Trust::Machine),
             unreachable,
         )
-        .telling("certificate")
+        .containing("certificate")
         .unasked(),
         row(
             "the same, and its authority is configured",
@@ -33,14 +33,14 @@ pub(super) fn rows() -> Vec<Row> {
             |d| by(d, Channel::OfAnotherHost, Trust::Authority),
             unreachable,
         )
-        .telling("certificate")
+        .containing("certificate")
         .unasked(),
         row(
             "a certificate that has expired",
             |d| by(d, Channel::Expired, Trust::Authority),
             unreachable,
         )
-        .telling("certificate")
+        .containing("certificate")
         .unasked(),
         row(
             "http:// to a port that speaks TLS",

@@ -134,15 +134,15 @@ impl Account {
     fn count(&mut self, mode: Mode, health: Health) {
         let now = self.now;
         match (mode, health) {
-            (Mode::Closed, Health::Ill) => {
+            (Mode::Closed, Health::Unhealthy) => {
                 self.entries.push(Entry::Failed(now));
                 let recent = |entry: &&Entry| matches!(entry, Entry::Failed(at) if now - at < 3);
                 if self.since_turn().iter().filter(recent).count() >= 2 {
                     self.entries.push(Entry::Opened(now));
                 }
             }
-            (Mode::HalfOpen { .. }, Health::Ill) => self.entries.push(Entry::Opened(now)),
-            (Mode::HalfOpen { .. }, Health::Well) => {
+            (Mode::HalfOpen { .. }, Health::Unhealthy) => self.entries.push(Entry::Opened(now)),
+            (Mode::HalfOpen { .. }, Health::Healthy) => {
                 self.entries.push(Entry::TrialWentWell);
                 if self.since_turn().len() >= 2 {
                     self.entries.push(Entry::Closed);
@@ -189,8 +189,8 @@ impl Both {
         }
         for index in 0..self.tickets.len() {
             for health in [
-                Health::Well,
-                Health::Ill,
+                Health::Healthy,
+                Health::Unhealthy,
                 Health::Refused,
                 Health::Irrelevant,
             ] {
