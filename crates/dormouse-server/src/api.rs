@@ -1,16 +1,16 @@
 //! The routes, one module for each domain. A handler checks the right, asks the host, and renders; it decides nothing.
 
-mod assistants;
+pub(crate) mod assistants;
 mod audit;
-mod config;
-mod emergency;
+pub(crate) mod config;
+pub(crate) mod emergency;
 mod events;
-mod goals;
-mod interact;
-mod journal;
+pub(crate) mod goals;
+pub(crate) mod interact;
+pub(crate) mod journal;
 mod memory;
 mod operation;
-mod sleep;
+pub(crate) mod sleep;
 mod status;
 
 use std::sync::Arc;
@@ -24,6 +24,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     guard::{method_not_allowed, not_found, pass},
     idempotency::once,
+    pages,
     service::Shared,
 };
 
@@ -73,6 +74,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
 pub(crate) fn router(service: &Shared) -> Router {
     let (router, _) = routes().split_for_parts();
     router
+        .merge(pages::routes())
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(service), once))

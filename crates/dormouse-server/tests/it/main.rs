@@ -11,6 +11,7 @@ mod bad_input;
 mod client;
 mod description;
 mod lives;
+mod pages;
 mod service;
 mod streams;
 mod who;
