@@ -20,7 +20,7 @@ mod workshop;
 
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
-pub use peer::{Peer, Server, schemathesis};
+pub use peer::{Peer, Server, chromium, schemathesis};
 pub use program::Program;
 pub use resident::Resident;
 pub use tell::tell;

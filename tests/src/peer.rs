@@ -179,16 +179,39 @@ fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
     if files.iter().all(|file| home.join(file).is_file()) {
         return Some(home);
     }
+    skip(name, "run `cargo xtask peers` to install it");
+    None
+}
+
+/// Headless Chromium and the node that drives it, if this machine has both. If not, this is printed on standard output.
+///
+/// # Panics
+///
+/// If one is missing although `DORMOUSE_REQUIRE_PEERS` names `chromium` (or is `1`).
+#[must_use]
+pub fn chromium() -> Option<PathBuf> {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let find = |program: &str| {
+        let mut files = env::split_paths(&folders).map(|folder| folder.join(program));
+        files.find(|file| file.is_file())
+    };
+    match (find("chromium"), find("node")) {
+        (Some(browser), Some(_)) => Some(browser),
+        _ => {
+            skip("chromium", "install chromium and node with apt");
+            None
+        }
+    }
+}
+
+/// Says that something is missing, which is only allowed if nobody requires it.
+fn skip(name: &str, what_to_do: &str) {
     let required = env::var("DORMOUSE_REQUIRE_PEERS").unwrap_or_default();
     assert!(
         !is_required(name, &required),
-        "{name} is required and not in {}: run `cargo xtask peers`",
-        home.display()
+        "{name} is required and missing: {what_to_do}"
     );
-    tell(&format!(
-        "skipped: {name} (run `cargo xtask peers` to install it)"
-    ));
-    None
+    tell(&format!("skipped: {name} ({what_to_do})"));
 }
 
 /// Where the peers are installed.

@@ -14,7 +14,7 @@ use tokio::{
 use crate::control;
 use crate::{
     args::{Run, Serve},
-    command::Places,
+    command::{Places, user_name},
     data, describe,
     diagnostics::Diagnostics,
     dialects,
@@ -106,6 +106,12 @@ pub(crate) fn run(
                 diagnostics,
                 format!("the REST API is at http://{address}/api/; `dormouse token create` creates a token for it"),
             );
+            let owner = user_name().unwrap_or_else(|| "owner".to_owned());
+            let pages = match http.sign_in_link(&owner)? {
+                Some(link) => format!("open {link} in a browser: it signs you in as {owner}, once"),
+                None => format!("the pages are at http://{address}/; sign in with the token of {owner}"),
+            };
+            say(diagnostics, pages);
         }
         let (end, ends) = oneshot::channel::<()>();
         let mut http = pin!(answer(http, ends));

@@ -45,6 +45,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("curl -H 'authorization: Bearer {}' \\", secret.reveal());
     println!("  -H 'content-type: application/json' -d '{{\"words\": \"hello\"}}' \\");
     println!("  http://{address}/api/ai/assistants/dormouse/interact/");
+    if let Some(link) = server.sign_in_link("Wilma")? {
+        println!("open {link} in a browser");
+    }
     let enter = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
     server
         .run(async {

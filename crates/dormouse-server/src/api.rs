@@ -2,20 +2,20 @@
 //! it makes no decisions.
 
 mod approvals;
-mod assistants;
+pub(crate) mod assistants;
 mod audit;
 mod components;
-mod config;
+pub(crate) mod config;
 mod contexts;
 mod conversations;
-mod emergency;
+pub(crate) mod emergency;
 mod entities;
 mod events;
 mod execution;
-mod goals;
+pub(crate) mod goals;
 mod history;
-mod interact;
-mod journal;
+pub(crate) mod interact;
+pub(crate) mod journal;
 mod memory;
 mod operation;
 mod pending_actions;
@@ -23,7 +23,7 @@ mod projects;
 mod prompt;
 mod reflection;
 mod session_memory;
-mod sleep;
+pub(crate) mod sleep;
 mod status;
 mod templates;
 mod tools;
@@ -40,6 +40,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     guard::{method_not_allowed, not_found, pass},
     idempotency::once,
+    pages,
     problem::{Problem, ProblemCode},
     service::{Shared, over_http},
 };
@@ -155,6 +156,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
 pub(crate) fn router(service: &Shared) -> Router {
     let (router, _) = routes().split_for_parts();
     router
+        .merge(pages::routes())
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(service), once))

@@ -14,13 +14,14 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use crate::{
+    pages,
     problem::{Problem, ProblemCode},
     service::Shared,
     tokens::{Right, StoredToken},
 };
 
-/// Paths that need no token: they only say whether the service runs.
-const OPEN: [&str; 2] = ["/healthz", "/readyz"];
+/// Paths that need no token: they only say whether the service runs, or let somebody sign in.
+const OPEN: [&str; 3] = ["/healthz", "/readyz", pages::SIGN_IN];
 
 /// Who sent the request.
 #[derive(Clone, Debug)]
@@ -69,6 +70,7 @@ pub(crate) async fn pass(
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
+    let accepts_pages = pages::are_accepted(request.headers());
     let response = match admit(&service, &mut request) {
         Ok(()) => {
             let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
@@ -83,19 +85,31 @@ pub(crate) async fn pass(
     service
         .metrics
         .answered(&route, &method, response.status(), began.elapsed());
-    with_headers(response)
+    with_headers(pages::readable(response, accepts_pages))
 }
 
 fn admit(service: &Shared, request: &mut Request) -> Result<(), Problem> {
     let headers = request.headers();
     check_host(service, headers, request.uri().host())?;
-    if OPEN.contains(&request.uri().path()) {
-        return Ok(());
-    }
-    if !request.method().is_safe() {
+    let is_change = !request.method().is_safe();
+    if is_change {
         check_origin(service, headers)?;
     }
-    let token = match bearer(headers) {
+    let path = request.uri().path();
+    if OPEN.contains(&path) || path.starts_with(pages::FILES) {
+        // Whoever tries secrets is slowed down with everybody else who has none.
+        return match is_change {
+            true => limit(service, ""),
+            false => Ok(()),
+        };
+    }
+    let cookie = pages::cookie(service, headers).filter(|_| bearer(headers).is_none());
+    // A browser sends its cookie whoever wrote the page, and says of each change which page that was.
+    if is_change && cookie.is_some() && !headers.contains_key(header::ORIGIN) {
+        let why = "a change with the cookie of the pages needs the header origin";
+        return Err(ProblemCode::Origin.because(why));
+    }
+    let token = match bearer(headers).or(cookie) {
         Some(secret) => {
             let found = service.tokens.verify(secret, service.now());
             found.map_err(|error| {

@@ -1,10 +1,10 @@
-//! The service over HTTP: every assistant of a host as a REST API, and its events as a stream.
+//! The service over HTTP: every assistant of a host as a REST API and as pages, and its events as a stream.
 //!
 //! Layer 6. It has no logic of its own. It shows the results of queries of a state, a log or a memory. It changes
 //! things by commands of the host, or by events that say who wanted them. It reads no environment and no command line.
 //!
 //! Read in this order: [`TokenStore`] (who may do what), [`Server`] (what listens), `guard` (what every request passes), `api`
-//! (one module for each domain), `problem` (every way in which a request is refused).
+//! (one module for each domain), `pages` (the same for people with a browser), `problem` (every way in which a request is refused).
 //!
 //! Stability: paths, fields and codes of problems are kept once released; [`openapi`] describes them. The Rust interface may
 //! still change.
@@ -16,6 +16,7 @@ mod guard;
 mod idempotency;
 mod metrics;
 mod openapi;
+mod pages;
 mod problem;
 mod server;
 mod service;

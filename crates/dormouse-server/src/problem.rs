@@ -100,6 +100,13 @@ pub(crate) struct ProblemBody {
     detail: String,
 }
 
+/// A refusal for people, which a page shows in place of the JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    pub(crate) title: &'static str,
+    pub(crate) detail: String,
+}
+
 impl ProblemCode {
     /// A problem with this code. The detail is cut if it is long.
     pub(crate) fn because(self, detail: impl AsRef<str>) -> Problem {
@@ -130,6 +137,10 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
+        let refused = Refused {
+            title: self.code.title(),
+            detail: self.detail.clone(),
+        };
         let body = ProblemBody {
             r#type: format!("urn:dormouse:problem:{}", self.code.code()),
             title: self.code.title(),
@@ -138,6 +149,7 @@ impl IntoResponse for Problem {
             detail: self.detail,
         };
         let mut response = (self.code.status(), axum::Json(body)).into_response();
+        response.extensions_mut().insert(refused);
         let headers = response.headers_mut();
         let json = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, json);

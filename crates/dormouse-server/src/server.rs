@@ -1,6 +1,12 @@
 //! The server: where it listens, and how it ends.
 
-use std::{collections::BTreeSet, fmt, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    fmt, io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
 use dormouse_contracts::Clock;
@@ -18,6 +24,7 @@ use crate::{
     api,
     connection::{Patience, attend},
     guard::name_of,
+    pages,
     service::{RequestLimits, Service, Shared, lock},
     tokens::{TokenStore, TokenStoreError},
 };
@@ -71,6 +78,9 @@ pub enum ServerError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The operating system has no random numbers.
+    #[error("the operating system gives no random numbers")]
+    Random(#[source] io::Error),
     /// A limit contradicts another one.
     #[error("server.burst does not fit server.requests_per_minute: {0}")]
     Rate(#[from] RateLimitError),
@@ -121,7 +131,13 @@ impl Server {
             rate,
         };
         let streams = section.streams.0 as usize;
-        let service = Service::new(host.clone(), clock, (limits, hosts), streams, ends);
+        let service = Service::new(
+            host.clone(),
+            clock,
+            (limits, hosts),
+            (streams, address.port()),
+            ends,
+        );
         Ok(Self {
             listener,
             address,
@@ -139,6 +155,23 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// An address at which a browser is signed in once, with all rights, in the name of `owner`. A new link ends the one before it.
+    /// `None` if that name has a token of another kind: its holder signs in with that one.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError`] if the tokens cannot be read, or the system has no random numbers.
+    pub fn sign_in_link(&self, owner: &str) -> Result<Option<String>, ServerError> {
+        let Some(path) = pages::invite(&self.service, owner)? else {
+            return Ok(None);
+        };
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        Ok(Some(format!("http://{address}{path}")))
     }
 
     /// Answers requests until `end` completes. Then it accepts no more connections, ends streams of events, and waits

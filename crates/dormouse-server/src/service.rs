@@ -22,6 +22,7 @@ use crate::{
     guard::Caller,
     idempotency::Replies,
     metrics::Metrics,
+    pages::Invitation,
     problem::{Problem, ProblemCode},
     tokens::TokenStore,
 };
@@ -60,6 +61,10 @@ pub(crate) struct Service {
     pub(crate) ending: watch::Receiver<bool>,
     /// The remaining requests of each token, and of all callers without one.
     limiters: Mutex<HashMap<String, RateLimiter>>,
+    /// Whom the next link signs in.
+    pub(crate) invitation: Mutex<Option<Invitation>>,
+    /// The name of the cookie of the pages.
+    pub(crate) cookie: String,
     /// Requests that are carried out to their end even if the client goes away.
     pub(crate) kept: Mutex<JoinSet<()>>,
 }
@@ -78,7 +83,7 @@ impl Service {
         host: Host,
         clock: Arc<dyn Clock>,
         (limits, hosts): (RequestLimits, BTreeSet<String>),
-        streams: usize,
+        (streams, port): (usize, u16),
         ending: watch::Receiver<bool>,
     ) -> Self {
         Self {
@@ -93,6 +98,9 @@ impl Service {
             most_streams: streams,
             ending,
             limiters: Mutex::default(),
+            invitation: Mutex::default(),
+            // Browsers send a cookie to each port of a host.
+            cookie: format!("dormouse_{port}"),
             kept: Mutex::default(),
         }
     }

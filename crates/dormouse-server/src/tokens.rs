@@ -252,44 +252,7 @@ impl TokenStore {
         secret: &TokenSecret,
         now: Timestamp,
     ) -> Result<StoredToken, TokenStoreError> {
-        let NewToken {
-            name,
-            rights,
-            assistants,
-            expires_at,
-            created_by,
-        } = new;
-        if let Err(source) = check_name(&name) {
-            return Err(TokenStoreError::Name { name, source });
-        }
-        if rights.is_empty() || assistants.as_ref().is_some_and(BTreeSet::is_empty) {
-            return Err(TokenStoreError::AllowsNothing);
-        }
-        if let Some(end) = expires_at.filter(|end| *end <= now) {
-            return Err(TokenStoreError::EndsInThePast(end));
-        }
-        let sha256 = hash(&secret.reveal());
-        let token = StoredToken {
-            id: sha256.chars().take(12).collect(),
-            name,
-            sha256,
-            rights,
-            assistants,
-            created_at: now,
-            created_by,
-            expires_at,
-            last_used_at: None,
-        };
-        self.change(|tokens| {
-            let same = |it: &StoredToken| it.name.to_lowercase() == token.name.to_lowercase();
-            if tokens.iter().any(same) {
-                let name = token.name.clone();
-                return Err(TokenStoreError::NameTaken { name });
-            }
-            tokens.push(token.clone());
-            Ok(())
-        })?;
-        Ok(token)
+        self.change(|tokens| add(tokens, new, secret, now))
     }
 
     /// All tokens, in the order in which they were made.
@@ -313,6 +276,23 @@ impl TokenStore {
                 Some(at) => Ok(tokens.remove(at)),
                 None => Err(TokenStoreError::Unknown(which.to_owned())),
             }
+        })
+    }
+
+    /// Makes a token in place of the one that the same maker made for the same name, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenStoreError`]; nothing was changed.
+    pub(crate) fn renew(
+        &self,
+        new: NewToken,
+        secret: &TokenSecret,
+        now: Timestamp,
+    ) -> Result<StoredToken, TokenStoreError> {
+        self.change(|tokens| {
+            tokens.retain(|it| it.name != new.name || it.created_by != new.created_by);
+            add(tokens, new, secret, now)
         })
     }
 
@@ -433,6 +413,50 @@ impl TokenStore {
     fn path(&self) -> PathBuf {
         self.folder.join(FILE)
     }
+}
+
+/// Adds a token of a secret that nobody knows yet.
+fn add(
+    tokens: &mut Vec<StoredToken>,
+    new: NewToken,
+    secret: &TokenSecret,
+    now: Timestamp,
+) -> Result<StoredToken, TokenStoreError> {
+    let NewToken {
+        name,
+        rights,
+        assistants,
+        expires_at,
+        created_by,
+    } = new;
+    if let Err(source) = check_name(&name) {
+        return Err(TokenStoreError::Name { name, source });
+    }
+    if rights.is_empty() || assistants.as_ref().is_some_and(BTreeSet::is_empty) {
+        return Err(TokenStoreError::AllowsNothing);
+    }
+    if let Some(end) = expires_at.filter(|end| *end <= now) {
+        return Err(TokenStoreError::EndsInThePast(end));
+    }
+    let sha256 = hash(&secret.reveal());
+    let token = StoredToken {
+        id: sha256.chars().take(12).collect(),
+        name,
+        sha256,
+        rights,
+        assistants,
+        created_at: now,
+        created_by,
+        expires_at,
+        last_used_at: None,
+    };
+    let same = |it: &StoredToken| it.name.to_lowercase() == token.name.to_lowercase();
+    if tokens.iter().any(same) {
+        let name = token.name;
+        return Err(TokenStoreError::NameTaken { name });
+    }
+    tokens.push(token.clone());
+    Ok(token)
 }
 
 /// Opens files that only their owner reads.

@@ -16,6 +16,7 @@ mod kill;
 mod many;
 mod memory;
 mod overhearing;
+mod pages;
 mod peers;
 mod providers_anthropic;
 mod providers_ollama;

@@ -94,14 +94,14 @@ pub(crate) struct ListAssistants {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAssistant {
     /// Its key: letters, digits, `_`, `-` and `.`.
-    key: String,
+    pub(crate) key: String,
     /// The name of its character; made from the key if absent.
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Who it is; a clone has the persona of the original if absent.
-    persona: Option<String>,
+    pub(crate) persona: Option<String>,
     /// Tags by which it is found; a clone has those of the original.
     #[serde(default)]
-    tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
 }
 
 /// A change of an assistant.
@@ -109,13 +109,13 @@ pub(crate) struct NewAssistant {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssistantPatch {
     /// Who it is. Applies from the next time it wakes.
-    persona: Option<String>,
+    pub(crate) persona: Option<String>,
     /// All of its tags.
-    tags: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<String>>,
     /// Whether it is archived.
-    archived: Option<bool>,
+    pub(crate) archived: Option<bool>,
     /// Why, for the log.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// Why something is done.

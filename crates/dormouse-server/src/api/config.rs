@@ -28,30 +28,30 @@ use crate::{
 /// The settings of an assistant.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ConfigView {
-    settings: Vec<SettingView>,
+    pub(crate) settings: Vec<SettingView>,
 }
 
 /// A setting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SettingView {
     /// Its name.
-    name: String,
+    pub(crate) name: String,
     /// Its value; absent if it has none, or one that is never shown.
     #[schema(value_type = Option<Value>)]
-    value: Option<Value>,
+    pub(crate) value: Option<Value>,
     /// Where the value comes from: `default`, `file`, `variable`, `event`, `flag` or `log`.
-    from: &'static str,
+    pub(crate) from: &'static str,
     /// Its default.
     #[schema(value_type = Option<Value>)]
-    default: Option<Value>,
+    pub(crate) default: Option<Value>,
     /// What it is.
-    about: String,
+    pub(crate) about: String,
     /// The values that it accepts.
-    expects: String,
+    pub(crate) expects: String,
     /// Whether it can be changed for one assistant. A change applies when the assistant wakes next.
-    is_changeable: bool,
+    pub(crate) is_changeable: bool,
     /// Whether it has a value that is not shown, because it may hold a key.
-    is_hidden: bool,
+    pub(crate) is_hidden: bool,
 }
 
 /// Changes of settings.
@@ -59,7 +59,7 @@ pub(crate) struct SettingView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigPatch {
     /// New values by the names of the settings; `null` takes an earlier change back.
-    settings: BTreeMap<String, Value>,
+    pub(crate) settings: BTreeMap<String, Value>,
 }
 
 /// Show the settings of an assistant. The etag identifies this state of the settings.
@@ -164,6 +164,16 @@ pub(super) fn with_etag(config: &Config, view: impl Serialize) -> Result<Respons
     let etag = etag.map_err(|error| Problem::internal(&error))?;
     response.headers_mut().insert(header::ETAG, etag);
     Ok(response)
+}
+
+/// The settings of an assistant, and the etag that names this state of them.
+pub(crate) async fn read(
+    service: &Shared,
+    key: &AssistantId,
+) -> Result<(ConfigView, String), Problem> {
+    let view = view(&service.config(key).await?.0);
+    let etag = etag(&view);
+    Ok((view, etag))
 }
 
 async fn respond(service: &Shared, key: &AssistantId) -> Result<Response, Problem> {

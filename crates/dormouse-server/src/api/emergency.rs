@@ -39,7 +39,7 @@ pub(crate) struct EmergencyView {
 pub(crate) struct TriggerStop {
     /// Why, for the log.
     #[serde(default)]
-    reason: String,
+    pub(crate) reason: String,
 }
 
 /// Show whether an assistant is stopped, since when and why.

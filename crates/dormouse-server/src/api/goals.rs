@@ -68,15 +68,15 @@ pub(crate) struct ListGoals {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GoalRequest {
     /// What is to be reached. Everybody may learn of it.
-    text: String,
+    pub(crate) text: String,
     /// How important it is, 1 to 10.
-    priority: Option<u8>,
+    pub(crate) priority: Option<u8>,
     /// The goal that it is a part of.
-    parent: Option<u32>,
+    pub(crate) parent: Option<u32>,
     /// When it is pursued, as RFC 3339.
-    due: Option<String>,
+    pub(crate) due: Option<String>,
     /// When it recurs: `daily 20:00`, `weekly mon 08:00` or `every 2 hours`, in UTC.
-    every: Option<String>,
+    pub(crate) every: Option<String>,
 }
 
 /// A change of a goal.
@@ -84,11 +84,11 @@ pub(crate) struct GoalRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct GoalPatch {
     /// `open`, `done` or `dropped`.
-    status: Option<String>,
+    pub(crate) status: Option<String>,
     /// How important it is, 1 to 10.
-    priority: Option<u8>,
+    pub(crate) priority: Option<u8>,
     /// What is to be noted about it. Everybody may learn of it.
-    note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// List the goals of an assistant.

@@ -39,10 +39,10 @@ const PAGE: usize = 256;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Message {
     /// The words, at most 65,536 bytes.
-    words: String,
+    pub(crate) words: String,
     /// How long to wait for the answer, in seconds; 0 not at all.
     #[schema(maximum = 600)]
-    wait_seconds: Option<u32>,
+    pub(crate) wait_seconds: Option<u32>,
 }
 
 /// The outcome of a message.

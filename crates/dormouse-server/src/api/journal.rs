@@ -69,18 +69,18 @@ pub(crate) struct FindEntries {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryRequest {
     /// What happened. Everybody may learn of it.
-    content: String,
+    pub(crate) content: String,
     /// How it is known: `direct`, `observation`, `inference` or `environmental`.
-    source_type: Option<String>,
+    pub(crate) source_type: Option<String>,
     /// Who provided it.
-    from: Option<String>,
+    pub(crate) from: Option<String>,
     /// 1 to 10; scored by the formula if absent.
-    importance: Option<f64>,
+    pub(crate) importance: Option<f64>,
     /// Words to find it by.
     #[serde(default)]
-    tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Why, for the log.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// List or search what an assistant wrote down, newest or best first.

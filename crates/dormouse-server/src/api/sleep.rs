@@ -51,9 +51,9 @@ pub(crate) struct NightView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SleepRequest {
     /// When it wakes, as RFC 3339; by its schedule if absent.
-    until: Option<String>,
+    pub(crate) until: Option<String>,
     /// Why.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// Show whether an assistant sleeps.

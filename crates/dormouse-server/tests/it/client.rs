@@ -61,6 +61,22 @@ impl Call {
         self.bytes(body.to_string())
     }
 
+    /// The same with the fields of a form.
+    pub(crate) fn form(mut self, fields: &[(&str, &str)]) -> Self {
+        let escaped = |text: &str| {
+            let byte = |byte: u8| match byte.is_ascii_alphanumeric() {
+                true => char::from(byte).to_string(),
+                false => format!("%{byte:02X}"),
+            };
+            text.bytes().map(byte).collect::<String>()
+        };
+        let fields = fields
+            .iter()
+            .map(|(name, value)| format!("{}={}", escaped(name), escaped(value)));
+        self.body = fields.collect::<Vec<_>>().join("&").into_bytes();
+        self.with("content-type", "application/x-www-form-urlencoded")
+    }
+
     /// Opens a connection and sends the request.
     pub(crate) async fn open(&self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
@@ -108,6 +124,11 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let its = self.headers.iter().find(|(its, _)| its == name);
         its.map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
     }
 
     /// The body as JSON.

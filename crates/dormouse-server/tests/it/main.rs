@@ -12,6 +12,7 @@ mod client;
 mod description;
 mod domains;
 mod lives;
+mod pages;
 mod service;
 mod streams;
 mod who;

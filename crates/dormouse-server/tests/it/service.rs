@@ -27,6 +27,8 @@ pub(crate) struct Service {
     /// The secret of a token with all rights, whose name is Ann.
     pub(crate) secret: String,
     pub(crate) clock: Arc<SetClock>,
+    /// The path of the link that signs Vera in.
+    pub(crate) link: String,
     end: oneshot::Sender<()>,
     running: JoinSet<()>,
     folder: tempfile::TempDir,
@@ -86,6 +88,8 @@ impl Service {
         };
         let server = Server::open(&host, settings).await.unwrap();
         let address = server.address();
+        let link = server.sign_in_link("Vera").unwrap().unwrap();
+        let link = link[format!("http://{address}").len()..].to_owned();
         let (end, ends) = oneshot::channel();
         let mut running = JoinSet::new();
         running.spawn(server.run(async { drop(ends.await) }));
@@ -94,6 +98,7 @@ impl Service {
             address,
             secret: String::new(),
             clock,
+            link,
             end,
             running,
             folder,

@@ -1,0 +1,133 @@
+// What pages do by themselves: a life grows as its log does, lanes are switched on and off, and what is not easily taken back is
+// asked about. Without this script everything is reached by links and forms.
+"use strict";
+(() => {
+  const log = document.getElementById("log");
+  const key = log?.dataset.key;
+
+  document.addEventListener("submit", (event) => {
+    const question = event.target.dataset.ask;
+    if (question && !window.confirm(question)) event.preventDefault();
+  });
+
+  for (const box of document.querySelectorAll(".legend input")) {
+    const apply = () => {
+      for (const row of log?.querySelectorAll(`.row[data-lane="${box.dataset.lane}"]`) ?? []) row.hidden = !box.checked;
+    };
+    box.addEventListener("change", apply);
+  }
+
+  const slider = document.querySelector(".slider input");
+  slider?.addEventListener("input", () => { slider.form.querySelector("output").value = slider.value; });
+  slider?.addEventListener("change", () => slider.form.requestSubmit());
+
+  if (!key) {
+    // The row in the address is in view already; the end of a page of the past is where it was asked to end.
+    if (log && !location.hash && new URLSearchParams(location.search).has("at")) log.lastElementChild?.scrollIntoView({ block: "end" });
+    return;
+  }
+
+  const page = document.scrollingElement;
+  const isAtEnd = () => page.scrollHeight - page.scrollTop - page.clientHeight < 160;
+  const toEnd = () => page.scrollTo({ top: page.scrollHeight });
+  if (!location.hash || location.hash === "#say") toEnd();
+
+  const newer = document.createElement("button");
+  newer.className = "newer";
+  newer.type = "button";
+  newer.hidden = true;
+  newer.addEventListener("click", () => { newer.hidden = true; toEnd(); });
+  log.after(newer);
+  document.addEventListener("scroll", () => { if (isAtEnd()) newer.hidden = true; }, { passive: true });
+
+  let isFetching = false;
+  let isAsked = false;
+  let unseen = 0;
+  async function grow() {
+    isAsked = true;
+    if (isFetching) return;
+    isFetching = true;
+    try {
+      while (isAsked) {
+        isAsked = false;
+        const answer = await fetch(`/a/${key}/rows/?after=${log.dataset.last}`, { headers: { accept: "text/html" } });
+        if (!answer.ok) return;
+        const part = document.createElement("template");
+        part.innerHTML = await answer.text();
+        take(part.content);
+      }
+    } finally {
+      isFetching = false;
+    }
+  }
+
+  function take(part) {
+    const follows = isAtEnd();
+    const rows = part.querySelector("ol");
+    for (const days of rows.querySelectorAll(".day")) {
+      const shown = log.querySelectorAll(".day");
+      if (shown.length && shown[shown.length - 1].textContent === days.textContent) days.remove();
+    }
+    log.dataset.last = rows.dataset.last;
+    for (const row of [...rows.children]) {
+      const box = document.querySelector(`.legend input[data-lane="${row.dataset.lane}"]`);
+      row.hidden = box ? !box.checked : false;
+      row.classList.add("fresh");
+      if (row.dataset.seq) unseen += 1;
+      log.append(row);
+    }
+    for (const selector of [".resident .status", "#facts"]) {
+      const now = document.querySelector(selector);
+      const next = part.querySelector(selector.split(" ").at(-1));
+      if (now && next && !now.contains(document.activeElement)) now.replaceWith(next);
+    }
+    const shown = document.getElementById("shown");
+    if (shown) shown.textContent = Number(log.dataset.last).toLocaleString("en");
+    if (follows) {
+      unseen = 0;
+      toEnd();
+    } else if (unseen > 0) {
+      newer.textContent = `${unseen} new ↓`;
+      newer.hidden = false;
+    }
+  }
+
+  // One stream for each page, and none while nobody looks: it keeps the resident awake.
+  let stream = null;
+  function open() {
+    if (stream || document.hidden) return;
+    stream = new EventSource(`/api/ai/assistants/${key}/events/?after=${log.dataset.last}`);
+    stream.addEventListener("log", grow);
+    stream.addEventListener("end", () => { close(); setTimeout(open, 5000); });
+  }
+  function close() {
+    stream?.close();
+    stream = null;
+  }
+  document.addEventListener("visibilitychange", () => { if (document.hidden) { close(); } else { grow(); open(); } });
+  open();
+
+  const say = document.getElementById("say");
+  const words = say?.querySelector("textarea");
+  words?.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      say.requestSubmit();
+    }
+  });
+  say?.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = say.querySelector("button");
+    button.disabled = true;
+    try {
+      const answer = await fetch(say.action, { method: "POST", body: new URLSearchParams(new FormData(say)), headers: { accept: "text/html" } });
+      if (!answer.ok) { document.documentElement.innerHTML = await answer.text(); return; }
+      words.value = "";
+      await grow();
+      toEnd();
+    } finally {
+      button.disabled = false;
+      words.focus();
+    }
+  });
+})();

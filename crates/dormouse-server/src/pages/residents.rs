@@ -1,0 +1,220 @@
+//! The first screen: everybody, with those first who need somebody. And creating one.
+
+use axum::{Json, extract::State, response::Response};
+use dormouse_engine::WindowLevel;
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::{
+    Page,
+    form::{Button, Fields, given},
+    frame, go_to,
+    seen::Seen,
+    words::{counted, grouped, outside},
+};
+use crate::{
+    api::assistants::{self, AssistantPatch, NewAssistant},
+    extract::{Asked, JsonBody, Key},
+    guard::Caller,
+    problem::Problem,
+    service::Shared,
+    tokens::Right,
+};
+
+/// How many residents the page shows. Each is folded from its log.
+const MOST: usize = 500;
+
+/// Which residents.
+#[derive(Debug, Deserialize)]
+pub(super) struct Which {
+    /// Only those whose key contains this.
+    #[serde(default)]
+    key: String,
+}
+
+/// Shows the residents.
+pub(super) async fn show(
+    State(service): State<Shared>,
+    caller: Caller,
+    Asked(which): Asked<Which>,
+) -> Result<Page, Problem> {
+    let residents = service.host.residents().await;
+    let mut known = service.host.known()?;
+    known.sort();
+    let asked = which.key.trim();
+    known.retain(|(key, _)| caller.token.allows(Right::Read, key) && key.as_str().contains(asked));
+    let count = known.len();
+    let mut all = Vec::new();
+    for (key, _) in known.iter().take(MOST) {
+        let summary = residents.iter().find(|it| it.key == *key);
+        all.push(Box::pin(Seen::with(&service, key, summary)).await?);
+    }
+    let (archived, mut all): (Vec<_>, Vec<_>) = all.into_iter().partition(Seen::is_archived);
+    all.sort_by_key(|it| it.needs.iter().map(|need| need.kind).min());
+    let (needing, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| !it.needs.is_empty());
+    let (awake, resting): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .partition(|it| it.is_awake && !it.is_asleep());
+    let groups = [
+        ("Needs you", needing),
+        ("Awake", awake),
+        ("Asleep or at rest", resting),
+        ("Archived", archived),
+    ];
+    let body = html! {
+        div.bar {
+            form.search role="search" method="get" action="/" {
+                label.unseen for="key" { "Key" }
+                input #key type="search" name="key" value=(asked) placeholder="Key";
+                button { "Find" }
+            }
+            @if caller.may_everywhere(Right::Admin).is_ok() {
+                a.button.primary href="/new/" { "New resident" }
+            }
+        }
+        @if count > MOST {
+            p.warning { "Only the first " (MOST) " of " (grouped(count as u64)) " are shown. Search for a part of the key." }
+        }
+        @if count == 0 { p.quiet { "There is nobody here, or nobody whom your token lets you see." } }
+        @for (title, group) in groups.iter().filter(|(_, group)| !group.is_empty()) {
+            section {
+                h2 { (title) " " span.count { (group.len()) } }
+                ul.residents { @for it in group { (card(it, &caller)) } }
+            }
+        }
+    };
+    Ok(frame::page("Residents", &caller, &body))
+}
+
+fn card(it: &Seen, caller: &Caller) -> Markup {
+    let key = it.key.as_str();
+    let state = &it.state;
+    let waiting = it
+        .live
+        .as_ref()
+        .map_or(state.turns.len(), |live| live.waiting);
+    let spent = &state.spent;
+    html! {
+        li.card {
+            div.strip {
+                (frame::status(it))
+                h3 { a href={ "/a/" (key) "/" } { (outside(&it.name)) } }
+                @if it.name != key { span.quiet { (key) } }
+                @for tag in &state.roster.tags { span.tag { (tag) } }
+                (frame::emergency(it, caller, "/"))
+            }
+            (frame::needs(it, caller, "/"))
+            p.facts {
+                (fill(state.counts.prompt_tokens, state.configuration.settings.limits.max_context_tokens()))
+                span { (grouped(spent.prompt_tokens.saturating_add(spent.completion_tokens))) " tokens in its life" }
+                @if waiting > 0 { span { (counted(waiting as u64, "message waits", "messages wait")) } }
+                span { (counted(state.seq.0, "event", "events")) }
+            }
+            @if let Some(archived) = &state.roster.archived {
+                p.quiet { "Archived by " (outside(&archived.by.to_string())) ": " (outside(&archived.reason)) }
+                @if caller.may(Right::Admin, &it.key).is_ok() {
+                    form.inline method="post" action={ "/a/" (key) "/restore/" } { button { "Restore" } }
+                }
+            }
+        }
+    }
+}
+
+/// How full the context window was with a prompt: a number that has nothing to do with what a life has used.
+pub(super) fn fill(tokens: u32, window: u32) -> Markup {
+    let level = WindowLevel::of(tokens, window);
+    html! {
+        span.fill data-level=(level.as_str()) {
+            progress value=(tokens) max=(window.max(1)) aria-hidden="true" {}
+            " context " (grouped(tokens)) " of " (grouped(window))
+        }
+    }
+}
+
+/// Who is to be created.
+#[derive(Debug, Deserialize)]
+pub(super) struct Newcomer {
+    key: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    persona: String,
+    #[serde(default)]
+    tags: String,
+}
+
+/// Shows the form for a new resident.
+pub(super) async fn new(caller: Caller) -> Result<Page, Problem> {
+    caller.may_everywhere(Right::Admin)?;
+    let body = html! {
+        form.stack method="post" action="/new/" {
+            label for="key" { "Key" span.quiet { " letters, digits, _, - and . ; it never changes" } }
+            input #key name="key" required autofocus autocomplete="off" autocapitalize="none" pattern="[A-Za-z0-9_.\\-]+";
+            label for="name" { "Name" span.quiet { " of its character; made from the key if left out" } }
+            input #name name="name" autocomplete="off";
+            label for="persona" { "Who it is" span.quiet { " in a few sentences; may be left out" } }
+            textarea #persona name="persona" rows="6" {}
+            label for="tags" { "Tags" span.quiet { " separated by spaces" } }
+            input #tags name="tags" autocomplete="off";
+            button.primary { "Create" }
+        }
+    };
+    Ok(frame::page("New resident", &caller, &body))
+}
+
+/// Creates a resident, which lives from then on.
+pub(super) async fn create(
+    State(service): State<Shared>,
+    caller: Caller,
+    Fields(new): Fields<Newcomer>,
+) -> Result<Response, Problem> {
+    let key = new.key.trim().to_owned();
+    let path = format!("/a/{key}/");
+    let new = NewAssistant {
+        key,
+        name: given(&new.name),
+        persona: given(&new.persona),
+        tags: new.tags.split_whitespace().map(str::to_owned).collect(),
+    };
+    assistants::create(State(service), caller, JsonBody(new)).await?;
+    Ok(go_to(&path))
+}
+
+/// Puts a resident away until it is restored.
+pub(super) async fn archive(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Fields(button): Fields<Button>,
+) -> Result<Response, Problem> {
+    update(service, caller, key, true, &button).await
+}
+
+/// Lets an archived resident live again.
+pub(super) async fn restore(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Fields(button): Fields<Button>,
+) -> Result<Response, Problem> {
+    update(service, caller, key, false, &button).await
+}
+
+async fn update(
+    service: Shared,
+    caller: Caller,
+    key: dormouse_contracts::AssistantId,
+    archived: bool,
+    button: &Button,
+) -> Result<Response, Problem> {
+    let patch = AssistantPatch {
+        persona: None,
+        tags: None,
+        archived: Some(archived),
+        reason: button.reason(),
+    };
+    let changed: Json<_> =
+        assistants::update(State(service), caller, Key(key), JsonBody(patch)).await?;
+    drop(changed);
+    Ok(go_to("/"))
+}

@@ -1,0 +1,525 @@
+//! The pages, as a browser asks for them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use dormouse_contracts::{ReadEvents, Seq};
+use dormouse_engine::{Event, StopCause, restore};
+use dormouse_server::Right;
+use serde_json::json;
+
+use crate::{
+    client::{Answer, Call},
+    service::{Service, key},
+};
+
+const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;\u{202e}";
+
+/// A browser that is signed in.
+struct Browser<'a> {
+    service: &'a Service,
+    cookie: String,
+}
+
+impl<'a> Browser<'a> {
+    /// The browser of Vera, who owns the service.
+    async fn of_owner(service: &'a Service) -> Self {
+        let answer = service.raw("GET", &service.link).send().await;
+        assert_eq!(answer.status, 200);
+        Self::with(service, &answer)
+    }
+
+    fn with(service: &'a Service, answer: &Answer) -> Self {
+        let set = answer.header("set-cookie").expect("a cookie is set");
+        let cookie = set.split(';').next().unwrap().to_owned();
+        Self { service, cookie }
+    }
+
+    /// The browser of somebody with this token.
+    async fn of_token(service: &'a Service, secret: &str) -> Self {
+        let answer = service
+            .raw("POST", "/sign-in/")
+            .with("origin", &format!("http://{}", service.address))
+            .form(&[("token", secret)])
+            .send()
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        Self::with(service, &answer)
+    }
+
+    fn call(&self, method: &str, path: &str) -> Call {
+        let call = self.service.raw(method, path);
+        call.with("cookie", &self.cookie)
+            .with("accept", "text/html,*/*;q=0.8")
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path).send().await
+    }
+
+    /// Sends a form of an own page, and follows it.
+    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let origin = format!("http://{}", self.service.address);
+        let call = self.call("POST", path).with("origin", &origin);
+        call.form(fields).send().await
+    }
+
+    /// The same for a form that is carried out. Returns where it leads.
+    #[track_caller]
+    fn done(answer: &Answer) -> String {
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        answer.header("location").unwrap().to_owned()
+    }
+}
+
+/// The values of an attribute in a page.
+fn values<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let begins = format!(" {name}=\"");
+    let parts = page.split(begins.as_str()).skip(1);
+    parts.map(|part| part.split('"').next().unwrap()).collect()
+}
+
+/// Checks what holds for every page.
+#[track_caller]
+fn check(path: &str, answer: &Answer) {
+    let page = answer.text();
+    assert_eq!(answer.status, 200, "{path}: {page}");
+    let policy = answer.header("content-security-policy").unwrap();
+    for rule in [
+        "default-src 'none'",
+        "script-src 'self';",
+        "style-src 'self';",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ] {
+        assert!(policy.contains(rule), "{path}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    for wrong in [
+        "<script>",
+        "<style",
+        " style=\"",
+        " onclick=",
+        "javascript:",
+        "onerror=alert(2)>",
+    ] {
+        assert!(!page.contains(wrong), "{path} holds {wrong}");
+    }
+    let elsewhere = [
+        values(&page, "src"),
+        values(&page, "href"),
+        values(&page, "action"),
+    ];
+    for address in elsewhere.concat() {
+        assert!(
+            address.starts_with('/') || address.starts_with('#'),
+            "{path} leads to {address}"
+        );
+    }
+}
+
+/// Lets the assistant live a little, with hostile words in every place that takes words.
+async fn live(service: &Service) {
+    let post = |path: &str, body| service.call("POST", path).json(&body).send();
+    post("dormouse/interact/", json!({"words": HOSTILE}))
+        .await
+        .ok(200);
+    let words = format!("remember that {HOSTILE}");
+    post("dormouse/interact/", json!({"words": words}))
+        .await
+        .ok(200);
+    post("dormouse/goals/", json!({"text": HOSTILE}))
+        .await
+        .ok(201);
+    post("dormouse/goals/", json!({"text": "a part", "parent": 1}))
+        .await
+        .ok(201);
+    post("dormouse/journal/", json!({"content": HOSTILE}))
+        .await
+        .ok(201);
+    post("dormouse/emergency/trigger/", json!({"reason": HOSTILE}))
+        .await
+        .ok(200);
+    post("dormouse/emergency/clear/", json!({})).await.ok(200);
+    let hare = json!({"key": "hare", "persona": HOSTILE, "tags": ["tea"]});
+    post("", hare).await.ok(201);
+}
+
+#[tokio::test]
+async fn every_link_of_every_page_leads_on_and_no_page_breaks_out_of_its_policy() {
+    let service = Service::open().await;
+    live(&service).await;
+    let browser = Browser::of_owner(&service).await;
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    let mut waiting = VecDeque::from(["/".to_owned()]);
+    let mut asked = BTreeSet::new();
+    while let Some(path) = waiting.pop_front() {
+        let path = path.split('#').next().unwrap().replace("&amp;", "&");
+        // The raw events differ in their numbers only.
+        let of_events = path.contains("/event/") || path.contains("/prompt/?at=");
+        if path.is_empty() || !asked.insert(path.clone()) || of_events && asked.len() > 60 {
+            continue;
+        }
+        let answer = browser.get(&path).await;
+        if path.starts_with("/files/") {
+            assert_eq!(answer.status, 200, "{path}");
+            continue;
+        }
+        check(&path, &answer);
+        let page = answer.text();
+        for name in ["href", "src"] {
+            waiting.extend(values(&page, name).into_iter().map(str::to_owned));
+        }
+        seen.insert(path, page);
+    }
+    for path in [
+        "/",
+        "/new/",
+        "/a/dormouse/",
+        "/a/dormouse/prompt/",
+        "/a/dormouse/memory/",
+        "/a/dormouse/people/",
+        "/a/dormouse/goals/",
+        "/a/dormouse/journal/",
+        "/a/dormouse/settings/",
+        "/a/hare/",
+        "/a/hare/prompt/",
+    ] {
+        assert!(seen.contains_key(path), "no link leads to {path}");
+    }
+    let hidden = "\\u{202e}";
+    assert!(
+        seen["/a/dormouse/"].contains(hidden),
+        "hidden characters are shown"
+    );
+    // The words are there, as words.
+    for path in [
+        "/a/dormouse/",
+        "/a/dormouse/goals/",
+        "/a/dormouse/journal/",
+        "/a/dormouse/memory/",
+    ] {
+        let page = &seen[path];
+        assert!(
+            page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+            "{path}: {page}"
+        );
+    }
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_link_signs_in_once_and_the_cookie_is_kept_from_scripts_and_other_sites() {
+    let service = Service::open().await;
+    let nobody = service
+        .raw("GET", "/")
+        .with("accept", "text/html")
+        .send()
+        .await;
+    assert_eq!(nobody.status, 401);
+    assert!(nobody.text().contains("Sign in"));
+    assert!(nobody.header("set-cookie").is_none());
+
+    let answer = service.raw("GET", &service.link).send().await;
+    let cookie = answer.header("set-cookie").unwrap().to_owned();
+    for flag in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age="] {
+        assert!(cookie.contains(flag), "{cookie}");
+    }
+    let browser = Browser::with(&service, &answer);
+    let page = browser.get("/").await;
+    check("/", &page);
+    assert!(page.text().contains("Vera"));
+
+    let again = service.raw("GET", &service.link).send().await;
+    assert!(again.header("set-cookie").is_none());
+    assert!(again.text().contains("used already"));
+    let wrong = service.raw("GET", "/sign-in/?code=dm_x").send().await;
+    assert!(wrong.header("set-cookie").is_none());
+    let own = format!("http://{}", service.address);
+    let wrong = service.raw("POST", "/sign-in/").with("origin", &own);
+    let wrong = wrong.form(&[("token", "dm_x")]).send().await;
+    assert!(wrong.header("set-cookie").is_none());
+
+    // It ends with the token, and the token ends with the visit.
+    let left = browser.post("/sign-out/", &[]).await;
+    assert_eq!(Browser::done(&left), "/sign-in/");
+    assert!(left.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(browser.get("/").await.status, 401);
+    let names: Vec<_> = service
+        .tokens()
+        .list()
+        .unwrap()
+        .into_iter()
+        .map(|it| it.name)
+        .collect();
+    assert_eq!(names, ["Ann"]);
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_change_with_the_cookie_needs_the_origin_of_this_service() {
+    let service = Service::open().await;
+    let browser = Browser::of_owner(&service).await;
+    let stop = || browser.call("POST", "/a/dormouse/stop/").form(&[]);
+    for call in [
+        stop(),
+        stop().with("origin", "http://evil.example"),
+        stop().with("origin", "null"),
+        stop()
+            .with("origin", &format!("http://{}", service.address))
+            .with("sec-fetch-site", "cross-site"),
+        browser.call("POST", "/api/ai/assistants/dormouse/stop/"),
+        browser.call("POST", "/sign-out/"),
+    ] {
+        let answer = call.send().await;
+        assert_eq!(answer.status, 403, "{}", answer.text());
+        assert!(
+            answer
+                .header("content-type")
+                .unwrap()
+                .starts_with("text/html")
+        );
+    }
+    let state = restore(service.host.log(), &key("dormouse")).await.unwrap();
+    assert!(!state.stop.is_on());
+    let answer = browser
+        .post("/a/dormouse/stop/", &[("back", "//evil.example")])
+        .await;
+    assert_eq!(Browser::done(&answer), "/a/dormouse/");
+    service.close().await;
+}
+
+#[tokio::test]
+async fn what_a_page_changes_is_an_event_with_the_name_of_who_did_it() {
+    let service = Service::open().await;
+    let browser = Browser::of_owner(&service).await;
+    let hare = key("hare");
+    let fields = [
+        ("key", "hare"),
+        ("name", "March Hare"),
+        ("persona", "Mad."),
+        ("tags", "tea party"),
+    ];
+    let made = browser.post("/new/", &fields).await;
+    assert_eq!(Browser::done(&made), "/a/hare/");
+    Browser::done(
+        &browser
+            .post(
+                "/a/hare/goals/",
+                &[("text", "pour the tea"), ("priority", "7")],
+            )
+            .await,
+    );
+    Browser::done(
+        &browser
+            .post("/a/hare/goals/1/", &[("status", "done")])
+            .await,
+    );
+    Browser::done(
+        &browser
+            .post(
+                "/a/hare/journal/",
+                &[("content", "the cup is full"), ("tags", "tea")],
+            )
+            .await,
+    );
+    Browser::done(&browser.post("/a/hare/stop/", &[("reason", "spilt")]).await);
+    let state = restore(service.host.log(), &hare).await.unwrap();
+    let stopped = state.stop.stopped().unwrap();
+    assert_eq!(stopped.cause, StopCause::Operator("Vera".to_owned()));
+    assert_eq!(stopped.reason.as_deref(), Some("spilt"));
+    let first = browser.get("/").await.text();
+    let (needs, rest) = (
+        first.find("Needs you").unwrap(),
+        first.find("Awake").or(first.find("at rest")).unwrap(),
+    );
+    let place = first.find("href=\"/a/hare/\"").unwrap();
+    assert!(
+        needs < place && place < rest,
+        "a stopped resident comes first"
+    );
+    Browser::done(&browser.post("/a/hare/clear/", &[]).await);
+
+    // A correction lasts, and can be taken back.
+    Browser::done(
+        &browser
+            .post(
+                "/a/hare/say/",
+                &[("words", "remember that Ann prefers tea")],
+            )
+            .await,
+    );
+    let resident = service.host.wake(&hare).await.unwrap();
+    resident.handle().at_rest().await;
+    let kept = loop {
+        let log = service
+            .host
+            .log()
+            .read(&hare, Seq::ZERO, 1_000)
+            .await
+            .unwrap();
+        let kept = log
+            .iter()
+            .find(|it| matches!(Event::decode(it), Ok(Event::Remembered(_))));
+        if let Some(kept) = kept {
+            break kept.seq;
+        }
+        tokio::task::yield_now().await;
+    };
+    resident.handle().at_rest().await;
+    let corrected = browser
+        .post(
+            &format!("/a/hare/memory/{kept}/correct/"),
+            &[("text", "Ann prefers coffee")],
+        )
+        .await;
+    let new = Browser::done(&corrected);
+    check(&new, &browser.get(&new).await);
+    let found = browser
+        .get("/a/hare/memory/?q=what+does+Ann+prefer")
+        .await
+        .text();
+    assert!(found.contains("Ann prefers coffee"), "{found}");
+    let old = browser.get(&format!("/a/hare/memory/{kept}/")).await.text();
+    assert!(
+        old.contains("no longer true") && old.contains("by <bdi>Vera</bdi>"),
+        "{old}"
+    );
+    let undo = values(&old, "action")
+        .into_iter()
+        .rfind(|it| it.contains("/undo/"))
+        .unwrap()
+        .to_owned();
+    Browser::done(&browser.post(&undo, &[]).await);
+    let old = browser.get(&format!("/a/hare/memory/{kept}/")).await.text();
+    assert!(!old.contains("no longer true"), "{old}");
+
+    // Settings change by what was read.
+    let page = browser.get("/a/hare/settings/").await.text();
+    let etag = page.split("name=\"etag\" value=\"").nth(1).unwrap();
+    let etag = etag.split("\"").next().unwrap().replace("&quot;", "\"");
+    let set = |etag: &str, value: &str| {
+        let fields = [
+            ("etag", etag),
+            ("name", "limits.max_consecutive_errors"),
+            ("value", value),
+        ];
+        let fields = fields.map(|(name, value)| (name, value.to_owned()));
+        let browser = &browser;
+        async move {
+            let fields: Vec<_> = fields
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
+            browser.post("/a/hare/settings/", &fields).await
+        }
+    };
+    let changed = set(&etag, "7").await;
+    assert_eq!(Browser::done(&changed), "/a/hare/settings/#limits");
+    assert_eq!(
+        set(&etag, "8").await.status,
+        412,
+        "somebody changed them meanwhile"
+    );
+    let log = service
+        .host
+        .log()
+        .read(&hare, Seq::ZERO, 1_000)
+        .await
+        .unwrap();
+    let authors: BTreeSet<_> = log
+        .iter()
+        .filter_map(|it| match Event::decode(it).unwrap() {
+            Event::RosterChanged(it) => Some(it.author.to_string()),
+            Event::GoalCreated(it) => Some(it.author.to_string()),
+            Event::GoalCompleted(it) => Some(it.author.to_string()),
+            Event::JournalChanged(it) => Some(it.author.to_string()),
+            Event::MemoryChanged(it) => Some(it.author.to_string()),
+            Event::SettingChanged(it) => Some(it.by),
+            Event::EmergencyStopCleared(it) => Some(it.cleared_by),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(authors, BTreeSet::from(["Vera".to_owned()]));
+    service.close().await;
+}
+
+#[tokio::test]
+async fn who_may_only_read_sees_no_buttons_and_changes_nothing() {
+    let service = Service::open().await;
+    live(&service).await;
+    let secret = service.token("Bob", &[Right::Read], Some(&["dormouse"]));
+    let browser = Browser::of_token(&service, &secret).await;
+    let first = browser.get("/").await.text();
+    assert!(first.contains("/a/dormouse/") && !first.contains("/a/hare/"));
+    for path in [
+        "/",
+        "/a/dormouse/",
+        "/a/dormouse/goals/",
+        "/a/dormouse/settings/",
+        "/a/dormouse/memory/",
+    ] {
+        let page = browser.get(path).await;
+        check(path, &page);
+        let page = page.text();
+        let changes: Vec<_> = page.matches("method=\"post\"").collect();
+        assert_eq!(changes.len(), 1, "{path}: only signing out: {page}");
+    }
+    for (path, fields) in [
+        ("/a/dormouse/stop/", [("reason", "")]),
+        ("/a/dormouse/say/", [("words", "hello")]),
+        ("/a/dormouse/goals/", [("text", "x")]),
+        ("/a/dormouse/undo/1/", [("reason", "")]),
+        ("/new/", [("key", "cat")]),
+    ] {
+        let answer = browser.post(path, &fields).await;
+        assert_eq!(answer.status, 403, "{path}");
+    }
+    assert_eq!(browser.get("/a/hare/").await.status, 403);
+    assert_eq!(browser.get("/a/nobody/").await.status, 403);
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_browser_gets_pages_for_problems_and_a_program_gets_json() {
+    let service = Service::open().await;
+    let browser = Browser::of_owner(&service).await;
+    for (path, status) in [
+        ("/nothing", 404),
+        ("/a/nobody/", 404),
+        ("/a/%00/", 400),
+        ("/a/dormouse/?at=x", 400),
+        ("/a/dormouse/event/999999/", 404),
+        ("/a/dormouse/prompt/?at=999999", 404),
+        ("/a/dormouse/prompt/?context=tea", 400),
+        ("/a/dormouse/memory/999999/", 404),
+        ("/files/../tokens.json", 404),
+        ("/files/tokens.json", 404),
+    ] {
+        let answer = browser.get(path).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        assert!(
+            answer
+                .header("content-type")
+                .unwrap()
+                .starts_with("text/html"),
+            "{path}"
+        );
+        let program = browser.call("GET", path).with("accept", "*/*").send().await;
+        assert_eq!(
+            program.header("content-type"),
+            Some("application/problem+json"),
+            "{path}"
+        );
+    }
+    let empty = browser
+        .post("/a/dormouse/say/", &[("words", " \r\n ")])
+        .await;
+    assert_eq!(empty.status, 422, "{}", empty.text());
+    let json = browser.call("POST", "/a/dormouse/say/");
+    let json = json.with("origin", &format!("http://{}", service.address));
+    let json = json.json(&json!({"words": "hello"})).send().await;
+    assert_eq!(json.status, 400, "{}", json.text());
+    service.close().await;
+}
