@@ -102,6 +102,11 @@ impl Index {
         }
     }
 
+    /// Whether a session is a unit without a thread.
+    pub(crate) fn is_lone(&self, session: u32) -> bool {
+        self.cards.at(self.threads.session(session).first).thread == NONE
+    }
+
     /// The configuration of the index.
     #[must_use]
     pub fn config(&self) -> &Config {

@@ -86,6 +86,9 @@ pub(crate) struct Threads {
     participants: HashMap<(u32, u32), u32, NumberHash>,
     session_numbers: u32,
     free_sessions: Vec<u32>,
+    /// The units without a thread, and their terms.
+    lone: usize,
+    lone_terms: u64,
 }
 
 impl Threads {
@@ -100,6 +103,8 @@ impl Threads {
             participants: HashMap::default(),
             session_numbers: 0,
             free_sessions: Vec::new(),
+            lone: 0,
+            lone_terms: 0,
         }
     }
 
@@ -121,6 +126,13 @@ impl Threads {
     /// The number of sessions.
     pub(crate) fn sessions(&self) -> usize {
         self.session_numbers as usize - self.free_sessions.len()
+    }
+
+    /// The number of sessions that belong to a thread, and the terms in them, of all terms; `None` if there are units without a thread
+    /// alone, or none of them.
+    pub(crate) fn conversations(&self, terms: u64) -> Option<(usize, u64)> {
+        let sessions = self.sessions() - self.lone;
+        (self.lone > 0 && sessions > 0).then(|| (sessions, terms - self.lone_terms))
     }
 
     /// Every session number is below this.
@@ -152,6 +164,8 @@ impl Threads {
             let session = self.new_session();
             self.join(unit.slot, session);
             self.begin(session, unit.slot);
+            self.lone += 1;
+            self.lone_terms += u64::from(unit.terms);
             return NONE;
         };
         let (thread, is_new) = self.names.hold(name);
@@ -228,6 +242,9 @@ impl Threads {
         if let Some(order) = self.orders.get_mut(thread as usize) {
             order.remove(&(at, id));
             self.names.release(thread);
+        } else {
+            self.lone -= 1;
+            self.lone_terms -= u64::from(unit.terms);
         }
     }
 

@@ -296,3 +296,39 @@ fn a_query_with_unknown_words_finds_units_about_the_named_person() {
             .is_empty()
     );
 }
+
+#[test]
+fn notes_without_a_thread_never_change_how_sessions_compare() {
+    let session = |notes: u64, removed: u64| {
+        let mut index = talk(&[
+            ("Alice", "The blue kettle is in the hall"),
+            ("Bob", "And the old boat is at the mill"),
+        ]);
+        index.insert(&Unit {
+            id: 9,
+            text: "The kettle leaks",
+            speaker: None,
+            thread: Some("other talk"),
+            at: Timestamp::from_micros(JUNE),
+        });
+        for id in 100..100 + notes {
+            index.insert(&Unit {
+                id,
+                text: "The blue kettle is in the hall",
+                speaker: None,
+                thread: None,
+                at: Timestamp::from_micros(JUNE),
+            });
+        }
+        for id in 100..100 + removed {
+            index.remove(id);
+        }
+        let found = index.search(&SearchQuery::new("kettle at the mill"), 100);
+        [0, 9].map(|id| part(&found, id, Feature::Session))
+    };
+    let alone = session(0, 0);
+    assert!(alone.iter().all(|part| *part > 0.0), "{alone:?}");
+    assert_eq!(session(50, 0), alone);
+    assert_eq!(session(50, 20), alone);
+    assert_eq!(session(50, 50), alone);
+}
