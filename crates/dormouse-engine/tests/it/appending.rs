@@ -6,8 +6,8 @@ use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, Author, BoxFuture, Seq, Timestamp,
 };
 use dormouse_engine::{
-    Event, GoalMoment, GoalNote, NewGoal, ReplayError, RetryRequested, State, USUAL_PRIORITY,
-    append_decided, restore,
+    Event, GoalMoment, GoalNote, NewGoal, ReplayError, State, USUAL_PRIORITY, append_decided,
+    restore,
 };
 use dormouse_testing::{ManualClock, MemoryLog};
 
