@@ -35,6 +35,7 @@
   const newer = document.createElement("button");
   newer.className = "newer";
   newer.type = "button";
+  newer.textContent = "Newest ↓";
   newer.hidden = true;
   newer.addEventListener("click", () => { newer.hidden = true; toEnd(); });
   log.after(newer);
