@@ -79,7 +79,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut Operati
 fn add_problems(operation: &mut Operation, method: &Method, is_open: bool) {
     for code in ProblemCode::ALL {
         let status = code.status().as_u16();
-        let only_of_changes = matches!(status, 408 | 412 | 413 | 415 | 422 | 428);
+        let only_of_changes = matches!(status, 408 | 412 | 413 | 415 | 428);
         if (is_open && !matches!(status, 400 | 421 | 500 | 503))
             || (only_of_changes && *method == Method::GET)
         {

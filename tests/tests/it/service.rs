@@ -72,6 +72,12 @@ impl Running {
 impl Door {
     /// Sends a request, and returns the status of the answer, if there is one.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: &str) -> Option<u16> {
+        let answer = self.answer(method, path, body).await?;
+        answer.split(' ').nth(1)?.parse().ok()
+    }
+
+    /// Sends a request, and returns the whole answer, if there is one.
+    pub(crate) async fn answer(&self, method: &str, path: &str, body: &str) -> Option<String> {
         let Self { address, secret } = self;
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\
@@ -82,8 +88,7 @@ impl Door {
         stream.write_all(request.as_bytes()).await.ok()?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await.ok()?;
-        let line = String::from_utf8(answer).ok()?;
-        line.split(' ').nth(1)?.parse().ok()
+        String::from_utf8(answer).ok()
     }
 
     /// Says something, and returns the status of the answer.
