@@ -1,6 +1,8 @@
 //! Servers with OpenAI's API: chat completions, Responses, embeddings.
 
 #[cfg(feature = "openai")]
+mod chat_message;
+#[cfg(feature = "openai")]
 mod chat_reply;
 #[cfg(feature = "openai")]
 mod chat_request;

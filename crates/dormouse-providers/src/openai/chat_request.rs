@@ -3,20 +3,18 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_openai::types::chat::{
-    ChatCompletionMessageToolCall, ChatCompletionMessageToolCalls, ChatCompletionNamedToolChoice,
-    ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage,
-    ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage,
-    ChatCompletionRequestUserMessage, ChatCompletionTool, ChatCompletionToolChoiceOption,
-    ChatCompletionTools, FunctionCall, FunctionName, FunctionObject, ToolChoiceOptions,
+    ChatCompletionNamedToolChoice, ChatCompletionToolChoiceOption, FunctionName, ToolChoiceOptions,
 };
 use dormouse_contracts::{
-    ChatRequest, Message, OutputFormat, ReasoningEffort, RequestField, ToolCall, ToolChoice,
-    ToolDefinition, invariant,
+    ChatRequest, OutputFormat, ReasoningEffort, RequestField, ToolChoice, invariant,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use super::chat_reply::ChatDecoder;
+use super::{
+    chat_message::{ChatMessage, Offered},
+    chat_reply::ChatDecoder,
+};
 use crate::{
     http::Failure,
     server::{Api, WireRequest, WireRequestBuilder},
@@ -102,17 +100,18 @@ pub(crate) fn chat<'a>(
     dialect: Dialect,
     mut body: WireRequestBuilder<'a>,
 ) -> WireRequestBuilder<'a> {
-    let messages: Vec<_> = request.messages.iter().filter_map(message).collect();
+    let messages = request.messages.iter().filter_map(ChatMessage::of);
     let (counting, include) = dialect.counting;
-    body.messages(&messages).set("stream", true).offer(
+    body.write("messages", &messages.collect::<Vec<_>>());
+    body.set("stream", true).offer(
         counting,
         RequestField::StreamUsage,
         Some(serde_json::json!({include: true})),
     );
     if offers_tools(request, &body) {
-        let tools: Vec<_> = request.tools.iter().map(tool).collect();
+        let tools: Vec<_> = request.tools.iter().map(Offered::of).collect();
         let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
-        body.offer("tools", RequestField::Tools, Some(json(&tools)));
+        body.offer_written("tools", RequestField::Tools, &tools);
         if body.supports(&RequestField::Tools) {
             body.offer("tool_choice", RequestField::ToolChoice, choice);
         }
@@ -173,58 +172,6 @@ fn format(output: &OutputFormat) -> Option<Value> {
         }
         _ => None,
     }
-}
-
-fn message(message: &Message) -> Option<ChatCompletionRequestMessage> {
-    Some(match message {
-        Message::System { content } => {
-            ChatCompletionRequestSystemMessage::from(content.as_str()).into()
-        }
-        Message::User { content } => {
-            ChatCompletionRequestUserMessage::from(content.as_str()).into()
-        }
-        Message::Assistant {
-            content,
-            tool_calls,
-        } => assistant(content, tool_calls).into(),
-        Message::Tool { call_id, content } => ChatCompletionRequestToolMessage {
-            content: content.as_str().into(),
-            tool_call_id: call_id.as_str().to_owned(),
-        }
-        .into(),
-        // A kind of message that this version does not know.
-        _ => return None,
-    })
-}
-
-fn assistant(content: &str, tool_calls: &[ToolCall]) -> ChatCompletionRequestAssistantMessage {
-    ChatCompletionRequestAssistantMessage {
-        // Content may be absent only if there are calls.
-        content: (!content.is_empty() || tool_calls.is_empty()).then(|| content.into()),
-        tool_calls: (!tool_calls.is_empty()).then(|| tool_calls.iter().map(call).collect()),
-        ..ChatCompletionRequestAssistantMessage::default()
-    }
-}
-
-fn call(call: &ToolCall) -> ChatCompletionMessageToolCalls {
-    ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
-        id: call.id.as_str().to_owned(),
-        function: FunctionCall {
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        },
-    })
-}
-
-fn tool(tool: &ToolDefinition) -> ChatCompletionTools {
-    ChatCompletionTools::Function(ChatCompletionTool {
-        function: FunctionObject {
-            name: tool.name.as_str().to_owned(),
-            description: Some(tool.description.clone()),
-            parameters: Some(tool.parameters.clone()),
-            strict: None,
-        },
-    })
 }
 
 /// Returns the choice, unless it is the server's default.

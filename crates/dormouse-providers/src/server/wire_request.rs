@@ -1,6 +1,6 @@
 //! A request in a vendor's format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{ModelName, RequestField, invariant};
 use serde::Serialize;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 /// A request in a vendor's format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WireRequest {
-    /// The body, apart from `messages` if those are written already.
+    /// The body, apart from the fields that are written already.
     pub(crate) body: Map<String, Value>,
-    /// The JSON of its field `messages`. They are most of a request, and a [`Value`] would copy each of their texts once more.
-    messages: Option<Vec<u8>>,
+    /// The JSON of the fields that are most of a request: a [`Value`] would copy each of their texts once more.
+    fields: BTreeMap<&'static str, Vec<u8>>,
     /// The optional fields in it, by the vendor's names.
     pub(crate) optional: Vec<(String, RequestField)>,
     /// The requested fields that are not in it.
@@ -27,13 +27,14 @@ impl WireRequest {
     /// An error of serde_json, which only a broken value in the body can cause.
     pub(crate) fn json(&self) -> serde_json::Result<Vec<u8>> {
         let mut json = serde_json::to_vec(&self.body)?;
-        if let Some(messages) = &self.messages {
+        for (name, field) in &self.fields {
             json.pop();
-            if !self.body.is_empty() {
+            if json.len() > 1 {
                 json.push(b',');
             }
-            json.extend_from_slice(b"\"messages\":");
-            json.extend_from_slice(messages);
+            serde_json::to_writer(&mut json, name)?;
+            json.push(b':');
+            json.extend_from_slice(field);
             json.push(b'}');
         }
         Ok(json)
@@ -41,7 +42,7 @@ impl WireRequest {
 
     /// Returns the field `messages`, to be changed.
     pub(crate) fn messages_mut(&mut self) -> Option<&mut Value> {
-        if let Some(json) = self.messages.take() {
+        if let Some(json) = self.fields.remove("messages") {
             let messages = serde_json::from_slice(&json);
             let messages: Value = invariant!(messages, "what was written as JSON is JSON");
             self.body.insert("messages".to_owned(), messages);
@@ -50,7 +51,7 @@ impl WireRequest {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.body.contains_key(name) || name == "messages" && self.messages.is_some()
+        self.body.contains_key(name) || self.fields.contains_key(name)
     }
 }
 
@@ -90,11 +91,26 @@ impl<'a> WireRequestBuilder<'a> {
         self
     }
 
-    /// Sets the field `messages`.
-    pub(crate) fn messages(&mut self, messages: &impl Serialize) -> &mut Self {
-        let json = serde_json::to_vec(messages);
-        self.written.messages = Some(invariant!(json, "messages are texts, lists and numbers"));
+    /// Sets a long field that every server supports, and writes it at once.
+    pub(crate) fn write(&mut self, name: &'static str, value: &impl Serialize) -> &mut Self {
+        let json = serde_json::to_vec(value);
+        let json = invariant!(json, "fields are texts, lists and numbers");
+        self.written.fields.insert(name, json);
         self
+    }
+
+    /// Like [`WireRequestBuilder::offer`], for a long field, which is written at once.
+    pub(crate) fn offer_written(
+        &mut self,
+        name: &'static str,
+        field: RequestField,
+        value: &impl Serialize,
+    ) -> &mut Self {
+        if !self.supports(&field) {
+            return self.leave_out(field);
+        }
+        self.written.optional.push((name.to_owned(), field));
+        self.write(name, value)
     }
 
     /// Sets a field that not every server supports, if it has a value. Known unsupported fields are left out.
@@ -158,7 +174,7 @@ mod tests {
         let (model, without) = (ModelName::try_new("m").unwrap(), BTreeSet::new());
         let mut body = WireRequestBuilder::new(&model, &without);
         let extra = json!({"messages": [], "seed": 1});
-        body.messages(&["a \"quoted\" text"])
+        body.write("messages", &["a \"quoted\" text"])
             .extra(extra.as_object().unwrap());
         let written: Value = serde_json::from_slice(&body.finish().json().unwrap()).unwrap();
         let expected = json!({"model": "m", "seed": 1, "messages": ["a \"quoted\" text"]});

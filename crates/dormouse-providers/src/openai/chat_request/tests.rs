@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{CallId, ModelName, ToolName};
+use dormouse_contracts::{CallId, Message, ModelName, ToolCall, ToolDefinition, ToolName};
 use serde_json::json;
 
 use super::*;

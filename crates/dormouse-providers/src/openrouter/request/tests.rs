@@ -48,7 +48,7 @@ fn marked(stable: usize, model: &str) -> Value {
     ]);
     let (model, without) = (ModelName::try_new(model).unwrap(), BTreeSet::new());
     let mut body = WireRequestBuilder::new(&model, &without);
-    body.messages(&messages);
+    body.write("messages", &messages);
     let mut written = body.finish();
     mark(&mut written, stable, model.as_str());
     let written: Value = serde_json::from_slice(&written.json().unwrap()).unwrap();
