@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
 use super::offline::{self, Installed};
 use crate::workspace::{Result, root};
