@@ -162,6 +162,7 @@ fn recall_changes_to_another_encoder_and_back() {
 #[test]
 fn entries_of_the_journal_are_also_compared_by_the_configured_encoder() {
     let home = Home::new();
+    done(&home, &["play"]);
     for text in [
         "the red gate was shut after the storm",
         "pear trees grow by the well",

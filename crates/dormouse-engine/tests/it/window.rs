@@ -27,9 +27,8 @@ fn no_prompt_passes_what_was_learnt(home: &Home) {
     let mut limit = None;
     for event in home.events() {
         match event {
-            Event::ModelFailed(failed) => {
-                limit = failed.context_limit.map(|limit| limit.tokens).or(limit);
-            }
+            // The failure that gives a message up teaches nothing.
+            Event::ModelFailed(failed) => limit = failed.context_limit.map(|limit| limit.tokens),
             Event::Replied(replied) => {
                 let longest = limit.take().unwrap_or(u32::MAX);
                 assert!(replied.prompt_tokens <= longest, "{longest}: {replied:?}");
@@ -175,7 +174,8 @@ async fn what_was_learnt_is_tried_again_after_two_hundred_replies() {
     let home = home(&room, "yes");
     talk(&home, 1, 20, 200).await;
     let whole = home.model.requests().last().map(words).unwrap();
-    room.store(whole / 2, Ordering::SeqCst);
+    // All tools fit again once the long lines have left the history.
+    room.store(whole * 3 / 4, Ordering::SeqCst);
     talk(&home, 21, 10, 2).await;
     let learnt = narrowings(&home);
     let state = replay(&home.log, &key(), Seq(u64::MAX)).await.unwrap();

@@ -55,7 +55,7 @@ fn the_table_compares_with_plain_bm25_and_no_file_is_written() {
     assert_eq!(run.code, Some(0), "{}", run.err);
     for part in [
         "3 questions about 2 conversations of 60 turns; unit: turn",
-        "1 questions name no evidence",
+        "1 questions have no evidence in the dataset",
         "Plain BM25",
         "Dormouse, by words\n",
         "any@10",

@@ -1,6 +1,7 @@
 //! Positions in a text, as people count them.
 
 use dormouse_contracts::invariant;
+use toml::de::{DeTable, DeValue};
 
 /// Line and column of the byte `at`, or of the end if `at` is beyond it. Both count from 1, columns in characters.
 pub(super) fn of(text: &str, at: usize) -> (usize, usize) {
@@ -12,18 +13,23 @@ pub(super) fn of(text: &str, at: usize) -> (usize, usize) {
 
 /// The field that the byte `at` belongs to, as `section.field`, if there is one.
 pub(super) fn field(text: &str, at: usize) -> Option<String> {
-    match toml::de::DeTable::parse(text) {
-        Ok(table) => field_in(table.get_ref(), at),
-        // A text that is no TOML has lines, at least.
-        Err(_) => field_of_line(text, at),
-    }
+    let table = DeTable::parse(text).ok();
+    let field = table.and_then(|table| field_in(table.get_ref(), at));
+    // The head of a section, and a text that is no TOML, have a line at least.
+    field.or_else(|| field_of_line(text, at))
 }
 
-fn field_in(table: &toml::de::DeTable<'_>, at: usize) -> Option<String> {
+fn field_in(table: &DeTable<'_>, at: usize) -> Option<String> {
     table.iter().find_map(|(key, value)| {
         let name = key.get_ref();
-        let inner = value.get_ref().as_table();
-        let inner = inner.and_then(|inner| field_in(inner, at));
+        let inner = match value.get_ref() {
+            DeValue::Table(inner) => field_in(inner, at),
+            DeValue::Array(items) => {
+                let mut tables = items.iter().filter_map(|item| item.get_ref().as_table());
+                tables.find_map(|inner| field_in(inner, at))
+            }
+            _ => None,
+        };
         let is_here = key.span().start <= at && at < value.span().end.max(key.span().end);
         match inner {
             Some(inner) => Some(format!("{name}.{inner}")),
@@ -95,7 +101,8 @@ mod tests {
                 "2",
                 "memory.places",
             ),
-            ("[limits]\ntick_rate = \n", "\n", "limits"),
+            ("[limits]\ntick_rate = \n", "\n", "limits.tick_rate"),
+            ("[[prices]]\nmodel = 5\n", "5", "prices.model"),
         ] {
             let at = text.rfind(value).unwrap();
             assert_eq!(field(text, at).as_deref(), Some(expected), "{text}");
