@@ -227,7 +227,8 @@ try {
 }
 browser.kill();
 await new Promise((resolve) => browser.once("exit", resolve));
-rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+// Processes that the browser started may still write there for a moment.
+rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
 for (const problem of problems) console.log(`problem: ${problem}`);
 if (problems.length) status = 1;
 console.log(status ? `${problems.length} problems` : "every page is as expected");
