@@ -135,13 +135,13 @@ impl<W: Habitat + 'static> Host<W> {
             Undecided::Refused(error) => error,
             Undecided::Failed(error) => HostError::from(error).into(),
         })?;
-        let archiving = events.iter().filter_map(|event| match event {
+        let mut archiving = events.iter().rev().filter_map(|event| match event {
             Event::RosterChanged(it) => Some(&it.change),
             _ => None,
         });
         let is_about_that =
             |it: &&RosterChange| matches!(it, RosterChange::Archived | RosterChange::Restored);
-        match archiving.filter(is_about_that).last() {
+        match archiving.find(is_about_that) {
             Some(RosterChange::Archived) => self.put_away(key).await?,
             Some(_) if changed.is_some() => self.take_in(key).await?,
             _ => {}
