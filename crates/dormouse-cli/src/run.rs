@@ -161,7 +161,7 @@ async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
 }
 
 /// Makes all assistants residents of the host, and returns their number. The configured assistant is woken, which
-/// creates it if it is new. `ill` is told of each assistant that cannot live; that ends the program only if no assistant can.
+/// creates it if it is new. `ill` is called for each assistant that cannot live. The program ends only if no assistant can.
 async fn settle(
     host: &Host,
     configured: &AssistantId,

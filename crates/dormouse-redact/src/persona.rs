@@ -297,7 +297,7 @@ fn is_subject(before: &[&str], after: &[&str], is_quoted: bool) -> bool {
             || begins_with_trait(after.get(1..));
     }
     let Some(previous) = before.last() else {
-        // Whoever calls the assistant by its name may then ask it for anything.
+        // Somebody who calls the assistant by its name may then ask it for anything.
         let is_called = is_quoted && matches!(next, Some(",") | None);
         return !is_called || addresses(after);
     };

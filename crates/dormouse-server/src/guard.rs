@@ -97,14 +97,14 @@ fn admit(service: &Shared, request: &mut Request) -> Result<(), Problem> {
     }
     let path = request.uri().path();
     if OPEN.contains(&path) || path.starts_with(pages::FILES) {
-        // Whoever tries secrets is slowed down with everybody else who has none.
+        // Somebody who tries secrets is slowed down, and so is everybody else who has none.
         return match is_change {
             true => limit(service, ""),
             false => Ok(()),
         };
     }
     let cookie = pages::cookie(service, headers).filter(|_| bearer(headers).is_none());
-    // A browser sends its cookie whoever wrote the page, and says of each change which page that was.
+    // A browser sends its cookie with the requests of every page, and names the page with each change.
     if is_change && cookie.is_some() && !headers.contains_key(header::ORIGIN) {
         let why = "a change with the cookie of the pages needs the header origin";
         return Err(ProblemCode::Origin.because(why));

@@ -12,7 +12,7 @@ pub struct Stopped {
     pub at: Timestamp,
     /// Why.
     pub cause: StopCause,
-    /// The reason that whoever stopped the assistant gave.
+    /// The reason, in the words of the person or the rule that stopped the assistant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The progress of the notice in the world that the assistant is stopped.

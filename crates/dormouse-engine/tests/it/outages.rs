@@ -184,7 +184,7 @@ async fn whoever_waits_while_nothing_is_under_way_sees_when_that_ends() {
         };
         assert_eq!(until.since(heard_at), minutes(5));
 
-        // Later senders are told, too.
+        // Later senders hear of it, too.
         time::sleep(minutes(1)).await;
         let begun = time::Instant::now();
         life.accept(Perceive::whisper("Bob", "hello").number(2).build())

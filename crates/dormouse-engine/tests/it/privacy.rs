@@ -1,4 +1,4 @@
-//! Nobody is told what they did not perceive: whispers, pages, rooms, channels, notes, profiles and merged people.
+//! Nobody learns what they did not perceive: whispers, pages, rooms, channels, notes, profiles and merged people.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -37,7 +37,7 @@ pub(crate) struct Invitation {
     code: TokenSecret,
 }
 
-/// Makes a link of which the code is known to whoever gets it. `None` if the name has a token that no link made.
+/// Makes a link with a new code, which only its receiver knows. `None` if the name has a token that no link made.
 pub(crate) fn invite(service: &Service, owner: &str) -> Result<Option<String>, ServerError> {
     let tokens = service.tokens.list()?;
     let mut its = tokens

@@ -74,7 +74,7 @@ impl Lane {
             Author::Tool(_) => Self::Did,
             Author::Sleep(_) => Self::Slept,
             Author::Compaction(_) => Self::Remembered,
-            // Persons, and whoever else is not the assistant.
+            // Persons, and everything else that is not the assistant.
             _ => Self::Steered,
         }
     }
