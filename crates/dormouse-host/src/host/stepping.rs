@@ -1,7 +1,7 @@
 //! Running an assistant in steps, for a caller that controls the clock.
 
 use dormouse_contracts::{AssistantId, Clock, Habitat, Timestamp};
-use dormouse_engine::{Activity, Handle, gate};
+use dormouse_engine::{Activity, Handle, Skip, gate};
 use tokio::{select, task::JoinSet};
 
 use super::{Host, HostError, residency::due, running::learn};
@@ -61,13 +61,12 @@ async fn rest(handle: &Handle, pump: &Pump, clock: &dyn Clock) -> Result<(), Pum
     let mut handle = handle.clone();
     loop {
         // When it answers, it has begun with everything that was requested before.
-        let Some(state) = handle.inspect().await else {
+        if handle.inspect().await.is_none() {
             return Ok(());
-        };
+        }
         let status = handle.status();
         let is_at_rest = match status.activity {
-            // What waits may be due only at the next beat of its heart.
-            Activity::Idle => status.waiting == 0 || gate(&state, clock.now()).is_err(),
+            Activity::Idle => status.waiting == 0 || waits_for_its_beat(&handle, clock).await,
             Activity::Asleep { is_working, .. } => status.waiting == 0 && !is_working,
             Activity::Disabled
             | Activity::Stopped(_)
@@ -95,4 +94,10 @@ async fn rest(handle: &Handle, pump: &Pump, clock: &dyn Clock) -> Result<(), Pum
             }
         }
     }
+}
+
+/// Whether what waits is due only at the next beat of the heart. The state is read after the status, so it has all that waits.
+async fn waits_for_its_beat(handle: &Handle, clock: &dyn Clock) -> bool {
+    let state = handle.inspect().await.map(Box::new);
+    state.is_none_or(|state| gate(&state, clock.now()) == Err(Skip::Idle))
 }
