@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use dormouse_contracts::{BoxFuture, EntityId, Habitat, PERCEPTIONS_PAGE, Perception, SenseError};
+use dormouse_contracts::{
+    BoxFuture, EntityId, Habitat, PERCEPTIONS_PAGE, Perception, Sender, SenseError,
+};
 use dormouse_engine::{Accepted, Handle, PerceiveError};
 use tokio::{sync::watch, time::sleep};
 
@@ -100,8 +102,8 @@ impl Pump {
         })
     }
 
-    /// Waits until the world holds output of an act of the observer, and returns how many perceptions there are up to it.
-    /// Dropping the future has no effect.
+    /// Waits until the world holds output of an act of the observer, and returns how many perceptions there are up to it. Its own
+    /// words are no output: an act is settled without them, so they come at any time. Dropping the future has no effect.
     ///
     /// # Errors
     ///
@@ -110,7 +112,11 @@ impl Pump {
         let mut seen = self.progress.borrow().done;
         loop {
             let held = self.perceived(Wanted::All).await?;
-            let is_output = |perception: &Perception| perception.attested.cause.is_some();
+            let is_output = |perception: &Perception| {
+                let attested = &perception.attested;
+                let is_own_word = attested.sender == Sender::Myself { marked: true };
+                attested.cause.is_some() && !is_own_word
+            };
             if let Some(last) = held.iter().rposition(is_output) {
                 return Ok(last + 1);
             }
