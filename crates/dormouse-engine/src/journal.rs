@@ -130,7 +130,7 @@ pub fn named_source(name: Option<&str>) -> Attribution {
 }
 
 /// The memory records of entries that the encoder of a memory finds similar to a text, best first, for a search that is to find
-/// `limit` entries ([`JournalBook::hits_on_entries`]). Without an encoder, or if it fails, there are none.
+/// `limit` entries ([`JournalBook::hits_on_entries`]). Empty without an encoder, or if it fails.
 ///
 /// # Errors
 ///

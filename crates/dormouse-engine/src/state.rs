@@ -1,7 +1,7 @@
 //! The state of an assistant at one moment: a fold over its events.
 //!
 //! Only [`State::apply`] changes a state, and it reads nothing but the event: no clock, no configuration. So a snapshot
-//! and the events after it give the same state as all events, whatever the configuration was, and both have the same
+//! and the events after it give the same state as all events with every configuration, and both have the same
 //! [hash](State::hash).
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.

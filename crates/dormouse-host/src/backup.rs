@@ -23,7 +23,7 @@ pub struct BackupReport {
     pub bytes: u64,
 }
 
-/// There is no backup. What was written of it was removed, and the data folder is unchanged.
+/// The backup failed. Its files were removed, and the data folder is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {

@@ -93,7 +93,7 @@ pub const WORDS_ALONE: EmbedderChoice = EmbedderChoice::None {
 };
 
 /// The encoder that is configured, or else the one of the provider that configuration and environment choose. If no
-/// provider can be used, there is no encoder.
+/// provider can be used, memories are found by their words.
 ///
 /// # Errors
 ///

@@ -100,7 +100,7 @@ impl Journal {
         self.entries().filter(|entry| !entry.upkeep.consolidated)
     }
 
-    /// The change that takes out the oldest of the entries that are old and unimportant; `None` if there are none.
+    /// The change that takes out the oldest of the entries that are old and unimportant; `None` if no entry is.
     /// Entries with a time in the future are not old, and restored entries stay.
     #[must_use]
     pub fn plan_pruning(&self, now: Timestamp, rule: &PruningRule) -> Option<JournalChange> {

@@ -41,7 +41,7 @@ fn without_paths(text: &str) -> String {
     clean
 }
 
-/// The length of the path at the start of the text, in bytes; 0 if there is no path.
+/// The length of the path at the start of the text, in bytes; 0 if the text begins with something else.
 fn path_length(text: &str) -> usize {
     let is_drive = |text: &str| {
         let mut first = text.chars();

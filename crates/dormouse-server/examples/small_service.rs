@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let enter = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
     server
         .run(async {
-            // The example ends when the input ends, for whatever reason.
+            // The example ends when its input ends or fails.
             drop(enter.await);
         })
         .await;

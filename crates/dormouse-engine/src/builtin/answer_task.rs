@@ -27,7 +27,7 @@ pub(super) const TOOL: Builtin = Builtin {
                   This ends the task.",
     parameters: || {
         let properties = json!({
-            // Words without a call become such a call, too, whatever their length, so there is no maximum.
+            // Words without a call become such a call, too, and may have any length. So the schema has no maximum.
             RESULT: {"type": "string", "minLength": 1},
             "sources": sources(),
         });

@@ -94,7 +94,7 @@ impl NightAgain {
         let made_from = recorded.made_from.unwrap_or(Seq(at.0.saturating_sub(1)));
         self.follow(log, made_from).await?;
         let reply = recorded.reply.content.clone();
-        // If nothing is due, there is no request. Its empty hash never equals a recorded one.
+        // If nothing is due, nothing is requested, and the empty hash never equals a recorded one.
         let nothing = || (recorded.about.clone(), String::new());
         Ok(match &recorded.about {
             Consultation::Extraction { records } => {

@@ -177,7 +177,7 @@ impl Consolidator {
                             let asked = (about, request);
                             self.step(memory, &state, asked, &mut work).await?
                         }
-                        // There is no evidence.
+                        // No evidence was found.
                         None => Some("[]".to_owned()),
                     };
                     let Some(reply) = reply else {

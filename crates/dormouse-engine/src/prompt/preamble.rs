@@ -130,7 +130,7 @@ pub(crate) struct Preamble {
     pub(super) token_budget: Option<u32>,
     /// The operator's own parts that exceed their limit and are therefore left out, with their tokens.
     pub(super) too_long: Vec<(String, u32)>,
-    /// Tokens of instructions, own parts and tools, whatever a step of a turn offers.
+    /// Tokens of instructions, own parts and tools, for the step of a turn that offers most.
     pub(crate) tokens: u32,
     /// Tokens of the marker lines around overheard lines.
     pub(super) labels: u32,

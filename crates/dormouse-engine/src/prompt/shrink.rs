@@ -57,7 +57,7 @@ pub(crate) fn shrink<'a>(
     let least = Current::within(state, turn, fewest, room(fewest, 0)).tokens;
     let window = config.limits.max_context_tokens();
     let halved = match length.reply {
-        // It is probably the reply for which there is no room.
+        // The reply is longer, so it is probably the reply that does not fit.
         Some(reply) if reply > length.prompt => window,
         _ => (length.prompt / 2).max(least),
     };

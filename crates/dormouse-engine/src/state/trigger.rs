@@ -132,7 +132,7 @@ impl Trigger {
         }
     }
 
-    /// The trigger as data, for a program that reads no prompt; `None` if there is no data.
+    /// The trigger as data, for a program that reads no prompt; `None` if the trigger has no such form.
     pub(crate) fn as_data(&self) -> Option<TurnTrigger> {
         match self {
             Self::Message(heard) => Some(heard.perception.clone().into()),

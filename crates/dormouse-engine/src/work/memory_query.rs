@@ -25,7 +25,7 @@ use crate::{
 const NAMED: usize = 5;
 /// The note in a result that a match is left out.
 const LEFT_OUT: &str =
-    "what not everybody who hears your answer perceived; whoever shared it can ask you in private";
+    "what not everybody who hears your answer perceived; the person who shared it can ask you in private";
 /// How many records one query of what was said reads at a time, and how often.
 const PAGE: usize = 200;
 const MOST_PAGES: usize = 20;

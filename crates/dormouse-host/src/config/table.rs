@@ -26,7 +26,7 @@ pub struct Setting {
     pub may_hold_a_key: MayHoldAKey,
     /// Its default value.
     pub default: Option<Value>,
-    /// What happens without a value, if there is no default.
+    /// What happens without a value; absent if the setting has a default.
     pub unset: Option<String>,
     example: Option<Value>,
     schema: Map<String, Value>,

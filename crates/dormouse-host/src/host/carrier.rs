@@ -298,7 +298,7 @@ impl Carrier<'_> {
         Ok((candidates, unread))
     }
 
-    /// Ends a task for which there is no delegate.
+    /// Ends a task for which no delegate was found.
     async fn end(
         &self,
         key: &EffectKey,

@@ -52,7 +52,7 @@ pub fn questions_request(journal: &Journal, policy: &ReflectionPolicy) -> Option
     ))
 }
 
-/// Reads the questions in the reply to that request, at most `most`; `None` if there are none. Accepts a JSON list of
+/// Reads the questions in the reply to that request, at most `most`; `None` if the reply has no question. Accepts a JSON list of
 /// texts, or lines that end with a question mark. Questions about the assistant itself are left out.
 ///
 /// ```

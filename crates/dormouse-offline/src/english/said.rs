@@ -421,7 +421,7 @@ pub(crate) const SAID: &[(Topic, Manner, &str)] = &[
     (
         Topic::Forget,
         Plain,
-        "I cannot forget by being asked, {name}. Whoever runs me can do it, with \"dormouse forget\". Or tell me how it is,      with \"remember that\" before it.",
+        "I cannot forget by being asked, {name}. The operator can do it, with \"dormouse forget\". Or tell me how it is, with \"remember that\" before it.",
     ),
     (
         Topic::Forget,

@@ -93,7 +93,7 @@ fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
         }
     }
     let counted = &scratch.counted_sessions;
-    // A note without a thread is no conversation. If notes counted, the conversations would seem longer, and their words rarer, the
+    // A note without a thread does not count as a conversation. If notes counted, the conversations would seem longer, and their words rarer, the
     // more notes are made of them: with as many notes as turns, a point of evidence within 1,024 tokens was lost.
     let (sessions, with_term, terms) = match index.threads.conversations(index.terms) {
         Some((sessions, terms)) => {
