@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use dormouse_host::{BackupError, HostError, SystemClock, back_up};
+use dormouse_host::{BackupError, Host, HostError, SystemClock, back_up};
 use dormouse_sandbox::Sandbox;
 
 use crate::{
@@ -29,16 +29,16 @@ pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError
     let data = crate::data::locate(places.data.as_deref())?;
     let into = callers_path(&backup.into);
     let log = open_log_to_write(&data)?;
-    let report = if let Some(host) = callers_host() {
-        block_on(back_up(&data, &log, Some(host.world()), &into))??
-    } else {
-        let file = data.world();
-        let world = match file.exists() {
-            true => Some(Sandbox::open(&file, Arc::new(SystemClock)).map_err(HostError::from)?),
-            false => None,
-        };
-        block_on(back_up(&data, &log, world.as_ref(), &into))??
+    let host = callers_host();
+    let file = data.world();
+    let own = match host {
+        None if file.exists() => {
+            Some(Sandbox::open(&file, Arc::new(SystemClock)).map_err(HostError::from)?)
+        }
+        _ => None,
     };
+    let world = host.as_ref().map(Host::world).or(own.as_ref());
+    let report = block_on(back_up(&data, &log, world, &into))??;
     let assistants = counted(report.assistants as u64, "assistant", "assistants");
     let events = counted(report.events, "event", "events");
     let place = quoted(&into.display().to_string());

@@ -3,8 +3,7 @@
 use clap::Subcommand;
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{
-    ClearError, EmergencyStopTriggered, Event, SafetyCounters, State, StopCause, StopError,
-    Stopped, clear_stop,
+    ClearError, SafetyCounters, State, StopCause, StopError, Stopped, clear_stop, trigger_stop,
 };
 use dormouse_host::DataFolder;
 use serde::Serialize;
@@ -81,14 +80,9 @@ fn stop(log: &mut AssistantLog, by: &str, reason: &str) -> Result<(), CommandErr
     let stopped = match log.resident() {
         Some(resident) => block_on(resident.handle().stop(by, reason))?,
         None => {
-            let stop = |state: &State| match state.stop.is_on() {
-                true => Err(StopError::AlreadyOn),
-                false => {
-                    let cause = StopCause::Operator(by.to_owned());
-                    let reason = (!reason.trim().is_empty()).then(|| reason.to_owned());
-                    let stop = EmergencyStopTriggered { cause, reason };
-                    Ok(vec![Event::EmergencyStopTriggered(stop)])
-                }
+            let stop = |state: &State| {
+                let stop = trigger_stop(state, by, reason).ok_or(StopError::AlreadyOn)?;
+                Ok(vec![stop])
             };
             log.append_decided(stop)?.map(drop)
         }

@@ -1,6 +1,6 @@
 //! `dormouse sleep`, `wake` and `night`: let an assistant sleep, wake it, and show what it did in its nights.
 
-use std::{cell::Cell, fmt::Write};
+use std::fmt::Write;
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, Clock, Timestamp};
@@ -101,13 +101,14 @@ fn fall_asleep(
     log: &AssistantLog,
     wish: &SleepWish,
 ) -> Result<Result<Timestamp, SleepError>, CommandError> {
-    let until = Cell::new(Timestamp::EPOCH);
     let asleep = log.append_decided(|state| {
         let asleep = state.fall_asleep(SystemClock.now(), wish.clone())?;
-        until.set(asleep.until);
         Ok::<_, SleepError>(vec![Event::FellAsleep(asleep)])
     })?;
-    Ok(asleep.map(|_| until.get()))
+    Ok(asleep.map(|decided| match &*decided.events {
+        [Event::FellAsleep(asleep)] => asleep.until,
+        _ => Timestamp::EPOCH,
+    }))
 }
 
 /// The message that an assistant already sleeps, and how to wake it.

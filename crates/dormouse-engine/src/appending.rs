@@ -18,6 +18,14 @@ pub struct DecidedEvents {
     pub through: Seq,
 }
 
+impl DecidedEvents {
+    /// The last event that was appended; `None` if nothing was decided.
+    #[must_use]
+    pub fn last(&self) -> Option<Seq> {
+        (!self.events.is_empty()).then_some(self.through)
+    }
+}
+
 /// Decides events by the state at the end of an assistant's log, and appends all of them or none. If somebody else appended
 /// meanwhile, such as the assistant itself, they are decided again. Without events nothing is written.
 ///

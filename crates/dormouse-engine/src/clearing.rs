@@ -1,9 +1,19 @@
-//! Clearing the emergency stop. Every way to clear it goes through [`clear_stop`], whether the assistant runs or not.
+//! Triggering and clearing the emergency stop by hand. Every way goes through [`trigger_stop`] and [`clear_stop`], whether the
+//! assistant runs or not.
 
 use crate::{
-    event::{EmergencyStopCleared, Event, HistoryReset},
+    event::{EmergencyStopCleared, EmergencyStopTriggered, Event, HistoryReset, StopCause},
     state::State,
 };
+
+/// The event by which somebody stops the assistant, for this reason if it is not blank; nothing if it is stopped already.
+#[must_use]
+pub fn trigger_stop(state: &State, by: &str, reason: &str) -> Option<Event> {
+    let cause = StopCause::Operator(by.to_owned());
+    let reason = (!reason.trim().is_empty()).then(|| reason.to_owned());
+    let stop = EmergencyStopTriggered { cause, reason };
+    (!state.stop.is_on()).then_some(Event::EmergencyStopTriggered(stop))
+}
 
 /// The event by which somebody clears the emergency stop, and with it the errors that led to it; nothing if it is not on.
 #[must_use]

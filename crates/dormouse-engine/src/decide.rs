@@ -307,13 +307,13 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     let offer = offer_for(view, turn);
     // What is reserved depends on the size alone, and is in the prompt that is built then.
     if spending::is_to_be_reserved(view) {
-        let size = prompt::size(view.state, turn, view.preamble, offer);
+        let size = prompt::size(view.state, turn, view.preamble(), offer);
         return match delegation::pointless(view, turn, size.tokens) {
             Some(ended) => ended.into(),
             None => spending::reserve(view, turn, size),
         };
     }
-    let prompt = prompt::build(view.state, turn, view.preamble, offer);
+    let prompt = prompt::build(view.state, turn, view.preamble(), offer);
     if let Some(ended) = delegation::pointless(view, turn, prompt.tokens) {
         return ended.into();
     }

@@ -52,7 +52,7 @@ pub use appending::{DecidedEvents, append_decided};
 pub use assessment::{Assessment, ContextSignals, TaskClass};
 pub use assistant::{Assistant, Recorded, RunError, WakeError};
 pub use builtin::builtin_tools;
-pub use clearing::{clear_stop, reset_history};
+pub use clearing::{clear_stop, reset_history, trigger_stop};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
     ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, EpisodicWeights,

@@ -81,7 +81,7 @@ pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
     let turn = turn.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
     let offer = offer_for(view, turn);
     let known = view.tools.specs();
-    Ok(preview((&state, of), turn, view.preamble, offer, known))
+    Ok(preview((&state, of), turn, view.preamble(), offer, known))
 }
 
 /// What seems to be wrong with the prompts of an assistant: empty parts, overrun budgets, contradictions.

@@ -6,7 +6,6 @@ mod health;
 mod new_files;
 mod open_log;
 mod process_budget;
-mod prompt;
 mod residency;
 mod roster;
 mod running;

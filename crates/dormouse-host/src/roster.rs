@@ -9,7 +9,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
-    Tag, append_decided, restore,
+    Tag, restore,
 };
 use dormouse_sandbox::{JoinRefusal, check_name};
 use dormouse_text::NameSkeleton;
@@ -305,24 +305,10 @@ pub async fn change(
     change: RosterChange,
     decision: RosterDecision,
 ) -> Result<Option<Seq>, RosterError> {
-    let decide = |state: &State| Ok(decision.events(&state.roster, [change.clone()]));
-    changed(log, clock, key, decide).await
-}
-
-/// Appends the events that `decide` makes of the assistant's state, all or none, and returns the last one; `None` if there
-/// are no events.
-pub(crate) async fn changed<E>(
-    log: &OpenLog,
-    clock: &dyn Clock,
-    key: &AssistantId,
-    decide: impl Fn(&State) -> Result<Vec<Event>, E>,
-) -> Result<Option<Seq>, E>
-where
-    E: From<RosterError> + From<AppendError> + From<serde_json::Error>,
-{
-    let look = || async { Ok::<_, E>(log.state(key).await?) };
-    let decided = append_decided(log, key, clock, look, decide).await?;
-    Ok((!decided.events.is_empty()).then_some(decided.through))
+    let decide =
+        |state: &State| Ok::<_, RosterError>(decision.events(&state.roster, [change.clone()]));
+    let decided = log.change(key, clock, decide).await?;
+    Ok(decided.last())
 }
 
 impl RosterDecision {

@@ -326,14 +326,14 @@ impl MessageTurn<'_> {
         match intent {
             Intent::Remember(text) => remembered(text, outcome("store_memory")),
             Intent::Ask(question) => match outcome("recall_memories") {
-                None if self.of_itself(question).is_some() => {
-                    self.of_itself(question).unwrap_or_default().to_owned()
-                }
                 Some(Outcome::Success(result)) if itself::is_asked(question) => {
                     let told = memories::whole_basis(question, &result);
                     told.unwrap_or_else(|| say(itself::unsaid(question)))
                 }
-                None => "I do not know, and I have no way to search my memory here.".to_owned(),
+                None => self.of_itself(question).map_or_else(
+                    || "I do not know, and I have no way to search my memory here.".to_owned(),
+                    str::to_owned,
+                ),
                 Some(Outcome::Success(result)) => memories::answer(question, &result, self.voice),
                 Some(other) => failed("I could not search my memory", &other),
             },
@@ -388,7 +388,10 @@ impl MessageTurn<'_> {
     /// What the persona says about it, if the question is about the assistant itself.
     fn of_itself(&self, question: &str) -> Option<&str> {
         let sayable = &self.voice.character.sayable;
-        itself::answer(question, sayable).filter(|_| itself::is_asked(question))
+        let is_asked = itself::is_asked(question);
+        is_asked
+            .then(|| itself::answer(question, sayable))
+            .flatten()
     }
 
     /// Whether the message says yes to a question of this model.

@@ -279,17 +279,13 @@ pub fn sandbox_tools() -> Result<Vec<ToolSpec>, IdError> {
 
 /// How a tool speaks, if it does. A pose is shown to others and contains no speech.
 fn speech(tool: &str) -> Option<Speech> {
-    let (kind, to) = match tool {
-        "say" | "ring_bell" => (SpeechKind::Aloud, None),
-        "whisper" => (SpeechKind::Whisper, Some("to")),
-        "page" => (SpeechKind::Page, Some("to")),
-        "channel" => (SpeechKind::Channel, Some("channel")),
+    let (kind, words, to) = match tool {
+        "say" => (SpeechKind::Aloud, "message", None),
+        "ring_bell" => (SpeechKind::Aloud, "reason", None),
+        "whisper" => (SpeechKind::Whisper, "message", Some("to")),
+        "page" => (SpeechKind::Page, "message", Some("to")),
+        "channel" => (SpeechKind::Channel, "message", Some("channel")),
         _ => return None,
-    };
-    let words = if tool == "ring_bell" {
-        "reason"
-    } else {
-        "message"
     };
     Some(Speech {
         kind,

@@ -1,7 +1,7 @@
 //! The routes, one module for each domain. A handler checks the caller's rights, asks the host, and renders the result;
 //! it makes no decisions.
 
-mod approvals;
+pub(crate) mod approvals;
 pub(crate) mod assistants;
 mod audit;
 mod components;
@@ -16,7 +16,7 @@ pub(crate) mod goals;
 mod history;
 pub(crate) mod interact;
 pub(crate) mod journal;
-mod memory;
+pub(crate) mod memory;
 mod operation;
 mod pending_actions;
 mod projects;
@@ -64,7 +64,7 @@ impl From<Option<Seq>> for Changed {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
     /// Why, for the log.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 impl Reason {

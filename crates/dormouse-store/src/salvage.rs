@@ -13,12 +13,10 @@ use crate::{
     events,
     fault::Fault,
     open::{self, Absence, LogOpenError},
+    rewrite::BATCH_BYTES,
     rows::{EVENTS, HEADS, decode_event_at, encode_head, key},
     scan::{self, EventLocation, FoundEvents, Readable},
 };
-
-/// Events are copied in transactions of about this many bytes.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// What was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let Some(host) = callers_host() else {
         return Vec::new();
     };
-    match block_on(host.service_health()) {
+    match block_on(host.service_health(None)) {
         Ok(reports) => reports.into_iter().map(finding).collect(),
         Err(error) => vec![Finding::Wrong(error.to_string(), Exit::Failure)],
     }

@@ -82,7 +82,7 @@ pub(super) fn change(
             true => Ok(events.clone()),
             false => Err(ChangeError::Moved(name.clone())),
         })??;
-    let event = (!decided.events.is_empty()).then_some(decided.through.0);
+    let event = decided.last().map(|seq| seq.0);
     settings
         .iter()
         .try_for_each(|changed| report(log, event, changed, printing))

@@ -6,8 +6,8 @@ use dormouse_contracts::{AppendError, AppendErrorKind, AppendRequest, BoxError, 
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
-    clearing::{clear_stop, reset_history},
-    event::{ApprovalAnswered, EmergencyStopTriggered, Event, RetryRequested, StopCause},
+    clearing::{clear_stop, reset_history, trigger_stop},
+    event::{ApprovalAnswered, Event, RetryRequested},
     handle::{ApprovalError, ClearError, Command, ResetError, RetryError, StopError},
     state::Approval,
     status::Activity,
@@ -74,13 +74,10 @@ impl Assistant {
         stopped_by: String,
         reason: String,
     ) -> Result<Result<(), StopError>, RunError> {
-        if self.state.stop.is_on() {
+        let Some(event) = trigger_stop(&self.state, &stopped_by, &reason) else {
             return Ok(Err(StopError::AlreadyOn));
-        }
-        let cause = StopCause::Operator(stopped_by);
+        };
         self.note_waking();
-        let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
-        let event = Event::EmergencyStopTriggered(EmergencyStopTriggered { cause, reason });
         Ok(match self.commit(vec![event]).await? {
             Saved::Yes => Ok(()),
             Saved::No => Err(StopError::Storage),

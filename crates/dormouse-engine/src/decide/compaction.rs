@@ -22,11 +22,12 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     let is_usual =
         turn.failures.refusals == 0 && turn.shown_from() == 0 && turn.context_limit.is_none();
     // A prompt without earlier turns gets no shorter by showing them shorter.
-    let shows_history = view.preamble.shows(Component::ConversationHistory);
+    let preamble = view.preamble();
+    let shows_history = preamble.shows(Component::ConversationHistory);
     if !settings.is_on || turn.steps_this_tick > 0 || !is_usual || !shows_history {
         return None;
     }
-    let found = prompt::measure(view.state, turn, view.preamble);
+    let found = prompt::measure(view.state, turn, preamble);
     if let Some(compacted) = compacting::plan(view.state, &found, CompactionMode::Emergency) {
         // A budget reserves for it; a task does not pay for what the delegate remembers of others.
         let is_for_task = view.state.delegations.task_of(turn.trigger_seq()).is_some();
@@ -56,7 +57,7 @@ pub(crate) fn on_extracted(view: View<'_>, facts: FactsBefore) -> Vec<Event> {
     let Some(turn) = view.state.turns.current() else {
         return Vec::new();
     };
-    let found = prompt::measure(view.state, turn, view.preamble);
+    let found = prompt::measure(view.state, turn, view.preamble());
     vec![Event::Compacted(compacting::plan_after(
         view.state, &found, facts,
     ))]

@@ -112,14 +112,10 @@ impl Prepared {
 
     /// The instructions with the most tools with which they fit, or else with the fewest.
     fn with_most_tools(&self, kind: TickKind, fits: impl Fn(&Preamble) -> bool) -> &Preamble {
-        let mut preamble = &self.context(kind, ToolSet::All).preamble;
-        for set in TOOL_SETS {
-            preamble = &self.context(kind, set).preamble;
-            if fits(preamble) {
-                break;
-            }
-        }
-        preamble
+        let with = |set| &self.context(kind, set).preamble;
+        let mut sets = TOOL_SETS.into_iter().map(with);
+        let fitting = sets.find(|preamble| fits(preamble));
+        fitting.unwrap_or_else(|| with(ToolSet::Ending))
     }
 
     fn context(&self, (context, is_for_task): TickKind, set: ToolSet) -> &PreparedContext {
@@ -181,7 +177,6 @@ impl Prepared {
             key,
             state,
             tools,
-            preamble: self.preamble_within(state, u32::MAX),
             prepared: self,
             bounds: assessed.map_or(*bounds, |assessed| bounds.and(assessed)),
             counter: &*self.counter,

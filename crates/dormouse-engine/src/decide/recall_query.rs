@@ -22,9 +22,7 @@ const BEFORE: usize = 300;
 /// What to search the memory for in a turn. Excludes what the prompt shows anyway, and events that wait for their turn:
 /// the message must not be found as its own answer.
 pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
-    let View {
-        state, preamble, ..
-    } = view;
+    let (state, preamble) = (view.state, view.preamble());
     let budgets = prompt::budgets(state, turn, preamble);
     let shown = prompt::shown_anyway(state, turn, preamble, budgets);
     let mut without = pending(state, turn);

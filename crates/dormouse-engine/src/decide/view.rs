@@ -15,7 +15,6 @@ pub(crate) struct View<'a> {
     pub(crate) state: &'a State,
     /// The tools that may be called. A prompt that has little room may offer fewer.
     pub(crate) tools: &'a Registry,
-    pub(crate) preamble: &'a Preamble,
     pub(super) prepared: &'a Prepared,
     /// How far the tick may go.
     pub(crate) bounds: TickBounds,
@@ -31,6 +30,12 @@ impl<'a> View<'a> {
     /// The operator's settings.
     pub(super) fn config(&self) -> &'a Settings {
         &self.state.configuration.settings
+    }
+
+    /// The instructions with the tools that the next prompt has room for. Finding that out can mean counting the whole turn, so
+    /// only decisions that need them ask.
+    pub(crate) fn preamble(&self) -> &'a Preamble {
+        self.preamble_within(u32::MAX)
     }
 
     /// The instructions with the tools that a prompt of so many tokens has room for.

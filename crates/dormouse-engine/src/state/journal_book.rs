@@ -129,13 +129,7 @@ impl JournalBook {
     ) -> Vec<JournalMatch<'a>> {
         let hidden = self.journal.entries();
         let hidden = hidden.filter(|entry| part.entry(entry.id).is_none());
-        let delta = JournalDelta {
-            removed: hidden.cloned().collect(),
-            ..JournalDelta::default()
-        };
-        let mut index = self.index().clone();
-        index.follow(part, &delta);
-        index.search(part, query, now)
+        self.index().without(hidden).search(part, query, now)
     }
 
     fn index(&self) -> &JournalIndex {

@@ -24,8 +24,7 @@ use crate::{
 /// How many ids an error names if a name is ambiguous.
 const NAMED: usize = 5;
 /// The note in a result that a match is left out.
-const LEFT_OUT: &str =
-    "what not everybody who hears your answer perceived; the person who shared it can ask you in private";
+const LEFT_OUT: &str = "what not everybody who hears your answer perceived; the person who shared it can ask you in private";
 /// How many records one query of what was said reads at a time, and how often.
 const PAGE: usize = 200;
 const MOST_PAGES: usize = 20;

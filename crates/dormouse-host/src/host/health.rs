@@ -19,12 +19,13 @@ pub struct ServiceReport {
 
 impl<W> Host<W> {
     /// The health of the models, and of the memory, the tools and the world of each assistant that is awake. No service
-    /// is called: their health follows from their last calls. No assistant is woken.
-    pub async fn service_health(&self) -> Vec<ServiceReport> {
+    /// is called: their health follows from their last calls. No assistant is woken. With `of`, only that assistant's and what
+    /// all share.
+    pub async fn service_health(&self, of: Option<&AssistantId>) -> Vec<ServiceReport> {
         let models = self.models().iter().map(|model| model.guard().health());
         let mut reports: Vec<_> = models.map(|health| report(None, &health)).collect();
         let awake = self.residents().await.into_iter();
-        for summary in awake.filter(|summary| summary.is_awake) {
+        for summary in awake.filter(|it| it.is_awake && of.is_none_or(|key| *key == it.key)) {
             // An assistant that was put away a moment ago has nothing to report.
             if let Ok(resident) = self.wake(&summary.key).await {
                 reports.extend(of_resident(&resident));

@@ -6,7 +6,9 @@ use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, Clock, LoadSnapshot, ReadError,
     ReadEvents, Seq, Snapshot, StoredEvent,
 };
-use dormouse_engine::{CatchUpError, Event, Handle, LoggedMemory, State};
+use dormouse_engine::{
+    CatchUpError, DecidedEvents, Event, Handle, LoggedMemory, State, append_decided,
+};
 use dormouse_memory::Memory;
 use dormouse_store::RedbLog;
 
@@ -48,8 +50,8 @@ impl OpenLog {
         roster::known(self, key).await
     }
 
-    /// Appends the events that `decide` makes of an assistant's state, all or none, and returns the last one. They are decided
-    /// again if it wrote meanwhile. Without events nothing is written.
+    /// Appends the events that `decide` makes of an assistant's state, all or none. They are decided again if it wrote
+    /// meanwhile. Without events nothing is written.
     ///
     /// # Errors
     ///
@@ -59,11 +61,12 @@ impl OpenLog {
         key: &AssistantId,
         clock: &dyn Clock,
         decide: impl Fn(&State) -> Result<Vec<Event>, E>,
-    ) -> Result<Option<Seq>, E>
+    ) -> Result<DecidedEvents, E>
     where
         E: From<RosterError> + From<AppendError> + From<serde_json::Error>,
     {
-        roster::changed(self, clock, key, decide).await
+        let look = || async { Ok::<_, E>(self.state(key).await?) };
+        append_decided(self, key, clock, look, decide).await
     }
 }
 

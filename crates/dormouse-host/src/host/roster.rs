@@ -115,13 +115,13 @@ impl<W: Habitat + 'static> Host<W> {
         key: &AssistantId,
         decide: impl Fn(&State) -> Result<Vec<Event>, E>,
     ) -> Result<Option<Seq>, E> {
-        let (was_archived, events) = {
+        let was_archived = {
             let before = Box::new(self.state(key).await?);
-            (before.roster.archived.is_some(), decide(&before)?)
+            if decide(&before)?.is_empty() {
+                return Ok(None);
+            }
+            before.roster.archived.is_some()
         };
-        if events.is_empty() {
-            return Ok(None);
-        }
         // One that is archived cannot wake meanwhile, so nobody else writes its log.
         let resident = match was_archived {
             true => None,
@@ -135,7 +135,7 @@ impl<W: Habitat + 'static> Host<W> {
             Undecided::Refused(error) => error,
             Undecided::Failed(error) => HostError::from(error).into(),
         })?;
-        let mut archiving = events.iter().rev().filter_map(|event| match event {
+        let mut archiving = changed.events.iter().rev().filter_map(|event| match event {
             Event::RosterChanged(it) => Some(&it.change),
             _ => None,
         });
@@ -143,10 +143,10 @@ impl<W: Habitat + 'static> Host<W> {
             |it: &&RosterChange| matches!(it, RosterChange::Archived | RosterChange::Restored);
         match archiving.find(is_about_that) {
             Some(RosterChange::Archived) => self.put_away(key).await?,
-            Some(_) if changed.is_some() => self.take_in(key).await?,
-            _ => {}
+            Some(_) => self.take_in(key).await?,
+            None => {}
         }
-        Ok(changed)
+        Ok(changed.last())
     }
 
     /// The state of an assistant: as it is now if it is awake, and otherwise at the end of its log. Nobody is woken.

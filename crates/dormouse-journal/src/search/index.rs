@@ -46,6 +46,14 @@ impl JournalIndex {
         added.for_each(|entry| self.insert(entry));
     }
 
+    /// The index of the same journal without some of its entries.
+    #[must_use]
+    pub fn without<'a>(&self, entries: impl IntoIterator<Item = &'a JournalEntry>) -> Self {
+        let mut index = self.clone();
+        entries.into_iter().for_each(|entry| index.remove(entry));
+        index
+    }
+
     pub(super) fn ranked(&self) -> &Index {
         &self.ranked
     }

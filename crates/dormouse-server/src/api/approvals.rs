@@ -1,7 +1,7 @@
 //! Dangerous acts that wait for a person who confirms or refuses them.
 
 use axum::{Json, extract::State};
-use dormouse_contracts::Seq;
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::{Approval, ApprovalAnswer, ApprovalAnswered, ApprovalError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,9 +44,9 @@ pub(crate) struct ApprovalList {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnswerRequest {
     /// Whether the assistant may do it, once.
-    allow: bool,
+    pub(crate) allow: bool,
     /// Why, for the log and for the assistant.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// List the acts that wait to be confirmed, oldest first.
@@ -59,11 +59,7 @@ pub(crate) async fn list(
     Key(key): Key,
 ) -> Result<Json<ApprovalList>, Problem> {
     caller.may(Right::Read, &key)?;
-    let state = service.state(&key).await?;
-    let open = state.approvals.open(service.now()).map(view);
-    Ok(Json(ApprovalList {
-        approvals: open.collect(),
-    }))
+    respond(&service, &key).await
 }
 
 /// Confirm or refuse an act. The assistant hears of it at once.
@@ -89,7 +85,11 @@ pub(crate) async fn answer(
         reason: asked.reason.filter(|reason| !reason.trim().is_empty()),
     };
     resident.handle().answer_approval(answered).await?;
-    let state = service.state(&key).await?;
+    respond(&service, &key).await
+}
+
+async fn respond(service: &Shared, key: &AssistantId) -> Result<Json<ApprovalList>, Problem> {
+    let state = service.state(key).await?;
     let open = state.approvals.open(service.now()).map(view);
     Ok(Json(ApprovalList {
         approvals: open.collect(),

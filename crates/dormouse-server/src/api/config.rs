@@ -159,26 +159,24 @@ impl From<SettingChangeError> for Problem {
 
 /// A view of the settings with the etag of this state of them.
 pub(super) fn with_etag(config: &Config, view: impl Serialize) -> Result<Response, Problem> {
-    let mut response = Json(view).into_response();
-    let etag = HeaderValue::from_str(&etag(&self::view(config)));
-    let etag = etag.map_err(|error| Problem::internal(&error))?;
-    response.headers_mut().insert(header::ETAG, etag);
-    Ok(response)
+    tagged(&read(config).1, view)
 }
 
-/// The settings of an assistant, and the etag that names this state of them.
-pub(crate) async fn read(
-    service: &Shared,
-    key: &AssistantId,
-) -> Result<(ConfigView, String), Problem> {
-    let view = view(&service.config(key).await?.0);
+/// The settings, and the etag that names this state of them.
+pub(crate) fn read(config: &Config) -> (ConfigView, String) {
+    let view = view(config);
     let etag = etag(&view);
-    Ok((view, etag))
+    (view, etag)
 }
 
 async fn respond(service: &Shared, key: &AssistantId) -> Result<Response, Problem> {
-    let config = service.config(key).await?.0;
-    with_etag(&config, view(&config))
+    let (view, etag) = read(&service.config(key).await?.0);
+    tagged(&etag, view)
+}
+
+fn tagged(etag: &str, view: impl Serialize) -> Result<Response, Problem> {
+    let etag = HeaderValue::from_str(etag).map_err(|error| Problem::internal(&error))?;
+    Ok(([(header::ETAG, etag)], Json(view)).into_response())
 }
 
 fn view(config: &Config) -> ConfigView {

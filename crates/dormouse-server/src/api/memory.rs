@@ -25,7 +25,7 @@ use crate::{
 const PAGE: (u32, u32) = (100, 10);
 
 /// The most bytes of a query.
-const QUERY: usize = 4_096;
+pub(crate) const QUERY: usize = 4_096;
 
 /// A record.
 #[derive(Debug, Serialize, ToSchema)]
@@ -214,9 +214,9 @@ pub(crate) struct SupersedeRecord {
 #[serde(deny_unknown_fields)]
 pub(crate) struct UndoEvent {
     /// The number of the event.
-    event: u64,
+    pub(crate) event: u64,
     /// Why, for the log.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// Search what an assistant remembers, best first. Audiences are ignored, because the token may read everything.

@@ -1,5 +1,7 @@
 //! For operators: health checks, metrics, and the description of the API.
 
+use std::sync::LazyLock;
+
 use axum::{
     Json,
     extract::State,
@@ -7,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{ToSchema, openapi::OpenApi};
 
 use crate::{
     guard::Caller,
@@ -60,6 +62,7 @@ pub(crate) async fn metrics(
 /// This description, as OpenAPI 3.1.
 #[utoipa::path(get, path = "/api/openapi.json", tag = "operation",
     responses((status = OK, body = serde_json::Value)))]
-pub(crate) async fn description(_caller: Caller) -> Json<utoipa::openapi::OpenApi> {
-    Json(openapi())
+pub(crate) async fn description(_caller: Caller) -> Json<&'static OpenApi> {
+    static DESCRIPTION: LazyLock<OpenApi> = LazyLock::new(openapi);
+    Json(&DESCRIPTION)
 }

@@ -249,8 +249,7 @@ pub(crate) async fn health(
 ) -> Result<Json<HealthView>, Problem> {
     caller.may(Right::Read, &key)?;
     let it = service.host.look_up(&key).await?;
-    let reports = service.host.service_health().await.into_iter();
-    let its = reports.filter(|it| it.assistant.as_ref().is_none_or(|whose| *whose == key));
+    let its = service.host.service_health(Some(&key)).await.into_iter();
     let may_operate = caller.may(Right::Operate, &key).is_ok();
     let services: Vec<_> = its
         .map(|it| ServiceView {

@@ -2,7 +2,6 @@
 
 use axum::{extract::State, response::Response};
 use dormouse_contracts::{ReadEvents, Seq};
-use dormouse_engine::{ApprovalAnswer, ApprovalAnswered, ApprovalError};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::{
     api::{
+        approvals::{self, AnswerRequest},
         assistants,
         emergency::{self, TriggerStop},
         interact::{self, Message},
@@ -123,10 +123,7 @@ fn facts(seen: &Seen, caller: &Caller) -> Markup {
     let state = &seen.state;
     let spent = &state.spent;
     let window = state.configuration.settings.limits.max_context_tokens();
-    let waiting = seen
-        .live
-        .as_ref()
-        .map_or(state.turns.len(), |live| live.waiting);
+    let waiting = seen.waiting();
     html! {
         dl #facts.numbers {
             div { dt { "Last prompt" } dd { (fill(state.counts.prompt_tokens, window)) } }
@@ -239,6 +236,15 @@ pub(super) async fn say(
     Ok(go_to(&path))
 }
 
+/// Does what a button asks for, and shows the page from which it was sent.
+async fn then_back<T>(
+    back: String,
+    work: impl Future<Output = Result<T, Problem>>,
+) -> Result<Response, Problem> {
+    drop(work.await?);
+    Ok(go_to(&back))
+}
+
 /// Stops a resident.
 pub(super) async fn stop(
     State(service): State<Shared>,
@@ -249,8 +255,16 @@ pub(super) async fn stop(
     let back = button.back_or(&format!("/a/{key}/"));
     let reason = button.reason;
     let asked = TriggerStop { reason };
-    drop(emergency::trigger(State(service), caller, Key(key), JsonBody(asked)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(emergency::trigger(
+            State(service),
+            caller,
+            Key(key),
+            JsonBody(asked),
+        )),
+    )
+    .await
 }
 
 /// Lets a stopped resident go on.
@@ -261,8 +275,11 @@ pub(super) async fn clear(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    drop(emergency::clear(State(service), caller, Key(key)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(emergency::clear(State(service), caller, Key(key))),
+    )
+    .await
 }
 
 /// Switches a resident on.
@@ -273,8 +290,11 @@ pub(super) async fn switch_on(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    drop(assistants::start(State(service), caller, Key(key)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(assistants::start(State(service), caller, Key(key))),
+    )
+    .await
 }
 
 /// Switches a resident off.
@@ -285,8 +305,11 @@ pub(super) async fn switch_off(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    drop(assistants::stop(State(service), caller, Key(key)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(assistants::stop(State(service), caller, Key(key))),
+    )
+    .await
 }
 
 /// Lets a resident sleep until its schedule wakes it.
@@ -301,8 +324,16 @@ pub(super) async fn fall_asleep(
         until: None,
         reason: button.reason(),
     };
-    drop(sleep::fall_asleep(State(service), caller, Key(key), JsonBody(asked)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(sleep::fall_asleep(
+            State(service),
+            caller,
+            Key(key),
+            JsonBody(asked),
+        )),
+    )
+    .await
 }
 
 /// Wakes a resident.
@@ -313,8 +344,11 @@ pub(super) async fn wake(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    drop(sleep::wake(State(service), caller, Key(key)).await?);
-    Ok(go_to(&back))
+    then_back(
+        back,
+        Box::pin(sleep::wake(State(service), caller, Key(key))),
+    )
+    .await
 }
 
 /// What somebody answers to an act that waits.
@@ -336,9 +370,9 @@ pub(super) async fn answer_approval(
     Fields(given): Fields<Answer>,
 ) -> Result<Response, Problem> {
     caller.may(Right::Operate, &key)?;
-    let answer = match given.answer.as_str() {
-        "allow" => ApprovalAnswer::Allowed,
-        "deny" => ApprovalAnswer::Denied,
+    let allow = match given.answer.as_str() {
+        "allow" => true,
+        "deny" => false,
         other => {
             let why = format!("answer is {other:?}; expected \"allow\" or \"deny\"");
             return Err(ProblemCode::InvalidValue.because(why));
@@ -348,18 +382,17 @@ pub(super) async fn answer_approval(
         reason: given.reason,
         back: given.back,
     };
-    let answered = ApprovalAnswered {
-        approval: Seq(number),
-        answer,
-        by: caller.token.name.clone(),
+    let back = button.back_or(&format!("/a/{key}/"));
+    let asked = AnswerRequest {
+        allow,
         reason: button.reason(),
     };
-    let resident = service.awake(&key).await?;
-    let answered = resident.handle().answer_approval(answered).await;
-    answered.map_err(|error| match error {
-        ApprovalError::NotWaiting(_) => ProblemCode::Conflict.because(error.to_string()),
-        ApprovalError::Storage => ProblemCode::Storage.because(error.to_string()),
-        _ => ProblemCode::Unavailable.because(error.to_string()),
-    })?;
-    Ok(go_to(&button.back_or(&format!("/a/{key}/"))))
+    let answered = approvals::answer(
+        State(service),
+        caller,
+        Key(key),
+        ItemId(number),
+        JsonBody(asked),
+    );
+    then_back(back, Box::pin(answered)).await
 }

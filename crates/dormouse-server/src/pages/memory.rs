@@ -1,11 +1,8 @@
 //! What a resident remembers: searching it, why a record is there, correcting it, and taking changes back.
 
-use std::sync::Arc;
-
 use axum::{extract::State, response::Response};
 use dormouse_contracts::{AssistantId, Seq};
-use dormouse_engine::{LoggedChangeError, LoggedMemory, catch_up};
-use dormouse_host::{Awake, OpenLog, Resident};
+use dormouse_host::Resident;
 use dormouse_memory::{
     MemoryChange, MemoryError, Note, RecallRequest, Record, RecordId, RecordStatus, Role,
 };
@@ -20,7 +17,11 @@ use super::{
     words::{attributed, counted, grouped, meter, moment, outside, passage, trust},
 };
 use crate::{
-    extract::{Asked, ItemId, Key},
+    api::{
+        Reason,
+        memory::{self, QUERY, UndoEvent},
+    },
+    extract::{Asked, ItemId, JsonBody, Key},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::Shared,
@@ -29,9 +30,6 @@ use crate::{
 
 /// How many records are shown.
 const MOST: usize = 40;
-
-/// The most bytes of a query.
-const QUERY: usize = 4_096;
 
 /// What is searched for.
 #[derive(Debug, Deserialize)]
@@ -49,7 +47,7 @@ pub(super) async fn search(
     Asked(asked): Asked<Search>,
 ) -> Result<Page, Problem> {
     let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let resident = current(&service, &key).await?;
+    let resident = Box::pin(service.remembering(&key)).await?;
     let memory = resident.memory();
     let stats = memory.stats().await?;
     let q = asked.q.trim();
@@ -102,14 +100,6 @@ pub(super) async fn search(
     Ok(frame::about(&seen, &caller, "memory/", &body))
 }
 
-/// The resident, whose memory has taken in the whole log.
-pub(super) async fn current(service: &Shared, key: &AssistantId) -> Result<Resident, Problem> {
-    let resident = service.awake(key).await?;
-    let caught_up = Box::pin(catch_up(service.host.log(), key, resident.memory())).await;
-    caught_up.map_err(|error| Problem::internal(&error))?;
-    Ok(resident)
-}
-
 /// The newest records, newest first. Records are numbered by the events that they were made from.
 async fn newest(resident: &Resident, end: Seq) -> Result<Vec<Record>, MemoryError> {
     let mut span = 256;
@@ -160,7 +150,7 @@ pub(super) async fn show(
     ItemId(id): ItemId<RecordId>,
 ) -> Result<Page, Problem> {
     let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let resident = current(&service, &key).await?;
+    let resident = Box::pin(service.remembering(&key)).await?;
     let why = resident.memory().why(id).await?;
     let unknown = || ProblemCode::UnknownItem.because(format!("there is no record {id}"));
     let why = why.ok_or_else(unknown)?;
@@ -228,30 +218,6 @@ fn link(key: &AssistantId, id: RecordId) -> Markup {
     html! { a href={ "/a/" (key) "/memory/" (id) "/" } { (id) } }
 }
 
-/// The memory with its log, for changes by the caller.
-async fn to_change(
-    service: &Shared,
-    caller: &Caller,
-    key: &AssistantId,
-) -> Result<LoggedMemory<OpenLog>, Problem> {
-    caller.may(Right::Operate, key)?;
-    let resident = service.awake(key).await?;
-    let memory = resident.memory().clone();
-    let log = OpenLog::new(service.host.log().clone(), Some(Awake::from(resident)));
-    let opened = LoggedMemory::open(log, memory, Arc::clone(&service.clock)).await;
-    opened.map_err(|error| Problem::internal(&error))
-}
-
-fn refused(error: LoggedChangeError) -> Problem {
-    match error {
-        LoggedChangeError::Memory(MemoryError::Change(why)) => {
-            ProblemCode::InvalidValue.because(why.to_string())
-        }
-        LoggedChangeError::Append(error) => error.into(),
-        error => Problem::internal(&error),
-    }
-}
-
 /// A correction.
 #[derive(Debug, Deserialize)]
 pub(super) struct Correction {
@@ -269,7 +235,8 @@ pub(super) async fn correct(
     ItemId(id): ItemId<RecordId>,
     Fields(correction): Fields<Correction>,
 ) -> Result<Response, Problem> {
-    let mut memory = Box::pin(to_change(&service, &caller, &key)).await?;
+    caller.may(Right::Operate, &key)?;
+    let mut memory = Box::pin(service.memory(&key)).await?;
     let record = memory.memory().record(id).await?;
     let unknown = || ProblemCode::UnknownItem.because(format!("there is no record {id}"));
     let record = record.ok_or_else(unknown)?;
@@ -280,18 +247,12 @@ pub(super) async fn correct(
         .known_to(record.known_to());
     let author = caller.author();
     let added = MemoryChange::Added { notes: vec![note] };
-    let added = Box::pin(memory.change(added, author.clone(), &reason)).await;
-    let (_, added) = added.map_err(refused)?;
+    let (_, added) = Box::pin(memory.change(added, author.clone(), &reason)).await?;
     let Some(by) = added.first().map(|added| added.id()) else {
         return Err(ProblemCode::Conflict.because("nothing was added"));
     };
-    let superseded = MemoryChange::Superseded {
-        record: id,
-        by: Some(by),
-        until: service.now(),
-    };
-    let made = Box::pin(memory.change(superseded, author, &reason)).await;
-    made.map_err(refused)?;
+    let now = Some(service.now());
+    Box::pin(memory.supersede(id, (Some(by), now), author, &reason)).await?;
     Ok(go_to(&format!("/a/{key}/memory/{by}/")))
 }
 
@@ -303,14 +264,14 @@ pub(super) async fn withdraw(
     ItemId(record): ItemId<RecordId>,
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
-    let mut memory = Box::pin(to_change(&service, &caller, &key)).await?;
+    let back = format!("/a/{key}/memory/{record}/");
     let reason = button
         .reason()
-        .unwrap_or_else(|| "withdrawn on a page".to_owned());
-    let change = MemoryChange::Withdrawn { record };
-    let made = Box::pin(memory.change(change, caller.author(), &reason)).await;
-    made.map_err(refused)?;
-    Ok(go_to(&format!("/a/{key}/memory/{record}/")))
+        .or_else(|| Some("withdrawn on a page".to_owned()));
+    let (service, why) = (State(service), JsonBody(Reason { reason }));
+    let withdrawn = memory::withdraw(service, caller, Key(key), ItemId(record), why);
+    drop(Box::pin(withdrawn).await?);
+    Ok(go_to(&back))
 }
 
 /// Takes back what an event did to the memory; what was taken back already is made again.
@@ -321,11 +282,11 @@ pub(super) async fn undo(
     ItemId(event): ItemId<u64>,
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
-    let mut memory = Box::pin(to_change(&service, &caller, &key)).await?;
+    let back = button.back_or(&format!("/a/{key}/event/{event}/"));
     let reason = button
         .reason()
-        .unwrap_or_else(|| "taken back on a page".to_owned());
-    let made = Box::pin(memory.undo(Seq(event), caller.author(), &reason)).await;
-    made.map_err(refused)?;
-    Ok(go_to(&button.back_or(&format!("/a/{key}/event/{event}/"))))
+        .or_else(|| Some("taken back on a page".to_owned()));
+    let asked = JsonBody(UndoEvent { event, reason });
+    drop(Box::pin(memory::undo(State(service), caller, Key(key), asked)).await?);
+    Ok(go_to(&back))
 }

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 
 use super::{
     Page, frame,
-    memory::current,
     seen::Seen,
     words::{counted, meter, moment, outside, trust},
 };
@@ -18,7 +17,7 @@ pub(super) async fn show(
     Key(key): Key,
 ) -> Result<Page, Problem> {
     let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let resident = current(&service, &key).await?;
+    let resident = Box::pin(service.remembering(&key)).await?;
     let now = service.now();
     let (count, cards) = resident.memory().with_entities(|entities| {
         let mut profiles: Vec<_> = entities.profiles().collect();

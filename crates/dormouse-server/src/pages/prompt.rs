@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use dormouse_contracts::{ReadEvents, Seq};
-use dormouse_engine::{CONTEXTS, ContextType, Event, PartRole, PreviewOf};
+use dormouse_engine::{CONTEXTS, ContextType, PartRole, PreviewOf};
+use dormouse_host::preview;
 use maud::html;
 use serde::Deserialize;
 
@@ -51,21 +52,16 @@ pub(super) async fn show(
             ContextType::of_name(name).ok_or_else(unknown)
         })
         .transpose()?;
-    let preview = Box::pin(
-        service
-            .host
-            .preview_prompt(&key, which.at.map(Seq), context),
-    )
-    .await?;
+    let log = service.host.log();
+    let preview = Box::pin(preview(log, &key, which.at.map(Seq), context)).await?;
     let around = which.at.unwrap_or(end).saturating_add(LATEST / 2).min(end);
     let from = around.saturating_sub(LATEST);
-    let log = service.host.log();
     let read = log
         .read(&key, Seq(from), usize::try_from(around - from).unwrap_or(0))
         .await;
     let replies: Vec<_> = read?
         .into_iter()
-        .filter(|stored| matches!(Event::decode(stored), Ok(Event::Replied(_))))
+        .filter(|stored| stored.kind == "replied")
         .collect();
     let spent = &seen.state.spent;
     let (path, is_reply) = (

@@ -54,7 +54,7 @@ pub(super) async fn show(
     let (needing, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| !it.needs.is_empty());
     let (awake, resting): (Vec<_>, Vec<_>) = others
         .into_iter()
-        .partition(|it| it.is_awake && !it.is_asleep());
+        .partition(|it| it.live.is_some() && !it.is_asleep());
     let groups = [
         ("Needs you", needing),
         ("Awake", awake),
@@ -89,10 +89,7 @@ pub(super) async fn show(
 fn card(it: &Seen, caller: &Caller) -> Markup {
     let key = it.key.as_str();
     let state = &it.state;
-    let waiting = it
-        .live
-        .as_ref()
-        .map_or(state.turns.len(), |live| live.waiting);
+    let waiting = it.waiting();
     let spent = &state.spent;
     html! {
         li.card {

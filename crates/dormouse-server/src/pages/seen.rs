@@ -26,7 +26,6 @@ pub(super) struct Seen {
     pub(super) key: AssistantId,
     pub(super) name: String,
     pub(super) state: Box<State>,
-    pub(super) is_awake: bool,
     /// When it wakes by itself.
     pub(super) due: Option<Timestamp>,
     /// What is under way, if it is awake.
@@ -82,7 +81,6 @@ impl Seen {
         key: &AssistantId,
     ) -> Result<Self, Problem> {
         caller.may(Right::Read, key)?;
-        service.exists(key)?;
         let residents = service.host.residents().await;
         let summary = residents.iter().find(|it| it.key == *key);
         Self::with(service, key, summary).await
@@ -98,23 +96,23 @@ impl Seen {
             state, name, wrong, ..
         } = service.host.look_up(key).await?;
         let state = Box::new(state);
-        let is_awake = summary.is_some_and(|it| it.is_awake);
-        // One that is being put away is woken once more; it was awake just now.
-        let live = match is_awake {
-            true => service.host.wake(key).await.ok(),
-            false => None,
-        };
-        let live = live.map(|resident| Box::new(resident.handle().status()));
+        let live = service.host.if_awake(key).await;
+        let live = live.map(|handle| Box::new(handle.status()));
         let needs = needs(&state, live.as_deref(), &wrong, service.now());
         Ok(Self {
             key: key.clone(),
             name,
             state,
-            is_awake,
             due: summary.and_then(|it| it.due),
             live,
             needs,
         })
+    }
+
+    /// How many messages wait for it.
+    pub(super) fn waiting(&self) -> usize {
+        let live = self.live.as_ref();
+        live.map_or(self.state.turns.len(), |live| live.waiting)
     }
 
     /// Whether its emergency stop is on.

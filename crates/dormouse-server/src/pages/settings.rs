@@ -29,7 +29,8 @@ pub(super) async fn show(
     Key(key): Key,
 ) -> Result<Page, Problem> {
     let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let (view, etag) = Box::pin(config::read(&service, &key)).await?;
+    let config = service.host.config().read_for(&key, &seen.state).0;
+    let (view, etag) = config::read(&config);
     let may = caller.may(Right::Admin, &key).is_ok();
     let mut sections: BTreeMap<&str, Vec<&SettingView>> = BTreeMap::new();
     for setting in &view.settings {
