@@ -3,16 +3,21 @@
 use std::{
     collections::BTreeMap,
     env,
-    hint::spin_loop,
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{self, Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use dormouse::{
-    HostSettings,
+    HostSettings, SystemClock,
     bridge::BridgeFile,
-    contracts::{AssistantId, EffectKey, EntityId, Outcome, ReadError, Senses, each_event},
+    contracts::{
+        AssistantId, Clock, EffectKey, EntityId, Outcome, ReadError, Senses, Timestamp, each_event,
+    },
     engine::Event,
     host::config::Config,
     providers::Environment,
@@ -24,18 +29,36 @@ use dormouse::{
 mod example;
 
 const FOLDER: &str = "DORMOUSE_OWN_WORLD";
+const LOOKS: &str = "DORMOUSE_OWN_WORLD_LOOKS";
 
-/// The example, in a process that is killed. It does nothing unless the test below started it.
+/// A clock that ends its process when it is looked at once too often, at whatever place of the program that is.
+#[derive(Debug)]
+struct Deadline(AtomicUsize);
+
+impl Clock for Deadline {
+    fn now(&self) -> Timestamp {
+        if self.0.fetch_sub(1, Ordering::Relaxed) == 0 {
+            process::abort();
+        }
+        SystemClock.now()
+    }
+}
+
+/// The example, in a process that dies. It does nothing unless the test below started it.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let Some(folder) = env::var_os(FOLDER) else {
         return;
     };
-    let settings = HostSettings::of(Config::default(), Environment::of(|_| None)).unwrap();
+    let mut settings = HostSettings::of(Config::default(), Environment::of(|_| None)).unwrap();
+    if let Ok(looks) = env::var(LOOKS) {
+        settings.clock = Arc::new(Deadline(AtomicUsize::new(looks.parse().unwrap())));
+    }
     example::live(Path::new(&folder), settings).await.unwrap();
 }
 
-fn start(folder: &Path) -> Child {
+fn start(folder: &Path, looks: Option<usize>) -> Child {
+    let looks = looks.map(|looks| (LOOKS, looks.to_string()));
     Command::new(env::current_exe().unwrap())
         .args([
             "own_world::child",
@@ -44,6 +67,7 @@ fn start(folder: &Path) -> Child {
             "--test-threads=1",
         ])
         .env(FOLDER, folder)
+        .envs(looks)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -51,8 +75,10 @@ fn start(folder: &Path) -> Child {
         .unwrap()
 }
 
-/// How often the world is killed, each time while it answers another line.
-const KILLS: usize = 20;
+/// How often the world dies, each time five looks at the clock later.
+const DEATHS: usize = 30;
+/// It begins its first answer before its clock is looked at so often. One answer takes about as many looks again.
+const FIRST: usize = 60;
 
 /// What Alice says.
 fn script() -> Vec<String> {
@@ -61,7 +87,7 @@ fn script() -> Vec<String> {
         1 => "hello".to_owned(),
         _ => format!("what do you know about box {}?", nth - 2),
     };
-    (0..24).map(about).collect()
+    (0..48).map(about).collect()
 }
 
 /// How many of her lines the world has.
@@ -76,19 +102,13 @@ async fn taken(folder: &Path) -> usize {
     usize::try_from(last.unwrap_or_default()).unwrap()
 }
 
-/// Waits until the log has an act without its outcome; for a while, because that may be over already.
-async fn acts(folder: &Path) {
-    for _ in 0..200 {
-        let settled = outcomes(folder).await;
-        if settled.iter().any(Option::is_none) {
-            return;
-        }
-    }
-}
-
 /// The outcome of each act in the log.
 async fn outcomes(folder: &Path) -> Vec<Option<Outcome>> {
-    let log = LogView::open(&folder.join("log.redb")).unwrap();
+    let path = folder.join("log.redb");
+    if !path.exists() {
+        return Vec::new();
+    }
+    let log = LogView::open(&path).unwrap();
     let me = AssistantId::try_new("dormouse").unwrap();
     let mut acts: BTreeMap<EffectKey, Option<Outcome>> = BTreeMap::new();
     each_event(&log, &me, .., |stored| {
@@ -106,17 +126,17 @@ async fn outcomes(folder: &Path) -> Vec<Option<Outcome>> {
     acts.into_values().collect()
 }
 
-/// Says the rest of the script, and kills the world so many spins after it begins another answer; without a number it may
-/// end.
-async fn visit(folder: &Path, kill: Option<usize>, answers: &mut BTreeMap<u64, String>) {
+/// Says the rest of the script to a world that dies when its clock was looked at so often; without a number it may end.
+async fn visit(folder: &Path, looks: Option<usize>, answers: &mut BTreeMap<u64, String>) {
     let rest = script().split_off(taken(folder).await);
-    let mut child = start(folder);
+    let mut child = start(folder, looks);
     let mut input = child.stdin.take().unwrap();
     for line in rest {
-        writeln!(input, "{line}").unwrap();
+        // Those who die early read nothing.
+        let written = writeln!(input, "{line}");
+        assert!(written.is_ok() || looks.is_some(), "{written:?}");
     }
-    // At the end of its input it would end by itself.
-    let held_open = kill.map(|_| input);
+    drop(input);
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     for line in lines.map_while(Result::ok) {
         // The first line follows what the test program prints.
@@ -132,30 +152,21 @@ async fn visit(folder: &Path, kill: Option<usize>, answers: &mut BTreeMap<u64, S
             before.is_none_or(|before| before == words),
             "{number} is another answer now"
         );
-        if let Some(spins) = kill {
-            acts(folder).await;
-            (0..spins).for_each(|_| spin_loop());
-            child.kill().unwrap();
-        }
     }
-    drop(held_open);
-    assert_eq!(child.wait().unwrap().success(), kill.is_none());
+    assert_eq!(child.wait().unwrap().success(), looks.is_none());
 }
 
 #[tokio::test]
 async fn a_killed_world_of_ones_own_loses_nothing_and_does_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     let mut answers = BTreeMap::new();
-    let (mut kills, mut cut_off) = (0, 0);
-    while kills < KILLS && answers.len() < script().len() {
-        // From at once to a few milliseconds later, in which the act is written as begun, done and settled.
-        let spins = (kills * 7 % KILLS) * 10_000;
-        visit(folder.path(), Some(spins), &mut answers).await;
-        kills += 1;
+    let mut cut_off = 0;
+    for looks in (0..DEATHS).map(|nth| FIRST + 5 * nth) {
+        visit(folder.path(), Some(looks), &mut answers).await;
         cut_off += usize::from(outcomes(folder.path()).await.iter().any(Option::is_none));
     }
-    println!("{kills} kills, {cut_off} of them in the middle of an act");
-    assert!(cut_off > 0, "{kills} kills");
+    println!("{DEATHS} deaths, {cut_off} of them in the middle of an act");
+    assert!(cut_off > 0);
     visit(folder.path(), None, &mut answers).await;
 
     let all = 1..=script().len() as u64;
