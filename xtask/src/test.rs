@@ -72,16 +72,12 @@ pub(crate) fn qdrant(sh: &Shell) -> Result {
     Ok(())
 }
 
-/// Tests the parts that need a feature: each vector index with its suite, and the encoder.
+/// Tests the parts that need a feature: each vector index with its suite, and the encoder. One build for all three, because
+/// separate builds would compile what they share again.
 pub(crate) fn optional_parts(sh: &Shell) -> Result {
     cmd!(
         sh,
-        "cargo test --no-fail-fast --package dormouse-vectors --all-features --lib --tests"
-    )
-    .run()?;
-    cmd!(
-        sh,
-        "cargo test --no-fail-fast --package dormouse-providers --package dormouse-encoder --all-features --lib --tests"
+        "cargo test --no-fail-fast --package dormouse-vectors --package dormouse-providers --package dormouse-encoder --all-features --lib --tests"
     )
     .run()?;
     Ok(())
