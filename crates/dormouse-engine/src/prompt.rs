@@ -330,6 +330,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         top_p: config.top_p,
         max_tokens,
         reasoning_effort: config.reasoning_effort,
+        purpose: turn.trigger.purpose(),
         stable_messages,
         turn: context(
             state,

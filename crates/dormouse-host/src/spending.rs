@@ -27,7 +27,7 @@ pub async fn spending<L: ReadEvents>(
         after = last.seq;
         for stored in &page {
             match Event::decode(stored)? {
-                Event::Replied(it) => enter(&mut ledger, &it.reply, Purpose::Answer, prices),
+                Event::Replied(it) => enter(&mut ledger, &it.reply, it.purpose, prices),
                 Event::Consulted(it) => {
                     let purpose = match it.about {
                         Consultation::Scoring { .. } => Purpose::Scoring,

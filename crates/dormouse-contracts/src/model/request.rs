@@ -86,7 +86,7 @@ pub enum Purpose {
     /// Answering what happened in the world.
     #[default]
     Answer,
-    /// Pursuing goals while nothing happens. Nobody waits for it.
+    /// What the assistant does by itself, such as pursuing a goal or reflecting. Nobody waits for it.
     Heartbeat,
     /// Summarising what no longer fits into the prompt.
     Compaction,

@@ -148,6 +148,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
         prompt_tokens: asked.tokens,
         prompt_hash: asked.hash,
         duration_ms,
+        purpose: turn.trigger.purpose(),
         trust,
         least_shown: asked.least_shown,
         speech_only: asked.speech_only,

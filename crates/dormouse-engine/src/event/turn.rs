@@ -1,8 +1,8 @@
 //! What is done about a message, from its first tick to its last.
 
 use dormouse_contracts::{
-    Arguments, Audience, CallId, ChatReply, ModelName, Origin, Outcome, Seq, Sources, Timestamp,
-    ToolCategory, Trust,
+    Arguments, Audience, CallId, ChatReply, ModelName, Origin, Outcome, Purpose, Seq, Sources,
+    Timestamp, ToolCategory, Trust,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,6 +76,9 @@ pub struct Replied {
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,
+    /// What the request was for: an answer, or something that nobody waits for.
+    #[serde(default, skip_serializing_if = "is_answer")]
+    pub purpose: Purpose,
     /// The trust of its words when they are shown again: that of their sources.
     pub trust: Trust,
     /// The lowest trust of everything that the prompt showed.
@@ -117,6 +120,11 @@ impl Omitted {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_answer(purpose: &Purpose) -> bool {
+    *purpose == Purpose::Answer
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

@@ -1,7 +1,8 @@
 //! The triggers of turns.
 
 use dormouse_contracts::{
-    AssistantTask, Audience, DueAction, EntityId, Seq, SourceKind, Timestamp, Trust, TurnTrigger,
+    AssistantTask, Audience, DueAction, EntityId, Purpose, Seq, SourceKind, Timestamp, Trust,
+    TurnTrigger,
 };
 use serde::{Deserialize, Serialize};
 
@@ -260,6 +261,23 @@ impl Trigger {
             || self.promise().is_some()
             || self.goal().is_some()
             || self.audience().is_some_and(is_kept)
+    }
+
+    /// What the requests of its turn are for: an answer, or something that nobody waits for.
+    pub(crate) fn purpose(&self) -> Purpose {
+        let Self::Occasion(occasion) = self else {
+            return Purpose::Answer;
+        };
+        match occasion.kind {
+            OccasionKind::Reflection
+            | OccasionKind::GoalDue
+            | OccasionKind::Wake
+            | OccasionKind::Sleep => Purpose::Heartbeat,
+            OccasionKind::ApprovalAnswered
+            | OccasionKind::DelegatedTask
+            | OccasionKind::Promise
+            | OccasionKind::DelegatedResult => Purpose::Answer,
+        }
     }
 
     /// The person who waits, if there is one.

@@ -1,13 +1,14 @@
 //! Promises for a moment: done once when the moment comes, for the person who asked.
 
-use dormouse_contracts::{Audience, Author, EntityId, Sender, Seq};
-use dormouse_engine::{ContextType, Event, Rest, Selection, replay};
+use dormouse_contracts::{Audience, Author, Clock, EntityId, Purpose, Sender, Seq};
+use dormouse_engine::{ContextType, Event, GoalMoment, Rest, Selection, replay};
 use dormouse_testing::{Behaviour, Perceive, ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::{
     consolidating::logged,
     forgetting::without,
+    goals::set_goal,
     home::{Home, key, minutes, shown},
 };
 
@@ -84,6 +85,31 @@ async fn what_was_promised_is_done_once_when_its_moment_comes_and_for_nobody_els
         "nothing happened: it became due"
     );
     home.no_protocol_was_broken();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_nobody_waits_for_is_a_heartbeat_and_a_promise_is_none() {
+    let page = ScriptedTurn::call("page", json!({"to": "Alice", "message": "feed the cat"}));
+    let home = Home::new([promise(AT_ONE), noop(), page, noop(), noop()]).where_one_can_page();
+    asked(&home).await;
+    let life = home.wake().await;
+    tokio::time::sleep(minutes(61)).await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    life.end().await.unwrap();
+    set_goal(&home, "sweep", GoalMoment::At(home.clock.now()), None).await;
+    let life = home.wake().await;
+    assert_eq!(life.handle.at_rest().await, Rest::Settled);
+    life.end().await.unwrap();
+    let asked = home.model.requests();
+    let asked: Vec<_> = asked.iter().map(|request| request.purpose).collect();
+    let answers = asked.iter().filter(|it| **it == Purpose::Answer).count();
+    assert_eq!(asked.last(), Some(&Purpose::Heartbeat), "the goal");
+    assert_eq!(answers, asked.len() - 1, "the message and the promise");
+    let replied = home.events().into_iter().filter_map(|event| match event {
+        Event::Replied(replied) => Some(replied.purpose),
+        _ => None,
+    });
+    assert_eq!(replied.collect::<Vec<_>>(), asked, "the log has it, too");
 }
 
 #[tokio::test(start_paused = true)]

@@ -116,7 +116,7 @@ section! {
             "x-example" = ["anthropic:claude-haiku-4-5", "ollama:llama3.2@http://127.0.0.1:11434"],
         ))]
         fallbacks: Vec<ModelRef> = Vec::new(),
-        /// Which models may be asked when no message waits: the first of the list, or any; nothing makes such requests yet
+        /// Which models may be asked in a turn that nobody waits for, such as one for a goal: the first of the list, or any
         #[schemars(schema_with = "words::heartbeats", extend("default" = "first"))]
         heartbeats: HeartbeatPolicy = HeartbeatPolicy::First,
         /// Another list for a purpose: answer, heartbeat, compaction, scoring, assessment or consolidation
