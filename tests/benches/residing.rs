@@ -18,8 +18,9 @@ use cap::Cap;
 
 use dormouse_contracts::{
     AssistantId, BoxStream, ChatDelta, ChatModel, ChatRequest, EntityId, ModelError, ModelName,
-    ProviderId, Words,
+    PERCEPTIONS_PAGE, ProviderId, Senses, Words,
 };
+use dormouse_engine::restore;
 use dormouse_host::{DataFolder, Host, HostSettings, config::Config, provider::Models};
 use dormouse_offline::OfflineModel;
 use dormouse_providers::Environment;
@@ -76,10 +77,16 @@ fn residents() -> usize {
     (arguments.nth(1)).map_or(RESIDENTS, |number| number.parse().expect("a number"))
 }
 
-/// What those who are put away hold, from `take_in` on. The first half fills the cache of the log with its snapshots, which is
-/// as large for ten as for ten thousand; what the second half adds is what each one costs. Several threads take part, so the
-/// whole process is looked at.
+/// What those who are put away hold, from `take_in` on. Everybody's snapshot and perceptions are read before, because the
+/// caches of both files keep them, up to a fixed size and also for those who are no residents. Several threads take part, so
+/// the whole process is looked at.
 async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) {
+    for key in keys {
+        drop(restore(host.log(), key).await.unwrap());
+        let character = character(key);
+        let perceptions = (host.world()).perceptions(&character, 0, PERCEPTIONS_PAGE);
+        drop(perceptions.await.unwrap());
+    }
     let (first, second) = keys.split_at(keys.len() / 2);
     for (part, which) in [(first, "first"), (second, "second")] {
         let (opened, pages) = (ALLOCATOR.allocated(), resident_bytes());
@@ -171,8 +178,7 @@ async fn make(folder: &Path, keys: &[AssistantId]) {
         }
         all_away(&host).await;
         for key in some {
-            let character = EntityId::try_new(format!("assistant:{key}")).unwrap();
-            host.world().leave(&character).await.unwrap();
+            host.world().leave(&character(key)).await.unwrap();
         }
     }
     host.close().await;
@@ -195,6 +201,10 @@ async fn all_away(host: &Host) {
         }
         sleep(Duration::from_millis(5)).await;
     }
+}
+
+fn character(key: &AssistantId) -> EntityId {
+    EntityId::try_new(format!("assistant:{key}")).unwrap()
 }
 
 fn alice() -> EntityId {

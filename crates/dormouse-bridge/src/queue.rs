@@ -310,7 +310,8 @@ impl Senses for DeliveryQueue {
         after: u64,
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         Box::pin(async move {
-            self.head(observer).await?;
+            // Boxed: what is only needed to begin is not kept for as long as somebody waits.
+            Box::pin(self.head(observer)).await?;
             // The feed is followed before it is read, so that no delivery in between is missed.
             let mut followed = self.file.feeds().follow(observer);
             loop {

@@ -67,18 +67,11 @@ pub(crate) fn run(
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
         let host = Host::open(settings, &data).await.map_err(failed)?;
-        let http = match serve {
-            Some(serve) => Some(open(&host, serve).await?),
-            None => None,
+        let model = match chosen.name() {
+            (provider, model) if provider == model => model,
+            (provider, model) => format!("{model} of {provider}"),
         };
-        let ill = |key: &AssistantId, error: HostError| {
-            let why = PlayError::composing(&data, error);
-            let why = Report(&why);
-            say(diagnostics, format!("{key} does not live, and the others do: {why}"));
-        };
-        let count = settle(&host, &configured, ill).await.map_err(failed)?;
-        let (provider, model) = chosen.name();
-        let embedder = recall::by_provider(host.config(), host.embedder());
+        // Those who come while the residents move in wait at the socket until they are greeted.
         #[cfg(unix)]
         let server = {
             let file = places
@@ -89,10 +82,21 @@ pub(crate) fn run(
             let file = file.map_err(PlayError::System)?;
             control::Server::open(control::Hall::new(&host, chosen, file, diagnostics))?
         };
+        let http = match serve {
+            Some(serve) => Some(open(&host, serve).await?),
+            None => None,
+        };
+        let ill = |key: &AssistantId, error: HostError| {
+            let why = PlayError::composing(&data, error);
+            let why = Report(&why);
+            say(diagnostics, format!("{key} does not live, and the others do: {why}"));
+        };
+        let count = settle(&host, &configured, ill).await.map_err(failed)?;
+        let embedder = recall::by_provider(host.config(), host.embedder());
         say(
             diagnostics,
             format!(
-                "{} in {}; the model is {model} of {provider}. SIGINT or SIGTERM puts them away",
+                "{} in {}; the model is {model}. SIGINT or SIGTERM puts them away",
                 counted(count, "assistant lives", "assistants live"),
                 data.path().display(),
             ),

@@ -44,7 +44,8 @@ impl Senses for Sandbox {
         after: u64,
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         Box::pin(async move {
-            let mut head = self.follow(observer).await?;
+            // Boxed: what is only needed to begin is not kept for as long as somebody waits.
+            let mut head = Box::pin(self.follow(observer)).await?;
             loop {
                 head.borrow_and_update();
                 let perceived = self.perceptions(observer, after, PERCEPTIONS_PAGE).await?;

@@ -35,8 +35,8 @@ use crate::{
     signals::Signals,
 };
 
-/// How long the running program may take to greet.
-const GREETING: Duration = Duration::from_secs(10);
+/// How long the running program may take to greet. It does so once all its residents have moved in.
+const GREETING: Duration = Duration::from_secs(60);
 
 /// How long the terminal may accept no output at the end.
 const PATIENCE: Duration = Duration::from_millis(300);

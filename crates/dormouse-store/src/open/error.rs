@@ -134,7 +134,7 @@ impl fmt::Display for LogOpenError {
         match self {
             Self::InUse { .. } => write!(
                 f,
-                "the log {path} is in use by another process; nothing is wrong with it. Stop the program that has it open, then try again"
+                "the log {path} is in use by another process; nothing is wrong with it. Wait until that program has ended, or stop it; if it is `dormouse run` that just starts, try again in a moment"
             ),
             Self::Absent { .. } => write!(f, "there is no log at {path}; check the folder"),
             Self::Empty { .. } => write!(

@@ -410,7 +410,8 @@ async fn listen(
                 let pause: Duration = pause(failures);
                 select! {
                     _woken = &mut woken => return None,
-                    () = sleep(pause) => failures += 1,
+                    // Boxed: this future is kept for each resident that is put away, and hardly ever has a pause.
+                    () = Box::pin(sleep(pause)) => failures += 1,
                 }
             }
         }
