@@ -40,6 +40,7 @@ use crate::{
     format::check_format,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
     recall::{Recall, WORDS_ALONE},
+    roster::KnownNames,
     system::{SystemClock, SystemRandom},
 };
 pub use error::{HostError, Mismatch, check_follows};
@@ -186,6 +187,8 @@ pub(crate) struct Shared {
     random: Arc<dyn Random>,
     /// The task that wakes assistants that are put away.
     residency: Weak<Residency>,
+    /// The names of assistants that were needed so far.
+    names: Mutex<KnownNames>,
     /// Assistants that were woken without being residents.
     alone: Mutex<BTreeMap<AssistantId, Handle>>,
 }
@@ -362,6 +365,7 @@ impl OpenedFolder {
             clock,
             random,
             residency: Arc::downgrade(&residency),
+            names: Mutex::default(),
             alone: Mutex::default(),
         });
         Ok(Host {
