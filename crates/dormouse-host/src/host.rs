@@ -34,7 +34,7 @@ use dormouse_store::RedbLog;
 use dormouse_tools::{NamedToolSource, RoutedTool, ToolRouter};
 
 use crate::{
-    config::{Config, unmatched},
+    config::Config,
     dialects::{Dialects, Learning, LearningNotice},
     folder::DataFolder,
     format::check_format,
@@ -313,7 +313,7 @@ impl OpenedFolder {
             clock,
             random,
         } = settings;
-        for warning in unmatched(&config.classify, &config.memory, &world.landmarks()) {
+        for warning in config.warnings(&world.landmarks()) {
             tracing::warn!("{warning}");
         }
         // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
