@@ -247,7 +247,7 @@ impl Visit {
             words: Words::try_new(words).unwrap(),
         };
         let acted = self.host.world().act(&self.alice, act).await.unwrap();
-        self.resident.heard(&acted).await.unwrap();
+        self.resident.heard(&acted.deliveries).await.unwrap();
         assert_eq!(self.resident.handle().at_rest().await, Rest::Settled);
     }
 

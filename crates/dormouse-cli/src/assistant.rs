@@ -7,9 +7,9 @@ use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_engine::{RosterChange, Tag};
 use dormouse_host::{
     DataFolder, OpenLog, Summary, SystemClock, check_format,
-    roster::{self, LookedUp, Newcomer, RosterDecision, RosterError},
+    roster::{self, KnownNames, LookedUp, Newcomer, RosterDecision, RosterError},
 };
-use dormouse_sandbox::Sandbox;
+use dormouse_sandbox::{Sandbox, landmarks};
 use dormouse_store::{LogOpenError, LogView, RedbLog};
 use serde::Serialize;
 
@@ -195,8 +195,8 @@ impl Folder {
                         let log = self.open_to_write().await?;
                         self.check_name(&log, &newcomer).await?;
                         let from_it = (&from, newcomer);
-                        roster::clone_of(&log, &SystemClock, &self.config, from_it, decision)
-                            .await?;
+                        let config = (&self.config, &landmarks());
+                        roster::clone_of(&log, &SystemClock, config, from_it, decision).await?;
                     }
                 }
                 say(&format!("{key} is created as a clone of {from}"))?;
@@ -222,7 +222,9 @@ impl Folder {
 
     async fn check_name(&self, log: &RedbLog, newcomer: &Newcomer) -> Result<(), CommandError> {
         let known = log.assistants()?;
-        let is_free = roster::check_name_is_free(log, known, &self.config, newcomer).await;
+        let mut names = KnownNames::new();
+        let config = (&self.config, &mut names);
+        let is_free = roster::check_name_is_free(log, known, config, newcomer).await;
         Ok(is_free?)
     }
 
@@ -239,7 +241,8 @@ impl Folder {
                 };
                 self.check_name(&log, &newcomer).await?;
                 let decision = decision("created");
-                roster::create(&log, &SystemClock, &self.config, newcomer, decision).await?;
+                let config = (&self.config, &landmarks());
+                roster::create(&log, &SystemClock, config, newcomer, decision).await?;
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use dormouse_store::{LogOpenError, RedbLog};
 use crate::{
     args::Doctor,
     command::{Places, callers_host, log_open_exit, world_exit},
-    config::{Config, ConfigSource, privacy, unmatched},
+    config::{Config, ConfigSource, privacy},
     data::LocateError,
     exit::{Exit, Report},
     finding::{self, Finding},
@@ -66,8 +66,8 @@ pub(crate) fn run(places: &Places, doctor: &Doctor) -> Result<Exit, DoctorError>
     findings.push(configuration);
     if let Some(config) = &config {
         let landmarks = landmarks();
-        let unmatched = unmatched(&config.classify, &config.memory, &landmarks).into_iter();
-        findings.extend(unmatched.map(Finding::Doubtful));
+        let warnings = config.warnings(&landmarks).into_iter();
+        findings.extend(warnings.map(Finding::Doubtful));
         findings.push(Finding::Fine(privacy(&config.memory, &landmarks)));
         findings.push(memory::finding(&data, log.as_ref(), config));
         findings.extend(memory::of_others(&data, log.as_ref(), config));

@@ -44,7 +44,7 @@ enum PromptCommand {
     Template(Template),
 }
 
-/// Managing templates. Each change changes a setting, and applies when the assistant wakes next.
+/// Managing templates. Each change changes a setting, and applies from the assistant's next tick on.
 #[derive(Debug, Subcommand)]
 enum Template {
     /// Print all templates, and which one is applied

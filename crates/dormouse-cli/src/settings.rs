@@ -12,8 +12,8 @@ use dormouse_host::{
     DataFolder,
     config::{
         Config, ConfigFileError, ConfigSource, UnknownSetting, example, find, schema, settings,
-        unmatched,
     },
+    provider::{ModelSelection, select},
 };
 use dormouse_sandbox::landmarks;
 use dormouse_store::LogOpenError;
@@ -24,8 +24,8 @@ use crate::{
         AssistantLog, CommandError, CommandFailure, JsonFlag, Places, Printing, Whose, operator,
         remark, say, stdout, view_state,
     },
-    exit::{Exit, file_exit},
-    provider::ProviderFlags,
+    exit::{Exit, Report, file_exit},
+    provider::{ProviderFlags, environment},
 };
 pub(crate) use line::SettingLine;
 
@@ -59,7 +59,7 @@ pub(crate) enum Settings {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Change a setting of one assistant; this applies when it wakes next, and the log says who did it
+    /// Change a setting of one assistant; this applies from its next tick on, and the log says who did it
     Set {
         /// Its name
         name: String,
@@ -237,12 +237,22 @@ fn check(
         ..places.clone()
     };
     let (config, source) = places.configuration(data)?;
-    let mut warnings = unmatched(&config.classify, &config.memory, &landmarks());
+    let of_all = config.warnings(&landmarks());
+    let mut warnings = of_all.clone();
+    // A provider or a model of a list may lack its key.
+    let chosen = select(&ModelSelection::default(), &config.provider, &environment());
+    let usable = chosen.and_then(|chosen| chosen.lists(&config.provider));
+    warnings.extend(usable.err().map(|error| Report(&error).to_string()));
     match crate::command::view_states(data, printing) {
         Ok(states) => {
             for (key, state) in states {
-                let (_, ignored) = config.read_for(&key, &state);
-                warnings.extend(ignored.iter().map(|warning| format!("{key}: {warning}")));
+                let (of_it, ignored) = config.read_for(&key, &state);
+                let of_it = of_it.warnings(&landmarks()).into_iter();
+                let own = of_it.filter(|warning| !of_all.contains(warning));
+                let own = own
+                    .chain(ignored)
+                    .map(|warning| format!("{key}: {warning}"));
+                warnings.extend(own);
             }
         }
         Err(CommandError::LogOpen(LogOpenError::Absent { .. })) => {}
@@ -310,6 +320,9 @@ impl Places {
         &self,
         data: &DataFolder,
     ) -> Result<(Config, ConfigSource), ConfigFileError> {
-        Config::load(self.config.as_deref(), &data.config(), std::env::vars_os())
+        let config = self.config.as_deref();
+        let (config, source) = Config::load(config, &data.config(), std::env::vars_os())?;
+        config.fits_into(&landmarks())?;
+        Ok((config, source))
     }
 }

@@ -60,8 +60,8 @@ pub use port_error::PortError;
 pub use provenance::{Attribution, Author, Origin, OriginError, Sources};
 pub use random::Random;
 pub use senses::{
-    AdmitError, CheckCharacter, Habitat, Landmarks, PERCEPTIONS_PAGE, Presence, SenseError,
-    SenseErrorKind, Senses,
+    AdmitError, CheckCharacter, CheckName, Habitat, Landmarks, PERCEPTIONS_PAGE, Presence,
+    SenseError, SenseErrorKind, Senses,
 };
 pub use time::{Clock, Timestamp, TimestampError};
 pub use tokens::{TokenCount, TokenCounter};

@@ -24,6 +24,9 @@ pub struct Presence {
 /// Checks whether a character of a world can have this id. The rejection says why not, and which id may be meant.
 pub type CheckCharacter = fn(&EntityId) -> Result<(), Rejection>;
 
+/// Checks whether an assistant's character can have this name, without regard to the other characters.
+pub type CheckName = fn(&str) -> Result<(), Rejection>;
+
 /// What settings can name in a world. If a field is absent, the world has no such list, and any name may be valid.
 #[derive(Clone, Debug, Default)]
 pub struct Landmarks {
@@ -33,6 +36,19 @@ pub struct Landmarks {
     pub places: Option<Vec<Place>>,
     /// Whether a character can have an id.
     pub check_character: Option<CheckCharacter>,
+    /// Whether a character can have a name.
+    pub check_name: Option<CheckName>,
+}
+
+impl Landmarks {
+    /// Checks the name of an assistant's character.
+    ///
+    /// # Errors
+    ///
+    /// The [`Rejection`] of the world.
+    pub fn check_name(&self, name: &str) -> Result<(), Rejection> {
+        self.check_name.map_or(Ok(()), |check| check(name))
+    }
 }
 
 /// What went wrong with an observer's senses, as far as a caller can act on it.

@@ -75,7 +75,8 @@ impl Receipt {
 }
 
 /// Why a world did not carry out an effect, and will not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{reason}")]
 pub struct Rejection {
     /// The reason, for the model to read.
     pub reason: String,

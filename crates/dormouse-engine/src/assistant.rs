@@ -9,6 +9,7 @@ mod asleep;
 mod commands;
 mod error;
 mod inbox;
+mod reconfiguring;
 mod record;
 mod showing;
 
@@ -19,10 +20,10 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter, ToolSpec, WorldId,
+    AssistantId, BoxError, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter, ToolSpec,
+    WorldId,
 };
 use dormouse_resilience::deadline;
-use dormouse_tools::RegistryError;
 use tokio::{
     select,
     sync::{mpsc, oneshot, watch},
@@ -46,6 +47,7 @@ use crate::{
     work::{self, Called, Done, Indexing, Patience, TakenIn},
 };
 pub use error::{RunError, WakeError};
+use reconfiguring::Reconfiguring;
 use record::Unwritten;
 
 /// How many commands may wait for the actor.
@@ -75,6 +77,7 @@ pub struct Assistant {
     status: watch::Sender<Status>,
     /// The ticks that did nothing.
     beats: Arc<Beats>,
+    reconfiguring: Reconfiguring,
     progress: Progress,
 }
 
@@ -142,30 +145,42 @@ impl Assistant {
         world_tools: Vec<ToolSpec>,
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
-        let key = config.key.clone();
+        let restored = restore_counted(&*ports.log, &config.key).await?;
         // The state and the configuration are large. Without the box, each future around this one would be large, too.
-        Box::pin(Self::wake_as(&key, |_| Ok(config), world_tools, ports)).await
+        Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await
     }
 
     /// Wakes an assistant whose configuration depends on its log, for example on settings that operators changed.
-    /// `configure` is called once with the state that its log folds to.
+    /// `configure` is called with the state that its log folds to, and again after each event
+    /// [`setting_changed`](crate::SettingChanged). What it returns then applies from the next tick on; that an assistant is
+    /// switched on or off applies at once, and interrupts the call under way.
     ///
     /// # Errors
     ///
     /// The error of `configure`, or a [`WakeError`] as for [`Assistant::wake`].
-    pub async fn wake_as<E: From<WakeError>>(
+    pub async fn wake_as<E>(
         key: &AssistantId,
-        configure: impl FnOnce(&State) -> Result<AssistantConfig, E>,
+        configure: impl Fn(&State) -> Result<AssistantConfig, E> + Send + Sync + 'static,
         world_tools: Vec<ToolSpec>,
         ports: Ports,
-    ) -> Result<(Self, Handle), E> {
+    ) -> Result<(Self, Handle), E>
+    where
+        E: From<WakeError> + Into<BoxError>,
+    {
         let restored = restore_counted(&*ports.log, key).await;
         let restored = restored.map_err(WakeError::from)?;
         let config = AssistantConfig {
             key: key.clone(),
             ..configure(&restored.state)?
         };
-        Ok(Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await?)
+        let woken = Box::pin(Self::wake_restored(config, restored, world_tools, ports)).await;
+        let (assistant, handle) = woken?;
+        let reconfiguring = Reconfiguring::by(configure);
+        let assistant = Self {
+            reconfiguring,
+            ..assistant
+        };
+        Ok((assistant, handle))
     }
 
     async fn wake_restored(
@@ -174,14 +189,7 @@ impl Assistant {
         world_tools: Vec<ToolSpec>,
         ports: Ports,
     ) -> Result<(Self, Handle), WakeError> {
-        config.check()?;
-        let counter = &ports.counter;
-        let prepared = offered(&config, &world_tools, builtin_tools()?, counter)?;
-        leaves_room(config.limits.max_context_tokens(), prepared.preamble())?;
-        let named = config.tool_retries.each.keys();
-        for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {
-            tracing::warn!(tool, "tools.retry names a tool that there is not");
-        }
+        let prepared = prepare(&config, world_tools, &ports.counter)?;
         let Restored { state, folded } = restored;
         remember(&ports, &config.key).await?;
         let (commands_in, commands) = mpsc::channel(MAILBOX);
@@ -201,6 +209,7 @@ impl Assistant {
             mailbox: commands_in.downgrade(),
             status,
             beats: Arc::clone(&beats),
+            reconfiguring: Reconfiguring::default(),
             progress,
         };
         let now = assistant.ports.clock.now();
@@ -218,6 +227,12 @@ impl Assistant {
                 beats,
             },
         ))
+    }
+
+    /// The configuration that applies.
+    #[must_use]
+    pub fn config(&self) -> &AssistantConfig {
+        &self.config
     }
 
     /// The state the assistant woke with.
@@ -248,6 +263,11 @@ impl Assistant {
             }
             if self.is_called_awake() {
                 // A message that needs an answer must not wait for a turn in its sleep.
+                work = None;
+                asked = None;
+            }
+            if self.is_switched() {
+                // What was begun continues as after a crash, once it is switched on again.
                 work = None;
                 asked = None;
             }
@@ -333,6 +353,7 @@ impl Assistant {
         }
         loop {
             let now = self.ports.clock.now();
+            self.reconfigure(now);
             match decide::next(self.view(now)) {
                 Next::Rest(skip) => {
                     // The tick ended meanwhile; the next tick asks again.
@@ -510,8 +531,21 @@ impl Assistant {
             .view(&self.config.key, &self.state, now, fresh)
     }
 
-    /// Logs the configuration that applies from `now` on, if it differs from the one in the log.
+    /// Logs the configuration with which it wakes, if it differs from the one in the log.
     fn configure(&mut self, now: Timestamp) {
+        if !self.note_configuration(now) {
+            // The time before a message does not count as waiting for its sender.
+            let expired = self.state.promises.expired(now);
+            let is_due = self.state.due(now).is_some() || expired.is_some();
+            // Cached results of an earlier process must not be used again.
+            let is_cached = !self.state.cached.is_empty();
+            let is_needed = !self.state.turns.is_empty() || is_due || is_cached;
+            self.progress.woke = is_needed.then_some(now);
+        }
+    }
+
+    /// Logs the configuration that applies from `now` on. Returns whether it differs from the one in the log.
+    fn note_configuration(&mut self, now: Timestamp) -> bool {
         let (provider, name) = self.ports.model.identity();
         let tools = self.prepared.tools().specs();
         let configuration = Configuration {
@@ -527,18 +561,10 @@ impl Assistant {
             preamble_tokens: self.prepared.preamble().tokens,
             awake_since: None,
         };
-        match self.state.configuration.change_to(&configuration) {
-            Some(change) => self.note(now, vec![Event::Configured(change)]),
-            // The time before a message does not count as waiting for its sender.
-            None => {
-                let expired = self.state.promises.expired(now);
-                let is_due = self.state.due(now).is_some() || expired.is_some();
-                // Cached results of an earlier process must not be used again.
-                let is_cached = !self.state.cached.is_empty();
-                let is_needed = !self.state.turns.is_empty() || is_due || is_cached;
-                self.progress.woke = is_needed.then_some(now);
-            }
-        }
+        let change = self.state.configuration.change_to(&configuration);
+        let differs = change.is_some();
+        self.note(now, change.map(Event::Configured).into_iter().collect());
+        differs
     }
 
     /// Handles the result of a call to the outside.
@@ -602,13 +628,13 @@ impl Assistant {
     }
 }
 
-/// The tools of the world and of the engine with the instructions.
-fn offered(
+/// The tools of the world and of the engine with the instructions, for a configuration with which the assistant can run.
+fn prepare(
     config: &AssistantConfig,
-    world: &[ToolSpec],
-    own: Vec<ToolSpec>,
+    world: Vec<ToolSpec>,
     counter: &Arc<dyn TokenCounter>,
-) -> Result<Prepared, RegistryError> {
+) -> Result<Prepared, WakeError> {
+    config.check()?;
     let settings = config.settings();
     // Without a schedule it does not sleep by itself, and without turns in its sleep it cannot decide to wake.
     let is_offered = |tool: &ToolSpec| match tool.name.as_str() {
@@ -616,17 +642,20 @@ fn offered(
         WAKE_UP => config.sleep.turns > 0,
         _ => true,
     };
-    let tools = world
-        .iter()
-        .cloned()
-        .chain(own.into_iter().filter(is_offered));
-    Prepared::new(
+    let own = builtin_tools()?.into_iter().filter(is_offered);
+    let prepared = Prepared::new(
         &config.key,
         &config.persona,
         &settings,
-        tools,
+        world.into_iter().chain(own),
         Arc::clone(counter),
-    )
+    )?;
+    leaves_room(config.limits.max_context_tokens(), prepared.preamble())?;
+    let named = config.tool_retries.each.keys();
+    for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {
+        tracing::warn!(tool, "tools.retry names a tool that there is not");
+    }
+    Ok(prepared)
 }
 
 /// Lets the memory catch up with the log before the assistant runs. If that fails, each message tries again.

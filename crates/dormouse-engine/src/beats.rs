@@ -44,6 +44,14 @@ impl Beats {
         counted.reason = reason;
     }
 
+    /// From now on, ticks come at this rate.
+    pub(crate) fn come_at(&self, rate: Duration) {
+        let mut counted = self.counted();
+        let now = Instant::now();
+        counted.count(now);
+        (counted.start, counted.rate, counted.ticks) = (now, rate, 0);
+    }
+
     /// How many did nothing until now, by reason.
     pub(crate) fn skipped(&self) -> Skipped {
         let mut counted = self.counted();

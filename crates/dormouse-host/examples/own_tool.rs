@@ -104,7 +104,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         words: Words::try_new("Is it calm? Then launch Star.")?,
     };
     let acted = host.world().act(&alice, act).await?;
-    resident.heard(&acted).await?;
+    resident.heard(&acted.deliveries).await?;
     handle.at_rest().await;
     drop(resident);
     host.close().await;

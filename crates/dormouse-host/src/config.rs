@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 mod budgets;
 mod change;
+mod checks;
 mod compaction;
 mod delegation;
 mod entry;
@@ -43,6 +44,7 @@ mod world;
 
 pub use budgets::BudgetsSection;
 pub use change::{AskedSettings, SettingChangeError, SettingsChange};
+pub use checks::Conflict;
 pub use compaction::{CompactionSection, WindowShare};
 pub use delegation::DelegationSection;
 pub use entry::{DEFAULT_TEMPLATE, EXECUTION_FIELDS, TemplateError};
@@ -66,7 +68,7 @@ pub use table::{
 };
 pub use tools::{ToolRetrySection, ToolsSection};
 pub use values::inline;
-pub use world::{privacy, unmatched};
+pub use world::privacy;
 
 use mistake::Mistake;
 
@@ -158,9 +160,9 @@ pub enum ConfigFileError {
         /// What is wrong.
         problem: String,
     },
-    /// Values of several settings contradict each other.
-    #[error("{0}")]
-    Together(String),
+    /// Values of several settings contradict each other, or the world refuses one.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
 }
 
 /// The source of a configuration.

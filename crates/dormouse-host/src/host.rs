@@ -34,12 +34,13 @@ use dormouse_store::RedbLog;
 use dormouse_tools::{NamedToolSource, RoutedTool, ToolRouter};
 
 use crate::{
-    config::{Config, unmatched},
+    config::Config,
     dialects::{Dialects, Learning, LearningNotice},
     folder::DataFolder,
     format::check_format,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
     recall::{Recall, WORDS_ALONE},
+    roster::KnownNames,
     system::{SystemClock, SystemRandom},
 };
 pub use error::{HostError, Mismatch, check_follows};
@@ -186,6 +187,8 @@ pub(crate) struct Shared {
     random: Arc<dyn Random>,
     /// The task that wakes assistants that are put away.
     residency: Weak<Residency>,
+    /// The names of assistants that were needed so far.
+    names: Mutex<KnownNames>,
     /// Assistants that were woken without being residents.
     alone: Mutex<BTreeMap<AssistantId, Handle>>,
 }
@@ -310,7 +313,7 @@ impl OpenedFolder {
             clock,
             random,
         } = settings;
-        for warning in unmatched(&config.classify, &config.memory, &world.landmarks()) {
+        for warning in config.warnings(&world.landmarks()) {
             tracing::warn!("{warning}");
         }
         // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
@@ -362,6 +365,7 @@ impl OpenedFolder {
             clock,
             random,
             residency: Arc::downgrade(&residency),
+            names: Mutex::default(),
             alone: Mutex::default(),
         });
         Ok(Host {

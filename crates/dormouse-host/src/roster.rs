@@ -1,17 +1,16 @@
 //! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
 //! assistant's log, so nothing here needs the assistant to be awake, or a model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
-    Habitat, LoadSnapshot, ReadEvents, Seq,
+    Habitat, Landmarks, LoadSnapshot, ReadEvents, Rejection, Seq,
 };
 use dormouse_engine::{
     Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
     Tag, restore,
 };
-use dormouse_sandbox::{JoinRefusal, check_name};
 use dormouse_text::NameSkeleton;
 
 use crate::{
@@ -110,13 +109,13 @@ pub enum RosterError {
         /// The key.
         key: AssistantId,
     },
-    /// The name is not allowed.
+    /// The world does not allow the name.
     #[error("{name:?} cannot be the name of an assistant")]
     Name {
         /// The name.
         name: String,
         /// Why not.
-        source: JoinRefusal,
+        source: Rejection,
     },
     /// People could confuse the name with the one of another assistant of the folder.
     #[error(
@@ -164,8 +163,11 @@ pub(crate) async fn known<L: ReadEvents + LoadSnapshot>(
     }
 }
 
+/// The names of assistants by their keys. A name stays the same as long as the program runs.
+pub type KnownNames = BTreeMap<AssistantId, String>;
+
 /// Refuses a newcomer whose name people could confuse with the one of another assistant of the folder, archived or not. `keys` are
-/// those that the log knows; their lives are read.
+/// those that the log knows; the lives of those whose names are not known yet are read, and their names are added.
 ///
 /// # Errors
 ///
@@ -173,28 +175,35 @@ pub(crate) async fn known<L: ReadEvents + LoadSnapshot>(
 pub async fn check_name_is_free<L: ReadEvents + LoadSnapshot>(
     log: &L,
     keys: Vec<(AssistantId, Seq)>,
-    config: &Config,
+    (config, names): (&Config, &mut KnownNames),
     newcomer: &Newcomer,
 ) -> Result<(), RosterError> {
     let name = newcomer.character_name();
     let skeleton = NameSkeleton::of(&name);
     let is_taken = |other: &str| NameSkeleton::of(other).is_confusable_with(&skeleton);
-    let mut others = vec![(config.assistant.key(), config.assistant.name())];
+    names.insert(config.assistant.key(), config.assistant.name());
     for (key, _) in keys {
+        if names.contains_key(&key) {
+            continue;
+        }
         // The name of one whose life cannot be read is not known.
         if let Ok(state) = known(log, &key).await {
             let name = config.read_for(&key, &state).0.assistant.name();
-            others.push((key, name));
+            names.insert(key, name);
         }
     }
-    let mut others = others.into_iter();
-    match others.find(|(by, other)| *by != newcomer.key && is_taken(other)) {
-        Some((by, other)) => Err(RosterError::NameInUse { name, other, by }),
+    let mut others = names.iter();
+    match others.find(|(by, other)| **by != newcomer.key && is_taken(other)) {
+        Some((by, other)) => Err(RosterError::NameInUse {
+            name,
+            other: other.clone(),
+            by: by.clone(),
+        }),
         None => Ok(()),
     }
 }
 
-/// Creates an assistant. It wakes for the first time when the host next takes it in.
+/// Creates an assistant in a world with these landmarks. It wakes for the first time when the host next takes it in.
 ///
 /// # Errors
 ///
@@ -202,7 +211,7 @@ pub async fn check_name_is_free<L: ReadEvents + LoadSnapshot>(
 pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    config: &Config,
+    (config, world): (&Config, &Landmarks),
     newcomer: Newcomer,
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
@@ -216,10 +225,11 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
         settings: None,
         clone_of: None,
     };
+    let config = (config, world);
     begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
-/// Creates an assistant with the persona, notices and tags of another one, but not with its memories. The original is read from
+/// Creates an assistant in a world with these landmarks, with the persona, notices and tags of another one, but not with its memories. The original is read from
 /// the log, so it is neither woken nor disturbed.
 ///
 /// # Errors
@@ -228,7 +238,7 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
 pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    config: &Config,
+    (config, world): (&Config, &Landmarks),
     (from, newcomer): (&AssistantId, Newcomer),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
@@ -257,13 +267,14 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
         true => state.roster.tags,
         false => tags,
     };
+    let config = (config, world);
     begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
 async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    config: &Config,
+    (config, world): (&Config, &Landmarks),
     key: AssistantId,
     (beginning, tags): (Beginning, BTreeSet<Tag>),
     decision: RosterDecision,
@@ -271,7 +282,7 @@ async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     if config.assistant.key() == key {
         return Err(RosterError::Configured { key });
     }
-    if let Err(source) = check_name(&beginning.name) {
+    if let Err(source) = world.check_name(&beginning.name) {
         let name = beginning.name;
         return Err(RosterError::Name { name, source });
     }

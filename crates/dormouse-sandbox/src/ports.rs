@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     act::ActRefusal,
-    character::{Character, CharacterKind},
+    character::{Character, CharacterKind, check_name},
     decide::place,
     records::{EFFECT_ORDER, EFFECTS, EffectRecord, StoreError},
     room_view::RoomView,
@@ -141,6 +141,9 @@ pub fn landmarks() -> Landmarks {
         ),
         places: Some(ROOMS.iter().filter_map(|room| place(room)).collect()),
         check_character: Some(check_character),
+        check_name: Some(|name| {
+            check_name(name).map_err(|refusal| Rejection::new(refusal.to_string()))
+        }),
     }
 }
 

@@ -36,7 +36,7 @@ async fn visit(folder: &Path, line: &str) -> Result<(), Box<dyn Error>> {
         words: Words::try_new(line)?,
     };
     let acted = host.world().act(&alice, act).await?;
-    resident.heard(&acted).await?;
+    resident.heard(&acted.deliveries).await?;
     resident.handle().at_rest().await;
     for heard in host
         .world()

@@ -12,7 +12,7 @@ use dormouse_store::RedbLog;
 use super::Finding;
 use crate::{
     command::{CommandError, block_on, clear_command, continuity_exit, retry_command},
-    config::{Config, find, privacy, unmatched},
+    config::{Config, find, privacy},
     describe,
     exit::{Exit, Report},
     forget::describe_request,
@@ -177,8 +177,8 @@ fn set(config: &Config, key: &AssistantId, state: &State) -> Vec<Finding> {
         )));
         let landmarks = landmarks();
         // Without changes, the ids in the file are checked once for all assistants.
-        let of_it = unmatched(&effective.classify, &effective.memory, &landmarks).into_iter();
-        let of_the_file = unmatched(&config.classify, &config.memory, &landmarks);
+        let of_it = effective.warnings(&landmarks).into_iter();
+        let of_the_file = config.warnings(&landmarks);
         findings.extend(
             of_it
                 .filter(|warning| !of_the_file.contains(warning))

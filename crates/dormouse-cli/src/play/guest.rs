@@ -116,6 +116,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     let player = visited.player.id.clone();
     let session = Session::new(&visited, &screen, (shown, unwritten));
     let mut session = session
+        .of_guest()
         .with_pumped(resident.pumped())
         .with_ending(ending.clone());
     drop(visited);
@@ -153,6 +154,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     };
     let is_misread = session.is_misread();
     let hasty = ended.as_ref().map_or(true, VisitEnd::is_hasty);
+    let mut waits = true;
     let close = async {
         if let Some(stuck) = session.stuck() {
             screen.show(stuck.rejected()).await;
@@ -170,6 +172,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
             screen.show(Item::Notice { text }).await;
         }
         let waiting = session.waiting().await;
+        waits = waiting.count > 0;
         drop(session);
         tasks.end_at(handle.status().seq).await;
         let drained = feed.drain().await;
@@ -191,7 +194,7 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     // next visit.
     let has_left = matches!(ended, Ok(VisitEnd::Rest(_) | VisitEnd::Quit));
     if has_left
-        && handle.status().waiting == 0
+        && !waits
         && let Err(error) = host.world().leave(&player).await
     {
         tracing::warn!(%error, "a visitor who left is still in the world");

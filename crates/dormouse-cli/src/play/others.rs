@@ -26,8 +26,8 @@ pub(super) struct Others {
     visited: AssistantId,
     /// In lower case.
     visited_name: String,
-    /// The keys of all assistants of the folder when one was last looked for.
-    keys: Vec<AssistantId>,
+    /// The keys of the assistants that were looked up.
+    keys: BTreeSet<AssistantId>,
     /// These assistants by key and by name, in lower case.
     known: BTreeMap<String, Known>,
     /// The assistants that were spoken to. They stay awake until the visit ends.
@@ -54,7 +54,7 @@ impl Others {
             host: visited.host.clone(),
             visited: visited.key.clone(),
             visited_name: visited.resident.name.to_lowercase(),
-            keys: Vec::new(),
+            keys: BTreeSet::new(),
             known: BTreeMap::new(),
             awake: BTreeMap::new(),
         }
@@ -124,12 +124,10 @@ impl Others {
 
     /// The assistant with this key or name, or why it was not found.
     pub(super) async fn named(&mut self, name: &str) -> Result<Known, String> {
-        let keys: Vec<_> = self.keys_of_all().collect();
         // Somebody may have been created since the last look.
-        if keys != self.keys {
-            self.known = self.look_up_all(&keys).await;
-            self.keys = keys;
-        }
+        let new: Vec<_> = self.keys_of_all().collect();
+        let new = new.into_iter().filter(|key| !self.keys.contains(key));
+        self.look_up_all(new.collect()).await;
         let known = &self.known;
         known.get(&name.to_lowercase()).cloned().ok_or_else(|| {
             let names: BTreeSet<_> = known.values().map(|known| known.name.clone()).collect();
@@ -147,21 +145,19 @@ impl Others {
     }
 
     /// If a text is the name of one assistant and the key of another, the key takes precedence.
-    async fn look_up_all(&self, keys: &[AssistantId]) -> BTreeMap<String, Known> {
-        let (mut by_key, mut by_name) = (BTreeMap::new(), BTreeMap::new());
+    async fn look_up_all(&mut self, keys: Vec<AssistantId>) {
+        let mut by_key = BTreeMap::new();
         for key in keys {
             // An assistant whose log cannot be read is reported when it is woken.
-            let found = Box::pin(self.host.look_up(key)).await;
+            let found = Box::pin(self.host.look_up(&key)).await;
             let name = found.map_or_else(|_| key.to_string(), |found| found.name);
-            let known = Known {
-                key: key.clone(),
-                name,
-            };
-            by_name.insert(known.name.to_lowercase(), known.clone());
+            self.keys.insert(key.clone());
+            let known = Known { key, name };
+            let by_name = self.known.entry(known.name.to_lowercase());
+            by_name.or_insert_with(|| known.clone());
             by_key.insert(known.key.as_str().to_lowercase(), known);
         }
-        by_name.extend(by_key);
-        by_name
+        self.known.extend(by_key);
     }
 
     fn mentioned(&self, words: &Words) -> Vec<AssistantId> {

@@ -180,7 +180,8 @@ impl Stage {
                 author: Author::Operator(AUTHOR.to_owned()),
                 reason: "a resident of the script".to_owned(),
             };
-            let (log, config) = (self.host.log(), self.host.config());
+            let landmarks = self.host.world().landmarks();
+            let (log, config) = (self.host.log(), (self.host.config(), &landmarks));
             roster::create(log, &*self.clock, config, newcomer, decision)
                 .await
                 .map_err(|error| self.failed(error.into()))?;

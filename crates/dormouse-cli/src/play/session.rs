@@ -1,6 +1,6 @@
 //! Carrying out lines of input.
 
-use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Senses, WorldErrorKind};
+use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Sender, Senses, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
 use dormouse_host::{Pumped, SystemClock, pause};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, Sandbox};
@@ -14,7 +14,7 @@ use super::{
     operator::{Flow, Operator},
     others::{Others, PATIENCE_WITH_OTHERS},
     visited::Visited,
-    waiting::Waiting,
+    waiting::{Waiting, senders},
 };
 use crate::{
     exit::Report,
@@ -61,6 +61,8 @@ pub(super) struct Session {
     addressee: String,
     player: Character,
     pumped: watch::Receiver<Pumped>,
+    /// Whether the assistant goes on after the visit, so that messages of others need not be waited for.
+    is_guest: bool,
     /// The number of the last delivery to the player that was handed to the screen.
     shown: watch::Receiver<u64>,
     /// The number of the last delivery to the assistant that the player's acts caused.
@@ -124,6 +126,7 @@ impl Session {
             player: visited.player.clone(),
             // Nothing is handed over before the assistant runs.
             pumped: watch::Sender::default().subscribe(),
+            is_guest: false,
             shown,
             sent: 0,
             unwritten,
@@ -141,6 +144,14 @@ impl Session {
     pub(super) fn with_pumped(mut self, pumped: watch::Receiver<Pumped>) -> Self {
         self.pumped = pumped;
         self
+    }
+
+    /// The session of a guest: it waits for what its player said, however busy others keep the assistant.
+    pub(super) fn of_guest(self) -> Self {
+        Self {
+            is_guest: true,
+            ..self
+        }
     }
 
     /// The session, which ends after the line under way once this is set.
@@ -180,7 +191,7 @@ impl Session {
         self.stuck.take()
     }
 
-    /// What waits for an answer.
+    /// What waits for an answer: of a guest, only what the guest said.
     pub(super) async fn waiting(&self) -> Waiting {
         let done = self.pumped.borrow().done;
         let unheard = self
@@ -189,7 +200,13 @@ impl Session {
         // If the world cannot be read, that has already been reported.
         let unheard = unheard.await.unwrap_or_default();
         let state = self.handle.inspect().await;
-        Waiting::new(self.handle.status().activity, state.as_ref(), &unheard)
+        let is_counted = |sender: &Sender| !self.is_guest || self.is_player(sender);
+        let activity = self.handle.status().activity;
+        Waiting::new(activity, state.as_ref(), &unheard, is_counted)
+    }
+
+    fn is_player(&self, sender: &Sender) -> bool {
+        sender.id() == Some(&self.player.id)
     }
 
     /// Whether a line from a pipe was not a valid line. At a terminal the player has seen the refusal.
@@ -386,7 +403,10 @@ impl Session {
     async fn rest(&mut self) -> Rest {
         let late = Instant::now() + PATIENCE_WITH_OTHERS;
         loop {
-            let rest = self.rest_of_resident().await;
+            let rest = match self.is_guest {
+                true => self.rest_of_guest().await,
+                false => self.rest_of_resident().await,
+            };
             match self.others.rest(&self.handle, late).await {
                 // Meanwhile the assistant may have received something.
                 Ok(true) if rest != Rest::Gone => {}
@@ -427,6 +447,48 @@ impl Session {
                 .await
                 .is_err()
             {
+                return Rest::Gone;
+            }
+        }
+    }
+
+    /// Waits until the assistant has handled everything that the player said, or handles nothing for now.
+    async fn rest_of_guest(&mut self) -> Rest {
+        let mut handle = self.handle.clone();
+        loop {
+            let sent = self.sent;
+            let reached = self
+                .pumped
+                .wait_for(|pumped| pumped.done >= sent || pumped.held)
+                .await;
+            let Ok(done) = reached.map(|pumped| pumped.done) else {
+                return Rest::Gone;
+            };
+            let before = handle.status();
+            let Some(state) = handle.inspect().await else {
+                return Rest::Gone;
+            };
+            let waits = senders(&state).any(|sender| self.is_player(sender));
+            if done >= sent && !waits {
+                return Rest::Settled;
+            }
+            let goes_on = async {
+                // A turn has ended, or the next one has begun.
+                let mark = |status: &Status| (status.waiting, status.ticks);
+                while let Some(status) = handle.status_changed().await
+                    && mark(&status) == mark(&before)
+                {}
+            };
+            let other = self.handle.clone();
+            let rest = select! {
+                rest = other.at_rest() => rest,
+                () = goes_on => continue,
+            };
+            if rest != Rest::Settled {
+                return rest;
+            }
+            // Messages that the assistant did not accept are handed over again.
+            if done < sent && self.pumped.changed().await.is_err() {
                 return Rest::Gone;
             }
         }

@@ -1,7 +1,7 @@
 //! The messages that are still open when a visit ends, what will happen to them, and why they still wait.
 
 use dormouse_contracts::{Perception, Sender, Seq, SourceKind};
-use dormouse_engine::{Activity, Heard, State, Trigger, Turn};
+use dormouse_engine::{Activity, Heard, State, Trigger};
 use dormouse_text::shortened;
 
 use crate::item::OpenMessage;
@@ -26,11 +26,22 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// The messages that wait in this state and in the world. `unheard` are perceptions that the assistant has not
-    /// received.
-    pub(super) fn new(activity: Activity, state: Option<&State>, unheard: &[Perception]) -> Self {
+    /// The messages that wait in this state and in the world, of the senders that count. `unheard` are perceptions that the
+    /// assistant has not received.
+    pub(super) fn new(
+        activity: Activity,
+        state: Option<&State>,
+        unheard: &[Perception],
+        counts: impl Fn(&Sender) -> bool,
+    ) -> Self {
         let accepted = state.into_iter().flat_map(accepted);
+        let accepted = accepted.filter(|(heard, _)| counts(sender(heard)));
+        let accepted = accepted.map(|(message, act)| OpenMessage {
+            act,
+            ..heard(message)
+        });
         let unheard = unheard.iter().filter(|it| asks_for_an_answer(it));
+        let unheard = unheard.filter(|it| counts(&it.attested.sender));
         let mut open: Vec<_> = accepted.chain(unheard.map(unaccepted)).collect();
         let count = open.len();
         open.truncate(NAMED);
@@ -48,26 +59,30 @@ impl Waiting {
     }
 }
 
-/// The messages that are accepted and not finished, in the order in which they will be handled.
-fn accepted(state: &State) -> impl Iterator<Item = OpenMessage> {
-    let begun = state.turns.open().filter_map(begun);
+/// Who sent the messages that are accepted and not finished.
+pub(super) fn senders(state: &State) -> impl Iterator<Item = &Sender> {
+    accepted(state).map(|(message, _)| sender(message))
+}
+
+fn sender(heard: &Heard) -> &Sender {
+    &heard.perception.attested.sender
+}
+
+/// The messages that are accepted and not finished, in the order in which they will be handled, each with the act that is under
+/// way for it.
+fn accepted(state: &State) -> impl Iterator<Item = (&Heard, Option<String>)> {
+    let begun = state.turns.open().filter_map(|turn| {
+        let effect = turn.open_call().and_then(|call| call.effect.as_ref());
+        let act = effect.map(|effect| effect.tool.to_string());
+        Some((turn.message()?, act))
+    });
     let waiting = state.turns.waiting().filter_map(Trigger::message);
-    begun.chain(waiting.map(heard))
+    begun.chain(waiting.map(|message| (message, None)))
 }
 
 /// Why the world could not be reached, if the next attempt is already under way.
 fn obstacle(state: &State) -> Option<String> {
     state.turns.current()?.world.obstacle.clone()
-}
-
-fn begun(turn: &Turn) -> Option<OpenMessage> {
-    let message = turn.message()?;
-    let effect = turn.open_call().and_then(|call| call.effect.as_ref());
-    let act = effect.map(|effect| effect.tool.to_string());
-    Some(OpenMessage {
-        act,
-        ..heard(message)
-    })
 }
 
 fn heard(heard: &Heard) -> OpenMessage {

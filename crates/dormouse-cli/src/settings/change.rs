@@ -1,9 +1,7 @@
 //! Changing a setting of one assistant: an event in its log.
 
 use dormouse_engine::SettingChanged;
-use dormouse_host::config::{
-    AskedSettings, Config, Setting, SettingChangeError, inline, unmatched,
-};
+use dormouse_host::config::{AskedSettings, Config, Setting, SettingChangeError, inline};
 use dormouse_sandbox::landmarks;
 use serde::Serialize;
 use serde_json::Value;
@@ -69,7 +67,10 @@ pub(super) fn change(
     let change = config.change_of((&log.key, &log.state), &asked, by);
     let change = change.map_err(ChangeError::from)?;
     if is_set {
-        for warning in unmatched(&change.config.classify, &change.config.memory, &landmarks()) {
+        let before = config.read_for(&log.key, &log.state).0;
+        let before = before.warnings(&landmarks());
+        let warnings = change.config.warnings(&landmarks()).into_iter();
+        for warning in warnings.filter(|warning| !before.contains(warning)) {
             remark(&warning);
         }
     }
@@ -107,7 +108,7 @@ fn report(
     let written = |value: Option<&Value>| value.map_or_else(|| "as configured".to_owned(), inline);
     printing.print(&line, || match (event, new) {
         (Some(event), _) => format!(
-            "event {event}: {name} of {key} is {} (it was {}); this applies when {key} wakes next",
+            "event {event}: {name} of {key} is {} (it was {}); this applies from the next tick of {key} on",
             written(new),
             written(old),
         ),

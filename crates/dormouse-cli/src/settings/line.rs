@@ -38,6 +38,7 @@ enum From {
     Variable(String),
     Event { event: u64, by: String, at: String },
     Flag(&'static str),
+    Asked,
     Log,
 }
 
@@ -58,7 +59,7 @@ impl SettingLine {
             value: value.filter(|_| !hidden).cloned(),
             from: match origin.clone() {
                 None => From::Default,
-                Some(ValueOrigin::File { file, line }) => From::File { file, line },
+                Some(ValueOrigin::File { file, line, .. }) => From::File { file, line },
                 Some(ValueOrigin::Variable(name)) => From::Variable(name),
                 Some(ValueOrigin::Changed { seq, by, at }) => From::Event {
                     event: seq.0,
@@ -66,6 +67,7 @@ impl SettingLine {
                     at: at.to_string(),
                 },
                 Some(ValueOrigin::Flag(flag)) => From::Flag(flag),
+                Some(ValueOrigin::Asked) => From::Asked,
                 Some(ValueOrigin::Log) => From::Log,
             },
             origin,
@@ -107,8 +109,8 @@ impl SettingLine {
             aliases => format!("; in the documents: {}", aliases.join(", ")),
         };
         let applies = match self.applies {
-            Applies::Waking => {
-                "`dormouse config set` changes it; a change applies when the assistant wakes next"
+            Applies::NextTick => {
+                "`dormouse config set` changes it; a change applies from the assistant's next tick on"
             }
             Applies::Start => "it is read when the program starts",
         };

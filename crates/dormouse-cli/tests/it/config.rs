@@ -94,7 +94,7 @@ fn each_place_wins_over_the_next_and_is_named() {
 }
 
 #[test]
-fn a_change_applies_when_the_assistant_wakes_next_and_unset_takes_it_back() {
+fn a_change_applies_from_the_next_tick_on_and_unset_takes_it_back() {
     let home = Home::new();
     let rule = |variables: &[(&str, &str)]| {
         let mut command = home.command(&["play", "--json"]);
@@ -317,6 +317,39 @@ fn settings_that_contradict_each_other_or_name_nobody_are_reported() {
         doctor.out.contains("\"player:Bob\", which matches nobody"),
         "{}",
         doctor.out
+    );
+}
+
+#[test]
+fn settings_that_do_not_fit_together_are_warned_about_with_their_place() {
+    let home = Home::new();
+    let text = "[sleep]\nenabled = true\n[provider]\nkind = \"offline\"\nfallbacks = [\"anthropic:claude-haiku-4-5\"]\n";
+    let file = home.write("dormouse.toml", text);
+    let checked = home.with(&[], &["config", "check"]).of_type("checked");
+    let warnings = checked[0]["warnings"].as_array().unwrap();
+    let zone = format!(
+        "{}:2:11: sleep.enabled is true and sleep.time_zone is not set",
+        file.display()
+    );
+    for expected in [&*zone, "ANTHROPIC_API_KEY"] {
+        let warns = |it: &Value| it.as_str().unwrap().contains(expected);
+        assert!(warnings.iter().any(warns), "{expected}: {warnings:?}");
+    }
+    home.write("dormouse.toml", "[prompt]\n\ntemplate = \"gruff\"\n");
+    home.refused(
+        &["config", "check"],
+        "dormouse.toml:3:12: prompt.template is \"gruff\"",
+    );
+
+    home.write("dormouse.toml", "");
+    home.play("hello\n");
+    let set = home.run(&["config", "set", "tools.first_pause", "30"], "");
+    assert_eq!(set.code, Some(0), "{}", set.err);
+    assert!(
+        set.err
+            .contains("this change: tools.first_pause is 30, longer than tools.longest_pause (10)"),
+        "{}",
+        set.err
     );
 }
 

@@ -6,6 +6,7 @@ use std::{
     net::Shutdown,
     os::unix::net::UnixStream,
     process::{Child, Output},
+    sync::mpsc,
 };
 
 use nix::{
@@ -14,7 +15,10 @@ use nix::{
 };
 use serde_json::Value;
 
-use crate::program::{Home, Run, finish, watch};
+use crate::{
+    program::{Home, Run, finish, watch},
+    server::{Server, http, says},
+};
 
 /// The visitors.
 const NAMES: [&str; 3] = ["Alice", "Bob", "Carol"];
@@ -147,9 +151,10 @@ fn an_emergency_stop_holds_a_running_assistant_until_it_is_cleared() {
 }
 
 #[test]
-fn a_setting_is_changed_while_the_assistants_run_and_applies_when_they_wake_again() {
+fn a_setting_that_is_changed_while_the_assistants_run_holds_for_the_next_message() {
     let home = Home::new();
     let running = Running::start(&home);
+    assert_eq!(ok(home.play("say anybody?")).answers().len(), 0);
     let set = ["config", "set", "classify.rooms", "trigger", "--by", "Ada"];
     ok(home.run(&set, ""));
     let shown = ok(home.run(&["config", "show", "classify.rooms"], ""));
@@ -159,9 +164,49 @@ fn a_setting_is_changed_while_the_assistants_run_and_applies_when_they_wake_agai
         shown.out
     );
     ok(home.run(&["config", "check"], ""));
-    running.end(Signal::SIGTERM);
     let asked = ok(home.play("say anybody?"));
     assert_eq!(asked.answers().len(), 1, "{}", asked.out);
+    running.end(Signal::SIGTERM);
+    ok(home.run(&["log", "replay", "--decide"], ""));
+}
+
+#[test]
+fn a_visit_ends_when_its_own_lines_are_answered_although_somebody_else_is_not() {
+    let home = Home::new();
+    let (heard, alices_request) = mpsc::channel();
+    let (answer, answers) = mpsc::channel::<()>();
+    let server = Server::scripted(move |request| {
+        if !request.path.ends_with("/completions") {
+            return http("404 Not Found", "text/plain", "");
+        }
+        heard.send(()).ok();
+        // The reply to Bob comes only when the test is over.
+        answers.recv().ok();
+        says("Good day.")
+    });
+    let provider = format!(
+        "[provider]\nkind = \"local\"\nbase_url = \"{}\"\n[memory]\nembedder = \"none\"\n",
+        server.url
+    );
+    home.write("dormouse.toml", &provider);
+    let running = Running::start(&home);
+    let alice = home.spawn(&["play", "--json", "--as", "Alice"]);
+    let alice = std::thread::spawn(move || finish(alice, b"hello\n"));
+    alices_request.recv().unwrap();
+    let mut bob = home.spawn(&["play", "--json", "--as", "Bob"]);
+    let watched = watch(&bob);
+    let mut input = bob.stdin.take().unwrap();
+    input.write_all(b"are you there?\n").unwrap();
+    let lines = BufReader::new(bob.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert!(lines.any(|line| line["type"] == "message" && line["text"] == "are you there?"));
+    answer.send(()).unwrap();
+    let visit = ok(alice.join().unwrap());
+    assert_eq!(visit.end(), ("settled".to_owned(), 0));
+    assert_eq!(visit.answers().len(), 1, "{}", visit.out);
+    assert_eq!(running.end(Signal::SIGTERM), Some(143));
+    drop(watched);
+    bob.wait().unwrap();
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn a_configuration_error_names_file_line_column_field_and_expectation() {
     let run = home.run(&["play"], "hi\n");
     assert_eq!(run.code, Some(2));
     let expected = format!(
-        "dormouse: {}:3:15: limits.max_history is \"many\"; expected a whole number, 0 or more\n",
+        "dormouse: {}:3:15: limits.max_history is \"many\"; expected a whole number, 0 to 2000\n",
         path.display()
     );
     assert_eq!(run.err, expected);

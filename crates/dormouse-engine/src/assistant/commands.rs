@@ -183,8 +183,15 @@ impl Assistant {
             let why = "only the assistant itself writes such an event";
             return refused(AppendErrorKind::Unacceptable, Some(why.into()));
         }
+        let changes_settings = |event: &Event| matches!(event, Event::SettingChanged(_));
+        let changes_settings = events.iter().any(changes_settings);
         Ok(match self.commit(events).await? {
-            Saved::Yes => Ok(self.state.seq),
+            Saved::Yes => {
+                if changes_settings {
+                    self.read_configuration_again();
+                }
+                Ok(self.state.seq)
+            }
             Saved::No => Err(AppendError::new(AppendErrorKind::Storage, None)),
         })
     }

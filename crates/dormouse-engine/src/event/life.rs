@@ -55,7 +55,7 @@ pub struct ConfiguredModel {
 pub struct Woke {}
 
 /// An operator changed a setting of this assistant, in addition to the configuration that the program was started with.
-/// It applies when the assistant wakes next.
+/// It applies from the next tick on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingChanged {
     /// Its name, as in `limits.tick_rate`.

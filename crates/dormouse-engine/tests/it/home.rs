@@ -14,7 +14,7 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{
     Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Privacy, Rest,
-    RunError, StopReason, decide_again,
+    RunError, State, StopReason, WakeError, decide_again,
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
@@ -192,7 +192,27 @@ impl Home {
     pub(crate) async fn wake(&self) -> Life {
         let woken = Assistant::wake(self.config.clone(), self.tools.clone(), self.ports());
         // An assistant with its state is large, and the futures of many tests contain one.
+        self.run(Box::pin(woken).await.expect("the assistant wakes"))
+    }
+
+    /// Wakes it with a configuration that depends on its state.
+    pub(crate) async fn wake_by(
+        &self,
+        configure: impl Fn(&State, &mut AssistantConfig) + Send + Sync + 'static,
+    ) -> Life {
+        let config = self.config.clone();
+        let configure = move |state: &State| {
+            let mut config = config.clone();
+            configure(state, &mut config);
+            Ok::<_, WakeError>(config)
+        };
+        let key = key();
+        let woken = Assistant::wake_as(&key, configure, self.tools.clone(), self.ports());
         let (assistant, handle) = Box::pin(woken).await.expect("the assistant wakes");
+        self.run((assistant, handle))
+    }
+
+    fn run(&self, (assistant, handle): (Assistant, Handle)) -> Life {
         let mut run = JoinSet::new();
         run.spawn(assistant.run());
         let log = self.log.clone();

@@ -57,6 +57,7 @@ mod privacy;
 mod promises;
 mod prompt;
 mod rebuilding;
+mod reconfiguring;
 mod remembering;
 mod replaying;
 mod secrets;

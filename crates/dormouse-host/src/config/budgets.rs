@@ -12,7 +12,7 @@ use crate::host::ProcessLimits;
 
 section! {
     /// `[budgets]`: what may be spent on models.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct BudgetsSection {
         /// Tokens of prompts and replies that an assistant may take in one tick
         #[schemars(with = "TokenCount", extend("x-unset" = "no limit", "x-example" = 50_000))]

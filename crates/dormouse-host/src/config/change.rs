@@ -7,7 +7,7 @@ use dormouse_engine::{Event, SettingChanged, State};
 use serde_json::Value;
 
 use super::{
-    Config, InvalidValue,
+    Config, Given, InvalidValue, ValueOrigin,
     table::{Setting, UnknownSetting, find},
 };
 
@@ -93,6 +93,11 @@ impl Config {
                     let old = config.in_force(setting);
                     let alone = setting.alone(&value).map_err(refused)?;
                     config.take(setting, alone);
+                    let asked = Given {
+                        value: value.clone(),
+                        origin: ValueOrigin::Asked,
+                    };
+                    config.given.insert(setting.name.clone(), asked);
                     given = given.or(Some(setting));
                     (old, Some(value))
                 }
@@ -105,6 +110,10 @@ impl Config {
                     let before = before.and_then(|changed| changed.before.clone());
                     if changed.is_some() && !is_of_its_log {
                         config.take(setting, self.clone());
+                        match self.given(setting) {
+                            Some(given) => config.given.insert(setting.name.clone(), given.clone()),
+                            None => config.given.remove(&setting.name),
+                        };
                     }
                     (changed.map(|changed| changed.value.clone()), before)
                 }
@@ -121,7 +130,7 @@ impl Config {
             let agree = config.agree();
             agree.map_err(|problem| SettingChangeError::Refused {
                 setting: setting.name.clone(),
-                problem: InvalidValue::new(problem),
+                problem: problem.into(),
             })?;
         }
         Ok(SettingsChange { config, settings })

@@ -16,7 +16,7 @@ const BOUNDS: std::ops::RangeInclusive<f64> = 0.1..=0.8;
 
 section! {
     /// `[compaction]`: when earlier turns are shown shorter, and how.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct CompactionSection {
         /// False: a prompt shows the newest turns that fit, and nothing is summed up
         #[schemars(extend("x-alias" = "compact_enabled"))]
@@ -64,7 +64,7 @@ impl WindowShare {
         Self(percent)
     }
 
-    fn percent(self) -> u32 {
+    pub(super) fn percent(self) -> u32 {
         self.0
     }
 }

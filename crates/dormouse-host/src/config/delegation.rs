@@ -11,7 +11,7 @@ use super::{
 
 section! {
     /// `[delegation]`: how far tasks may go that are given to other assistants; `execution.sub_agents_enabled` allows them.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct DelegationSection {
         /// How long the assistant waits for the result of a task
         timeout: TaskTimeout = Seconds(DelegationSettings::default().timeout()),

@@ -11,7 +11,7 @@ use super::{
 
 section! {
     /// `[goals]`: when its goals call for turns, and how much of them is shown.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct GoalsSection {
         /// False: goals are kept and shown, but never call for a turn by themselves
         pursue: bool = GoalSettings::default().pursue,

@@ -17,7 +17,7 @@ use super::{
 
 section! {
     /// `[journal]`: what it writes down, how important that is, and when it reflects.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct JournalSection {
         /// Maximum number of entries; beyond it the oldest are pruned. `dormouse journal restore` puts one back
         #[schemars(extend("x-alias" = "journal.max_entries"))]

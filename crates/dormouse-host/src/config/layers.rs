@@ -7,7 +7,9 @@ use dormouse_engine::{ChangedSetting, ChangedSettings};
 use serde_json::Value;
 
 use super::{
-    Config, ConfigFileError, position,
+    Config, ConfigFileError,
+    checks::Conflict,
+    position,
     section::Section,
     table::{Applies, PREFIX, Setting, find, nearest, settings},
     values::{inline, of_text},
@@ -31,6 +33,8 @@ pub enum ValueOrigin {
         file: String,
         /// The line, counted from 1.
         line: usize,
+        /// The column of the value in characters, counted from 1.
+        column: usize,
     },
     /// By an environment variable.
     Variable(String),
@@ -45,6 +49,8 @@ pub enum ValueOrigin {
     },
     /// By a flag of the command line.
     Flag(&'static str),
+    /// By a change that is only being checked.
+    Asked,
     /// The assistant's own log says who it is.
     Log,
 }
@@ -52,11 +58,22 @@ pub enum ValueOrigin {
 impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::File { file, line, .. } => write!(f, "{file}:{line}"),
             Self::Variable(name) => f.write_str(name),
             Self::Changed { seq, by, at } => write!(f, "event {seq} by {by} at {at}"),
             Self::Flag(flag) => f.write_str(flag),
+            Self::Asked => f.write_str("this change"),
             Self::Log => f.write_str("the assistant's log"),
+        }
+    }
+}
+
+impl ValueOrigin {
+    /// The place for a message about the value: with the column, if it is in a file.
+    pub(super) fn place(&self) -> String {
+        match self {
+            Self::File { column, .. } => format!("{self}:{column}"),
+            _ => self.to_string(),
         }
     }
 }
@@ -66,9 +83,9 @@ impl fmt::Display for ValueOrigin {
 #[error("{0}")]
 pub struct InvalidValue(String);
 
-impl InvalidValue {
-    pub(super) fn new(problem: String) -> Self {
-        Self(problem)
+impl From<Conflict> for InvalidValue {
+    fn from(conflict: Conflict) -> Self {
+        Self(conflict.problem().to_owned())
     }
 }
 
@@ -91,7 +108,7 @@ impl Setting {
     /// [`InvalidValue`] if it is read when the program starts.
     pub fn may_be_changed(&self) -> Result<(), InvalidValue> {
         match self.applies {
-            Applies::Waking => Ok(()),
+            Applies::NextTick => Ok(()),
             Applies::Start => Err(InvalidValue(format!(
                 "{} is read when the program starts, so it is not changed while it runs; set it in the file, or with {}",
                 self.name,
@@ -138,12 +155,12 @@ impl Config {
                         .and_then(|section| section.get_ref().as_table()?.get_key_value(name)),
                 ),
             };
-            let (Some(value), Some((key, _))) = (value, line) else {
+            let (Some(value), Some((_, place))) = (value, line) else {
                 continue;
             };
-            let (line, _) = position::of(text, key.span().start);
+            let (line, column) = position::of(text, place.span().start);
             let file = file.display().to_string();
-            let origin = ValueOrigin::File { file, line };
+            let origin = ValueOrigin::File { file, line, column };
             if let Ok(value) = serde_json::to_value(value) {
                 self.given
                     .insert(setting.name.clone(), Given { value, origin });
@@ -211,15 +228,7 @@ impl Config {
             let name = setting.name.clone();
             self.given.insert(name, Given { value, origin });
         }
-        self.agree().map_err(ConfigFileError::Together)
-    }
-
-    /// Checks that settings that depend on each other agree.
-    pub(super) fn agree(&self) -> Result<(), String> {
-        let execution = self.execution.check();
-        execution.map_err(|problem| problem.to_string())?;
-        let prompt = self.prompt.config().check();
-        prompt.map_err(|problem| problem.to_string())
+        Ok(self.agree()?)
     }
 
     /// The same configuration with what operators changed for one assistant, and a warning for each change that cannot be
@@ -259,14 +268,14 @@ impl Config {
             config.take_value(name, &changed.value)?;
             config.note_change(name, changed);
         }
-        config.agree().map_err(InvalidValue)?;
+        config.agree().map_err(InvalidValue::from)?;
         Ok(config)
     }
 
     fn take_change(&mut self, name: &str, changed: &ChangedSetting) -> Result<(), InvalidValue> {
         let mut config = self.clone();
         config.take_value(name, &changed.value)?;
-        config.agree().map_err(InvalidValue)?;
+        config.agree().map_err(InvalidValue::from)?;
         *self = config;
         self.note_change(name, changed);
         Ok(())

@@ -20,7 +20,7 @@ use crate::encoder::OPENER;
 
 section! {
     /// `[memory]`: how it recalls. Keys are not among its settings.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct MemorySection {
         /// "folder:PATH", "openai:MODEL" or "ollama:MODEL", both with "@URL" for a server of your own, or "none"
         #[schemars(with = "String", extend(

@@ -6,7 +6,7 @@ use dormouse_tools::closest;
 
 use super::{
     position,
-    table::{nearest, settings},
+    table::{Setting, nearest, settings},
 };
 
 /// The longest value that an error repeats, in characters.
@@ -111,7 +111,7 @@ fn problem(field: Option<&str>, value: &str, message: &str) -> String {
         return format!("{field} is given twice; remove one of the two");
     }
     match expected_type(message) {
-        Some(expected) => with_value(field, value, &expected),
+        Some(expected) => with_value(field, value, &with_bounds(field, expected)),
         None => with_value(field, value, message),
     }
 }
@@ -141,6 +141,18 @@ fn expected_type(message: &str) -> Option<String> {
         other => other,
     };
     Some(format!("expected {plain}"))
+}
+
+/// Adds the bounds of the setting to what is expected of its type, as in "expected a whole number, 1 to 3600 seconds".
+fn with_bounds(field: Option<&str>, expected: String) -> String {
+    let kinds = ["expected a whole number", "expected a number"];
+    let kind = kinds.into_iter().find(|kind| expected.starts_with(kind));
+    let setting = settings().iter().find(|it| Some(it.name.as_str()) == field);
+    let bounds = setting.and_then(Setting::bounds);
+    match (kind, bounds) {
+        (Some(kind), Some(bounds)) => format!("{kind}, {bounds}"),
+        _ => expected,
+    }
 }
 
 /// The field, its value if that may be printed, and what is wrong or was expected.

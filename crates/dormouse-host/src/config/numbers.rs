@@ -67,6 +67,13 @@ limit! {
         |limits: Limits| limits.give_up_after().map_or(0, |after| after.as_secs()), "seconds";
 }
 
+impl MaxContextTokens {
+    /// The number of tokens.
+    pub(super) fn tokens(self) -> u32 {
+        self.0
+    }
+}
+
 /// A whole number within these bounds.
 fn whole(low: u64, high: u64, unit: &str) -> Schema {
     let mut schema = json_schema!({"type": "integer", "minimum": low, "maximum": high});

@@ -11,7 +11,7 @@ use super::{
 
 section! {
     /// `[own]`: what it keeps for itself: projects, session memory (facts and patterns) and guidelines.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct OwnSection {
         /// Tokens of a prompt for guidelines, the active project, facts and patterns; 0: nothing is shown
         prompt_tokens: RecallTokens = Whole(SelfSettings::default().prompt_tokens),

@@ -11,7 +11,7 @@ use super::{section::section, words};
 
 section! {
     /// `[prompt]`: the parts of a prompt.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct PromptSection {
         /// The order of the parts between instructions and event: stable (for prompt caches), documented, or keys that come first
         #[schemars(schema_with = "words::order", extend("default" = "stable"))]

@@ -16,6 +16,7 @@ use super::{
     numbers::{AMinute, AtOnce, MaxTokens, Seconds, Temperature, TopP},
     section::section,
     sections::engine,
+    values::has_null,
     words,
 };
 
@@ -51,22 +52,22 @@ section! {
         tool_calling: Option<ToolCalling> = None,
         /// How varied replies are
         #[schemars(with = "Temperature", extend(
-            "x-alias" = "llm_temperature", "x-when" = "waking", "x-unset" = "the model's own", "x-example" = 0.7,
+            "x-alias" = "llm_temperature", "x-when" = "next_tick", "x-unset" = "the model's own", "x-example" = 0.7,
         ))]
         temperature: Option<Temperature> = None,
         /// Nucleus sampling
         #[schemars(with = "TopP", extend(
-            "x-alias" = "llm_top_p", "x-when" = "waking", "x-unset" = "the model's own", "x-example" = 0.9,
+            "x-alias" = "llm_top_p", "x-when" = "next_tick", "x-unset" = "the model's own", "x-example" = 0.9,
         ))]
         top_p: Option<TopP> = None,
         /// Tokens of one reply
         #[schemars(with = "MaxTokens", extend(
-            "x-alias" = "llm_max_tokens", "x-when" = "waking", "x-unset" = "the model's own limit", "x-example" = 1024,
+            "x-alias" = "llm_max_tokens", "x-when" = "next_tick", "x-unset" = "the model's own limit", "x-example" = 1024,
         ))]
         max_tokens: Option<MaxTokens> = None,
         /// How much the model thinks
         #[schemars(schema_with = "words::reasoning_effort", extend(
-            "x-alias" = "llm_reasoning_effort", "x-when" = "waking", "x-unset" = "the model's own",
+            "x-alias" = "llm_reasoning_effort", "x-when" = "next_tick", "x-unset" = "the model's own",
             "x-example" = "low",
         ))]
         reasoning_effort: Option<ReasoningEffort> = None,
@@ -83,7 +84,7 @@ section! {
         /// Longest silence between two pieces of an answer
         between_bytes_timeout: Seconds = Seconds(NetworkTimeouts::default().between_bytes),
         /// An attempt that fails later than this after the start of its call is not repeated
-        #[schemars(extend("x-when" = "waking"))]
+        #[schemars(extend("x-when" = "next_tick"))]
         retry_for: Seconds = Seconds(engine().retry_for),
         /// Additional certificate authorities, as PEM; relative to the working directory
         #[schemars(with = "String", extend("x-unset" = "the system's own", "x-example" = "own-ca.pem"))]
@@ -190,6 +191,9 @@ fn uses<'de, D: Deserializer<'de>>(
 /// Further parameters. Keys are not accepted here either.
 fn extra<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
     let extra = Map::<String, Value>::deserialize(deserializer)?;
+    if extra.values().any(has_null) {
+        return Err(Error::custom("nan and inf cannot be sent to a provider"));
+    }
     let is_key = |name: &&String| {
         let name = name.to_ascii_lowercase();
         let words = [

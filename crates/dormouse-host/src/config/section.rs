@@ -13,7 +13,7 @@ pub(super) trait Section: Sized {
 /// Attributes add when a change applies, other names in the reference documents, and what to show if there is no
 /// default.
 ///
-/// - `x-when`: `waking` if `dormouse config set` may change it, for a section or one setting; otherwise it is read when the
+/// - `x-when`: `next_tick` if `dormouse config set` may change it, for a section or one setting; otherwise it is read when the
 ///   program starts.
 /// - `x-alias`: its names in the reference documents.
 /// - `x-unset`: what happens if there is no value and no default.

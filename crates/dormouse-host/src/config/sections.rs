@@ -40,7 +40,7 @@ fn default_key() -> AssistantId {
 
 section! {
     /// `[assistant]`: who it is.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct AssistantSection {
         /// Its name in the log, and the word that an @mention must match
         #[serde(deserialize_with = "key")]
@@ -116,7 +116,7 @@ pub(crate) fn character_name(key: &AssistantId) -> String {
 
 section! {
     /// `[limits]`: its limits.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct LimitsSection {
         /// Time between two turns that nobody asked for, and between two ticks of one turn; messages are answered at once
         #[schemars(extend("x-alias" = "tick_rate"))]
@@ -176,7 +176,7 @@ impl LimitsSection {
 
 section! {
     /// `[execution]`: how far a tick may go.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct ExecutionSection {
         /// True: ReAct loop; false: a single action in each tick
         #[schemars(with = "bool", extend("x-alias" = "multi_action_enabled", "x-unset" = "true", "x-example" = true))]
@@ -301,7 +301,7 @@ impl<'de> Deserialize<'de> for ExecutionMode {
 
 section! {
     /// `[classify]`: which messages it answers.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct ClassifySection {
         /// False: every message is ignored (rule 0)
         #[schemars(extend("x-alias" = "interaction_enabled"))]
@@ -342,7 +342,7 @@ impl ClassifySection {
 
 section! {
     /// `[trust]`: what raises or lowers the trust of messages and notes.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct TrustSection {
         /// False: a message gets the trust of its source, for every sender
         sender_history: bool = engine().sender_history,

@@ -15,7 +15,7 @@ use super::{
 section! {
     /// `[sleep]`: when it sleeps. While it sleeps, it extracts facts from what it heard, and puts its knowledge in
     /// order.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct SleepSection {
         /// True: it falls asleep by its schedule, and may choose to sleep by itself. `dormouse sleep` works in any case
         #[schemars(extend("x-alias" = "sleep_schedule"))]

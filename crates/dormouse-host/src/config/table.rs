@@ -47,8 +47,8 @@ pub enum MayHoldAKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Applies {
-    /// When the assistant wakes next. It can be changed while the program runs.
-    Waking,
+    /// From the next tick of the assistant on. It can be changed while the program runs.
+    NextTick,
     /// When the program starts next. An event cannot change it.
     Start,
 }
@@ -224,7 +224,7 @@ fn read() -> Vec<Setting> {
                 .unwrap_or_default(),
             aliases: text(schema, "x-alias").into_iter().collect(),
             applies: match when.as_deref() {
-                Some("waking") => Applies::Waking,
+                Some("next_tick") => Applies::NextTick,
                 _ => Applies::Start,
             },
             may_hold_a_key: match text(schema, "x-may-hold-a-key").as_deref() {
@@ -349,23 +349,10 @@ impl Setting {
             let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
             return words.join(", ");
         }
-        let of_type = |name: &str| self.schema.get("type").is_some_and(|kind| kind == name);
-        let bound = |name: &str| self.schema.get(name).map(inline);
-        if let (Some(low), Some(high)) = (bound("minimum"), bound("maximum")) {
-            let mut text = match self
-                .schema
-                .get("not")
-                .and_then(|not| not.get("const"))
-                .and_then(Value::as_u64)
-            {
-                Some(but) => format!("{low}, or {} to {high}", but + 1),
-                None => format!("{low} to {high}"),
-            };
-            if let Some(unit) = self.schema.get("x-unit").and_then(Value::as_str) {
-                text = format!("{text} {unit}");
-            }
-            return text;
+        if let Some(bounds) = self.bounds() {
+            return bounds;
         }
+        let of_type = |name: &str| self.schema.get("type").is_some_and(|kind| kind == name);
         let kinds = [
             ("boolean", "true or false"),
             ("string", "a text"),
@@ -375,6 +362,19 @@ impl Setting {
         let kind = kinds.iter().find(|(name, _)| of_type(name));
         kind.map_or("a text or a table", |(_, text)| text)
             .to_owned()
+    }
+
+    /// The bounds of a number with their unit, as in "1 to 3600 seconds".
+    pub(super) fn bounds(&self) -> Option<String> {
+        let bound = |name: &str| self.schema.get(name).map(inline);
+        let (low, high) = (bound("minimum")?, bound("maximum")?);
+        let but = self.schema.get("not").and_then(|not| not.get("const"));
+        let bounds = match but.and_then(Value::as_u64) {
+            Some(but) => format!("{low}, or {} to {high}", but + 1),
+            None => format!("{low} to {high}"),
+        };
+        let unit = self.schema.get("x-unit").and_then(Value::as_str);
+        Some(unit.map_or(bounds.clone(), |unit| format!("{bounds} {unit}")))
     }
 
     /// Whether a value needs no quotes at a command line, because it is a text or not valid TOML.

@@ -40,7 +40,7 @@ fn an_empty_file_is_the_defaults() {
 fn a_wrong_type_is_reported_with_line_column_field_and_expectation() {
     assert_eq!(
         refused("[assistant]\nkey = \"tea\"\n\n[limits]\nmax_history = \"many\"\n"),
-        "5:15: limits.max_history is \"many\"; expected a whole number, 0 or more"
+        "5:15: limits.max_history is \"many\"; expected a whole number, 0 to 2000"
     );
 }
 
@@ -81,7 +81,7 @@ fn a_number_out_of_range_is_reported_with_line_column_field_and_bounds() {
 fn a_negative_number_is_refused_with_its_line() {
     let error = refused("[limits]\nmax_history = -1\n");
     assert!(
-        error == "2:15: limits.max_history is -1; expected a whole number, 0 or more",
+        error == "2:15: limits.max_history is -1; expected a whole number, 0 to 2000",
         "{error}"
     );
 }
@@ -335,13 +335,28 @@ fn an_invalid_value_is_named_with_the_expectation() {
         ),
         (
             "assistant",
-            "name = \"a:b\"",
-            "assistant.name is \"a:b\": a name must not contain ':'",
+            "name = \" \"",
+            "assistant.name is \" \"; expected 1 to 200 characters in one line",
         ),
         (
             "provider",
             "temperature = \"hot\"",
-            "provider.temperature is \"hot\"; expected a number",
+            "provider.temperature is \"hot\"; expected a number, 0 to 2",
+        ),
+        (
+            "provider",
+            "temperature = nan",
+            "provider.temperature is nan; expected 0 to 2",
+        ),
+        (
+            "provider",
+            "extra = { penalty = -inf }",
+            "provider.extra: nan and inf cannot be sent",
+        ),
+        (
+            "limits",
+            "tick_rate = 2.5",
+            "limits.tick_rate is 2.5; expected a whole number, 1 to 3600 seconds",
         ),
         (
             "provider",
@@ -371,6 +386,13 @@ fn an_invalid_value_is_named_with_the_expectation() {
     ] {
         let error = refused_line(section, line);
         assert!(error.starts_with(expected), "{error}");
+    }
+    let temperature = find("temperature").unwrap();
+    for number in ["nan", "inf"] {
+        assert_eq!(
+            temperature.read(number).unwrap_err().to_string(),
+            format!("provider.temperature is \"{number}\"; expected a number, 0 to 2")
+        );
     }
     assert_eq!(
         refused("assistant = 3\n"),
@@ -431,18 +453,29 @@ fn names_are_compared_with_what_the_world_has_and_a_world_that_lists_nothing_acc
     );
     let config = config.unwrap();
     let tea_house = dormouse_sandbox::landmarks();
-    let warnings = unmatched(&config.classify, &config.memory, &tea_house);
+    let warnings = config.warnings(&tea_house);
     let expected = [
-        "classify.trust_overrides names \"player:Bob\", which matches nobody: a player has the id \"player:bob\"",
-        "classify.channels names \"pubic\", which the world does not have; its channels: public, tea",
+        "dormouse.toml:3:19: classify.trust_overrides names \"player:Bob\", which matches nobody: a player has the id \"player:bob\"",
+        "dormouse.toml:2:12: classify.channels names \"pubic\", which the world does not have; its channels: public, tea",
     ];
     assert_eq!(warnings[..2], expected);
-    assert!(warnings[2].starts_with("memory.public_places names \"tavern\""));
+    assert!(warnings[2].starts_with("dormouse.toml:5:17: memory.public_places names \"tavern\""));
     let own = Landmarks {
         channels: Some(vec!["pubic".parse().unwrap()]),
         ..Landmarks::default()
     };
-    assert!(unmatched(&config.classify, &config.memory, &own).is_empty());
+    assert!(config.warnings(&own).is_empty());
+}
+
+#[test]
+fn the_world_decides_which_name_it_allows_and_the_error_has_its_place() {
+    let config = parse("[assistant]\nname = \"a:b\"\n").unwrap();
+    let refused = config
+        .fits_into(&dormouse_sandbox::landmarks())
+        .unwrap_err();
+    let expected = "dormouse.toml:2:8: assistant.name is \"a:b\": a name must not contain ':'";
+    assert!(refused.to_string().starts_with(expected), "{refused}");
+    assert_eq!(config.fits_into(&Landmarks::default()), Ok(()));
 }
 
 #[test]

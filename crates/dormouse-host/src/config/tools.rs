@@ -17,7 +17,7 @@ const FACTOR: f64 = 2.0;
 
 section! {
     /// `[tools]`: how often a call is tried, and when a tool is not called for a while.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     pub struct ToolsSection {
         /// How often a call that may be repeated is made until it is answered; 1: once
         attempts: ToolAttempts = Whole(4),

@@ -44,12 +44,24 @@ pub(super) fn rounded(number: &Number) -> Option<Number> {
     Number::from_f64(small.to_string().parse().ok()?)
 }
 
+/// Whether a value that was read from TOML has a `nan` or an `inf` somewhere. TOML itself has no null.
+pub(super) fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().any(has_null),
+        Value::Object(fields) => fields.values().any(has_null),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 /// The value that a text at a command line or in the environment gives: TOML, or the text itself.
 pub(super) fn of_text(text: &str, is_text: bool) -> Value {
     let read = || {
         let mut table: toml::Table = toml::from_str(&format!("value = {text}")).ok()?;
         let value = table.remove("value").filter(|_| table.is_empty())?;
-        serde_json::to_value(value).ok()
+        // JSON has neither `nan` nor `inf`, and no setting takes them: they are refused like any other text.
+        let value = serde_json::to_value(value).ok()?;
+        (!has_null(&value)).then_some(value)
     };
     match is_text {
         true => Value::String(text.to_owned()),

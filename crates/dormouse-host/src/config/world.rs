@@ -2,26 +2,32 @@
 
 use dormouse_contracts::{ChannelId, EntityId, Landmarks, PlaceId};
 use dormouse_engine::Privacy;
-use dormouse_sandbox::check_name;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{memory::MemorySection, sections::ClassifySection};
 
-/// Reads the name of a character.
+/// The longest name of a character, in characters. A world may allow fewer.
+const LONGEST_NAME: usize = 200;
+
+/// Reads the name of a character. Whether its world allows the name is checked with the world.
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name = String::deserialize(deserializer)?;
-    check_name(&name).map_err(Error::custom)?;
+    let is_blank = name.trim().is_empty();
+    if is_blank || name.chars().count() > LONGEST_NAME || name.contains(char::is_control) {
+        return Err(Error::custom(format_args!(
+            "expected 1 to {LONGEST_NAME} characters in one line, not only spaces"
+        )));
+    }
     Ok(Some(name))
 }
 
-/// A warning for each id that does not exist in this world: channels and characters in `[classify]`, public channels
-/// and places in `[memory]`.
-#[must_use]
-pub fn unmatched(
+/// Each id that does not exist in this world, with the setting that names it: channels and characters in `[classify]`, public
+/// channels and places in `[memory]`.
+pub(super) fn unmatched(
     classify: &ClassifySection,
     memory: &MemorySection,
     world: &Landmarks,
-) -> Vec<String> {
+) -> Vec<(&'static str, String)> {
     let mut warnings = unmatched_characters(classify, world);
     if let Some(known) = &world.channels {
         let is_known = |id: &ChannelId| known.contains(id);
@@ -45,9 +51,11 @@ pub fn unmatched(
     warnings
 }
 
-fn missing(setting: &str, id: &str, kind: &str, known: &[&str]) -> String {
+fn missing(setting: &'static str, id: &str, kind: &str, known: &[&str]) -> (&'static str, String) {
     let known = known.join(", ");
-    format!("{setting} names {id:?}, which the world does not have; its {kind}: {known}")
+    let problem =
+        format!("{setting} names {id:?}, which the world does not have; its {kind}: {known}");
+    (setting, problem)
 }
 
 /// One line that says what is private and what is public.
@@ -70,20 +78,22 @@ pub fn privacy(memory: &MemorySection, world: &Landmarks) -> String {
     }
 }
 
-fn unmatched_characters(config: &ClassifySection, world: &Landmarks) -> Vec<String> {
+fn unmatched_characters(
+    config: &ClassifySection,
+    world: &Landmarks,
+) -> Vec<(&'static str, String)> {
     let Some(check) = world.check_character else {
         return Vec::new();
     };
     let permitted = config.trigger_permissions.iter();
-    let permitted = permitted.map(|id| ("trigger_permissions", id));
+    let permitted = permitted.map(|id| ("classify.trigger_permissions", id));
     let trusted = config.trust_overrides.keys();
-    let trusted = trusted.map(|id| ("trust_overrides", id));
-    let warning = |(setting, id): (&str, &EntityId)| {
+    let trusted = trusted.map(|id| ("classify.trust_overrides", id));
+    let warning = |(setting, id): (&'static str, &EntityId)| {
         let why = check(id).err()?.reason;
         let id = id.as_str();
-        Some(format!(
-            "classify.{setting} names {id:?}, which matches nobody: {why}"
-        ))
+        let problem = format!("{setting} names {id:?}, which matches nobody: {why}");
+        Some((setting, problem))
     };
     permitted.chain(trusted).filter_map(warning).collect()
 }

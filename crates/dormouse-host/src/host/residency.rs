@@ -18,7 +18,6 @@ use dormouse_contracts::{
 };
 use dormouse_engine::{Accepted, Handle, PerceiveError};
 use dormouse_memory::Memory;
-use dormouse_sandbox::Acted;
 use tokio::{
     sync::{broadcast, mpsc, oneshot, watch},
     task::JoinSet,
@@ -157,14 +156,14 @@ impl Resident {
         self.accepted.subscribe()
     }
 
-    /// Waits until the assistant has received what it perceives of an act of the sandbox. When this returns, all
-    /// accepted messages are on disk. The assistant answers in the background; [`Handle::at_rest`] waits for that.
+    /// Waits until the assistant has received those of these deliveries that are for its character, such as the deliveries of
+    /// one act. When this returns, all accepted messages are on disk. The assistant answers in the background; [`Handle::at_rest`] waits for that.
     ///
     /// # Errors
     ///
     /// [`PerceiveError::Gone`] if the assistant has ended before.
-    pub async fn heard(&self, acted: &Acted) -> Result<(), PerceiveError> {
-        let to_it = acted.deliveries.iter();
+    pub async fn heard(&self, deliveries: &[(EntityId, u64)]) -> Result<(), PerceiveError> {
+        let to_it = deliveries.iter();
         let to_it = to_it.filter(|(to, _)| *to == self.character);
         match to_it.map(|(_, number)| *number).max() {
             Some(last) => self.heard_up_to(last).await,
@@ -222,17 +221,6 @@ impl<W> Host<W> {
         self.ask(|reply| Order::PutAway(key.clone(), reply))
             .await
             .ok_or(HostError::Closed)
-    }
-
-    /// Puts an awake assistant away and wakes it again, so that changed settings apply now. Work under way then
-    /// continues. An assistant that is already put away is woken.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError`] if it cannot be woken.
-    pub async fn wake_again(&self, key: &AssistantId) -> Result<Resident, HostError> {
-        self.put_away(key).await?;
-        self.wake(key).await
     }
 
     /// All residents, by key.

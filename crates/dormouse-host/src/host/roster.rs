@@ -1,6 +1,6 @@
 //! Changes the residents of a host: creates, clones, tags, archives and restores assistants while others are awake.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::PoisonError};
 
 use dormouse_contracts::{AppendError, AssistantId, Habitat, Seq};
 use dormouse_engine::{Event, RosterChange, State, Tag};
@@ -48,12 +48,11 @@ impl<W: Habitat + 'static> Host<W> {
         decision: RosterDecision,
     ) -> Result<(), HostError> {
         let (shared, key) = (&self.shared, newcomer.key.clone());
-        let known = self.known()?;
-        roster::check_name_is_free(&shared.log, known, &shared.config, &newcomer).await?;
+        self.check_name_is_free(&newcomer).await?;
         roster::create(
             &shared.log,
             &*shared.clock,
-            &shared.config,
+            (&shared.config, &shared.world.landmarks()),
             newcomer,
             decision,
         )
@@ -73,18 +72,28 @@ impl<W: Habitat + 'static> Host<W> {
         decision: RosterDecision,
     ) -> Result<(), HostError> {
         let (shared, key) = (&self.shared, newcomer.key.clone());
-        let known = self.known()?;
-        roster::check_name_is_free(&shared.log, known, &shared.config, &newcomer).await?;
+        self.check_name_is_free(&newcomer).await?;
         let from_it = (from, newcomer);
         roster::clone_of(
             &shared.log,
             &*shared.clock,
-            &shared.config,
+            (&shared.config, &shared.world.landmarks()),
             from_it,
             decision,
         )
         .await?;
         self.take_in(&key).await
+    }
+
+    async fn check_name_is_free(&self, newcomer: &Newcomer) -> Result<(), HostError> {
+        let shared = &self.shared;
+        let lock = || shared.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = lock().clone();
+        let known = (&shared.config, &mut names);
+        let is_free = roster::check_name_is_free(&shared.log, self.known()?, known, newcomer).await;
+        // Somebody else may have read other names meanwhile.
+        lock().extend(names);
+        Ok(is_free?)
     }
 
     /// Tags, archives or restores an assistant, and returns the event; `None` if nothing would change; then no

@@ -101,7 +101,7 @@ impl<W> Host<W> {
 impl Shared {
     pub(super) async fn prepare(self: &Arc<Self>, key: &AssistantId) -> Result<Woken, HostError> {
         let shared = self;
-        let (data, config) = (&shared.folder, &shared.config);
+        let data = &shared.folder;
         data.remove_memory_being_made(key)?;
         let mut new_files = NewFiles::default();
         new_files.add(data.memory(key), is_missing(&data.memory(key)));
@@ -118,17 +118,9 @@ impl Shared {
             counter: Arc::clone(&shared.models.counter) as _,
             memory: memory.clone(),
         };
-        let (mut slow_after, mut name) = (Duration::ZERO, key.to_string());
-        let configure = |state: &State| -> Result<AssistantConfig, HostError> {
-            let SharedModels { window, price, .. } = shared.models;
-            let settings = assistant_config(config, key, state, shared.offered, window, price)?;
-            slow_after = settings.slow_after;
-            name = settings.name.clone().unwrap_or_else(|| key.to_string());
-            Ok(AssistantConfig {
-                model_timeout: shared.models.timeout,
-                retry_budget: shared.models.retry_budget.clone(),
-                ..settings
-            })
+        let configure = {
+            let (shared, key) = (Arc::clone(shared), key.clone());
+            move |state: &State| shared.assistant_config(&key, state)
         };
         let woken = Assistant::wake_as(key, configure, shared.tools.specs(), ports);
         // An assistant with its state is large, and many futures wait for one.
@@ -143,6 +135,11 @@ impl Shared {
         keep_pausing(&shared.models.each, pauses, shared.clock.now());
         let continuity = check_world(&*shared.world, key, assistant.state()).await?;
         let character = shared.world.character(key)?;
+        let AssistantConfig {
+            name, slow_after, ..
+        } = assistant.config();
+        let (name, slow_after) = (name.clone(), *slow_after);
+        let name = name.unwrap_or_else(|| key.to_string());
         admit(&*shared.world, key, &name).await?;
         Ok(Woken {
             key: key.clone(),
@@ -156,6 +153,30 @@ impl Shared {
             assistant,
             new_files,
             shared: Arc::clone(shared),
+        })
+    }
+}
+
+impl Shared {
+    /// The configuration of the engine for an assistant in this state.
+    fn assistant_config(
+        &self,
+        key: &AssistantId,
+        state: &State,
+    ) -> Result<AssistantConfig, HostError> {
+        let SharedModels {
+            window,
+            price,
+            timeout,
+            retry_budget,
+            ..
+        } = &self.models;
+        let config = &self.config;
+        let settings = assistant_config(config, key, state, self.offered, *window, *price)?;
+        Ok(AssistantConfig {
+            model_timeout: *timeout,
+            retry_budget: retry_budget.clone(),
+            ..settings
         })
     }
 }

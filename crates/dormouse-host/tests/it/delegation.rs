@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use dormouse_contracts::{
-    Append, AppendRequest, Author, ChatRequest, EffectKey, Message, NewEvent, ReadEvents, Seq,
-    Timestamp,
+    Append, AppendRequest, Author, ChatRequest, EffectKey, Habitat, Message, NewEvent, ReadEvents,
+    Seq, Timestamp,
 };
 use dormouse_engine::{
     DelegationFailure, EmergencyStopCleared, EmergencyStopTriggered, Event, RosterChange,
@@ -112,7 +112,8 @@ pub(crate) async fn furnish(host: &Host, names: &[&str]) {
             persona: Some(format!("You are the {name}.")),
             tags: BTreeSet::new(),
         };
-        roster::create(host.log(), &clock, host.config(), newcomer, by_ada())
+        let config = (host.config(), &host.world().landmarks());
+        roster::create(host.log(), &clock, config, newcomer, by_ada())
             .await
             .unwrap();
         let allowed = setting("execution.sub_agents_enabled", json!(true));

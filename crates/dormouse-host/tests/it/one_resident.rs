@@ -17,7 +17,7 @@ async fn visit(folder: &Path, lines: usize) {
     for _ in 0..lines {
         let words = Words::try_new("nice weather").unwrap();
         let acted = host.world().act(&alice(), Act::Say(words)).await.unwrap();
-        resident.heard(&acted).await.unwrap();
+        resident.heard(&acted.deliveries).await.unwrap();
     }
     host.close().await;
 }
@@ -61,7 +61,7 @@ async fn a_resident_that_moves_sees_the_new_room_without_another_act_of_anybody(
         words: Words::try_new("go up").unwrap(),
     };
     let acted = host.world().act(&alice(), call).await.unwrap();
-    resident.heard(&acted).await.unwrap();
+    resident.heard(&acted.deliveries).await.unwrap();
     resident.handle().at_rest().await;
     let state = resident.handle().inspect().await.unwrap();
     let done = format!("{:?}", state.history);

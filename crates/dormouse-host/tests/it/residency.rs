@@ -135,7 +135,7 @@ async fn talk_in_the_room_waits_in_the_world_until_somebody_is_needed_and_is_hea
 
     let acted = page(&host, "Rat", "hello").await;
     let rat = host.wake(&key("rat")).await.unwrap();
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     let found = rat.memory().recall("How is the river?").await.unwrap();
     assert!(
@@ -219,7 +219,7 @@ async fn what_is_due_wakes_a_resident_that_was_put_away_meanwhile() {
     admit_alice(&host).await;
     let rat = host.wake(&key("rat")).await.unwrap();
     let acted = page(&host, "Rat", "where are you?").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     let activity = rat.handle().status().activity;
     assert!(matches!(activity, Activity::Paused(_)), "{activity:?}");
@@ -253,7 +253,7 @@ async fn a_promise_wakes_a_resident_that_was_put_away_and_is_kept_once() {
         "could you remind me in two hours to paint my boat?",
     )
     .await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     let said = |state: &dormouse_engine::State| {
         let steps = state.history.turns().flat_map(|turn| &turn.steps);
@@ -302,7 +302,7 @@ async fn with_goal(folder: &Folder, repeats: &str) -> (Host, ScriptedModel) {
     admit_alice(&host).await;
     let rat = host.wake(&key("rat")).await.unwrap();
     let acted = page(&host, "Rat", "sweep the house, again and again").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     drop(rat);
     assert_eq!(model.requests().len(), 2);
@@ -392,7 +392,7 @@ async fn a_tick_that_was_broken_off_goes_on_at_the_next_start_without_another_me
     admit_alice(&host).await;
     let rat = host.wake(&key("rat")).await.unwrap();
     let acted = page(&host, "Rat", "where are you?").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     while model.requests().is_empty() {
         yield_now().await;
     }
@@ -424,7 +424,7 @@ async fn a_reader_that_stops_delays_nobody_holds_one_page_and_misses_nothing() {
     let rat = host.wake(&key("rat")).await.unwrap();
     let mut slow = Tail::new(host.log(), &key("rat"), rat.handle(), Seq::ZERO);
     let acted = page(&host, "Rat", "remember that box 0 is green").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     let mut seen = vec![slow.next().await.unwrap().unwrap().seq];
     // It reads nothing while the assistant answers twenty messages.
@@ -435,7 +435,7 @@ async fn a_reader_that_stops_delays_nobody_holds_one_page_and_misses_nothing() {
             &format!("remember that box {number} is green"),
         )
         .await;
-        rat.heard(&acted).await.unwrap();
+        rat.heard(&acted.deliveries).await.unwrap();
         rat.handle().at_rest().await;
     }
     assert_eq!(rat.handle().status().memories, 20, "nobody waited for it");
@@ -459,7 +459,7 @@ async fn the_events_of_a_life_can_be_followed_from_any_position() {
     admit_alice(&host).await;
     let rat = host.wake(&key("rat")).await.unwrap();
     let acted = page(&host, "Rat", "remember that the boat is green").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     let mut tail = Tail::new(host.log(), &key("rat"), rat.handle(), Seq::ZERO);
     let mut seen = Vec::new();
     while seen.len() < 3 {
@@ -495,7 +495,7 @@ async fn somebody_who_is_waited_for_wakes_a_resident_that_was_put_away_and_talk_
     host.world().join(bob.clone()).await.unwrap();
     host.world().leave(&bob.id).await.unwrap();
     let acted = page(&host, "Rat", "when Bob comes, tell me that my boat is dry").await;
-    rat.heard(&acted).await.unwrap();
+    rat.heard(&acted.deliveries).await.unwrap();
     rat.handle().at_rest().await;
     let open = |state: &State| state.promises.iter().len();
     assert_eq!(open(&rat.handle().inspect().await.unwrap()), 1);

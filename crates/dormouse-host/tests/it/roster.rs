@@ -36,7 +36,7 @@ fn tags<const N: usize>(tags: [&str; N]) -> BTreeSet<Tag> {
 async fn let_remember(host: &Host, of: &str, what: &str) {
     let resident = host.wake(&key(of)).await.unwrap();
     let acted = page(host, resident.name(), &format!("remember that {what}")).await;
-    resident.heard(&acted).await.unwrap();
+    resident.heard(&acted.deliveries).await.unwrap();
     resident.handle().at_rest().await;
     let found = resident.memory().recall(what).await.unwrap();
     let texts: Vec<_> = found.items.iter().map(|it| &it.record.text).collect();

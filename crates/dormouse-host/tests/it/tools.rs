@@ -75,7 +75,7 @@ async fn a_host_offers_the_tools_of_other_sources_and_says_what_it_renamed() {
     let rat = host.wake(&key("rat")).await.unwrap();
     for (words, times) in [("boil the blue one", 1), ("once more, the blue one", 2)] {
         let acted = page(&host, "Rat", words).await;
-        rat.heard(&acted).await.unwrap();
+        rat.heard(&acted.deliveries).await.unwrap();
         rat.handle().at_rest().await;
         assert_eq!(boiled.load(SeqCst), times);
     }

@@ -108,7 +108,7 @@ pub(crate) struct NewAssistant {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AssistantPatch {
-    /// Who it is. Applies from the next time it wakes.
+    /// Who it is. Applies from its next tick on.
     pub(crate) persona: Option<String>,
     /// All of its tags.
     pub(crate) tags: Option<Vec<String>>,
@@ -308,11 +308,6 @@ async fn switch(
     caller.may(Right::Operate, key)?;
     let enabled = one("assistant.enabled", on.to_string());
     let event = set(service, caller, key, None, |_| Ok(enabled.clone())).await?;
-    if event.is_some() {
-        // A setting applies only when the assistant wakes next. This one must apply now, so the assistant is woken
-        // again.
-        service.host.wake_again(key).await?;
-    }
     Ok(Json(event.into()))
 }
 

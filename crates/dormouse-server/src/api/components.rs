@@ -89,7 +89,7 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Put parts into another order, from the next waking on. This changes the setting `prompt.order`.
+/// Put parts into another order, from the next tick on. This changes the setting `prompt.order`.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/components/reorder/", tag = "components",
     params(
         ("key" = String, Path, description = "Its key"),
@@ -113,7 +113,7 @@ pub(crate) async fn reorder(
     respond(&service, &key).await
 }
 
-/// Decide about one part, or make one of your own, from the next waking on; an empty object takes every decision back. This changes
+/// Decide about one part, or make one of your own, from the next tick on; an empty object takes every decision back. This changes
 /// the setting `prompt.components`.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/components/{id}/", tag = "components",
     params(

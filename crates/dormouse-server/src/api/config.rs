@@ -48,7 +48,7 @@ pub(crate) struct SettingView {
     pub(crate) about: String,
     /// The values that it accepts.
     pub(crate) expects: String,
-    /// Whether it can be changed for one assistant. A change applies when the assistant wakes next.
+    /// Whether it can be changed for one assistant. A change applies from the assistant's next tick on.
     pub(crate) is_changeable: bool,
     /// Whether it has a value that is not shown, because it may hold a key.
     pub(crate) is_hidden: bool,
@@ -75,7 +75,7 @@ pub(crate) async fn show(
     respond(&service, &key).await
 }
 
-/// Change settings, all or none. The change applies when the assistant wakes next. The log names the holder of the
+/// Change settings, all or none. The change applies from the assistant's next tick on. The log names the holder of the
 /// token.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/config/", tag = "config",
     params(
@@ -202,14 +202,14 @@ impl SettingView {
                 None => "default",
                 Some(ValueOrigin::File { .. }) => "file",
                 Some(ValueOrigin::Variable(_)) => "variable",
-                Some(ValueOrigin::Changed { .. }) => "event",
+                Some(ValueOrigin::Changed { .. } | ValueOrigin::Asked) => "event",
                 Some(ValueOrigin::Flag(_)) => "flag",
                 Some(ValueOrigin::Log) => "log",
             },
             default: setting.default.clone(),
             about: setting.sentence.clone(),
             expects: setting.expects(),
-            is_changeable: setting.applies == Applies::Waking,
+            is_changeable: setting.applies == Applies::NextTick,
             is_hidden,
         }
     }

@@ -78,7 +78,7 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Decide about one kind of tick, from the next waking on; an empty object takes every decision back. This changes the setting
+/// Decide about one kind of tick, from the next tick on; an empty object takes every decision back. This changes the setting
 /// `execution.contexts`, whose fields the body has.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/contexts/{id}/", tag = "contexts",
     params(

@@ -102,7 +102,7 @@ pub(crate) async fn speak(
         .act(&player, Act::Page { to, words })
         .await?;
     // From here on the message is on disk in the world, and no failure loses it.
-    let taken_in = timeout_at(deadline, resident.heard(&acted)).await;
+    let taken_in = timeout_at(deadline, resident.heard(&acted.deliveries)).await;
     let place = match taken_in {
         Ok(Ok(())) => place_of(&service, &resident, before, &acted).await?,
         // The assistant receives it later: too many messages wait, or it was put away.

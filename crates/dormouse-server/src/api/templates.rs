@@ -116,7 +116,7 @@ pub(crate) async fn clone(
     Ok((StatusCode::CREATED, respond(&service, &key).await?))
 }
 
-/// Let a template say who the assistant is, from the next waking on; `default`: its persona does. This changes the setting
+/// Let a template say who the assistant is, from the next tick on; `default`: its persona does. This changes the setting
 /// `prompt.template`.
 #[utoipa::path(post, path = "/api/ai/assistants/{key}/templates/{id}/apply/", tag = "templates",
     params(

@@ -41,7 +41,7 @@ pub(super) async fn show(
         sections.entry(section).or_default().push(setting);
     }
     let body = html! {
-        p.quiet { "A change applies when the resident wakes next. Those that are not changeable here are set in the file of the service." }
+        p.quiet { "A change applies from the resident's next tick on. Those that are not changeable here are set in the file of the service." }
         nav.pages aria-label="Sections" { @for name in sections.keys() { a href={ "#" (name) } { (name) } } }
         @for (name, settings) in &sections {
             section.settings id=(name) {

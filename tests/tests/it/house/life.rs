@@ -11,7 +11,9 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::{AssistantId, Author, Clock, ReadEvents, Seq, ToolSourceName, Words};
+use dormouse_contracts::{
+    AssistantId, Author, Clock, Habitat, ReadEvents, Seq, ToolSourceName, Words,
+};
 use dormouse_engine::{ApprovalAnswer, ApprovalAnswered};
 use dormouse_host::{
     DataFolder, Host, HostSettings, Resident, SystemClock,
@@ -193,7 +195,7 @@ impl House {
         };
         let acted = self.host.world().act(&entity("player:alice"), act).await;
         let resident = self.resident(&whom.to_lowercase()).await;
-        resident.heard(&acted.unwrap()).await.unwrap();
+        resident.heard(&acted.unwrap().deliveries).await.unwrap();
         say(&json!({ "acknowledged": number }));
     }
 
@@ -255,7 +257,8 @@ async fn create(host: &Host) {
             author: Author::Operator("Ada".to_owned()),
             reason: "the house opens".to_owned(),
         };
-        let created = roster::create(host.log(), &SystemClock, host.config(), newcomer, decision);
+        let config = (host.config(), &host.world().landmarks());
+        let created = roster::create(host.log(), &SystemClock, config, newcomer, decision);
         created.await.unwrap();
     }
 }

@@ -463,7 +463,7 @@ fn a_value_with_a_key_is_never_shown_and_an_address_without_one_is() {
 
 section! {
     /// `[tea]`: how it serves tea.
-    #[schemars(extend("x-when" = "waking"))]
+    #[schemars(extend("x-when" = "next_tick"))]
     struct TeaSection {
         /// Whether it serves any
         served: bool = true,
