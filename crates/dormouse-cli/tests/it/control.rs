@@ -185,7 +185,7 @@ fn a_visit_ends_when_its_own_lines_are_answered_although_somebody_else_is_not() 
         says("Good day.")
     });
     let provider = format!(
-        "[provider]\nkind = \"local\"\nbase_url = \"{}\"\n[memory]\nembedder = \"none\"\n",
+        "[provider]\nkind = \"local\"\nbase_url = \"{}\"\n[memory]\nembedder = \"none\"\nprivacy = \"shared\"\n",
         server.url
     );
     home.write("dormouse.toml", &provider);
@@ -466,9 +466,8 @@ fn visitors_who_are_interrupted_send_the_rest_again_and_each_line_is_heard_and_a
 fn a_program_that_is_killed_with_its_visitors_answers_each_line_that_it_confirmed_once() {
     let home = Home::new();
     let ended = interrupted(&home, Signal::SIGKILL);
-    let running = Running::start(&home);
+    // A program of its own waits until everybody is answered.
     ok(home.play(""));
-    running.end(Signal::SIGTERM);
     let heard = heard(&home.run(&["log", "show", "--json"], ""), "remember that");
     assert!(heard.values().all(|times| *times == 1), "{heard:?}");
     assert_eq!(said(&home), heard.len());

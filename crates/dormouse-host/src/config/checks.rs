@@ -415,7 +415,7 @@ impl Config {
         self.given(setting)
     }
 
-    /// A conflict at the first of these settings that somebody gave. The last one is always there.
+    /// A conflict at the first of these settings that somebody gave, or else at the first one, without a place.
     fn conflict(&self, settings: &[&'static str], problem: String) -> Conflict {
         let given = settings
             .iter()
