@@ -24,6 +24,12 @@ pub(crate) fn id_of(profile: &Value, due: &DueAction) -> Option<u64> {
     actions(profile).find(is_it)?.get("id")?.as_u64()
 }
 
+/// The id of the first pending action with this description.
+pub(crate) fn id_of_description(profile: &Value, wanted: &str) -> Option<u64> {
+    let is_it = |action: &&Value| action.get("description").and_then(Value::as_str) == Some(wanted);
+    actions(profile).find(is_it)?.get("id")?.as_u64()
+}
+
 /// Says what is pending for somebody.
 pub(crate) fn listed(profile: &Value, voice: &Voice<'_>) -> String {
     let one = |action: &Value| {

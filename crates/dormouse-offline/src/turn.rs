@@ -1,5 +1,6 @@
 //! Chooses the next step of a turn.
 
+mod following;
 mod promising;
 mod tasks;
 
@@ -66,7 +67,10 @@ pub(crate) fn next_act(request: &ChatRequest, offer: &Offer<'_>) -> Act {
                 seed: seed([&*due.name, &*due.description]),
                 last: None,
             };
-            remind(due, &voice, &steps)
+            match due.description == following::FOLLOW {
+                true => following::go_along(due, &voice, &steps),
+                false => remind(due, &voice, &steps),
+            }
         }
         TurnTrigger::Task(task) => match &task.report {
             None => tasks::answer(&task.task, &character, &steps),
@@ -283,7 +287,9 @@ impl MessageTurn<'_> {
             }
             Intent::Ask(question) if self.of_itself(question).is_some() => return None,
             Intent::Ask(question) => recall(&shortened(question, 500)),
-            Intent::Look | Intent::Follow => Act::call("inspect_location", []),
+            Intent::Look => Act::call("inspect_location", []),
+            Intent::Follow => return self.begin_to_follow(),
+            Intent::Wait => return self.end_following(),
             Intent::Promises => {
                 let who = self.event.who.as_ref()?;
                 Act::call("get_entity_profile", [("entity", who.as_str())])
@@ -342,12 +348,7 @@ impl MessageTurn<'_> {
                 Some(Outcome::Success(result)) => place::describe(&result),
                 Some(other) => failed("I could not look around", &other),
             },
-            Intent::Follow => match outcome("inspect_location") {
-                Some(Outcome::Success(result)) if !place::has(&result, &self.event.name) => {
-                    say(Topic::NotHere)
-                }
-                _ => say(Topic::Follow),
-            },
+            Intent::Follow => self.followed(),
             Intent::Go(_) => match outcome("move") {
                 None => "I have no way to move here.".to_owned(),
                 Some(Outcome::Success(result)) => {

@@ -106,6 +106,9 @@ pub struct DueAction {
     pub description: String,
     /// The moment.
     pub due_at: Timestamp,
+    /// If it is due because this entity came or left: how the world describes that, as in "goes north to the Garden."
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub movement: Option<String>,
 }
 
 /// One reply of a model, and the results of its calls.

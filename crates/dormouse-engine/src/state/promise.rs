@@ -47,6 +47,15 @@ pub struct MetCondition {
     pub at: Timestamp,
     /// The condition, with the entity that met it.
     pub awaited: Awaited,
+    /// How the world describes that the entity of the promise came or left, if that met it. What others did is not
+    /// described, because not everybody may learn it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub movement: Option<String>,
+}
+
+impl MetCondition {
+    /// The most characters that are kept of the description of a movement.
+    pub(super) const LONGEST_MOVEMENT: usize = 120;
 }
 
 impl Promise {
@@ -79,11 +88,17 @@ impl Promise {
         let shown = |text: &str| one_line(&escape_template_tokens(text));
         let at = self.comes_up_at().unwrap_or(self.noted_at);
         let why = match &self.met {
-            // Only ids and words of the promise itself: other people's words about it are not for everybody.
-            Some(met) => format!(
-                "You waited for this, and it happened at {at}: {}.",
-                shown(&met.awaited.to_string())
-            ),
+            // Only ids and words of the promise itself, and how the world says that its own entity moved: other
+            // people's words about it are not for everybody.
+            Some(met) => {
+                let movement = met.movement.as_deref();
+                let movement = movement.map(|words| format!(" ({:?})", shown(words)));
+                format!(
+                    "You waited for this, and it happened at {at}: {}{}.",
+                    shown(&met.awaited.to_string()),
+                    movement.unwrap_or_default()
+                )
+            }
             None => format!("It was due at {at}."),
         };
         let text = format!(

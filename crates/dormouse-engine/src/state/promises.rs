@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use dormouse_contracts::{Audience, Awaited, EntityId, FORGOTTEN, Seq, Timestamp, Trust};
 use dormouse_entities::{Completion, EntityChange};
+use dormouse_text::shortened;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -315,8 +316,12 @@ fn meet(promise: &mut Promise, heard: &Heard, around: &Surroundings<'_>) -> bool
     if awaited.words.is_some() {
         promise.trust = promise.trust.lowest(heard.trust);
     }
-    let by = heard.perception.attested.sender.id();
+    let attested = &heard.perception.attested;
+    let by = attested.sender.id();
+    let is_its_own = attested.movement.is_some() && by == Some(&promise.entity);
+    let words = heard.perception.words.as_claimed();
     promise.met = Some(MetCondition {
+        movement: is_its_own.then(|| shortened(words, MetCondition::LONGEST_MOVEMENT).into_owned()),
         seq: heard.seq,
         at: heard.heard_at,
         awaited: Awaited {

@@ -147,6 +147,7 @@ impl Trigger {
                     name: occasion.name.clone(),
                     description: promise.description.clone(),
                     due_at: occasion.at,
+                    movement: promise.met.as_ref().and_then(|met| met.movement.clone()),
                 }))
             }
         }

@@ -38,8 +38,10 @@ pub(crate) enum Topic {
     Statement,
     /// Nothing was understood.
     NotUnderstood,
-    /// It follows: the speaker is here.
+    /// It follows from now on: the speaker is here.
     Follow,
+    /// It cannot follow: it has no way to move, or to notice that the speaker leaves.
+    NoFollowing,
     /// It cannot follow: the speaker is not here.
     NotHere,
     /// It waits.
@@ -343,12 +345,22 @@ pub(crate) const SAID: &[(Topic, Manner, &str)] = &[
     (
         Topic::Follow,
         Plain,
-        "I am with you, {name}. Say the way, \"go north\" for example, and I come along.",
+        "I am with you, {name}. Go ahead, and I come along until you tell me to wait.",
     ),
     (
         Topic::Follow,
         Plain,
-        "Gladly, {name}. Tell me where we go: \"go to the garden\", for example.",
+        "Gladly, {name}. Lead the way; say \"wait here\" when I should stay.",
+    ),
+    (
+        Topic::NoFollowing,
+        Plain,
+        "I cannot walk behind you here, {name}. Say the way, \"go north\" for example.",
+    ),
+    (
+        Topic::NoFollowing,
+        Plain,
+        "I would, {name}, but I can only go where you tell me to: \"go to the garden\", for example.",
     ),
     (
         Topic::NotHere,

@@ -78,6 +78,7 @@ fn due() -> Talk {
         name: "Alice".to_owned(),
         description: "feed your cat".to_owned(),
         due_at: Timestamp::EPOCH,
+        movement: None,
     };
     talk.request.turn.as_mut().unwrap().trigger = TurnTrigger::Due(due);
     talk
@@ -215,7 +216,8 @@ fn the_same_sentence_is_never_said_twice_in_a_row() {
         for _ in 0..6 {
             let mut talk = after(earlier, words);
             let turn = finished(&mut talk);
-            let call = &turn.steps[0].calls[0];
+            let call = turn.steps.iter().flat_map(|step| &step.calls).next_back();
+            let call = call.unwrap();
             assert_ne!(call.arguments, last, "{words}");
             last.clone_from(&call.arguments);
             earlier = vec![turn];
@@ -242,14 +244,101 @@ fn the_wording_follows_from_the_request_and_differs_between_messages() {
 #[test]
 fn following_needs_somebody_to_follow() {
     for (characters, topic) in [
-        (json!(["Alice", "Bob"]), Topic::Follow),
+        (json!(["Alice", "Bob"]), Topic::NoFollowing),
         (json!(["Bob"]), Topic::NotHere),
     ] {
         let mut talk = Talk::new("page", "follow me!");
         talk.results =
             json!({"inspect_location": {"success": true, "result": {"characters": characters}}});
+        talk.offer(&["inspect_location", "page", "noop"]);
         assert_eq!(talk.call().0, "inspect_location");
         assert!(is_about(&words_of(talk.call()), topic));
+    }
+}
+
+const WALK: &str = "walk along with you";
+
+/// The calls of a turn, up to the first that says something or rests.
+fn calls(talk: &mut Talk) -> Vec<String> {
+    let mut made = Vec::new();
+    while made.len() < 8 {
+        let (tool, _) = talk.call();
+        let is_last = ["say", "page", "noop"].contains(&&*tool);
+        made.push(tool);
+        if is_last {
+            break;
+        }
+    }
+    made
+}
+
+#[test]
+fn it_notes_once_that_it_follows_and_no_more_when_it_is_told_to_wait() {
+    let here = json!({"success": true, "result": {"characters": ["Alice"]}});
+    let done = json!({"success": true, "result": {}});
+    let following = json!([{"id": 7, "description": WALK}]);
+    for (words, pending, expected) in [
+        (
+            "follow me",
+            json!([]),
+            vec![
+                "inspect_location",
+                "get_entity_profile",
+                "add_pending_action",
+                "say",
+            ],
+        ),
+        (
+            "Come with me, please!",
+            following.clone(),
+            vec!["inspect_location", "get_entity_profile", "say"],
+        ),
+        (
+            "wait here",
+            following.clone(),
+            vec!["get_entity_profile", "complete_pending_action", "say"],
+        ),
+        (
+            "stop following me",
+            following,
+            vec!["get_entity_profile", "complete_pending_action", "say"],
+        ),
+        ("wait here", json!([]), vec!["get_entity_profile", "say"]),
+    ] {
+        let mut talk = Talk::new("say", words);
+        let profile = json!({"success": true, "result": {"pending_actions": pending}});
+        talk.results = json!({
+            "inspect_location": here, "get_entity_profile": profile,
+            "add_pending_action": done, "complete_pending_action": done,
+        });
+        assert_eq!(calls(&mut talk), expected, "{words}");
+    }
+}
+
+#[test]
+fn it_goes_where_the_one_whom_it_follows_went_and_follows_on() {
+    let done = json!({"success": true, "result": {}});
+    let stuck = json!({"success": false, "error": "the door is shut"});
+    let went = Some("goes north to the Garden.");
+    let look = ["get_entity_profile", "complete_pending_action"];
+    for (movement, moved, expected) in [
+        (went, &done, &["move", "add_pending_action", "noop"][..]),
+        (went, &stuck, &["move", "page"]),
+        (Some("leaves."), &done, &["noop"]),
+        (None, &done, &["noop"]),
+    ] {
+        let mut talk = due();
+        if let Some(TurnTrigger::Due(due)) = talk.request.turn.as_mut().map(|it| &mut it.trigger) {
+            due.description = WALK.to_owned();
+            due.movement = movement.map(str::to_owned);
+        }
+        let pending = json!([{"id": 7, "description": WALK}]);
+        let profile = json!({"success": true, "result": {"pending_actions": pending}});
+        talk.results = json!({
+            "get_entity_profile": profile, "complete_pending_action": done,
+            "move": moved, "add_pending_action": done,
+        });
+        assert_eq!(calls(&mut talk), [&look, expected].concat(), "{movement:?}");
     }
 }
 
@@ -407,6 +496,7 @@ fn any_request() -> impl Strategy<Value = Talk> {
                         name: words.clone(),
                         description: words,
                         due_at: Timestamp::from_micros(at),
+                        movement: None,
                     });
                 }
                 Some(talk)

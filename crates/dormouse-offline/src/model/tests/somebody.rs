@@ -167,6 +167,7 @@ fn why_it_reminded_somebody_is_explained_and_not_taken_for_a_reminder() {
             name: name.to_owned(),
             description: "feed your cat".to_owned(),
             due_at: Timestamp::EPOCH,
+            movement: None,
         }),
         steps: vec![TurnStep {
             text: String::new(),

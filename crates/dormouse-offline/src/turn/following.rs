@@ -1,0 +1,145 @@
+//! Walking along with somebody: a pending action that waits until they leave, and is noted again after each move.
+
+use dormouse_contracts::DueAction;
+use serde_json::{Value, json};
+
+use super::{MessageTurn, Steps, failed};
+use crate::{
+    act::Act, done::Outcome, english::said::Topic, english::understood::DIRECTIONS,
+    phrasing::Voice, place, promises, words::words,
+};
+
+/// What it means to do for somebody whom it follows.
+pub(super) const FOLLOW: &str = "walk along with you";
+
+impl MessageTurn<'_> {
+    /// Looks whether the speaker is here and whom it follows already, and notes that it follows them.
+    pub(super) fn begin_to_follow(&self) -> Option<Act> {
+        let steps = &self.steps;
+        if let Some(look) = steps.if_fresh(Act::call("inspect_location", [])) {
+            return Some(look);
+        }
+        let who = self.event.who.as_ref()?.as_str();
+        let can_follow = steps.offer.has("move") && steps.offer.has("add_pending_action");
+        if !can_follow || !self.is_speaker_here() {
+            return None;
+        }
+        if let Some(look) = steps.if_fresh(profile_of(who)) {
+            return Some(look);
+        }
+        match steps.follows() {
+            Some(_) => None,
+            None => steps.if_fresh(follow(who)),
+        }
+    }
+
+    /// Says that it follows, or why it does not.
+    pub(super) fn followed(&self) -> String {
+        if !self.is_speaker_here() {
+            return self.voice.say(Topic::NotHere, "");
+        }
+        match self.steps.outcome("add_pending_action") {
+            None if self.steps.follows().is_none() => self.voice.say(Topic::NoFollowing, ""),
+            None | Some(Outcome::Success(_)) => self.voice.say(Topic::Follow, ""),
+            Some(other) => failed("I cannot promise that", &other),
+        }
+    }
+
+    /// Takes off that it follows the speaker, if it does.
+    pub(super) fn end_following(&self) -> Option<Act> {
+        let steps = &self.steps;
+        let who = self.event.who.as_ref()?.as_str();
+        if !steps.offer.has("complete_pending_action") {
+            return None;
+        }
+        if let Some(look) = steps.if_fresh(profile_of(who)) {
+            return Some(look);
+        }
+        steps.if_fresh(complete(who, steps.follows()?))
+    }
+
+    fn is_speaker_here(&self) -> bool {
+        match self.steps.outcome("inspect_location") {
+            Some(Outcome::Success(place)) => place::has(&place, &self.event.name),
+            _ => true,
+        }
+    }
+}
+
+impl Steps<'_> {
+    /// The id of the pending action by which it follows somebody, from their profile.
+    fn follows(&self) -> Option<u64> {
+        match self.outcome("get_entity_profile") {
+            Some(Outcome::Success(profile)) => promises::id_of_description(&profile, FOLLOW),
+            _ => None,
+        }
+    }
+}
+
+/// Goes where somebody went whom it follows, and notes that it still follows them. They may have left the world, or in a
+/// way that the world does not name: then it stays.
+pub(super) fn go_along(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
+    let who = due.entity.as_str();
+    if let Some(look) = steps.if_fresh(profile_of(who)) {
+        return look;
+    }
+    if let Some(action) = steps.follows()
+        && let Some(complete) = steps.if_fresh(complete(who, action))
+    {
+        return complete;
+    }
+    let Some(direction) = due.movement.as_deref().and_then(direction_in) else {
+        return steps.rest();
+    };
+    if let Some(go) = steps.if_fresh(Act::call("move", [("direction", &*direction)])) {
+        return go;
+    }
+    match steps.outcome("move") {
+        Some(Outcome::Success(_)) => steps.if_fresh(follow(who)).unwrap_or_else(|| steps.rest()),
+        Some(other) => {
+            let words = format!(
+                "{}, {}",
+                voice.name,
+                failed("I could not follow you", &other)
+            );
+            steps.tell_in_private(&due.name, &words)
+        }
+        None => steps.rest(),
+    }
+}
+
+fn direction_in(movement: &str) -> Option<String> {
+    let words = words(movement).into_iter().map(|word| word.text);
+    words
+        .into_iter()
+        .find(|word| DIRECTIONS.contains(&word.as_str()))
+}
+
+fn profile_of(who: &str) -> Act {
+    Act::call("get_entity_profile", [("entity", who)])
+}
+
+fn follow(who: &str) -> Act {
+    let when = json!([{ "event": "leaves", "who": who }]);
+    let arguments = [
+        ("entity", who.into()),
+        ("description", FOLLOW.into()),
+        ("when", when),
+    ];
+    call("add_pending_action", arguments)
+}
+
+fn complete(who: &str, action: u64) -> Act {
+    call(
+        "complete_pending_action",
+        [("entity", who.into()), ("action", action.into())],
+    )
+}
+
+fn call<const N: usize>(tool: &'static str, arguments: [(&str, Value); N]) -> Act {
+    let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
+    Act::Call {
+        tool,
+        arguments: arguments.into_iter().collect(),
+    }
+}
