@@ -182,7 +182,12 @@ impl Index {
         self.cards.set(slot, card);
         self.bags.set(slot, terms);
         self.terms += terms.len() as u64;
-        each_count(terms, |term, count| self.lexicon.add(term, slot, count));
+        each_count(terms, |term, count| {
+            self.lexicon.add(term, slot, count);
+            if card.thread == NONE {
+                self.lexicon.add_to_notes(term);
+            }
+        });
         self.slots.insert(unit.id, slot);
         Insertion::Added
     }
@@ -200,7 +205,13 @@ impl Index {
             return Removal::Absent;
         };
         let terms = self.bags.of(slot).to_vec();
-        each_count(&terms, |term, _| self.lexicon.remove(term, slot));
+        let is_note = self.cards.at(slot).thread == NONE;
+        each_count(&terms, |term, _| {
+            self.lexicon.remove(term, slot);
+            if is_note {
+                self.lexicon.remove_from_notes(term);
+            }
+        });
         self.terms -= terms.len() as u64;
         self.bags.clear(slot);
         let card = self.cards.at(slot);

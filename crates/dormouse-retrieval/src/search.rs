@@ -9,6 +9,7 @@ mod estimate;
 mod features;
 mod gather;
 mod plan;
+mod rarity;
 mod reading;
 mod scratch;
 mod sessions;

@@ -38,6 +38,8 @@ impl Posting {
 pub(crate) struct Lexicon {
     numbers: HashMap<Box<str>, u32>,
     postings: Vec<Vec<Posting>>,
+    /// In how many units without a thread each term occurs.
+    in_notes: Vec<u32>,
     free: Vec<u32>,
     /// How many terms have a number and no postings.
     idle: usize,
@@ -51,6 +53,7 @@ impl Lexicon {
         }
         let number = self.free.pop().unwrap_or_else(|| {
             self.postings.push(Vec::new());
+            self.in_notes.push(0);
             u32::try_from(self.postings.len() - 1).unwrap_or(u32::MAX)
         });
         self.numbers.insert(term.into(), number);
@@ -83,6 +86,27 @@ impl Lexicon {
     #[inline]
     pub(crate) fn frequency(&self, number: u32) -> usize {
         self.postings(number).len()
+    }
+
+    /// In how many units of a thread term `number` occurs.
+    #[inline]
+    pub(crate) fn frequency_in_threads(&self, number: u32) -> usize {
+        let in_notes = self.in_notes.get(number as usize).copied();
+        self.frequency(number) - in_notes.unwrap_or(0) as usize
+    }
+
+    /// Counts a term of a unit without a thread.
+    pub(crate) fn add_to_notes(&mut self, number: u32) {
+        if let Some(notes) = self.in_notes.get_mut(number as usize) {
+            *notes += 1;
+        }
+    }
+
+    /// Reverts [`add_to_notes`](Self::add_to_notes).
+    pub(crate) fn remove_from_notes(&mut self, number: u32) {
+        if let Some(notes) = self.in_notes.get_mut(number as usize) {
+            *notes = notes.saturating_sub(1);
+        }
     }
 
     /// Records that term `number` occurs `count` times in `slot`.
@@ -156,6 +180,7 @@ impl Lexicon {
             .map(|list| size_of::<Vec<Posting>>() + list.capacity() * size_of::<Posting>())
             .sum();
         let terms: usize = self.numbers.keys().map(|term| term.len() + 16).sum();
-        postings + terms + self.numbers.capacity() * (size_of::<(Box<str>, u32)>() + 1)
+        let in_notes = self.in_notes.capacity() * size_of::<u32>();
+        postings + in_notes + terms + self.numbers.capacity() * (size_of::<(Box<str>, u32)>() + 1)
     }
 }

@@ -135,6 +135,11 @@ impl Threads {
         (self.lone > 0 && sessions > 0).then(|| (sessions, terms - self.lone_terms))
     }
 
+    /// The number of units without a thread, and the number of their terms.
+    pub(crate) fn notes(&self) -> (usize, u64) {
+        (self.lone, self.lone_terms)
+    }
+
     /// Every session number is below this.
     pub(crate) fn session_bound(&self) -> usize {
         self.session_numbers as usize

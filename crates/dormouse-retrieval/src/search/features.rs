@@ -4,8 +4,9 @@ use crate::{
     Feature, Index,
     index::threads::NONE,
     search::{
-        bm25::{inverse_frequency, length_norm, saturated},
+        bm25::{length_norm, saturated},
         plan::QueryPlan,
+        rarity::Rarity,
         scratch::Scratch,
     },
     text_features::TextFeatures,
@@ -148,15 +149,16 @@ pub(super) fn levelled(count: f32) -> f32 {
 /// The mean rarity of a unit's distinct terms, as a share of the rarity of an unused term. Two terms of rarity zero are
 /// added, so that a single word does not count as informative.
 pub(super) fn informative(index: &Index, slot: u32) -> f32 {
+    let rarity = Rarity::of(index);
     let (mut sum, mut distinct) = (0, 0_u32);
     for run in index.bags.of(slot).chunk_by(|a, b| a == b) {
         let Some(term) = run.first() else { continue };
-        let idf = inverse_frequency(index.lexicon.frequency(*term), index.len());
+        let idf = rarity.of_term(Some(*term));
         // Fixed point makes the sum independent of the order of terms, which differs between indexes of the same units.
         sum += (f64::from(idf) * ONE) as u64;
         distinct += 1;
     }
-    let most = inverse_frequency(0, index.len()) * (distinct + 2) as f32;
+    let most = rarity.of_term(None) * (distinct + 2) as f32;
     (sum as f64 / ONE) as f32 / most
 }
 

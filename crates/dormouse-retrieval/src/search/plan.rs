@@ -9,10 +9,7 @@ use crate::{
     analyse::each_word,
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
-    search::{
-        bm25::{K1, inverse_frequency},
-        scratch::Scratch,
-    },
+    search::{bm25::K1, rarity::Rarity, scratch::Scratch},
     text_features::asks_when,
 };
 
@@ -63,14 +60,15 @@ impl<'a> QueryPlan<'a> {
         };
         // A query that only names a speaker asks for what was said about them. The same holds if no unit contains its
         // other words: a unit about the named speaker is a better answer than none.
-        let mut terms = weigh(index, &terms);
+        let rarity = Rarity::of(index);
+        let mut terms = weigh(rarity, &terms);
         if terms.iter().all(|term| term.number.is_none()) {
             let mut all = Terms::default();
             index.analyser.each_term(text, |term| {
                 all.push(term);
                 ControlFlow::Continue(())
             });
-            terms = weigh(index, &all.list);
+            terms = weigh(rarity, &all.list);
         }
         let terms = keep_rarest(terms);
         let total: f32 = terms.iter().map(|term| term.idf).sum();
@@ -88,7 +86,7 @@ impl<'a> QueryPlan<'a> {
             names_one,
             total: total.max(f32::MIN_POSITIVE),
             most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
-            mean_turn: index.terms as f32 / index.len().max(1) as f32,
+            mean_turn: rarity.mean_terms(),
             asks_when: asks_when(text),
             times: named_times(text, query.asked_at),
         }
@@ -236,14 +234,15 @@ impl Terms {
     }
 }
 
-fn weigh(index: &Index, terms: &[String]) -> Vec<QueryTerm> {
+fn weigh(rarity: Rarity<'_>, terms: &[String]) -> Vec<QueryTerm> {
     let weighed = terms.iter().map(|term| {
-        let number = index.lexicon.number(term);
-        let frequency = number.map_or(0, |number| index.lexicon.frequency(number));
+        let lexicon = &rarity.index.lexicon;
+        let number = lexicon.number(term);
+        let occurs = |number: &u32| lexicon.frequency(*number) > 0;
         QueryTerm {
             // An unknown term keeps its rarity: the score must show that no unit contains it.
-            number: number.filter(|_| frequency > 0),
-            idf: inverse_frequency(frequency, index.len()),
+            number: number.filter(occurs),
+            idf: rarity.of_term(number),
         }
     });
     weighed.collect()

@@ -332,3 +332,36 @@ fn notes_without_a_thread_never_change_how_sessions_compare() {
     assert_eq!(session(50, 20), alone);
     assert_eq!(session(50, 50), alone);
 }
+
+#[test]
+fn notes_without_a_thread_never_change_the_score_of_what_was_said() {
+    let scores = |notes: u64, removed: u64| {
+        let mut index = talk(&[
+            ("Alice", "The blue kettle is in the hall"),
+            ("Bob", "And the old boat is at the mill"),
+            ("Alice", "The kettle leaks"),
+        ]);
+        for id in 100..100 + notes {
+            index.insert(&Unit {
+                id,
+                text: "Bob's old boat at the mill leaks",
+                speaker: None,
+                thread: None,
+                at: Timestamp::from_micros(JUNE),
+            });
+        }
+        for id in 100..100 + removed {
+            index.remove(id);
+        }
+        let index = Index::decode(&index.encode(), Config::default()).unwrap();
+        let found = index.search(&SearchQuery::new("an old kettle at the mill"), 100);
+        let said = found.into_iter().filter(|one| one.id < 100);
+        said.map(|one| (one.id, one.score)).collect::<Vec<_>>()
+    };
+    let alone = scores(0, 0);
+    assert_eq!(alone.len(), 3);
+    assert_eq!(scores(12, 0), alone);
+    assert_eq!(scores(12, 5), alone);
+    assert_eq!(scores(12, 12), alone);
+    assert_ne!(scores(13, 0), alone, "nearly all that is known is in notes");
+}
