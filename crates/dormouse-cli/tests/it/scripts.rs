@@ -191,3 +191,34 @@ fn what_is_due_at_one_moment_is_done_one_after_the_other() {
         assert_eq!(out.lines().filter(reminds).count(), 1, "{what}: {out}");
     }
 }
+
+#[test]
+fn it_walks_along_with_whom_asks_until_told_to_wait_and_with_nobody_else() {
+    let script = "begin 2027-01-01T09:00:00Z\n\
+        Bob: Hello.\n\
+        Alice: come along with me\n\
+        +1m Bob: go up\n\
+        +1m Alice: go north\n\
+        +1m Alice: go south\n\
+        +1m Alice: wait here, please\n\
+        +1m Alice: go north\n\
+        +1m Bob: go down\n\
+        Bob: stay with me\n\
+        Bob: /quit\n\
+        +1m\n";
+    let (out, _) = played(script);
+    let moves = out.lines().filter_map(|line| {
+        let item: serde_json::Value = serde_json::from_str(line).unwrap();
+        let is_move = item["kind"] == "movement" && item["by"] == "Dormouse";
+        is_move.then(|| format!("{}: {}", item["observer"].as_str().unwrap(), item["text"]))
+    });
+    let moves: Vec<_> = moves.collect();
+    assert_eq!(
+        moves,
+        [
+            "player:alice: \"arrives from the Common Room.\"",
+            "player:alice: \"arrives from the Garden.\"",
+        ],
+        "{out}"
+    );
+}
