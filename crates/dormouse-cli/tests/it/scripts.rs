@@ -216,8 +216,8 @@ fn it_walks_along_with_whom_asks_until_told_to_wait_and_with_nobody_else() {
     assert_eq!(
         moves,
         [
-            "player:alice: \"arrives from the Common Room.\"",
-            "player:alice: \"arrives from the Garden.\"",
+            "Alice: \"arrives from the Common Room.\"",
+            "Alice: \"arrives from the Garden.\"",
         ],
         "{out}"
     );

@@ -65,14 +65,22 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// What was heard since the trigger of the current turn, oldest first.
+    /// What was heard since the trigger of the current turn, oldest first. A promise triggers its turn when it is due, not when it
+    /// was noted: what made it due does not count again for one that is noted in its turn.
     fn lately(&self) -> Vec<&Heard> {
         let Some(turn) = self.turns.current() else {
             return Vec::new();
         };
+        let is_since = |it: &&Heard| match turn.trigger.promise() {
+            Some((_, promise)) => match &promise.met {
+                Some(met) => it.seq > met.seq,
+                None => it.heard_at > turn.trigger.since(),
+            },
+            None => it.seq > turn.trigger_seq(),
+        };
         let waiting = self.turns.waiting().filter_map(Trigger::message);
         let all = self.overheard.iter().chain(waiting);
-        let mut lately: Vec<_> = all.filter(|it| it.seq > turn.trigger_seq()).collect();
+        let mut lately: Vec<_> = all.filter(is_since).collect();
         lately.sort_by_key(|it| it.seq);
         lately
     }

@@ -610,3 +610,40 @@ async fn a_thousand_commitments_come_due_over_thirty_days_none_falsely_and_free_
     );
     home.no_protocol_was_broken();
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_made_a_commitment_due_does_not_meet_the_one_that_is_noted_in_its_turn() {
+    let follow = json!({"entity": "Alice", "description": "go along",
+        "when": [{"event": "leaves", "who": "Alice"}]});
+    let model = ScriptedModel::looping(ScriptedTurn::with(move |request| {
+        let text = shown(request);
+        let now = text.rsplit_once(OCCASION).map_or(&*text, |(_, now)| now);
+        match now.contains("\"success\":") {
+            true => ScriptedTurn::call("noop", json!({})),
+            false => ScriptedTurn::call("add_pending_action", follow.clone()),
+        }
+    }));
+    let home = Home::with(model);
+    let life = home.wake().await;
+    let leaves = |number| {
+        Perceive::movement("Alice", "goes north to the Garden.")
+            .moving(Movement::Departure)
+            .in_room("tavern")
+            .number(number)
+    };
+    let said = Perceive::whisper("Alice", "follow me").number(1);
+    life.accept(said.build()).await;
+    life.handle.at_rest().await;
+    for number in [2, 3] {
+        life.accept(leaves(number).build()).await;
+        life.handle.at_rest().await;
+        tokio::time::sleep(minutes(5)).await;
+        life.handle.at_rest().await;
+        let begun = home.events().into_iter();
+        let begun = begun.filter(|event| matches!(event, Event::TickStarted(_)));
+        assert_eq!(begun.count() as u64, number, "one turn for each time");
+    }
+    let asked = shown(home.model.requests().last().unwrap());
+    assert!(asked.contains("goes north to the Garden."), "{asked}");
+    life.end().await.unwrap();
+}

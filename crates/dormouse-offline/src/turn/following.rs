@@ -1,12 +1,19 @@
 //! Walking along with somebody: a pending action that waits until they leave, and is noted again after each move.
 
-use dormouse_contracts::DueAction;
+use dormouse_contracts::{DueAction, TurnTrigger};
 use serde_json::{Value, json};
 
 use super::{MessageTurn, Steps, failed};
 use crate::{
-    act::Act, done::Outcome, english::said::Topic, english::understood::DIRECTIONS,
-    phrasing::Voice, place, promises, words::words,
+    act::Act,
+    done::Outcome,
+    english::said::Topic,
+    english::understood::DIRECTIONS,
+    event::PendingEvent,
+    intent::{Intent, recognise},
+    phrasing::Voice,
+    place, promises,
+    words::words,
 };
 
 /// What it means to do for somebody whom it follows.
@@ -74,10 +81,26 @@ impl Steps<'_> {
             _ => None,
         }
     }
+
+    /// Whether the last thing that somebody said about following was that it should wait.
+    fn was_told_to_wait(&self, who: &str, voice: &Voice<'_>) -> bool {
+        let lately = self.context.earlier.iter().rev();
+        let wishes = lately.filter_map(|turn| {
+            let TurnTrigger::Message(message) = &turn.trigger else {
+                return None;
+            };
+            let event = PendingEvent::from(&**message);
+            let is_theirs = event.who.as_ref().is_some_and(|it| it.as_str() == who);
+            is_theirs.then(|| recognise(&event.words, &[&voice.character.name]))
+        });
+        let mut wishes = wishes.filter(|it| matches!(it, Intent::Follow | Intent::Wait));
+        matches!(wishes.next(), Some(Intent::Wait))
+    }
 }
 
 /// Goes where somebody went whom it follows, and notes that it still follows them. They may have left the world, or in a
-/// way that the world does not name: then it stays.
+/// way that the world does not name, or have told it to wait while others listened, to whom the pending action must not be
+/// mentioned: then it stays.
 pub(super) fn go_along(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     let who = due.entity.as_str();
     if let Some(look) = steps.if_fresh(profile_of(who)) {
@@ -88,7 +111,8 @@ pub(super) fn go_along(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) ->
     {
         return complete;
     }
-    let Some(direction) = due.movement.as_deref().and_then(direction_in) else {
+    let direction = due.movement.as_deref().and_then(direction_in);
+    let Some(direction) = direction.filter(|_| !steps.was_told_to_wait(who, voice)) else {
         return steps.rest();
     };
     if let Some(go) = steps.if_fresh(Act::call("move", [("direction", &*direction)])) {

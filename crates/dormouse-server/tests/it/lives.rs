@@ -2,19 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AssistantId, ReadEvents, Seq};
-use dormouse_engine::{Event, RosterChange, restore};
+use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq, each_event};
+use dormouse_engine::{Event, RosterChange, RosterChanged};
 use dormouse_server::Right;
 use serde_json::{Value, json};
 
 use crate::service::{ALL, Service, key};
 
-/// The last event of an assistant, decoded.
-async fn last_event(service: &Service, assistant: &AssistantId) -> Event {
-    let state = restore(service.host.log(), assistant).await.unwrap();
-    let before = Seq(state.seq.0 - 1);
-    let read = service.host.log().read(assistant, before, 1).await.unwrap();
-    Event::decode(&read[0]).unwrap()
+/// The last change of an assistant in the roster.
+async fn last_change(service: &Service, assistant: &AssistantId) -> RosterChanged {
+    let mut last = None;
+    each_event(service.host.log(), assistant, .., |stored| {
+        if let Event::RosterChanged(changed) = Event::decode(stored).unwrap() {
+            last = Some(changed);
+        }
+        Ok::<_, ReadError>(())
+    })
+    .await
+    .unwrap();
+    last.unwrap()
 }
 
 #[tokio::test]
@@ -72,10 +78,7 @@ async fn assistants_are_created_found_changed_cloned_archived_and_restored() {
         .await
         .ok(200);
     assert_eq!(view["tags"], json!(["calm"]));
-    let changed = last_event(&service, &key("hare")).await;
-    let Event::RosterChanged(changed) = changed else {
-        panic!("{changed:?}")
-    };
+    let changed = last_change(&service, &key("hare")).await;
     assert_eq!(
         changed.author.to_string(),
         dormouse_contracts::Author::Operator("Ann".to_owned()).to_string()
@@ -86,9 +89,7 @@ async fn assistants_are_created_found_changed_cloned_archived_and_restored() {
         .send()
         .await
         .ok(200);
-    let Event::RosterChanged(archived) = last_event(&service, &key("hare")).await else {
-        panic!()
-    };
+    let archived = last_change(&service, &key("hare")).await;
     assert_eq!(
         (archived.change, archived.reason.as_str()),
         (RosterChange::Archived, "enough")
