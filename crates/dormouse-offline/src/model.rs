@@ -18,8 +18,9 @@ use crate::{
 ///
 /// With it, everything runs without a key and without a network, and tests have a fast, predictable model. It speaks as the
 /// persona of the assistant: under its name, in its manner. It makes small talk, remembers and answers from memory, looks
-/// around, waits, goes somewhere, promises to remind somebody and keeps the promise, asks another assistant on somebody's behalf,
-/// answers the task of another one from its memory, and says why it said something. About itself it says what its persona says.
+/// around, waits, goes somewhere, walks along with somebody, promises to remind somebody and keeps the promise, asks another
+/// assistant on somebody's behalf, answers the task of another one from its memory, and says why it said something. About
+/// itself it says what its persona says.
 /// A request that it cannot keep, such as one for every day, it does not promise: it says what it needs to know. To anything else it
 /// answers that it did not understand, and lists what it can do. Every answer has at most 600 characters.
 ///
