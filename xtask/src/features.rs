@@ -1,6 +1,7 @@
 //! Each crate by itself, without features and with each of its features alone.
 //!
 //! In a build of the whole workspace, a crate can use features that only another crate enables. This check finds that.
+//! Programs and tests are left out: nobody depends on them, and other steps build them with their features.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,11 @@ use crate::workspace::Result;
 
 pub(crate) fn check(sh: &Shell, metadata: &Metadata) -> Result {
     let mut failed = Vec::new();
-    for package in &metadata.packages {
+    for package in metadata
+        .packages
+        .iter()
+        .filter(|it| it.is_layered() && it.is_library())
+    {
         let code = sources(&package.folder().join("src"))?;
         for features in selections(package, &code) {
             let (name, features) = (&package.name, &features);

@@ -62,6 +62,11 @@ impl Package {
             .filter(move |target| target.kind.iter().any(|name| name == kind))
     }
 
+    /// Whether other crates can depend on it.
+    pub(crate) fn is_library(&self) -> bool {
+        self.targets_of("lib").next().is_some()
+    }
+
     /// Whether it is in `crates/`, and so belongs to a layer. Automation and test packages do not.
     pub(crate) fn is_layered(&self) -> bool {
         self.folder()
