@@ -211,7 +211,7 @@ pub async fn check_name_is_free<L: ReadEvents + LoadSnapshot>(
 pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    (config, world): (&Config, &Landmarks),
+    config: (&Config, &Landmarks),
     newcomer: Newcomer,
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
@@ -225,12 +225,11 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
         settings: None,
         clone_of: None,
     };
-    let config = (config, world);
     begin(log, clock, config, key, (beginning, tags), decision).await
 }
 
-/// Creates an assistant in a world with these landmarks, with the persona, notices and tags of another one, but not with its memories. The original is read from
-/// the log, so it is neither woken nor disturbed.
+/// Creates an assistant in a world with these landmarks, with the persona, notices and tags of another one, but not with its
+/// memories. The original is read from the log, so it is neither woken nor disturbed.
 ///
 /// # Errors
 ///
@@ -238,7 +237,7 @@ pub async fn create<L: Append + ReadEvents + LoadSnapshot>(
 pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    (config, world): (&Config, &Landmarks),
+    config: (&Config, &Landmarks),
     (from, newcomer): (&AssistantId, Newcomer),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
@@ -267,7 +266,6 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
         true => state.roster.tags,
         false => tags,
     };
-    let config = (config, world);
     begin(log, clock, config, key, (beginning, tags), decision).await
 }
 

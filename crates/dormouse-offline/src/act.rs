@@ -20,10 +20,16 @@ pub(crate) enum Act {
 impl Act {
     /// A call with text arguments.
     pub(crate) fn call<const N: usize>(tool: &'static str, arguments: [(&str, &str); N]) -> Self {
-        let arguments = arguments
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), Value::from(value)))
-            .collect();
+        Self::call_with(tool, arguments.map(|(name, text)| (name, text.into())))
+    }
+
+    /// A call with arguments of any kind.
+    pub(crate) fn call_with<const N: usize>(
+        tool: &'static str,
+        arguments: [(&str, Value); N],
+    ) -> Self {
+        let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
+        let arguments = arguments.into_iter().collect();
         Self::Call { tool, arguments }
     }
 }

@@ -1,6 +1,6 @@
 //! What was promised to somebody, from the result of `get_entity_profile`.
 
-use dormouse_contracts::{DueAction, Timestamp};
+use dormouse_contracts::Timestamp;
 use serde_json::Value;
 
 use crate::{
@@ -13,20 +13,15 @@ const LISTED: usize = 5;
 /// The longest text of one promise, in characters.
 const LONGEST: usize = 80;
 
-/// The id of the pending action that has come due, if it is still pending.
-pub(crate) fn id_of(profile: &Value, due: &DueAction) -> Option<u64> {
+/// The id of the first pending action with this description, and, if a moment is given and the action has one, with this moment.
+pub(crate) fn id_of(profile: &Value, wanted: &str, due_at: Option<Timestamp>) -> Option<u64> {
     let is_it = |action: &&Value| {
         let description = action.get("description").and_then(Value::as_str);
         let at = action.get("due_at").and_then(Value::as_str);
         let at = at.and_then(|at| at.parse::<Timestamp>().ok());
-        description == Some(&due.description) && at.is_none_or(|at| at == due.due_at)
+        let is_other = |wanted: Timestamp| at.is_some_and(|at| at != wanted);
+        description == Some(wanted) && !due_at.is_some_and(is_other)
     };
-    actions(profile).find(is_it)?.get("id")?.as_u64()
-}
-
-/// The id of the first pending action with this description.
-pub(crate) fn id_of_description(profile: &Value, wanted: &str) -> Option<u64> {
-    let is_it = |action: &&Value| action.get("description").and_then(Value::as_str) == Some(wanted);
     actions(profile).find(is_it)?.get("id")?.as_u64()
 }
 

@@ -167,6 +167,21 @@ impl<'a> Steps<'a> {
         }
     }
 
+    /// Looks up what is pending for somebody, and takes off one action of it; `None` once both are done, or cannot be done.
+    fn take_off(&self, entity: &str, which: impl Fn(&Value) -> Option<u64>) -> Option<Act> {
+        let look = Act::call("get_entity_profile", [("entity", entity)]);
+        self.if_fresh(look).or_else(|| {
+            let Some(Outcome::Success(profile)) = self.outcome("get_entity_profile") else {
+                return None;
+            };
+            let arguments = [
+                ("entity", entity.into()),
+                ("action", which(&profile)?.into()),
+            ];
+            self.if_fresh(Act::call_with("complete_pending_action", arguments))
+        })
+    }
+
     /// Does nothing more.
     fn rest(&self) -> Act {
         self.if_fresh(Act::call("noop", []))
@@ -177,25 +192,11 @@ impl<'a> Steps<'a> {
 /// Keeps a promise: marks it as done, and says it to the person it is for.
 fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     let entity = due.entity.as_str();
-    if let Some(look) = steps.if_fresh(Act::call("get_entity_profile", [("entity", entity)])) {
-        return look;
-    }
     // The profile lists only actions that may be mentioned here. One that is done already would not be due. So an
     // action that the profile does not list is said, too.
-    if let Some(Outcome::Success(profile)) = steps.outcome("get_entity_profile")
-        && let Some(action) = promises::id_of(&profile, due)
-    {
-        let arguments = [
-            ("entity".to_owned(), entity.into()),
-            ("action".to_owned(), action.into()),
-        ];
-        let complete = Act::Call {
-            tool: "complete_pending_action",
-            arguments: arguments.into_iter().collect(),
-        };
-        if let Some(complete) = steps.if_fresh(complete) {
-            return complete;
-        }
+    let is_due = |profile: &Value| promises::id_of(profile, &due.description, Some(due.due_at));
+    if let Some(act) = steps.take_off(entity, is_due) {
+        return act;
     }
     let words = match on_behalf(&due.description) {
         Some((begins, asker, what)) => {
@@ -454,14 +455,8 @@ fn remembered(text: &str, outcome: Option<Outcome>) -> String {
 
 /// Requests [`LINES`] memories, more than an answer quotes, since some of them are questions and are not quoted.
 fn recall(question: &str) -> Act {
-    let arguments = [
-        ("query".to_owned(), question.into()),
-        ("limit".to_owned(), LINES.into()),
-    ];
-    Act::Call {
-        tool: "recall_memories",
-        arguments: arguments.into_iter().collect(),
-    }
+    let arguments = [("query", question.into()), ("limit", LINES.into())];
+    Act::call_with("recall_memories", arguments)
 }
 
 fn failed(what: &str, outcome: &Outcome) -> String {

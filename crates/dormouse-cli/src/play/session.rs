@@ -423,14 +423,17 @@ impl Session {
         }
     }
 
+    /// Waits until the assistant has received what the player's acts caused, or does not accept it for now; `None` if it has
+    /// ended.
+    async fn handed_over(&mut self) -> Option<Pumped> {
+        let sent = self.sent;
+        let is_over = |pumped: &Pumped| pumped.done >= sent || pumped.held;
+        self.pumped.wait_for(is_over).await.ok().map(|it| *it)
+    }
+
     async fn rest_of_resident(&mut self) -> Rest {
         loop {
-            let sent = self.sent;
-            let reached = self
-                .pumped
-                .wait_for(|pumped| pumped.done >= sent || pumped.held)
-                .await;
-            let Ok(Pumped { done, held }) = reached.map(|pumped| *pumped) else {
+            let Some(Pumped { done, held }) = self.handed_over().await else {
                 return Rest::Gone;
             };
             let rest = self.handle.at_rest().await;
@@ -457,11 +460,7 @@ impl Session {
         let mut handle = self.handle.clone();
         loop {
             let sent = self.sent;
-            let reached = self
-                .pumped
-                .wait_for(|pumped| pumped.done >= sent || pumped.held)
-                .await;
-            let Ok(done) = reached.map(|pumped| pumped.done) else {
+            let Some(Pumped { done, .. }) = self.handed_over().await else {
                 return Rest::Gone;
             };
             let before = handle.status();

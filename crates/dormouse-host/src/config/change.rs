@@ -137,8 +137,7 @@ impl Config {
     }
 
     /// The value of a setting that is in force.
-    #[must_use]
-    fn in_force(&self, setting: &Setting) -> Option<Value> {
+    pub(super) fn in_force(&self, setting: &Setting) -> Option<Value> {
         let given = self.given(setting).map(|given| given.value.clone());
         given.or_else(|| setting.default.clone())
     }

@@ -1,6 +1,6 @@
 //! Settings that contradict each other, or have no effect together.
 //!
-//! [`CHECKS`] and [`SWITCHES`] list them; nothing else compares two settings.
+//! [`CHECKS`], [`ORDERS`] and [`SWITCHES`] list them; nothing else compares two settings.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use dormouse_engine::{ApprovalRule, Privacy};
 use super::{
     Config, Given,
     table::{Setting, find},
+    values::inline,
     world,
 };
 
@@ -96,34 +97,6 @@ const CHECKS: &[Check] = &[
     ),
     warned(
         &[
-            "compaction.sleep_threshold",
-            "compaction.emergency_threshold",
-        ],
-        |config| {
-            let sleep = config.compaction.sleep_threshold.percent();
-            let emergency = config.compaction.emergency_threshold.percent();
-            (sleep > emergency).then(|| {
-                "compaction.sleep_threshold is above emergency_threshold, so earlier turns are always shortened while somebody waits; \
-                 lower sleep_threshold"
-                    .to_owned()
-            })
-        },
-    ),
-    warned(
-        &["provider.max_tokens", "limits.max_context_tokens"],
-        |config| {
-            let reply = config.provider.max_tokens?.0;
-            let window = config.limits.max_context_tokens?.tokens();
-            (reply >= window).then(|| {
-                format!(
-                    "provider.max_tokens is {reply}, and limits.max_context_tokens is {window}: no room is left for a prompt; lower \
-                     max_tokens"
-                )
-            })
-        },
-    ),
-    warned(
-        &[
             "memory.tokens",
             "goals.prompt_tokens",
             "own.prompt_tokens",
@@ -145,50 +118,6 @@ const CHECKS: &[Check] = &[
             })
         },
     ),
-    warned(
-        &["provider.first_byte_timeout", "provider.timeout"],
-        |config| {
-            longer(
-                "provider.first_byte_timeout",
-                config.provider.first_byte_timeout.0.as_secs(),
-                config.provider.timeout.0.as_secs(),
-            )
-        },
-    ),
-    warned(
-        &["provider.between_bytes_timeout", "provider.timeout"],
-        |config| {
-            longer(
-                "provider.between_bytes_timeout",
-                config.provider.between_bytes_timeout.0.as_secs(),
-                config.provider.timeout.0.as_secs(),
-            )
-        },
-    ),
-    warned(&["tools.first_pause", "tools.longest_pause"], |config| {
-        let (first, longest) = (
-            config.tools.first_pause.0.as_secs(),
-            config.tools.longest_pause.0.as_secs(),
-        );
-        (first > longest).then(|| {
-            format!("tools.first_pause is {first}, longer than tools.longest_pause ({longest}); raise longest_pause")
-        })
-    }),
-    warned(&["goals.attempts", "goals.turns"], |config| {
-        let (attempts, turns) = (config.goals.attempts.0, config.goals.turns.0);
-        (attempts > turns).then(|| {
-            format!("goals.attempts is {attempts}, more than goals.turns ({turns}), which blocks a goal first; lower attempts")
-        })
-    }),
-    warned(&["goals.divide_after", "goals.attempts"], |config| {
-        let (divided, attempts) = (config.goals.divide_after.0, config.goals.attempts.0);
-        (divided >= attempts).then(|| {
-            format!(
-                "goals.divide_after is {divided}, and a goal is blocked after {attempts} turns without progress (goals.attempts), so \
-                 none is divided; lower divide_after"
-            )
-        })
-    }),
     warned(&["sleep.enabled"], |config| {
         let zone = find("sleep.time_zone").ok()?;
         (config.sleep.enabled && config.given(zone).is_none()).then(|| {
@@ -208,75 +137,78 @@ const CHECKS: &[Check] = &[
         })
         },
     ),
-    warned(
+];
+
+/// Settings of one unit that rise in this order.
+struct Order {
+    settings: &'static [&'static str],
+    /// Whether equal values are wrong, too.
+    strictly: bool,
+    /// What follows if they do not rise, and how to mend it.
+    problem: &'static str,
+}
+
+const fn rising(settings: &'static [&'static str], problem: &'static str) -> Order {
+    Order {
+        settings,
+        strictly: false,
+        problem,
+    }
+}
+
+const ORDERS: &[Order] = &[
+    rising(
+        &[
+            "compaction.sleep_threshold",
+            "compaction.emergency_threshold",
+        ],
+        "earlier turns are always shortened while somebody waits; lower sleep_threshold",
+    ),
+    Order {
+        settings: &["provider.max_tokens", "limits.max_context_tokens"],
+        strictly: true,
+        problem: "no room is left for a prompt; lower max_tokens",
+    },
+    rising(
+        &["provider.first_byte_timeout", "provider.timeout"],
+        "an attempt ends before; raise timeout, or lower first_byte_timeout",
+    ),
+    rising(
+        &["provider.between_bytes_timeout", "provider.timeout"],
+        "an attempt ends before; raise timeout, or lower between_bytes_timeout",
+    ),
+    rising(
+        &["tools.first_pause", "tools.longest_pause"],
+        "no pause is as long as the first; raise longest_pause",
+    ),
+    rising(
+        &["goals.attempts", "goals.turns"],
+        "a goal is blocked before; lower attempts",
+    ),
+    Order {
+        settings: &["goals.divide_after", "goals.attempts"],
+        strictly: true,
+        problem: "a goal is blocked before it is divided; lower divide_after",
+    },
+    rising(
         &[
             "budgets.tokens_per_tick",
             "budgets.tokens_per_hour",
             "budgets.tokens_per_day",
             "budgets.tokens_per_assistant",
-            "budgets.tokens_per_process",
         ],
-        |config| {
-            let it = &config.budgets;
-            let limits = [
-                it.tokens_per_tick,
-                it.tokens_per_hour,
-                it.tokens_per_day,
-                it.tokens_per_assistant,
-            ];
-            wider(
-                "tokens",
-                limits.map(|limit| limit.map(|limit| f64::from(limit.0))),
-            )
-        },
+        "the first never limits anything; lower it, or remove it",
     ),
-    warned(
+    rising(
         &[
             "budgets.dollars_per_tick",
             "budgets.dollars_per_hour",
             "budgets.dollars_per_day",
             "budgets.dollars_per_assistant",
-            "budgets.dollars_per_process",
         ],
-        |config| {
-            let it = &config.budgets;
-            let limits = [
-                it.dollars_per_tick,
-                it.dollars_per_hour,
-                it.dollars_per_day,
-                it.dollars_per_assistant,
-            ];
-            wider("dollars", limits.map(|limit| limit.map(|limit| limit.0)))
-        },
+        "the first never limits anything; lower it, or remove it",
     ),
 ];
-
-/// A deadline that a shorter one makes useless.
-fn longer(name: &str, seconds: u64, attempt: u64) -> Option<String> {
-    (seconds > attempt).then(|| {
-        format!(
-            "{name} is {seconds}, longer than provider.timeout ({attempt}), which ends an attempt before; raise timeout, or lower it"
-        )
-    })
-}
-
-/// A budget for a time that is larger than the one for a longer time.
-fn wider(unit: &str, limits: [Option<f64>; 4]) -> Option<String> {
-    let times = ["tick", "hour", "day", "assistant"];
-    let given: Vec<_> = times
-        .into_iter()
-        .zip(limits)
-        .filter_map(|(time, limit)| Some((time, limit?)))
-        .collect();
-    let pairs = given.iter().zip(given.iter().skip(1));
-    let (short, long) = pairs
-        .into_iter()
-        .find(|((_, short), (_, long))| short > long)?;
-    Some(format!(
-        "budgets.{unit}_per_{} is {}, more than {unit}_per_{} ({}), so it never limits anything; lower it, or remove it",
-        short.0, short.1, long.0, long.1
-    ))
-}
 
 /// A setting without which others have no effect.
 struct Switch {
@@ -387,7 +319,8 @@ impl Config {
     /// have. Each warning says where the value was given, and what to do.
     #[must_use]
     pub fn warnings(&self, world: &Landmarks) -> Vec<String> {
-        let compared = self.compared(Weight::Warned).chain(self.without_effect());
+        let compared = self.compared(Weight::Warned).chain(self.out_of_order());
+        let compared = compared.chain(self.without_effect());
         let unmatched = world::unmatched(&self.classify, &self.memory, world).into_iter();
         let unmatched = unmatched.map(|(setting, problem)| self.conflict(&[setting], problem));
         compared.chain(unmatched).map(|it| it.to_string()).collect()
@@ -396,6 +329,24 @@ impl Config {
     fn compared(&self, weight: Weight) -> impl Iterator<Item = Conflict> + '_ {
         let checks = CHECKS.iter().filter(move |check| check.weight == weight);
         checks.filter_map(|check| Some(self.conflict(check.settings, (check.problem)(self)?)))
+    }
+
+    fn out_of_order(&self) -> impl Iterator<Item = Conflict> + '_ {
+        ORDERS.iter().filter_map(|order| {
+            let value = |name: &&'static str| Some((*name, self.in_force(find(name).ok()?)?));
+            let given: Vec<_> = order.settings.iter().filter_map(value).collect();
+            let mut pairs = given.iter().zip(given.iter().skip(1));
+            let ((low, small), (high, large)) = pairs.find(|((_, small), (_, large))| {
+                let (small, large) = (small.as_f64(), large.as_f64());
+                small > large || (order.strictly && small == large)
+            })?;
+            let values = format!(
+                "{low} is {}, and {high} is {}",
+                inline(small),
+                inline(large)
+            );
+            Some(self.conflict(&[low, high], format!("{values}: {}", order.problem)))
+        })
     }
 
     fn without_effect(&self) -> impl Iterator<Item = Conflict> + '_ {
@@ -444,6 +395,8 @@ mod tests {
     #[test]
     fn all_compared_settings_exist() {
         let compared = CHECKS.iter().flat_map(|check| check.settings);
+        let ordered = ORDERS.iter().flat_map(|order| order.settings);
+        let compared = compared.chain(ordered);
         let switched = SWITCHES.iter().flat_map(|switch| switch.settings);
         for name in compared.chain(switched) {
             assert_eq!(find(name).map(|it| it.name.as_str()), Ok(*name));
@@ -466,11 +419,11 @@ mod tests {
         for (text, expected) in [
             (
                 "[compaction]\nemergency_threshold = 0.5\n",
-                "a.toml:2:23: compaction.sleep_threshold is above emergency_threshold",
+                "a.toml:2:23: compaction.sleep_threshold is 0.7, and compaction.emergency_threshold is 0.5: earlier turns are always shortened",
             ),
             (
                 "[provider]\nmax_tokens = 4096\n[limits]\nmax_context_tokens = 4096\n",
-                "a.toml:2:14: provider.max_tokens is 4096, and limits.max_context_tokens is 4096",
+                "a.toml:2:14: provider.max_tokens is 4096, and limits.max_context_tokens is 4096: no room is left",
             ),
             (
                 "[limits]\nmax_context_tokens = 2048\n[memory]\ntokens = 2000\n",
@@ -478,19 +431,19 @@ mod tests {
             ),
             (
                 "[provider]\ntimeout = 30\n",
-                "a.toml:2:11: provider.first_byte_timeout is 60, longer than provider.timeout (30)",
+                "a.toml:2:11: provider.first_byte_timeout is 60, and provider.timeout is 30: an attempt ends before",
             ),
             (
                 "[tools]\nlongest_pause = 2\nfirst_pause = 3\n",
-                "a.toml:3:15: tools.first_pause is 3, longer than tools.longest_pause (2)",
+                "a.toml:3:15: tools.first_pause is 3, and tools.longest_pause is 2: no pause",
             ),
             (
                 "[goals]\nturns = 2\n",
-                "a.toml:2:9: goals.attempts is 3, more than goals.turns (2)",
+                "a.toml:2:9: goals.attempts is 3, and goals.turns is 2: a goal is blocked before",
             ),
             (
                 "[goals]\ndivide_after = 3\n",
-                "a.toml:2:16: goals.divide_after is 3, and a goal is blocked after 3 turns",
+                "a.toml:2:16: goals.divide_after is 3, and goals.attempts is 3: a goal is blocked before it is divided",
             ),
             (
                 "[sleep]\nenabled = true\n",
@@ -502,11 +455,11 @@ mod tests {
             ),
             (
                 "[budgets]\ntokens_per_day = 100\ntokens_per_tick = 200\n",
-                "a.toml:3:19: budgets.tokens_per_tick is 200, more than tokens_per_day (100)",
+                "a.toml:3:19: budgets.tokens_per_tick is 200, and budgets.tokens_per_day is 100: the first never limits",
             ),
             (
                 "[budgets]\ndollars_per_hour = 2\ndollars_per_day = 1.5\n",
-                "a.toml:2:20: budgets.dollars_per_hour is 2, more than dollars_per_day (1.5)",
+                "a.toml:2:20: budgets.dollars_per_hour is 2, and budgets.dollars_per_day is 1.5: the first never limits",
             ),
             (
                 "[delegation]\ndepth = 3\n",

@@ -64,7 +64,7 @@ impl WindowShare {
         Self(percent)
     }
 
-    pub(super) fn percent(self) -> u32 {
+    fn percent(self) -> u32 {
         self.0
     }
 }

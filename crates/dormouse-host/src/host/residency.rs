@@ -157,7 +157,8 @@ impl Resident {
     }
 
     /// Waits until the assistant has received those of these deliveries that are for its character, such as the deliveries of
-    /// one act. When this returns, all accepted messages are on disk. The assistant answers in the background; [`Handle::at_rest`] waits for that.
+    /// one act. When this returns, all accepted messages are on disk. The assistant answers in the background;
+    /// [`Handle::at_rest`] waits for that.
     ///
     /// # Errors
     ///

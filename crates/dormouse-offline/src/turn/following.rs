@@ -31,7 +31,7 @@ impl MessageTurn<'_> {
         if !can_follow || !self.is_speaker_here() {
             return None;
         }
-        if let Some(look) = steps.if_fresh(profile_of(who)) {
+        if let Some(look) = steps.if_fresh(Act::call("get_entity_profile", [("entity", who)])) {
             return Some(look);
         }
         match steps.follows() {
@@ -59,10 +59,7 @@ impl MessageTurn<'_> {
         if !steps.offer.has("complete_pending_action") {
             return None;
         }
-        if let Some(look) = steps.if_fresh(profile_of(who)) {
-            return Some(look);
-        }
-        steps.if_fresh(complete(who, steps.follows()?))
+        steps.take_off(who, following)
     }
 
     fn is_speaker_here(&self) -> bool {
@@ -77,7 +74,7 @@ impl Steps<'_> {
     /// The id of the pending action by which it follows somebody, from their profile.
     fn follows(&self) -> Option<u64> {
         match self.outcome("get_entity_profile") {
-            Some(Outcome::Success(profile)) => promises::id_of_description(&profile, FOLLOW),
+            Some(Outcome::Success(profile)) => following(&profile),
             _ => None,
         }
     }
@@ -103,13 +100,8 @@ impl Steps<'_> {
 /// mentioned: then it stays.
 pub(super) fn go_along(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     let who = due.entity.as_str();
-    if let Some(look) = steps.if_fresh(profile_of(who)) {
-        return look;
-    }
-    if let Some(action) = steps.follows()
-        && let Some(complete) = steps.if_fresh(complete(who, action))
-    {
-        return complete;
+    if let Some(act) = steps.take_off(who, following) {
+        return act;
     }
     let direction = due.movement.as_deref().and_then(direction_in);
     let Some(direction) = direction.filter(|_| !steps.was_told_to_wait(who, voice)) else {
@@ -139,8 +131,9 @@ fn direction_in(movement: &str) -> Option<String> {
         .find(|word| DIRECTIONS.contains(&word.as_str()))
 }
 
-fn profile_of(who: &str) -> Act {
-    Act::call("get_entity_profile", [("entity", who)])
+/// The pending action by which it follows somebody.
+fn following(profile: &Value) -> Option<u64> {
+    promises::id_of(profile, FOLLOW, None)
 }
 
 fn follow(who: &str) -> Act {
@@ -150,20 +143,5 @@ fn follow(who: &str) -> Act {
         ("description", FOLLOW.into()),
         ("when", when),
     ];
-    call("add_pending_action", arguments)
-}
-
-fn complete(who: &str, action: u64) -> Act {
-    call(
-        "complete_pending_action",
-        [("entity", who.into()), ("action", action.into())],
-    )
-}
-
-fn call<const N: usize>(tool: &'static str, arguments: [(&str, Value); N]) -> Act {
-    let arguments = arguments.map(|(name, value)| (name.to_owned(), value));
-    Act::Call {
-        tool,
-        arguments: arguments.into_iter().collect(),
-    }
+    Act::call_with("add_pending_action", arguments)
 }

@@ -1,6 +1,6 @@
 //! Requests to do something later: it notes them, and says what it promised or what it needs to know.
 
-use dormouse_contracts::{Arguments, Timestamp, TurnTrigger};
+use dormouse_contracts::{Timestamp, TurnTrigger};
 use serde_json::{Value, json};
 
 use super::{MessageTurn, failed, full_stop, lower_first};
@@ -48,16 +48,13 @@ impl MessageTurn<'_> {
     /// Notes what to do, for whom and when.
     pub(super) fn promise(&self, text: &str) -> Option<Act> {
         let reminder = reminder(text, self.event.at).ok()?;
+        let due_at = reminder.due_at.to_string();
         let arguments = [
-            ("entity", self.event.who.as_ref()?.as_str().to_owned()),
-            ("description", reminder.what.clone()),
-            ("due_at", reminder.due_at.to_string()),
+            ("entity", self.event.who.as_ref()?.as_str()),
+            ("description", &reminder.what),
+            ("due_at", &due_at),
         ];
-        let arguments = arguments.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        Some(Act::Call {
-            tool: "add_pending_action",
-            arguments: Arguments::from_iter(arguments),
-        })
+        Some(Act::call("add_pending_action", arguments))
     }
 
     /// Reads a request with something to wait for.

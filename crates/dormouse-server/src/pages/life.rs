@@ -1,7 +1,7 @@
 //! One life: what it heard, thought, did, remembered and slept, in the order of its log; and talking to it.
 
 use axum::{extract::State, response::Response};
-use dormouse_contracts::{ReadEvents, Seq};
+use dormouse_contracts::{BoxFuture, ReadEvents, Seq};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -237,12 +237,14 @@ pub(super) async fn say(
 }
 
 /// Does what a button asks for, and shows the page from which it was sent.
-async fn then_back<T>(
+fn then_back<'a, T>(
     back: String,
-    work: impl Future<Output = Result<T, Problem>>,
-) -> Result<Response, Problem> {
-    drop(work.await?);
-    Ok(go_to(&back))
+    work: impl Future<Output = Result<T, Problem>> + Send + 'a,
+) -> BoxFuture<'a, Result<Response, Problem>> {
+    Box::pin(async move {
+        drop(work.await?);
+        Ok(go_to(&back))
+    })
 }
 
 /// Stops a resident.
@@ -257,12 +259,7 @@ pub(super) async fn stop(
     let asked = TriggerStop { reason };
     then_back(
         back,
-        Box::pin(emergency::trigger(
-            State(service),
-            caller,
-            Key(key),
-            JsonBody(asked),
-        )),
+        emergency::trigger(State(service), caller, Key(key), JsonBody(asked)),
     )
     .await
 }
@@ -275,11 +272,7 @@ pub(super) async fn clear(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    then_back(
-        back,
-        Box::pin(emergency::clear(State(service), caller, Key(key))),
-    )
-    .await
+    then_back(back, emergency::clear(State(service), caller, Key(key))).await
 }
 
 /// Switches a resident on.
@@ -290,11 +283,7 @@ pub(super) async fn switch_on(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    then_back(
-        back,
-        Box::pin(assistants::start(State(service), caller, Key(key))),
-    )
-    .await
+    then_back(back, assistants::start(State(service), caller, Key(key))).await
 }
 
 /// Switches a resident off.
@@ -305,11 +294,7 @@ pub(super) async fn switch_off(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    then_back(
-        back,
-        Box::pin(assistants::stop(State(service), caller, Key(key))),
-    )
-    .await
+    then_back(back, assistants::stop(State(service), caller, Key(key))).await
 }
 
 /// Lets a resident sleep until its schedule wakes it.
@@ -326,12 +311,7 @@ pub(super) async fn fall_asleep(
     };
     then_back(
         back,
-        Box::pin(sleep::fall_asleep(
-            State(service),
-            caller,
-            Key(key),
-            JsonBody(asked),
-        )),
+        sleep::fall_asleep(State(service), caller, Key(key), JsonBody(asked)),
     )
     .await
 }
@@ -344,11 +324,7 @@ pub(super) async fn wake(
     Fields(button): Fields<Button>,
 ) -> Result<Response, Problem> {
     let back = button.back_or(&format!("/a/{key}/"));
-    then_back(
-        back,
-        Box::pin(sleep::wake(State(service), caller, Key(key))),
-    )
-    .await
+    then_back(back, sleep::wake(State(service), caller, Key(key))).await
 }
 
 /// What somebody answers to an act that waits.
@@ -394,5 +370,5 @@ pub(super) async fn answer_approval(
         ItemId(number),
         JsonBody(asked),
     );
-    then_back(back, Box::pin(answered)).await
+    then_back(back, answered).await
 }

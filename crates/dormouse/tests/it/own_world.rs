@@ -31,7 +31,7 @@ mod example;
 const FOLDER: &str = "DORMOUSE_OWN_WORLD";
 const LOOKS: &str = "DORMOUSE_OWN_WORLD_LOOKS";
 
-/// A clock that ends its process when it is looked at once too often, at whatever place of the program that is.
+/// A clock that ends its process after so many readings, wherever the program is then.
 #[derive(Debug)]
 struct Deadline(AtomicUsize);
 
