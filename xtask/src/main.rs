@@ -31,8 +31,9 @@ Usage: cargo xtask <command>
 
   test               all tests, with plain cargo; lists at the end what was skipped and why
     --qdrant         the promises of a vector index, against the Qdrant server at QDRANT_URL
-  check              everything else that must pass: format, clippy, licences, features, examples, docs
-  ci                 both, with the longest tests at full length
+  check              what else must pass: format, clippy, licences, optional parts, examples, docs
+  features           each crate by itself, without features and with each alone
+  ci                 all three, with the longest tests at full length
   tidy               rules that no other tool checks: README, layer, example and crate doc of each crate
   deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches
@@ -65,6 +66,7 @@ fn run(arguments: &[String]) -> Result {
         ["test"] => test::run(&sh),
         ["test", "--qdrant"] => test::qdrant(&sh),
         ["check"] => ci::check(&sh),
+        ["features"] => features::run(&sh),
         ["ci"] => ci::run(&sh),
         ["tidy"] => tidy::run(&sh),
         ["deny"] => deny::run(&sh),
