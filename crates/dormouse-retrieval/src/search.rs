@@ -15,7 +15,7 @@ mod scratch;
 mod sessions;
 mod windows;
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
     Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, weights::FeatureValues,
@@ -50,6 +50,11 @@ impl Index {
         };
         self.pool.give_back(scratch);
         found.sort_unstable_by(|a, b| by_rank(self, a, b));
+        if self.has_passages() {
+            // A unit is found by its best passage.
+            let mut seen = HashSet::with_capacity(found.len());
+            found.retain(|unit| seen.insert(unit.id));
+        }
         found.truncate(limit);
         found
     }
@@ -91,6 +96,7 @@ impl Index {
         // nothing.
         let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
         let mut best = BestScores::new(limit);
+        let mut counted = HashSet::new();
         let mut found = Vec::new();
         for mut unit in unfinished {
             // The units are sorted, so no later unit can reach the best either.
@@ -101,12 +107,12 @@ impl Index {
             unit.values.set(Feature::Informative, informative);
             let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();
-            best.note(score);
-            found.push(SearchMatch {
-                id: self.id(unit.slot),
-                score,
-                parts,
-            });
+            let id = self.id(unit.slot);
+            // Each unit counts once, or its passages would keep others out.
+            if !self.has_passages() || counted.insert(id) {
+                best.note(score);
+            }
+            found.push(SearchMatch { id, score, parts });
         }
         found
     }
@@ -118,6 +124,11 @@ impl Index {
         limit: usize,
         scratch: &mut scratch::Scratch,
     ) -> Vec<SearchMatch> {
+        let limit = if self.has_passages() {
+            usize::MAX
+        } else {
+            limit
+        };
         gather::find_plain(self, plan, query, limit, scratch);
         scratch
             .candidates
