@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_text_without_spaces_is_cut_too() {
-        assert_eq!(passages(&"東京へ行きました。".repeat(200), MOST).len(), 3);
+        assert_eq!(passages(&"東京へ行きました。".repeat(200), MOST).len(), 4);
     }
 
     proptest! {
