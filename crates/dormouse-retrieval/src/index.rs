@@ -58,6 +58,8 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Card {
     pub(crate) id: u64,
+    /// Which passage of the unit, from 0.
+    pub(crate) passage: u32,
     pub(crate) thread: u32,
     pub(crate) text_features: TextFeatures,
 }
@@ -66,6 +68,7 @@ impl Default for Card {
     fn default() -> Self {
         Self {
             id: 0,
+            passage: 0,
             thread: NONE,
             text_features: TextFeatures::default(),
         }
@@ -195,11 +198,12 @@ impl Index {
         let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
             return Insertion::Full;
         };
+        let passage = u32::try_from(self.slots_of(unit.id).count()).unwrap_or(u32::MAX);
         let arrival = Arrival {
             slot,
             at: unit.at.as_micros(),
             id: unit.id,
-            passage: self.slots_of(unit.id).count() as u32,
+            passage,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
             speaker: unit
                 .speaker
@@ -207,6 +211,7 @@ impl Index {
         };
         let card = Card {
             id: unit.id,
+            passage,
             thread: self.threads.insert(unit.thread, arrival),
             text_features,
         };
@@ -239,8 +244,8 @@ impl Index {
 
     fn take_out(&mut self, id: u64) -> Removal {
         let slots: Vec<u32> = self.slots_of(id).collect();
-        for (passage, slot) in (0..).zip(&slots) {
-            self.take_out_passage(id, passage, *slot);
+        for slot in &slots {
+            self.take_out_passage(*slot);
         }
         self.slots.remove(&id);
         self.more.remove(&id);
@@ -250,7 +255,7 @@ impl Index {
         }
     }
 
-    fn take_out_passage(&mut self, id: u64, passage: u32, slot: u32) {
+    fn take_out_passage(&mut self, slot: u32) {
         let terms = self.bags.of(slot).to_vec();
         let is_note = self.cards.at(slot).thread == NONE;
         each_count(&terms, |term, _| {
@@ -267,8 +272,8 @@ impl Index {
         let leaving = Arrival {
             slot,
             at: place.at,
-            id,
-            passage,
+            id: card.id,
+            passage: card.passage,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
             speaker: place.speaker,
         };

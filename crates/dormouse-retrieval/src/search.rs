@@ -18,7 +18,8 @@ mod windows;
 use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
-    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, weights::FeatureValues,
+    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, index::Card,
+    weights::FeatureValues,
 };
 use best::BestScores;
 use plan::QueryPlan;
@@ -107,12 +108,17 @@ impl Index {
             unit.values.set(Feature::Informative, informative);
             let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();
-            let id = self.id(unit.slot);
+            let Card { id, passage, .. } = self.cards.at(unit.slot);
             // Each unit counts once, or its passages would keep others out.
             if !self.has_passages() || counted.insert(id) {
                 best.note(score);
             }
-            found.push(SearchMatch { id, score, parts });
+            found.push(SearchMatch {
+                id,
+                passage,
+                score,
+                parts,
+            });
         }
         found
     }
@@ -135,8 +141,10 @@ impl Index {
             .iter()
             .map(|&slot| {
                 let parts = ScoreParts::plain(scratch.first_pass.at(slot).turn);
+                let Card { id, passage, .. } = self.cards.at(slot);
                 SearchMatch {
-                    id: self.id(slot),
+                    id,
+                    passage,
                     score: parts.total(),
                     parts,
                 }
@@ -156,10 +164,10 @@ struct Unfinished {
 /// A bound that exceeds the rounding error of adding the same parts in another order.
 const ROUNDING: f32 = 1e-5;
 
-/// Best first, then newest, then by id.
+/// Best first, then newest, then by id and passage.
 fn by_rank(index: &Index, a: &SearchMatch, b: &SearchMatch) -> Ordering {
     b.score
         .total_cmp(&a.score)
         .then_with(|| index.at(b.id).cmp(&index.at(a.id)))
-        .then_with(|| a.id.cmp(&b.id))
+        .then_with(|| (a.id, a.passage).cmp(&(b.id, b.passage)))
 }

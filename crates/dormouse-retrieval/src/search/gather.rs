@@ -230,12 +230,16 @@ impl Best {
         let Some(last) = self.most.checked_sub(1) else {
             return self.ranked.clear();
         };
-        // Ties are broken by time and id, never by slot, which depends on the order of insertion.
+        // Ties are broken by time, id and passage, never by slot, which depends on the order of insertion.
         let (_, (rank, _), _) = self.ranked.select_nth_unstable_by(last, |a, b| {
             b.0.cmp(&a.0).then_with(|| {
                 let at = |slot| index.threads.position(slot).at;
                 let newer = at(b.1).cmp(&at(a.1));
-                newer.then_with(|| index.id(a.1).cmp(&index.id(b.1)))
+                let place = |slot| {
+                    let card = index.cards.at(slot);
+                    (card.id, card.passage)
+                };
+                newer.then_with(|| place(a.1).cmp(&place(b.1)))
             })
         });
         self.least = *rank;
