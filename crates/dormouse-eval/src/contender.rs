@@ -293,7 +293,11 @@ pub(crate) struct Plain {
 
 impl Plain {
     fn of(conversation: &Conversation) -> Result<Self, ContenderError> {
-        let mut index = Index::new(Config::default());
+        // The usual baseline knows no passages.
+        let mut index = Index::new(Config {
+            passage_words: usize::MAX,
+            ..Config::default()
+        });
         for (place, turn) in spoken(conversation) {
             index.insert(&Unit {
                 id: u64::try_from(place)?,

@@ -54,8 +54,12 @@ fn unit(record: &Record) -> Unit<'_> {
     }
 }
 
-/// The speaker as the search knows people: by name, and by id if there is one.
+/// The speaker as the search knows people: by name, and by id if there is one. The assistant is known by its role, so that a
+/// question finds what "you" said.
 pub(crate) fn speaker(from: &Attribution) -> Option<Speaker<'_>> {
+    if *from == Attribution::Myself {
+        return Some("assistant".into());
+    }
     let id = from.id().map(dormouse_contracts::EntityId::as_str);
     from.name().map(|name| Speaker { name, id })
 }

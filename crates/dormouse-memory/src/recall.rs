@@ -8,7 +8,7 @@ mod request;
 use std::{collections::BTreeSet, sync::PoisonError};
 
 use dormouse_contracts::{Hit, Timestamp, Trust};
-use dormouse_retrieval::{SearchMatch, SearchQuery};
+use dormouse_retrieval::{SearchMatch, SearchQuery, Speaker};
 
 use crate::{
     memory::{Inner, Memory, MemoryError, blocking},
@@ -161,10 +161,16 @@ impl Inner {
                 && !request.without.contains(&RecordId::from_number(id))
                 && only.as_ref().is_none_or(|only| only.contains(&id))
         };
-        let query = SearchQuery::new(request.question())
+        let mut query = SearchQuery::new(request.question())
             .asked_at(asked_at)
             .dense(dense)
             .admit(&admit);
+        if let Some(asker) = &request.asked_by {
+            query = query.asked_by(Speaker {
+                name: "",
+                id: Some(asker.as_str()),
+            });
+        }
         projection.index.search(&query, depth)
     }
 

@@ -13,6 +13,9 @@ pub struct Config {
     /// How many words of a unit are indexed. Stop words are not indexed and do not count. Queries do not find the words
     /// after this limit. Default: 4,096.
     pub max_terms_per_unit: usize,
+    /// A unit of more words is indexed as passages of whole sentences, each of at most this many words, and found by its
+    /// best passage. Default: 60.
+    pub passage_words: usize,
     /// An index with at most this many units scores every unit, so its answers are exact. Default: 2,048.
     pub exhaustive_up_to: usize,
     /// How many units of a larger index are scored in full, after a cheap first pass over all units that share a word
@@ -32,6 +35,7 @@ impl Default for Config {
         Self {
             session_gap: Duration::from_secs(60 * 60),
             max_terms_per_unit: 4_096,
+            passage_words: 60,
             exhaustive_up_to: 2_048,
             candidates: 256,
             posting_budget: 50_000,

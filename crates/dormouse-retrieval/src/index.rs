@@ -8,11 +8,17 @@ mod number_hash;
 pub(crate) mod speakers;
 pub(crate) mod threads;
 
-use std::{collections::HashMap, ops::ControlFlow};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    ops::ControlFlow,
+};
 
 use dormouse_contracts::Timestamp;
 
-use crate::{Config, Unit, analyse::Analyser, search::ScratchPool, text_features::TextFeatures};
+use crate::{
+    Config, Unit, analyse::Analyser, passages::passages, search::ScratchPool,
+    text_features::TextFeatures,
+};
 use bags::Bags;
 use column::Column;
 use lexicon::{Lexicon, MAX_SLOTS};
@@ -33,11 +39,16 @@ pub struct Index {
     pub(crate) threads: Threads,
     pub(crate) speakers: Speakers,
     pub(crate) cards: Column<Card>,
-    /// The slot of each unit by its id. A slot is the unit's place in all columns; slots of removed units are reused.
+    /// The slot of each unit's first passage by the unit's id. A slot is the passage's place in all columns; slots of
+    /// removed units are reused.
     slots: HashMap<u64, u32, NumberHash>,
+    /// The slots of the other passages in order, of the units that have several.
+    more: HashMap<u64, Vec<u32>, NumberHash>,
     free: Vec<u32>,
     /// Every slot number is below this.
     slot_bound: u32,
+    /// The number of passages in all units together.
+    pub(crate) passages: usize,
     /// The number of terms in all units together.
     pub(crate) terms: u64,
     pub(crate) pool: ScratchPool,
@@ -47,6 +58,8 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Card {
     pub(crate) id: u64,
+    /// Which passage of the unit, from 0.
+    pub(crate) passage: u32,
     pub(crate) thread: u32,
     pub(crate) text_features: TextFeatures,
 }
@@ -55,6 +68,7 @@ impl Default for Card {
     fn default() -> Self {
         Self {
             id: 0,
+            passage: 0,
             thread: NONE,
             text_features: TextFeatures::default(),
         }
@@ -95,8 +109,10 @@ impl Index {
             speakers: Speakers::default(),
             cards: Column::default(),
             slots: HashMap::default(),
+            more: HashMap::default(),
             free: Vec::new(),
             slot_bound: 0,
+            passages: 0,
             terms: 0,
             pool: ScratchPool::default(),
         }
@@ -132,12 +148,36 @@ impl Index {
     }
 
     /// Adds a unit, or replaces the unit with the same id. Takes time linear in the unit's text. A unit that is older
-    /// than others of its thread is linked at its place in time.
+    /// than others of its thread is linked at its place in time. A text of more than
+    /// [`Config::passage_words`] is indexed as passages.
     pub fn insert(&mut self, unit: &Unit<'_>) -> Insertion {
+        let replaced = self.take_out(unit.id);
+        let mut room = self.config.max_terms_per_unit;
+        for (number, passage) in passages(unit.text, self.config.passage_words)
+            .into_iter()
+            .enumerate()
+        {
+            if number > 0 && room == 0 {
+                break;
+            }
+            let terms = self.terms_of(passage, room);
+            room -= terms.len();
+            if self.put_in(unit, TextFeatures::of(passage), &terms) == Insertion::Full {
+                self.take_out(unit.id);
+                return Insertion::Full;
+            }
+        }
+        match replaced {
+            Removal::Removed => Insertion::Replaced,
+            Removal::Absent => Insertion::Added,
+        }
+    }
+
+    /// The sorted terms of a text, at most `most`.
+    fn terms_of(&mut self, text: &str, most: usize) -> Vec<u32> {
         let mut terms = Vec::new();
-        let most = self.config.max_terms_per_unit;
         let lexicon = &mut self.lexicon;
-        self.analyser.each_term(unit.text, |term| {
+        self.analyser.each_term(text, |term| {
             if terms.len() >= most {
                 return ControlFlow::Break(());
             }
@@ -145,17 +185,10 @@ impl Index {
             ControlFlow::Continue(())
         });
         terms.sort_unstable();
-        let replaced = self.take_out(unit.id);
-        match (
-            self.put_in(unit, TextFeatures::of(unit.text), &terms),
-            replaced,
-        ) {
-            (Insertion::Added, Removal::Removed) => Insertion::Replaced,
-            (insertion, _) => insertion,
-        }
+        terms
     }
 
-    /// Adds a unit from its sorted terms, without its text. No unit with this id may exist.
+    /// Adds the next passage of a unit from its sorted terms, without its text.
     pub(crate) fn put_in(
         &mut self,
         unit: &Unit<'_>,
@@ -165,10 +198,12 @@ impl Index {
         let Some(slot) = self.free.pop().or_else(|| self.next_slot()) else {
             return Insertion::Full;
         };
+        let passage = u32::try_from(self.slots_of(unit.id).count()).unwrap_or(u32::MAX);
         let arrival = Arrival {
             slot,
             at: unit.at.as_micros(),
             id: unit.id,
+            passage,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
             speaker: unit
                 .speaker
@@ -176,6 +211,7 @@ impl Index {
         };
         let card = Card {
             id: unit.id,
+            passage,
             thread: self.threads.insert(unit.thread, arrival),
             text_features,
         };
@@ -188,7 +224,13 @@ impl Index {
                 self.lexicon.add_to_notes(term);
             }
         });
-        self.slots.insert(unit.id, slot);
+        self.passages += 1;
+        match self.slots.entry(unit.id) {
+            Entry::Vacant(first) => {
+                first.insert(slot);
+            }
+            Entry::Occupied(_) => self.more.entry(unit.id).or_default().push(slot),
+        }
         Insertion::Added
     }
 
@@ -201,9 +243,19 @@ impl Index {
     }
 
     fn take_out(&mut self, id: u64) -> Removal {
-        let Some(slot) = self.slots.remove(&id) else {
-            return Removal::Absent;
-        };
+        let slots: Vec<u32> = self.slots_of(id).collect();
+        for slot in &slots {
+            self.take_out_passage(*slot);
+        }
+        self.slots.remove(&id);
+        self.more.remove(&id);
+        match slots.is_empty() {
+            true => Removal::Absent,
+            false => Removal::Removed,
+        }
+    }
+
+    fn take_out_passage(&mut self, slot: u32) {
         let terms = self.bags.of(slot).to_vec();
         let is_note = self.cards.at(slot).thread == NONE;
         each_count(&terms, |term, _| {
@@ -220,7 +272,8 @@ impl Index {
         let leaving = Arrival {
             slot,
             at: place.at,
-            id,
+            id: card.id,
+            passage: card.passage,
             terms: u32::try_from(terms.len()).unwrap_or(u32::MAX),
             speaker: place.speaker,
         };
@@ -228,7 +281,7 @@ impl Index {
         self.speakers.release(place.speaker);
         self.cards.set(slot, Card::default());
         self.free.push(slot);
-        Removal::Removed
+        self.passages -= 1;
     }
 
     fn next_slot(&mut self) -> Option<u32> {
@@ -246,11 +299,14 @@ impl Index {
         let Some(slot) = self.slot(id) else {
             return Vec::new();
         };
-        let before = self.threads.backwards(slot).skip(1).take(radius);
-        let mut slots: Vec<u32> = before.collect();
-        slots.reverse();
-        slots.extend(self.threads.forwards(slot).skip(1).take(radius));
-        slots.into_iter().map(|slot| self.id(slot)).collect()
+        let mut ids = self.units(self.threads.backwards(slot), radius + 1);
+        ids.reverse();
+        ids.pop();
+        ids.extend(
+            self.units(self.threads.forwards(slot), radius + 1)
+                .split_off(1),
+        );
+        ids
     }
 
     /// All units of the unit's session, itself included, in reading order. Empty if no unit has this id.
@@ -259,10 +315,26 @@ impl Index {
         let Some(slot) = self.slot(id) else {
             return Vec::new();
         };
-        let mut slots: Vec<u32> = self.threads.backwards(slot).skip(1).collect();
-        slots.reverse();
-        slots.extend(self.threads.forwards(slot));
-        slots.into_iter().map(|slot| self.id(slot)).collect()
+        let mut ids = self.units(self.threads.backwards(slot), usize::MAX);
+        ids.reverse();
+        ids.pop();
+        ids.extend(self.units(self.threads.forwards(slot), usize::MAX));
+        ids
+    }
+
+    /// The units of these passages, at most `most`, each once.
+    fn units(&self, slots: impl Iterator<Item = u32>, most: usize) -> Vec<u64> {
+        let mut ids: Vec<u64> = Vec::new();
+        for id in slots.map(|slot| self.id(slot)) {
+            if ids.last() == Some(&id) {
+                continue;
+            }
+            if ids.len() >= most {
+                break;
+            }
+            ids.push(id);
+        }
+        ids
     }
 
     /// When a unit was said, or when its event happened.
@@ -281,6 +353,8 @@ impl Index {
             + self.speakers.bytes()
             + self.cards.bytes()
             + self.slots.capacity() * (size_of::<(u64, u32)>() + 1)
+            + self.more.capacity() * (size_of::<(u64, Vec<u32>)>() + 1)
+            + (self.passages - self.slots.len()) * size_of::<u32>()
             + self.free.capacity() * size_of::<u32>()
     }
 
@@ -301,9 +375,21 @@ impl Index {
         self.slot_bound as usize
     }
 
-    /// All slots with a unit, in no particular order.
+    /// The slots of a unit's passages in order.
+    pub(crate) fn slots_of(&self, id: u64) -> impl Iterator<Item = u32> {
+        let more = self.more.get(&id).into_iter().flatten();
+        self.slot(id).into_iter().chain(more.copied())
+    }
+
+    /// Whether a unit has several passages.
+    pub(crate) fn has_passages(&self) -> bool {
+        !self.more.is_empty()
+    }
+
+    /// All slots with a passage, in no particular order.
     pub(crate) fn occupied(&self) -> impl Iterator<Item = u32> {
-        self.slots.values().copied()
+        let more = self.more.values().flatten();
+        self.slots.values().chain(more).copied()
     }
 }
 

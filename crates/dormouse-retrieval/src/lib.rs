@@ -20,6 +20,7 @@ mod config;
 mod dates;
 mod index;
 mod pack;
+mod passages;
 mod query;
 mod search;
 mod similarity;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dormouse_contracts::{Hit, Timestamp};
 
-use crate::ScoreParts;
+use crate::{ScoreParts, Speaker};
 
 /// The ranking function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub enum Ranking {
 pub struct SearchQuery<'a> {
     pub(crate) text: &'a str,
     pub(crate) asked_at: Option<Timestamp>,
+    pub(crate) asker: Option<Speaker<'a>>,
+    pub(crate) asked: Option<Speaker<'a>>,
     pub(crate) dense: &'a [Hit],
     pub(crate) admit: Option<&'a dyn Fn(u64) -> bool>,
     pub(crate) ranking: Ranking,
@@ -54,6 +56,21 @@ impl<'a> SearchQuery<'a> {
     #[must_use]
     pub fn asked_at(mut self, at: Timestamp) -> Self {
         self.asked_at = Some(at);
+        self
+    }
+
+    /// Sets who asks, so that "my dog" can be resolved. By default "I" is a speaker named "user".
+    #[must_use]
+    pub fn asked_by(mut self, asker: Speaker<'a>) -> Self {
+        self.asker = Some(asker);
+        self
+    }
+
+    /// Sets who is asked, so that "what did you suggest?" can be resolved. By default "you" is a speaker named
+    /// "assistant".
+    #[must_use]
+    pub fn asked_of(mut self, asked: Speaker<'a>) -> Self {
+        self.asked = Some(asked);
         self
     }
 
@@ -87,6 +104,8 @@ impl fmt::Debug for SearchQuery<'_> {
         f.debug_struct("SearchQuery")
             .field("text", &self.text)
             .field("asked_at", &self.asked_at)
+            .field("asker", &self.asker)
+            .field("asked", &self.asked)
             .field("dense", &self.dense.len())
             .field("admit", &self.admit.is_some())
             .field("ranking", &self.ranking)
@@ -99,6 +118,8 @@ impl fmt::Debug for SearchQuery<'_> {
 pub struct SearchMatch {
     /// The owner's id of the unit.
     pub id: u64,
+    /// Its best passage, from 0.
+    pub(crate) passage: u32,
     /// How well the unit matches: the sum of `parts`, which is the weighted mean of its features, in `0.0..=1.0` as
     /// long as no weight is negative. Features are shares of the maximum that the query allows, so scores of different
     /// queries are roughly comparable. They are not probabilities, and even the best one seldom exceeds 0.7. With

@@ -15,10 +15,11 @@ mod scratch;
 mod sessions;
 mod windows;
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashSet};
 
 use crate::{
-    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, weights::FeatureValues,
+    Feature, Index, Ranking, ScoreParts, SearchMatch, SearchQuery, Weights, index::Card,
+    weights::FeatureValues,
 };
 use best::BestScores;
 use plan::QueryPlan;
@@ -50,6 +51,11 @@ impl Index {
         };
         self.pool.give_back(scratch);
         found.sort_unstable_by(|a, b| by_rank(self, a, b));
+        if self.has_passages() {
+            // A unit is found by its best passage.
+            let mut seen = HashSet::with_capacity(found.len());
+            found.retain(|unit| seen.insert(unit.id));
+        }
         found.truncate(limit);
         found
     }
@@ -91,6 +97,7 @@ impl Index {
         // nothing.
         let most_gain = weights.weight(Feature::Informative).max(0.0) * weights.scale();
         let mut best = BestScores::new(limit);
+        let mut counted = HashSet::new();
         let mut found = Vec::new();
         for mut unit in unfinished {
             // The units are sorted, so no later unit can reach the best either.
@@ -101,9 +108,14 @@ impl Index {
             unit.values.set(Feature::Informative, informative);
             let parts = ScoreParts::of(&unit.values, weights);
             let score = parts.total();
-            best.note(score);
+            let Card { id, passage, .. } = self.cards.at(unit.slot);
+            // Each unit counts once, or its passages would keep others out.
+            if !self.has_passages() || counted.insert(id) {
+                best.note(score);
+            }
             found.push(SearchMatch {
-                id: self.id(unit.slot),
+                id,
+                passage,
                 score,
                 parts,
             });
@@ -118,14 +130,21 @@ impl Index {
         limit: usize,
         scratch: &mut scratch::Scratch,
     ) -> Vec<SearchMatch> {
+        let limit = if self.has_passages() {
+            usize::MAX
+        } else {
+            limit
+        };
         gather::find_plain(self, plan, query, limit, scratch);
         scratch
             .candidates
             .iter()
             .map(|&slot| {
                 let parts = ScoreParts::plain(scratch.first_pass.at(slot).turn);
+                let Card { id, passage, .. } = self.cards.at(slot);
                 SearchMatch {
-                    id: self.id(slot),
+                    id,
+                    passage,
                     score: parts.total(),
                     parts,
                 }
@@ -145,10 +164,10 @@ struct Unfinished {
 /// A bound that exceeds the rounding error of adding the same parts in another order.
 const ROUNDING: f32 = 1e-5;
 
-/// Best first, then newest, then by id.
+/// Best first, then newest, then by id and passage.
 fn by_rank(index: &Index, a: &SearchMatch, b: &SearchMatch) -> Ordering {
     b.score
         .total_cmp(&a.score)
         .then_with(|| index.at(b.id).cmp(&index.at(a.id)))
-        .then_with(|| a.id.cmp(&b.id))
+        .then_with(|| (a.id, a.passage).cmp(&(b.id, b.passage)))
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Numbers in the header are little-endian. Numbers in the rest have a variable length, with seven bits per byte. The
-//! rest contains: the largest number of terms in an indexed text (unit); the sorted terms with the number of units in
+//! rest contains: the largest number of terms in an indexed text (unit), and of words in a passage; the sorted terms with the number of units in
 //! which each occurs (a size hint); the sorted threads and speakers; the units with their terms by thread, time and id.
 //! Postings, links and sessions are not stored but rebuilt, so they always agree with the units.
 
@@ -25,11 +25,13 @@ use crate::{Speaker, Unit};
 impl Index {
     /// Encodes the index. Indexes of the same units have the same bytes, regardless of the order of insertion.
     ///
-    /// The [`Config`] is not included, except [`max_terms_per_unit`](Config::max_terms_per_unit).
+    /// The [`Config`] is not included, except [`max_terms_per_unit`](Config::max_terms_per_unit) and
+    /// [`passage_words`](Config::passage_words).
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = SnapshotWriter::default();
         writer.number(self.config.max_terms_per_unit as u64);
+        writer.number(self.config.passage_words as u64);
         let terms = writer.table(self.lexicon.iter());
         writer.frequencies(&terms, |term| self.lexicon.frequency(term));
         let threads = writer.table(self.threads.iter());
@@ -60,8 +62,11 @@ impl Index {
     /// is out of proportion to its length.
     pub fn decode(bytes: &[u8], config: Config) -> Result<Self, SnapshotDecodeError> {
         let mut reader = SnapshotReader::open(bytes)?;
-        if reader.number()? != config.max_terms_per_unit as u64 {
-            return Err(SnapshotDecodeError::OtherConfig);
+        let limits = [config.max_terms_per_unit, config.passage_words];
+        for limit in limits {
+            if reader.number()? != limit as u64 {
+                return Err(SnapshotDecodeError::OtherConfig);
+            }
         }
         let mut index = Self::new(config);
         let terms = reader.table()?;
@@ -77,6 +82,7 @@ impl Index {
         index.reserve(units);
         let mut at = 0_i64;
         let mut bag = Vec::new();
+        let mut last = None;
         for _ in 0..units {
             let id = reader.number()?;
             at = at.wrapping_add(reader.signed()?);
@@ -84,9 +90,11 @@ impl Index {
             let speaker = reader.place(&speakers)?;
             let text_features = TextFeatures(reader.bits()?);
             reader.bag(terms.len(), &mut bag)?;
-            if index.contains(id) {
+            // The passages of a unit follow each other.
+            if last != Some(id) && index.contains(id) {
                 return Err(SnapshotDecodeError::Damaged);
             }
+            last = Some(id);
             let unit = Unit {
                 id,
                 text: "",
@@ -100,7 +108,7 @@ impl Index {
         Ok(index)
     }
 
-    /// All slots by thread, time and id; those without a thread last.
+    /// All slots by thread, time, id and passage; those without a thread last.
     fn reading_order(&self) -> Vec<u32> {
         let mut slots: Vec<u32> = self.occupied().collect();
         slots.sort_by_cached_key(|slot| {

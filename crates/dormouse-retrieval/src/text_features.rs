@@ -70,6 +70,62 @@ pub(crate) fn asks_when(question: &str) -> bool {
         })
 }
 
+/// Whom a question is about by its pronouns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Person {
+    /// "I": the one who asks.
+    Asker,
+    /// "You": the one who is asked.
+    Asked,
+}
+
+/// Whom a question is about: "What is my dog called?", "What did you suggest?". Of both, the one who did something: "What
+/// did you tell me?" is about the one who is asked, "Do you remember what I said?" about the one who asks.
+pub(crate) fn person_of(question: &str) -> Option<Person> {
+    let (mut asker, mut asked) = (false, false);
+    let mut before = String::new();
+    for word in plain_words(question) {
+        let is_told = before == "you" && TOLD.contains(&word.as_str());
+        if is_told || (word == "you" && ["did", "have"].contains(&before.as_str())) {
+            return Some(Person::Asked);
+        }
+        asker |= FIRST_PERSON.contains(&word.as_str());
+        asked |= SECOND_PERSON.contains(&word.as_str());
+        before = word;
+    }
+    match (asker, asked) {
+        (true, _) => Some(Person::Asker),
+        (false, true) => Some(Person::Asked),
+        (false, false) => None,
+    }
+}
+
+/// What somebody did who told something.
+const TOLD: [&str; 20] = [
+    "advised",
+    "called",
+    "described",
+    "did",
+    "explained",
+    "gave",
+    "had",
+    "listed",
+    "made",
+    "mentioned",
+    "named",
+    "offered",
+    "promised",
+    "proposed",
+    "recommended",
+    "said",
+    "suggested",
+    "told",
+    "warned",
+    "wrote",
+];
+
+const SECOND_PERSON: [&str; 4] = ["you", "your", "yours", "yourself"];
+
 const FIRST_PERSON: [&str; 10] = [
     "i",
     "me",
@@ -140,7 +196,7 @@ const MOST_WORDS: usize = 4_096;
 
 #[cfg(test)]
 mod tests {
-    use super::{TextFeatures, asks_when};
+    use super::{Person, TextFeatures, asks_when, person_of};
 
     #[test]
     fn a_text_that_ends_with_a_question_mark_asks() {
@@ -202,6 +258,31 @@ mod tests {
             );
         }
         assert!(!TextFeatures::of("she was in the house").has(TextFeatures::FIRST_PERSON));
+    }
+
+    #[test]
+    fn a_question_is_about_the_one_who_did_something() {
+        for text in [
+            "What is my dog called?",
+            "Where do I live",
+            "Do you remember what I said about the kettle?",
+            "Can you tell me how much I paid?",
+            "What did I tell you about my sister?",
+            "I've lost it: which box was ours?",
+        ] {
+            assert_eq!(person_of(text), Some(Person::Asker), "{text}");
+        }
+        for text in [
+            "What did you suggest for my dinner?",
+            "Can you remind me what you said about the kettle?",
+            "Which book have you recommended to me?",
+            "What is your favourite tea?",
+        ] {
+            assert_eq!(person_of(text), Some(Person::Asked), "{text}");
+        }
+        for text in ["", "What does Alice drink?", "mining, youth"] {
+            assert_eq!(person_of(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub enum Feature {
     Turn,
     /// 1 if the query names the unit's speaker and no other.
     Speaker,
+    /// 1 if the query speaks of "I" or "you", names no speaker, and means the unit's speaker: the one who asks, or the one who
+    /// is asked.
+    Person,
     /// The [`Turn`](Self::Turn) feature of the turn before, if that turn is a question by another speaker. The unit may
     /// be the answer.
     Answer,
@@ -44,6 +47,7 @@ impl Feature {
         Self::Session,
         Self::Turn,
         Self::Speaker,
+        Self::Person,
         Self::Answer,
         Self::Date,
         Self::Informative,
@@ -62,6 +66,7 @@ impl Feature {
             Self::Session => "session",
             Self::Turn => "turn",
             Self::Speaker => "speaker",
+            Self::Person => "person",
             Self::Answer => "answer",
             Self::Date => "date",
             Self::Informative => "informative",
@@ -73,7 +78,7 @@ impl Feature {
     }
 }
 
-pub(crate) const COUNT: usize = 12;
+pub(crate) const COUNT: usize = 13;
 
 /// The weight of each feature. The score is the weighted mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +91,7 @@ const LEXICAL: [(Feature, f32); COUNT] = [
     (Feature::Session, 4.2),
     (Feature::Turn, 0.0),
     (Feature::Speaker, 1.1),
+    (Feature::Person, 3.0),
     (Feature::Answer, 5.4),
     (Feature::Date, 4.5),
     (Feature::Informative, 7.9),
@@ -102,6 +108,7 @@ const HYBRID: [(Feature, f32); COUNT] = [
     (Feature::Session, 3.8),
     (Feature::Turn, 0.0),
     (Feature::Speaker, 1.1),
+    (Feature::Person, 3.0),
     (Feature::Answer, 5.1),
     (Feature::Date, 4.5),
     (Feature::Informative, 8.6),

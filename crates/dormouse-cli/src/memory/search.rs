@@ -128,6 +128,9 @@ fn request(asked: &Search, listeners: Vec<EntityId>) -> RecallRequest {
     if let Some(limit) = asked.limit {
         request = request.limit(usize::from(limit));
     }
+    if let [asker] = listeners.as_slice() {
+        request = request.asked_by(asker.clone());
+    }
     if !listeners.is_empty() {
         request = request.for_listeners(listeners.into_iter().collect());
     }

@@ -33,6 +33,7 @@ pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
         through: state.seq,
         budgets,
         quote_trust: view.config().quote_trust,
+        asker: sender(turn).cloned(),
         listeners: listeners(state, turn),
         now: view.now,
     }

@@ -35,6 +35,8 @@ pub(crate) struct RecallQuery {
     pub(crate) budgets: Budgets,
     /// The minimum trust of quotations.
     pub(crate) quote_trust: Trust,
+    /// Who sent the message, if somebody did.
+    pub(crate) asker: Option<EntityId>,
     /// Who hears the answer; `None` if everything may be told to everybody.
     pub(crate) listeners: Option<Audience>,
     pub(crate) now: Timestamp,
@@ -127,6 +129,9 @@ async fn lines(
         .asked_at(ask.now)
         .min_quote_trust(ask.quote_trust)
         .without(ask.without.iter().copied());
+    if let Some(asker) = ask.asker.clone() {
+        request = request.asked_by(asker);
+    }
     if let Some(listeners) = ask.listeners.clone() {
         request = request.for_listeners(listeners);
     }

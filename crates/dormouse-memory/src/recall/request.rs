@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Audience, Timestamp, Trust};
+use dormouse_contracts::{Audience, EntityId, Timestamp, Trust};
 use dormouse_retrieval::ScoreParts;
 use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,7 @@ pub struct RecallRequest {
     pub(crate) until: Option<Timestamp>,
     pub(crate) validity: Validity,
     pub(crate) asked_at: Option<Timestamp>,
+    pub(crate) asked_by: Option<EntityId>,
     pub(crate) lexical_only: bool,
     pub(crate) without: BTreeSet<RecordId>,
     pub(crate) listeners: Option<Audience>,
@@ -91,6 +92,7 @@ impl RecallRequest {
             until: None,
             validity: Validity::default(),
             asked_at: None,
+            asked_by: None,
             lexical_only: false,
             without: BTreeSet::new(),
             listeners: None,
@@ -176,6 +178,13 @@ impl RecallRequest {
     #[must_use]
     pub fn asked_at(mut self, at: Timestamp) -> Self {
         self.asked_at = Some(at);
+        self
+    }
+
+    /// Sets who asks, for words such as "my"; by default a speaker named "user".
+    #[must_use]
+    pub fn asked_by(mut self, asker: EntityId) -> Self {
+        self.asked_by = Some(asker);
         self
     }
 

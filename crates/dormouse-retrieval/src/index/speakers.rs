@@ -72,6 +72,19 @@ impl Speakers {
         Some(Speaker::of_key(self.names.name(number)?).name)
     }
 
+    /// The numbers of a speaker under all names, by id; without an id, of all speakers with this name.
+    pub(crate) fn numbers_of(&self, speaker: Speaker<'_>) -> impl Iterator<Item = u32> {
+        let known = self.names.iter();
+        let same = known.filter(move |(key, _)| {
+            let known = Speaker::of_key(key);
+            match speaker.id {
+                Some(id) => known.id == Some(id),
+                None => known.name == speaker.name,
+            }
+        });
+        same.map(|(_, number)| number)
+    }
+
     /// The [keys](Speaker::key) of all speakers with their numbers, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.iter()

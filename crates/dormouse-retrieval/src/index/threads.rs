@@ -62,12 +62,22 @@ pub(crate) struct Arrival {
     pub(crate) slot: u32,
     pub(crate) at: i64,
     pub(crate) id: u64,
+    /// Which passage of the unit, from 0.
+    pub(crate) passage: u32,
     pub(crate) terms: u32,
     pub(crate) speaker: u32,
 }
 
-/// The slots of one thread, by time and id.
-type Order = BTreeMap<(i64, u64), u32>;
+impl Arrival {
+    fn key(&self) -> Key {
+        (self.at, self.id, self.passage)
+    }
+}
+
+/// The place of a passage in its thread: the time and the id of its unit, and its number there.
+type Key = (i64, u64, u32);
+/// The slots of one thread.
+type Order = BTreeMap<Key, u32>;
 
 /// The units of each thread by time, and their division into sessions. Two units that follow each other in time are in
 /// one session if they are at most `gap_micros` apart. `prev` and `next` of [`UnitPosition`] link the units of one
@@ -183,18 +193,19 @@ impl Threads {
     }
 
     fn link_in(&mut self, thread: u32, unit: Arrival) {
-        let Arrival { slot, at, id, .. } = unit;
+        let Arrival { slot, at, .. } = unit;
+        let key = unit.key();
         let Some(order) = self.orders.get_mut(thread as usize) else {
             return;
         };
         // Only the direct neighbours in time matter: if they are further away than the gap, so is every other unit.
-        let before = order.range(..(at, id)).next_back();
-        let before = before.filter(|((when, _), _)| at.abs_diff(*when) <= self.gap_micros);
+        let before = order.range(..key).next_back();
+        let before = before.filter(|((when, ..), _)| at.abs_diff(*when) <= self.gap_micros);
         let before = before.map_or(NONE, |(_, slot)| *slot);
-        let after = order.range((at, id)..).next();
-        let after = after.filter(|((when, _), _)| at.abs_diff(*when) <= self.gap_micros);
+        let after = order.range(key..).next();
+        let after = after.filter(|((when, ..), _)| at.abs_diff(*when) <= self.gap_micros);
         let after = after.map_or(NONE, |(_, slot)| *slot);
-        order.insert((at, id), slot);
+        order.insert(key, slot);
 
         if let Some(place) = self.places.at_mut(slot) {
             (place.prev, place.next) = (before, after);
@@ -215,7 +226,7 @@ impl Threads {
 
     /// Removes a unit from its thread.
     pub(crate) fn remove(&mut self, thread: u32, unit: Arrival) {
-        let Arrival { slot, at, id, .. } = unit;
+        let Arrival { slot, .. } = unit;
         let UnitPosition {
             prev,
             next,
@@ -226,7 +237,7 @@ impl Threads {
         let first = self.session(session).first;
         self.leave(slot);
         // The session stays one unless it has units on both sides and they are now too far apart.
-        let stays_one = prev == NONE || next == NONE || self.within_gap(thread, at, id);
+        let stays_one = prev == NONE || next == NONE || self.within_gap(thread, unit.key());
         if let Some(place) = self.places.at_mut(prev) {
             place.next = if stays_one { next } else { NONE };
         }
@@ -245,7 +256,7 @@ impl Threads {
         self.places.set(slot, UnitPosition::default());
         // A unit without a thread has the thread number NONE, which has no order.
         if let Some(order) = self.orders.get_mut(thread as usize) {
-            order.remove(&(at, id));
+            order.remove(&unit.key());
             self.names.release(thread);
         } else {
             self.lone -= 1;
@@ -254,14 +265,14 @@ impl Threads {
     }
 
     /// Whether the units before and after this position are within the gap.
-    fn within_gap(&self, thread: u32, at: i64, id: u64) -> bool {
+    fn within_gap(&self, thread: u32, key: Key) -> bool {
         let Some(order) = self.orders.get(thread as usize) else {
             return false;
         };
-        let before = order.range(..(at, id)).next_back();
-        let after = order.range((at, id)..).find(|(key, _)| **key != (at, id));
+        let before = order.range(..key).next_back();
+        let after = order.range(key..).find(|(other, _)| **other != key);
         match (before, after) {
-            (Some(((before, _), _)), Some(((after, _), _))) => {
+            (Some(((before, ..), _)), Some(((after, ..), _))) => {
                 after.abs_diff(*before) <= self.gap_micros
             }
             _ => false,
@@ -406,9 +417,9 @@ impl Threads {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        // B-tree nodes are about three quarters full, which gives 27 and 22 bytes per entry.
+        // B-tree nodes are about three quarters full, which gives 38 and 22 bytes per entry.
         let units: usize = self.orders.iter().map(Order::len).sum();
-        let orders = units * 27 + self.begins.len() * 22;
+        let orders = units * 38 + self.begins.len() * 22;
         let participants = self.participants.capacity() * (size_of::<(u32, u32, u32)>() + 1);
         self.names.bytes() + orders + participants + self.places.bytes() + self.sessions.bytes()
     }

@@ -29,6 +29,7 @@ pub(super) fn of_unit(
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * scratch.first_pass.at(slot).turn / plan.most
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
+        + weight(Feature::Person) * flag(plan.is_meant(place.speaker))
         + weight(Feature::Participants) * plan.participation(index, scratch, place.session)
         + weight(Feature::Answer) * before / plan.most
         + weight(Feature::Date) * plan.closeness(place.at)
@@ -57,6 +58,7 @@ pub(super) fn by_itself(
         + weight(Feature::Session) * scratch.session(place.session)
         + weight(Feature::Turn) * own.turn / plan.most
         + weight(Feature::Speaker) * flag(plan.is_named(place.speaker))
+        + weight(Feature::Person) * flag(plan.is_meant(place.speaker))
         + weight(Feature::Participants) * plan.participation(index, scratch, place.session)
         + weight(Feature::Date) * date
 }

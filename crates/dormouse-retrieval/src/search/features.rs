@@ -45,6 +45,7 @@ pub(super) fn of_candidate(
     values.set(Feature::Session, scratch.session(place.session));
     values.set(Feature::Turn, words.turn);
     values.set(Feature::Speaker, flag(plan.is_named(place.speaker)));
+    values.set(Feature::Person, flag(plan.is_meant(place.speaker)));
     values.set(
         Feature::Answer,
         flag(answers(index, slot)) * words.turn_before,

@@ -22,7 +22,7 @@ pub(super) fn find_candidates(
     scratch: &mut Scratch,
 ) {
     // A small index skips all approximations, so its answers are exact.
-    let is_small = index.len() <= index.config.exhaustive_up_to;
+    let is_small = index.passages <= index.config.exhaustive_up_to;
     let budget = if is_small {
         usize::MAX
     } else {
@@ -70,17 +70,19 @@ fn read_dense(index: &Index, query: &SearchQuery<'_>, scratch: &mut Scratch) {
     scratch.dense.reach(index.slot_bound());
     let mut least = f32::INFINITY;
     for hit in query.dense.iter().filter(|hit| hit.score.is_finite()) {
-        let Some(slot) = index.slot(hit.id) else {
-            continue;
-        };
         // Zero means "not given" in this column, so a given score must be positive.
         let score = hit.score.clamp(f32::MIN_POSITIVE, 1.0);
-        least = least.min(score);
-        if scratch.dense.at(slot) == 0.0 {
-            scratch.dense_slots.push(slot);
+        if index.contains(hit.id) {
+            least = least.min(score);
         }
-        // A hit may be given twice; the better score counts.
-        scratch.dense.set(slot, score.max(scratch.dense.at(slot)));
+        // The vector is one of the whole text.
+        for slot in index.slots_of(hit.id) {
+            if scratch.dense.at(slot) == 0.0 {
+                scratch.dense_slots.push(slot);
+            }
+            // A hit may be given twice; the better score counts.
+            scratch.dense.set(slot, score.max(scratch.dense.at(slot)));
+        }
     }
     // The hits are the nearest units, so a unit without a score is at most as similar as the worst of them.
     if least.is_finite() {
@@ -228,12 +230,16 @@ impl Best {
         let Some(last) = self.most.checked_sub(1) else {
             return self.ranked.clear();
         };
-        // Ties are broken by time and id, never by slot, which depends on the order of insertion.
+        // Ties are broken by time, id and passage, never by slot, which depends on the order of insertion.
         let (_, (rank, _), _) = self.ranked.select_nth_unstable_by(last, |a, b| {
             b.0.cmp(&a.0).then_with(|| {
                 let at = |slot| index.threads.position(slot).at;
                 let newer = at(b.1).cmp(&at(a.1));
-                newer.then_with(|| index.id(a.1).cmp(&index.id(b.1)))
+                let place = |slot| {
+                    let card = index.cards.at(slot);
+                    (card.id, card.passage)
+                };
+                newer.then_with(|| place(a.1).cmp(&place(b.1)))
             })
         });
         self.least = *rank;

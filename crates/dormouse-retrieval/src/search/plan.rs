@@ -10,7 +10,7 @@ use crate::{
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
     search::{bm25::K1, rarity::Rarity, scratch::Scratch},
-    text_features::asks_when,
+    text_features::{Person, asks_when, person_of},
 };
 
 /// Only the start of a longer query is read.
@@ -37,6 +37,8 @@ pub(super) struct QueryPlan<'a> {
     pub(super) terms: Vec<QueryTerm>,
     /// The speakers that the query names, by number.
     pub(super) named: Vec<u32>,
+    /// The speakers that the query means by "I" or "you", by number; none if it names a speaker.
+    meant: Vec<u32>,
     /// Whether all named speakers have the same name.
     names_one: bool,
     /// The sum of all terms' inverse document frequencies.
@@ -74,6 +76,10 @@ impl<'a> QueryPlan<'a> {
         let total: f32 = terms.iter().map(|term| term.idf).sum();
         let mut names = named.iter().map(|number| index.speakers.name(*number));
         let first = names.next();
+        let meant = match named.is_empty() {
+            true => meant(index, query, text),
+            false => Vec::new(),
+        };
         let names_one = first.is_some_and(|first| names.all(|name| name == first));
         Self {
             weights: if query.dense.is_empty() {
@@ -83,6 +89,7 @@ impl<'a> QueryPlan<'a> {
             },
             terms,
             named,
+            meant,
             names_one,
             total: total.max(f32::MIN_POSITIVE),
             most: (total * (K1 + 1.0)).max(f32::MIN_POSITIVE),
@@ -103,6 +110,11 @@ impl QueryPlan<'_> {
     /// Whether the query names this speaker, and no speaker with another name.
     pub(super) fn is_named(&self, speaker: u32) -> bool {
         self.names_one && self.named.contains(&speaker)
+    }
+
+    /// Whether the query means this speaker by "I" or "you".
+    pub(super) fn is_meant(&self, speaker: u32) -> bool {
+        self.meant.contains(&speaker)
     }
 
     /// The weight of `feature`.
@@ -155,6 +167,16 @@ impl QueryPlan<'_> {
             .map(|time| closeness(*time, at))
             .fold(0.0, f32::max)
     }
+}
+
+/// The speakers that a query means by "I" or "you".
+fn meant(index: &Index, query: &SearchQuery<'_>, text: &str) -> Vec<u32> {
+    let speaker = match person_of(text) {
+        Some(Person::Asker) => query.asker.unwrap_or("user".into()),
+        Some(Person::Asked) => query.asked.unwrap_or("assistant".into()),
+        None => return Vec::new(),
+    };
+    index.speakers.numbers_of(speaker).collect()
 }
 
 /// The distinct terms of a text without those that name a speaker, and the named speakers.

@@ -21,11 +21,11 @@ const NOTES_OF_A_TURN: usize = 4;
 impl<'a> Rarity<'a> {
     pub(super) fn of(index: &'a Index) -> Self {
         let (notes, terms_of_notes) = index.threads.notes();
-        let turns = index.len() - notes;
+        let turns = index.passages - notes;
         let counts_notes = notes > NOTES_OF_A_TURN * turns;
         Self {
             index,
-            units: if counts_notes { index.len() } else { turns },
+            units: if counts_notes { index.passages } else { turns },
             terms: if counts_notes {
                 index.terms
             } else {

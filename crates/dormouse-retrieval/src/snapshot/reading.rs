@@ -15,7 +15,8 @@ pub enum SnapshotDecodeError {
     /// The bytes are truncated, do not match their checksum, or contradict themselves.
     #[error("the index is damaged")]
     Damaged,
-    /// The index was built with another [`max_terms_per_unit`](crate::Config::max_terms_per_unit).
+    /// The index was built with another [`max_terms_per_unit`](crate::Config::max_terms_per_unit) or
+    /// [`passage_words`](crate::Config::passage_words).
     #[error("the index was built with another configuration")]
     OtherConfig,
 }

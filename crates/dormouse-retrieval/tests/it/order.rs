@@ -1,5 +1,7 @@
 //! What a search answers depends on the units that are there, and on nothing else.
 
+use std::collections::BTreeSet;
+
 use dormouse_contracts::Timestamp;
 use dormouse_retrieval::{Config, Index, Ranking, SearchMatch, SearchQuery, Unit};
 use proptest::prelude::*;
@@ -53,11 +55,12 @@ fn insert(index: &mut Index, id: usize, turn: &Turn) {
     });
 }
 
-/// An index that takes both ways of finding candidates in turn.
+/// An index that takes both ways of finding candidates in turn. Longer texts have several passages.
 fn index(exhaustive_up_to: usize) -> Index {
     Index::new(Config {
         exhaustive_up_to,
         candidates: 3,
+        passage_words: 3,
         ..Config::default()
     })
 }
@@ -162,6 +165,8 @@ proptest! {
         for pair in found.windows(2) {
             prop_assert!(pair[0].score >= pair[1].score);
         }
+        let ids: BTreeSet<u64> = found.iter().map(|found| found.id).collect();
+        prop_assert_eq!(ids.len(), found.len(), "a unit is found once");
         for found in found {
             prop_assert!((0.0..=1.0).contains(&found.score), "{found:?}");
             let sum: f32 = found.parts.iter().map(|(_, part)| part).sum();

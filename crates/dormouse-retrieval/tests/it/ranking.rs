@@ -365,3 +365,72 @@ fn notes_without_a_thread_never_change_the_score_of_what_was_said() {
     assert_eq!(scores(12, 12), alone);
     assert_ne!(scores(13, 0), alone, "nearly all that is known is in notes");
 }
+
+/// A long reply of the kind that assistants write: it mentions everything, and says nothing about the person.
+fn long_reply(about: &str) -> String {
+    let tips = (1..=30).map(|number| {
+        format!(
+            "{number}. Many people like to think about {about} and plan number {number} ahead.\n"
+        )
+    });
+    tips.chain(["A dog needs a name, a vet and a walk in the park.".to_owned()])
+        .collect()
+}
+
+#[test]
+fn a_long_reply_does_not_come_before_the_short_message_that_says_it() {
+    let replies = ["toys for a dog", "the vet and a walk", "a name for a pet"].map(long_reply);
+    let index = talk(&[
+        (
+            "user",
+            "Which toys does a puppy like? Ours is a terrier, and we call him Max",
+        ),
+        ("assistant", &replies[0]),
+        ("user", "How often must he see a doctor?"),
+        ("assistant", &replies[1]),
+        ("user", "Thank you"),
+        ("assistant", &replies[2]),
+    ]);
+    let found = index.search(&SearchQuery::new("What do we call our dog?"), 3);
+    assert_eq!(found[0].id, 0, "{found:?}");
+}
+
+#[test]
+fn a_long_text_is_found_by_its_best_passage_and_once() {
+    let reply = long_reply("rain").replace("plan number 17 ahead", "carry the yellow umbrella");
+    let index = talk(&[
+        ("Bob", "What shall I take along?"),
+        ("Alice", &reply),
+        ("Bob", "Good"),
+    ]);
+    let found = index.search(&SearchQuery::new("Who carries a yellow umbrella?"), 10);
+    assert_eq!(found[0].id, 1);
+    assert_eq!(found.iter().filter(|found| found.id == 1).count(), 1);
+    assert_eq!(index.neighbours(0, 2), [1, 2]);
+    assert_eq!(index.session(1), [0, 1, 2]);
+    assert_eq!(index.len(), 3);
+}
+
+#[test]
+fn i_is_the_one_who_asks_and_you_the_one_who_is_asked() {
+    let index = talk(&[
+        ("Alice", "The blue kettle is mine"),
+        ("Bob", "The blue kettle is for the kitchen"),
+    ]);
+    let ask = |text, asker: &str| {
+        let query = SearchQuery::new(text)
+            .asked_by(asker.into())
+            .asked_of("Bob".into());
+        part(&index.search(&query, 2), 0, Feature::Person)
+    };
+    assert!(ask("Where is my blue kettle?", "Alice") > 0.0);
+    assert_eq!(ask("Where is my blue kettle?", "Bob"), 0.0);
+    assert_eq!(
+        ask("What did you tell me about the blue kettle?", "Alice"),
+        0.0
+    );
+    assert_eq!(
+        ask("What did Bob tell me about the blue kettle?", "Alice"),
+        0.0
+    );
+}

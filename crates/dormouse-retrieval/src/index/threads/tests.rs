@@ -16,6 +16,7 @@ fn arrival(slot: u32, at: i64) -> Arrival {
         slot,
         at,
         id: u64::from(slot),
+        passage: 0,
         terms: 1,
         speaker: slot % 2,
     }
