@@ -129,7 +129,7 @@ async fn ticks(life: &Life, number: &mut u64, count: u64) {
 /// The same calls without an engine: nothing is checked, kept or bounded.
 async fn bare() {
     let model = FiveSteps::new();
-    let tools: Vec<ToolDefinition> = FakeWorld::tools()
+    let tools: Arc<[ToolDefinition]> = FakeWorld::tools()
         .iter()
         .map(ToolDefinition::from)
         .collect();

@@ -42,6 +42,8 @@ use table::{Row, Table, middle};
 /// How many turns are measured with each history, unless the variable says otherwise.
 const TURNS: usize = 40;
 const TURNS_VARIABLE: &str = "DORMOUSE_BENCH_TURNS";
+/// Behind this argument is the number of earlier turns, if only one row is measured.
+const HISTORY: &str = "--history";
 /// How often a sync is measured, and how many bytes it has: as many as a page of the log.
 const SYNCS: usize = 60;
 const PAGE: usize = 4_096;
@@ -66,8 +68,16 @@ async fn measure(table: &mut Table) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let sync = sync(folder.path());
     let server = Server::start();
-    let histories = [0, 50, 200].map(|history| (history, Budgets::Tokens));
-    for (history, budgets) in histories.into_iter().chain([(50, Budgets::None)]) {
+    let rows = match std::env::args().skip_while(|it| it != HISTORY).nth(1) {
+        Some(history) => vec![(history.parse().unwrap(), Budgets::Tokens)],
+        None => vec![
+            (0, Budgets::Tokens),
+            (50, Budgets::Tokens),
+            (200, Budgets::Tokens),
+            (50, Budgets::None),
+        ],
+    };
+    for (history, budgets) in rows {
         let place = folder.path().join(format!("{history}{budgets:?}"));
         let took = turns(&place, &server, history, budgets).await;
         let bare = bare(&server).await;
@@ -94,6 +104,18 @@ async fn measure(table: &mut Table) {
             ),
         });
     }
+}
+
+/// The measured turns begin here. `cargo xtask bench instructions` counts from this function to the next.
+#[inline(never)]
+fn measuring_begins() {
+    std::hint::black_box(());
+}
+
+/// The measured turns are over.
+#[inline(never)]
+fn measuring_ends() {
+    std::hint::black_box(1);
 }
 
 fn turns_measured() -> usize {
@@ -163,8 +185,9 @@ async fn turns(folder: &Path, server: &Server, history: usize, budgets: Budgets)
         visit.say(&format!("what is new, friend {number}?")).await;
     }
     let mut walls = Vec::new();
-    let (busy, synced) = (processor_time(), visit.host.log().stats().syncs);
     let (replies, before) = (visit.replies(), visit.last().await);
+    measuring_begins();
+    let (busy, synced) = (processor_time(), visit.host.log().stats().syncs);
     for number in 0..turns_measured() {
         let started = now();
         visit.say(&format!("what is next, friend {number}?")).await;
@@ -174,6 +197,7 @@ async fn turns(folder: &Path, server: &Server, history: usize, budgets: Budgets)
         processor_time() - busy,
         visit.host.log().stats().syncs - synced,
     );
+    measuring_ends();
     let further = visit.further_requests(before).await;
     let taken = visit.replies() - replies;
     assert_eq!(taken, STEPS as u64 * walls.len() as u64 + further);

@@ -2,7 +2,7 @@
 
 use xshell::{Shell, cmd};
 
-use crate::workspace::Result;
+use crate::workspace::{Result, root};
 
 pub(crate) fn run(sh: &Shell) -> Result {
     cmd!(
@@ -46,5 +46,44 @@ pub(crate) fn forgetting(sh: &Shell, events: &str) -> Result {
         "cargo bench --package dormouse-tests --bench forgetting -- --events {events}"
     )
     .run()?;
+    Ok(())
+}
+
+/// `cargo xtask bench instructions`: counts the instructions of a turn of five steps behind so many earlier turns. Load on
+/// the machine does not change them. Cryptography is counted without the processor's own instructions for it, because
+/// valgrind does not have them.
+pub(crate) fn instructions(sh: &Shell, history: &str) -> Result {
+    const TURNS: u64 = 6;
+    let version = cmd!(sh, "rustc -vV").read()?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.ok_or("rustc does not say what it compiles for")?;
+    let runner = format!(
+        "CARGO_TARGET_{}_RUNNER",
+        host.replace('-', "_").to_uppercase()
+    );
+    let folder = root().join("target/instructions");
+    sh.create_dir(&folder)?;
+    let counted = folder.join(format!("turns-{history}"));
+    let counted = counted.to_str().ok_or("the folder is not UTF-8")?;
+    let valgrind = format!(
+        "valgrind --tool=callgrind --callgrind-out-file={counted} --zero-before=*measuring_begins* \
+         --dump-before=*measuring_ends*"
+    );
+    cmd!(
+        sh,
+        "cargo bench --package dormouse-tests --bench turning -- --history {history}"
+    )
+    .env(runner, valgrind)
+    .env("DORMOUSE_BENCH_TURNS", TURNS.to_string())
+    .run()?;
+    let profile = sh.read_file(format!("{counted}.1"))?;
+    let total = profile
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: "));
+    let total: u64 = total.ok_or("the profile has no total")?.trim().parse()?;
+    println!(
+        "{} instructions a turn; the profile is {counted}.1, for callgrind_annotate",
+        total / TURNS
+    );
     Ok(())
 }

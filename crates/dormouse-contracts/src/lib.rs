@@ -48,10 +48,10 @@ pub use log::{
 };
 pub use model::{
     Allowance, AssistantTask, ChatDelta, ChatModel, ChatReply, ChatRequest, DoubtfulFact,
-    DueAction, EarlierTurn, ErrorClass, FinishReason, Message, ModelError, ModelErrorKind,
-    OutputFormat, Persona, Purpose, RateLimits, ReasoningEffort, ReplyInfo, RequestField, Task,
-    TaskLine, TaskReport, ToolCall, ToolChoice, ToolDefinition, TurnCall, TurnContext, TurnStep,
-    TurnTrigger, Usage, Usd, complete,
+    DueAction, EarlierTurn, ErrorClass, FinishReason, Message, MessageDigest, MessageDigests,
+    ModelError, ModelErrorKind, OutputFormat, Persona, Purpose, RateLimits, ReasoningEffort,
+    ReplyInfo, RequestField, Task, TaskLine, TaskReport, ToolCall, ToolChoice, ToolDefinition,
+    TurnCall, TurnContext, TurnStep, TurnTrigger, Usage, Usd, complete,
 };
 pub use perception::{
     Attested, Delivery, Movement, Perception, Sender, SourceKind, Words, WordsError,

@@ -1,5 +1,6 @@
 //! The port to a chat model.
 
+mod digest;
 mod error;
 mod message;
 mod reply;
@@ -11,6 +12,7 @@ mod usage;
 use std::future::poll_fn;
 
 pub use self::{
+    digest::{MessageDigest, MessageDigests},
     error::{ErrorClass, ModelError, ModelErrorKind},
     message::{Message, ToolCall, ToolDefinition},
     reply::{Allowance, ChatDelta, ChatReply, FinishReason, RateLimits, ReplyInfo, RequestField},

@@ -13,6 +13,7 @@ mod current;
 mod earlier;
 mod excerpt;
 mod goals;
+mod hash;
 mod listed;
 mod measure;
 mod own;
@@ -25,17 +26,12 @@ mod remembered;
 mod room;
 mod shrink;
 
-use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    io::{self, BufWriter, Write},
-};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use dormouse_contracts::{
     Audience, ChatRequest, EarlierTurn, Message, Origin, Persona, Seq, TokenCounter, ToolChoice,
-    Trust, TurnCall, TurnContext, TurnStep, invariant,
+    Trust, TurnCall, TurnContext, TurnStep,
 };
-use sha2::{Digest, Sha256};
 
 use crate::{
     builtin,
@@ -47,11 +43,14 @@ use crate::{
     results::not_whole_in,
     state::{CallState, FinishedTurn, State, Turn},
 };
+pub(crate) use conversation::ShownMessages;
 use current::Current;
 pub(crate) use current::has_room;
 use earlier::Earlier;
 pub(crate) use earlier::counted_summary;
 use excerpt::Excerpt;
+use hash::{PartDigest, hash_of_parts};
+pub(crate) use hash::{digest_of, hash, is_of_parts};
 pub(crate) use measure::{HistoryMeasure, MeasuredTurn, measure, measure_all};
 use parts::Sources;
 use preamble::Offered;
@@ -102,6 +101,7 @@ const WITHHELD: &str = "(You know something about this that not everybody who he
 #[derive(Clone, Debug)]
 pub(crate) struct Prompt {
     pub(crate) request: ChatRequest,
+    tools_digest: PartDigest,
     pub(crate) tokens: u32,
     /// The tokens if all tools were offered; lengths of prompts are compared by this number.
     length: u32,
@@ -115,39 +115,9 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// The beginning of the hash of the request.
+    /// The hash of the request, as the log keeps it.
     pub(crate) fn hash(&self) -> String {
-        hash(&self.request)
-    }
-}
-
-/// The beginning of the hash of a request, in hexadecimal.
-pub(crate) fn hash(request: &ChatRequest) -> String {
-    // A request may be very long, so its JSON is hashed while it is written.
-    let mut json = BufWriter::new(Digested::default());
-    let written = serde_json::to_writer(&mut json, request);
-    invariant!(written, "a request is JSON");
-    let digested = invariant!(json.into_inner(), "a digest takes any bytes");
-    let digest = digested.0.finalize();
-    digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-/// The hash of what is written.
-#[derive(Default)]
-struct Digested(Sha256);
-
-impl Write for Digested {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        hash_of_parts(&self.request, self.tools_digest)
     }
 }
 
@@ -313,9 +283,10 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         choice,
         preamble,
     };
-    let (messages, stable_messages) =
-        parts::messages(offered, &sources.parts(offered), form, preamble);
-    let tools = offered.definitions.clone();
+    let (conversation, stable_messages) =
+        parts::conversation(offered, &sources.parts(offered), form, preamble);
+    let (messages, digests) = conversation.into_parts();
+    let tools = Arc::clone(&offered.definitions);
     let tool_choice = if tools.is_empty() {
         ToolChoice::None
     } else {
@@ -324,6 +295,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     let PromptSize { tokens, max_tokens } = size_of(state, turn, (preamble, offered), room, choice);
     let request = ChatRequest {
         messages,
+        digests: digests.into_iter().collect(),
         tools,
         tool_choice,
         temperature: config.temperature,
@@ -362,6 +334,7 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
         .chain(summaries.map(|made| Some(Cow::Borrowed(&made.audience))));
     Prompt {
         request,
+        tools_digest: offered.tools_digest(),
         tokens,
         length: choice.tokens,
         offer,

@@ -6,10 +6,7 @@ pub(crate) mod reading;
 
 use std::{
     fmt,
-    sync::{
-        Arc, Mutex, RwLock,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp, TokenCounter};
@@ -52,8 +49,6 @@ pub(crate) struct Inner {
     pub(crate) saved: AtomicU64,
     /// Held while the copy of the projection is written or removed. It is never taken while `order` is held.
     pub(crate) saving: Mutex<()>,
-    /// Whether it accepts only changes from the log that it follows.
-    pub(crate) follows_log: AtomicBool,
     pub(crate) assistant: AssistantId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -96,7 +91,7 @@ impl Memory {
     /// From now on only its log changes this memory, by [`Memory::take_log`]: another change would be lost when the memory is
     /// made again, so it is refused. This holds for every handle to it, until it is opened again.
     pub fn follow_log(&self) {
-        self.inner.follows_log.store(true, Ordering::Relaxed);
+        self.inner.store.follow_log();
     }
 
     /// Stores a note. When this returns, the record is on disk and can be recalled. Secrets in its text (keys, tokens,

@@ -2,10 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex, RwLock,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
 use dormouse_contracts::invariant;
@@ -81,7 +78,6 @@ impl Memory {
                 entities: RwLock::new(entities),
                 saved: AtomicU64::new(saved),
                 saving: Mutex::new(()),
-                follows_log: AtomicBool::new(false),
                 assistant: builder.assistant,
                 clock: builder.clock,
                 counter: builder.counter,

@@ -9,7 +9,10 @@ mod writing;
 use std::{
     error::Error,
     path::{Path, PathBuf},
-    sync::{PoisonError, RwLock, RwLockReadGuard},
+    sync::{
+        PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use dormouse_contracts::AssistantId;
@@ -30,6 +33,9 @@ pub(crate) use writing::{Cause, Writing};
 pub(crate) struct Store {
     place: Place,
     slot: RwLock<Slot>,
+    /// Whether its log has everything that is written, so that commits have one phase. If the next opening takes a damaged
+    /// newest commit for an unfinished one, the memory takes the same events in once more.
+    follows_log: AtomicBool,
 }
 
 /// The state of the database.
@@ -74,6 +80,7 @@ impl Store {
         Ok(Self {
             place: Place::File(path.to_owned()),
             slot: RwLock::new(Slot::Open(database)),
+            follows_log: AtomicBool::new(false),
         })
     }
 
@@ -83,6 +90,7 @@ impl Store {
         Ok(Self {
             place: Place::File(path.to_owned()),
             slot: RwLock::new(Slot::Open(database)),
+            follows_log: AtomicBool::new(false),
         })
     }
 
@@ -95,6 +103,7 @@ impl Store {
         Ok(Self {
             place: Place::View(path.to_owned(), is_in_use),
             slot: RwLock::new(Slot::Open(database)),
+            follows_log: AtomicBool::new(false),
         })
     }
 
@@ -119,6 +128,7 @@ impl Store {
         let store = Self {
             place: Place::Memory,
             slot: RwLock::new(Slot::Closed),
+            follows_log: AtomicBool::new(false),
         };
         let made = database::contained(|| {
             let backend = redb::backends::InMemoryBackend::new();
@@ -128,6 +138,7 @@ impl Store {
         Ok(Self {
             place: Place::Memory,
             slot: RwLock::new(Slot::Open(database)),
+            follows_log: AtomicBool::new(false),
         })
     }
 
@@ -137,6 +148,15 @@ impl Store {
             Place::File(path) | Place::View(path, _) => Some(path),
             Place::Memory => None,
         }
+    }
+
+    /// From now on a log has everything that is written.
+    pub(crate) fn follow_log(&self) {
+        self.follows_log.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn follows_log(&self) -> bool {
+        self.follows_log.load(Ordering::Relaxed)
     }
 
     /// Does `work` in one transaction: all of it is on disk when this returns, or nothing of it ever is.
@@ -153,7 +173,8 @@ impl Store {
             };
             let mut refused = None;
             let done = database::contained(|| {
-                let transaction = database::begin_write(database)?;
+                let mut transaction = database::begin_write(database)?;
+                transaction.set_two_phase_commit(!self.follows_log());
                 let mut writing = match Writing::begin(&transaction) {
                     Ok(writing) => writing,
                     Err(fault) => {

@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let question = Perceive::whisper("Bob", "What does Alice prefer?").build();
     let mut turn = TurnContext::new(question.into());
     let mut request = ChatRequest {
-        tools: vec![tool("whisper")?, tool("recall_memories")?],
+        tools: vec![tool("whisper")?, tool("recall_memories")?].into(),
         turn: Some(Box::new(turn.clone())),
         ..ChatRequest::default()
     };

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn tools_of_the_request_win_over_listed_ones() {
         let mut request = listing(&["say"]);
-        request.tools = vec![tool("noop"), tool("page")];
+        request.tools = vec![tool("noop"), tool("page")].into();
         assert_eq!(Offer::of(&request).names, ["noop", "page"]);
         request.tool_choice = ToolChoice::Tool(name("page"));
         assert_eq!(Offer::of(&request).names, ["page"]);

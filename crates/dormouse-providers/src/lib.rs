@@ -28,6 +28,8 @@ mod http;
 #[cfg(feature = "openai")]
 mod listing;
 mod model_pattern;
+mod of_messages;
+mod of_tools;
 mod ollama;
 mod openai;
 mod openrouter;

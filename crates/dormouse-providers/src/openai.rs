@@ -23,7 +23,7 @@ use dormouse_contracts::{ModelName, ProviderId};
 #[cfg(feature = "openai")]
 pub(crate) use self::{
     chat_reply::ChatDecoder,
-    chat_request::{Dialect, chat},
+    chat_request::{Dialect, WrittenParts, chat},
 };
 #[cfg(feature = "openai")]
 pub use self::{embedder::OpenAiEmbedder, model::OpenAiModel};

@@ -16,7 +16,7 @@ use futures_util::{TryFutureExt, stream};
 use reqwest::{Response, Url};
 use tokio::time::Instant;
 
-pub(crate) use self::wire_request::{WireRequest, WireRequestBuilder};
+pub(crate) use self::wire_request::{WireRequest, WireRequestBuilder, written};
 use crate::{
     http::{self, Failure, HttpClient},
     stream::{Decoder, Draft, ReplyStream},

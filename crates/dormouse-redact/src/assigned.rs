@@ -32,6 +32,8 @@ enum Weight {
 struct Name {
     /// A space matches a space, `_`, `-`, or nothing; a `_` does not match a space.
     text: &'static str,
+    /// The text as [`plain`] returns it.
+    plain: String,
     kind: SensitiveKind,
     weight: Weight,
 }
@@ -69,9 +71,12 @@ static NAMES: LazyLock<Vec<Name>> = LazyLock::new(|| {
         ("token, credential", Kind::Token, Weak),
     ];
     let names = groups.into_iter().flat_map(|(names, kind, weight)| {
-        names
-            .split(", ")
-            .map(move |text| Name { text, kind, weight })
+        names.split(", ").map(move |text| Name {
+            text,
+            plain: plain(text.as_bytes()),
+            kind,
+            weight,
+        })
     });
     names.collect()
 });
@@ -243,7 +248,7 @@ fn weight_of(name: &[u8]) -> Option<Weight> {
         name.len().saturating_sub(LONGEST_NAME),
         name.len(),
     ));
-    let ends = |name: &&Name| plain.ends_with(&self::plain(name.text.as_bytes()));
+    let ends = |name: &&Name| plain.ends_with(&name.plain);
     let longest = NAMES.iter().filter(ends).max_by_key(|name| name.text.len());
     let signature = || plain.ends_with(SIGNATURE).then_some(Weight::Weak);
     longest.map(|name| name.weight).or_else(signature)

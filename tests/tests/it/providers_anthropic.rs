@@ -76,7 +76,8 @@ async fn a_turn_of_two_tools(peer: Peer) {
             "say",
             json!({"type": "object", "properties": {"message": message}, "required": ["message"]}),
         ),
-    ];
+    ]
+    .into();
     request.stable_messages = 2;
     for expected in ["inspect_location", "say"] {
         let reply = ask(&server, &request).await;

@@ -52,7 +52,7 @@ async fn aimock_calls_two_tools_over_ollamas_chat() {
         return;
     };
     let mut request = asking("look around and greet me");
-    request.tools = vec![tool("inspect_location"), tool("say")];
+    request.tools = vec![tool("inspect_location"), tool("say")].into();
     for (expected, arguments) in [
         ("inspect_location", json!({})),
         ("say", json!({"message": "Hello from aimock."})),

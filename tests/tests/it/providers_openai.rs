@@ -145,7 +145,7 @@ fn names(reply: &ChatReply) -> Vec<&str> {
 /// Looks around and greets, one call after the other, each answered under the id that the server gave it.
 async fn a_turn_of_two_tools(server: &Server, through: Through) {
     let mut request = asking("look around and greet me");
-    request.tools = tools();
+    request.tools = tools().into();
     request.stable_messages = 1;
     if through == Through::Chat {
         // A real model may otherwise call several at once.
@@ -187,7 +187,7 @@ async fn aimock_calls_two_tools_at_once_and_thinks_aloud() {
     };
     for through in [Through::Chat, Through::Responses, Through::OpenRouter] {
         let mut request = asking("two things at once");
-        request.tools = tools();
+        request.tools = tools().into();
         let reply = through.ask(&server, &request).await;
         assert_eq!(names(&reply), ["inspect_location", "say"], "{through:?}");
         assert_eq!(

@@ -1,11 +1,12 @@
 //! A request to a model.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
+    digest::MessageDigests,
     message::{Message, ToolDefinition},
     task::Task,
     turn::TurnContext,
@@ -138,8 +139,13 @@ impl fmt::Display for Purpose {
 pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
+    /// The digests of messages that are repeated in later requests, as far as they are known.
+    #[serde(skip)]
+    pub digests: MessageDigests,
     /// The tools offered natively; empty if the prompt describes them and calls are read from the reply's text.
-    pub tools: Vec<ToolDefinition>,
+    /// They are shared, because they are the same in each request of an assistant.
+    #[serde(with = "shared")]
+    pub tools: Arc<[ToolDefinition]>,
     /// Which of them may be called.
     pub tool_choice: ToolChoice,
     /// Sampling temperature in `0.0..=2.0`; the model's default if absent.
@@ -171,4 +177,24 @@ pub struct ChatRequest {
     /// What it asks for outside of a turn, if that is known, for a rule-based model. It is never sent to a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<Box<Task>>,
+}
+
+/// A shared list, written and read as a list.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        list: &Arc<[T]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(list.iter())
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<[T]>, D::Error> {
+        Vec::deserialize(deserializer).map(Arc::from)
+    }
 }

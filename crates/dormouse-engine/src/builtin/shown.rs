@@ -97,14 +97,20 @@ impl TurnWords {
         let done = done(turn, turn.steps.len()).into_iter();
         let done: Vec<_> = done.map(|(part, _)| part.into_owned()).collect();
         Self {
-            least: (done.iter().chain([&trigger]))
-                .filter(|part| !part.said.is_name)
-                .map(|part| part.said.trust)
-                .fold(Trust::FULL, Trust::lowest),
+            least: trusts_done(turn).fold(trigger.said.trust, Trust::lowest),
             trigger,
             done,
             own: own_words_in(turn).collect(),
         }
+    }
+
+    /// Whether the lowest trust is that of its parts.
+    #[cfg(test)]
+    pub(crate) fn has_least_of_parts(&self) -> bool {
+        let parts = self.done.iter().chain([&self.trigger]);
+        let trusts = parts.filter(|part| !part.said.is_name);
+        let trusts = trusts.map(|part| part.said.trust);
+        trusts.fold(Trust::FULL, Trust::lowest) == self.least
     }
 }
 
@@ -116,30 +122,61 @@ pub(crate) fn least_trusted(state: &State, turn: &Turn) -> Trust {
         true => Vec::new(),
         false => std::mem::take(&mut shareable.turns),
     };
-    let items = shown_of(shareable, state, turn, turn.steps.len());
-    let now = items.iter().filter(|item| !item.said.is_name);
-    let now = now.map(|item| item.said.trust);
+    let items = shown_around(shareable, state, turn);
+    let around = items.iter().filter(|item| !item.said.is_name);
+    let around = around.map(|item| item.said.trust);
     let before = before.into_iter().map(|turn| turn.words().least);
-    now.chain(before).fold(Trust::FULL, Trust::lowest)
+    let trusts = around.chain(before).chain(trusts_done(turn));
+    trusts.fold(Trust::FULL, Trust::lowest)
+}
+
+/// The trust of each part of [`done`] that is not a name.
+fn trusts_done(turn: &Turn) -> impl Iterator<Item = Trust> {
+    let steps = turn.steps.iter().skip(turn.shown_from());
+    steps.flat_map(|step| {
+        let results = step.calls.iter().map(|call| match ShownResult::of(call) {
+            None => Trust::FULL,
+            Some(ShownResult::Outside(_)) => SURROUNDINGS_TRUST,
+            Some(ShownResult::Lines(lines)) => (lines.iter())
+                .filter(|line| !line.said.is_name)
+                .map(|line| line.said.trust)
+                .fold(Trust::FULL, Trust::lowest),
+            Some(ShownResult::Own(_)) => call.trust.unwrap_or(Trust::FULL),
+        });
+        [step.trust].into_iter().chain(results)
+    })
 }
 
 /// Everything that a prompt of this turn could show. The trigger of the turn comes first, then the words of its first
 /// `spoken` steps and the results of all steps. Names come last.
 pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<ShownItem<'a>> {
-    shown_of(Shareable::of(state, turn), state, turn, spoken)
+    let mut items = shown_around(Shareable::of(state, turn), state, turn);
+    let omitted = omitted(turn);
+    let done = done(turn, spoken).into_iter();
+    items.extend(done.map(|(part, was_shown)| {
+        let was_shown = was_shown && has_room(omitted, &part);
+        part.was_shown(was_shown)
+    }));
+    let said = items.iter().map(|item| &item.said);
+    let said = said.flat_map(|said| [&said.speaker, &said.channel]);
+    let names: BTreeSet<&String> = said.filter(|name| !name.is_empty()).collect();
+    let names: Vec<_> = names.into_iter().cloned().collect();
+    items.extend(names.into_iter().map(|it| name(it).was_shown(true)));
+    items
 }
 
-fn shown_of<'a>(
+fn has_room(omitted: &Omitted, part: &ShownPart<'_>) -> bool {
+    let mut cut = omitted.records.iter();
+    !cut.any(|record| part.origin == Some(*record))
+}
+
+/// What a prompt of this turn could show apart from what was done in the turn and the names of those who said something.
+fn shown_around<'a>(
     shareable: Shareable<'a>,
     state: &'a State,
     turn: &'a Turn,
-    spoken: usize,
 ) -> Vec<ShownItem<'a>> {
     let omitted = omitted(turn);
-    let has_room = |part: &ShownPart<'_>| {
-        let mut cut = omitted.records.iter();
-        !cut.any(|record| part.origin == Some(*record))
-    };
     let shown = |part: ShownPart<'a>| part.was_shown(true);
     let mut items = vec![shown(trigger(&turn.trigger))];
     let briefing = shown_briefing(state, turn);
@@ -174,7 +211,7 @@ fn shown_of<'a>(
             heard(line).was_shown(was_shown)
         }));
         items.extend(recollected(turn).into_iter().map(|part| {
-            let was_shown = has_room(&part);
+            let was_shown = has_room(omitted, &part);
             part.was_shown(was_shown)
         }));
         items.extend(turns.into_iter().flat_map(|(turn, was_shown)| {
@@ -182,16 +219,6 @@ fn shown_of<'a>(
             done.map(move |part| kept(part, was_shown))
         }));
     }
-    let done = done(turn, spoken).into_iter();
-    items.extend(done.map(|(part, was_shown)| {
-        let was_shown = was_shown && has_room(&part);
-        part.was_shown(was_shown)
-    }));
-    let said = items.iter().map(|item| &item.said);
-    let said = said.flat_map(|said| [&said.speaker, &said.channel]);
-    let names: BTreeSet<&String> = said.filter(|name| !name.is_empty()).collect();
-    let names: Vec<_> = names.into_iter().cloned().collect();
-    items.extend(names.into_iter().map(name).map(shown));
     items
 }
 
@@ -465,28 +492,50 @@ fn settled(call: &CallState) -> Option<Origin> {
     effect.settled.map(Origin::event)
 }
 
+/// What may be shown of the result of a call.
+enum ShownResult<'a> {
+    /// The world's own words.
+    Outside(&'a str),
+    /// Lines that were recalled.
+    Lines(Vec<ShownPart<'static>>),
+    /// What the engine answered.
+    Own(&'a str),
+}
+
+impl<'a> ShownResult<'a> {
+    /// `None` if no text that was written outside can be in it.
+    fn of(call: &'a CallState) -> Option<Self> {
+        let content = call.result.as_deref().filter(|_| was_made(call))?;
+        // It reads back what the world answered.
+        let is_read_back = call.call.name == RECALL_HISTORY && call.trust.is_none();
+        if !is_own(&call.call.name) || is_read_back {
+            return Some(Self::Outside(content));
+        }
+        let lines = lists_lines(&call.call.name).then(|| recalled(content));
+        Some(lines.flatten().map_or(Self::Own(content), Self::Lines))
+    }
+}
+
 /// The result of a call in the turn of this message. The result of an act often repeats the spoken words. These are
 /// left out, because they are nothing new.
 fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
-    let Some(content) = call.result.as_deref().filter(|_| was_made(call)) else {
-        return Vec::new();
+    let content = match ShownResult::of(call) {
+        None => return Vec::new(),
+        Some(ShownResult::Lines(lines)) => return lines,
+        Some(ShownResult::Outside(content)) => {
+            return vec![ShownPart {
+                origin: None,
+                rests_on: vec![settled(call).unwrap_or(trigger)],
+                from: Attribution::Surroundings,
+                said: ShownText::text(
+                    SURROUNDINGS_TRUST,
+                    without_words_of(content, &call.call.arguments),
+                )
+                .into(),
+            }];
+        }
+        Some(ShownResult::Own(content)) => content,
     };
-    // It reads back what the world answered.
-    let is_read_back = call.call.name == RECALL_HISTORY && call.trust.is_none();
-    if !is_own(&call.call.name) || is_read_back {
-        let words = without_words_of(content, &call.call.arguments);
-        return vec![ShownPart {
-            origin: None,
-            rests_on: vec![settled(call).unwrap_or(trigger)],
-            from: Attribution::Surroundings,
-            said: ShownText::text(SURROUNDINGS_TRUST, words).into(),
-        }];
-    }
-    if lists_lines(&call.call.name)
-        && let Some(lines) = recalled(content)
-    {
-        return lines;
-    }
     let holds_lines = call.trust.map(|trust| ShownPart {
         origin: None,
         rests_on: Vec::new(),

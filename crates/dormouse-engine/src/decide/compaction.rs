@@ -21,10 +21,12 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     // Not in a turn that tries a smaller limit after a refusal: this one message may be the cause.
     let is_usual =
         turn.failures.refusals == 0 && turn.shown_from() == 0 && turn.context_limit.is_none();
-    // A prompt without earlier turns gets no shorter by showing them shorter.
+    if !settings.is_on || turn.steps_this_tick > 0 || !is_usual {
+        return None;
+    }
     let preamble = view.preamble();
-    let shows_history = preamble.shows(Component::ConversationHistory);
-    if !settings.is_on || turn.steps_this_tick > 0 || !is_usual || !shows_history {
+    // A prompt without earlier turns gets no shorter by showing them shorter.
+    if !preamble.shows(Component::ConversationHistory) {
         return None;
     }
     let found = prompt::measure(view.state, turn, preamble);

@@ -71,8 +71,10 @@ pub struct Replied {
     pub tokens: u32,
     /// How many tokens the prompt took.
     pub prompt_tokens: u32,
-    /// What the model was shown: the first 16 hexadecimal digits of the SHA-256 of the request's JSON, without further
-    /// parameters of the provider.
+    /// What the model was shown: `2-` and the first 16 hexadecimal digits of the SHA-256 of digests, without further
+    /// parameters of the provider. A digest is the first half of the SHA-256 of a JSON text: of everything else in the
+    /// request, of its tools, and of each message, in this order. Older logs have no `2-`, and the digits are those of
+    /// the SHA-256 of the whole request's JSON.
     pub prompt_hash: String,
     /// How long the call took, retries included, in milliseconds.
     pub duration_ms: f64,

@@ -1,9 +1,10 @@
 //! Turns as the messages of a chat, in the form that the model can read.
 
-use dormouse_contracts::{Message, ToolCall};
+use dormouse_contracts::{Message, MessageDigest, ToolCall};
 use dormouse_text::escape_template_tokens;
 use serde_json::Value;
 
+use super::digest_of;
 use crate::{
     config::ToolCalling,
     reply::left_out_note,
@@ -21,17 +22,46 @@ const NAME_LIMIT: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
+    /// The digests of the messages, as far as they are known. It has as many items as `messages`.
+    digests: Vec<Option<MessageDigest>>,
+}
+
+/// Messages that are shown in several prompts, with their digests.
+#[derive(Debug, Default)]
+pub(crate) struct ShownMessages(Vec<(Message, MessageDigest)>);
+
+impl From<Conversation> for ShownMessages {
+    fn from(conversation: Conversation) -> Self {
+        let messages = conversation.messages.into_iter();
+        let digested = messages.map(|message| {
+            let digest = digest_of(&message);
+            (message, digest)
+        });
+        Self(digested.collect())
+    }
 }
 
 impl Conversation {
-    pub(super) fn of(system: String) -> Self {
+    /// Begins with the system's message.
+    pub(super) fn of((system, digest): (Message, MessageDigest)) -> Self {
         Self {
-            messages: vec![Message::System { content: system }],
+            messages: vec![system],
+            digests: vec![Some(digest)],
         }
     }
 
     pub(super) fn into_messages(self) -> Vec<Message> {
         self.messages
+    }
+
+    /// The messages, and their digests as far as they are known.
+    pub(super) fn into_parts(self) -> (Vec<Message>, Vec<Option<MessageDigest>>) {
+        (self.messages, self.digests)
+    }
+
+    fn push(&mut self, message: Message, digest: Option<MessageDigest>) {
+        self.messages.push(message);
+        self.digests.push(digest);
     }
 
     /// How many messages at the start are complete, so that nothing is added to them any more.
@@ -44,18 +74,22 @@ impl Conversation {
         if let Some(Message::User { content }) = self.messages.last_mut() {
             content.push_str("\n\n");
             content.push_str(text);
+            // The message has changed, so its digest is not known any more.
+            if let Some(digest) = self.digests.last_mut() {
+                *digest = None;
+            }
         } else {
             let content = text.to_owned();
-            self.messages.push(Message::User { content });
+            self.push(Message::User { content }, None);
         }
     }
 
     /// Adds messages that were made before.
-    pub(super) fn add(&mut self, messages: &[Message]) {
-        for message in messages {
-            match message {
-                Message::User { content } => self.user(content),
-                other => self.messages.push(other.clone()),
+    pub(super) fn add(&mut self, messages: &ShownMessages) {
+        for (message, digest) in &messages.0 {
+            match (message, self.messages.last()) {
+                (Message::User { content }, Some(Message::User { .. })) => self.user(content),
+                (message, _) => self.push(message.clone(), Some(*digest)),
             }
         }
     }
@@ -87,10 +121,11 @@ impl Conversation {
         let content = escape_template_tokens(content).into_owned();
         // An empty reply is not shown: servers reject an empty message of the assistant.
         if !(content.is_empty() && tool_calls.is_empty()) {
-            self.messages.push(Message::Assistant {
+            let message = Message::Assistant {
                 content,
                 tool_calls,
-            });
+            };
+            self.push(message, None);
         }
     }
 
@@ -102,10 +137,11 @@ impl Conversation {
         });
         self.assistant(&step.content, tool_calls.collect());
         for call in &step.calls {
-            self.messages.push(Message::Tool {
+            let message = Message::Tool {
                 call_id: call.id().clone(),
                 content: shown(call),
-            });
+            };
+            self.push(message, None);
         }
     }
 

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::Message;
-
 use super::{
     CAREFUL, Choice, OVERHEARD, Offered, Preamble, SAID_TO_YOU, briefing,
     component::Component,
-    conversation::Conversation,
+    conversation::{Conversation, ShownMessages},
     divide, earlier,
     excerpt::Excerpt,
     listed::ListedPart,
-    preamble::{Slot, joined},
+    preamble::Slot,
     result, widened,
 };
 use crate::{
@@ -35,7 +33,7 @@ enum Body<'a> {
     /// What the model did in a turn. Results that do not fit are cut to this many tokens.
     Steps(&'a Turn, Option<u32>),
     /// An earlier turn.
-    Earlier(Arc<[Message]>),
+    Earlier(Arc<ShownMessages>),
 }
 
 /// What the parts are made from.
@@ -126,7 +124,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The messages of an earlier turn. For a turn that is shown whole, they are built once and cached.
-    fn earlier(self, turn: &FinishedTurn) -> Arc<[Message]> {
+    fn earlier(self, turn: &FinishedTurn) -> Arc<ShownMessages> {
         let calling = self.state.configuration.settings.tool_calling;
         let is_masked = earlier::shows_masked(self.state, turn);
         let make = || {
@@ -135,14 +133,14 @@ impl<'a> Sources<'a> {
             conversation.steps(turn, calling, |call| {
                 earlier::result(self.state, turn, call, self.preamble)
             });
-            conversation.into_messages()
+            ShownMessages::from(conversation)
         };
         match turn.trigger.tokens() <= self.choice.message_cap {
             true => {
                 let masked = is_masked.then_some(self.preamble.masked);
                 turn.messages(MessageForm { calling, masked }, make)
             }
-            false => make().into(),
+            false => Arc::new(make()),
         }
     }
 
@@ -198,15 +196,15 @@ impl Part<'_> {
     }
 }
 
-/// The messages of these parts, and how many of the first ones stay the same in later prompts: the earlier turns,
+/// The conversation of these parts, and how many of its first messages stay the same in later prompts: the earlier turns,
 /// unless a part that changes with each prompt precedes them.
-pub(super) fn messages(
+pub(super) fn conversation(
     offered: &Offered,
     parts: &[Part<'_>],
     form: ToolCalling,
     preamble: &Preamble,
-) -> (Vec<Message>, usize) {
-    let mut conversation = Conversation::of(joined(&offered.system));
+) -> (Conversation, usize) {
+    let mut conversation = Conversation::of(offered.system_message());
     let mut stable = conversation.settled();
     let mut is_stable = true;
     for part in parts {
@@ -223,5 +221,5 @@ pub(super) fn messages(
             stable = conversation.settled();
         }
     }
-    (conversation.into_messages(), stable)
+    (conversation, stable)
 }

@@ -3,16 +3,19 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use dormouse_contracts::{AssistantId, TokenCounter, ToolDefinition, ToolName, invariant};
+use dormouse_contracts::{
+    AssistantId, Message, MessageDigest, TokenCounter, ToolDefinition, ToolName, invariant,
+};
 use dormouse_tools::Registry;
 
 use super::{
-    CAREFUL, MESSAGE, OVERHEARD, SAID_TO_YOU, WITHHELD,
+    CAREFUL, MESSAGE, OVERHEARD, PartDigest, SAID_TO_YOU, WITHHELD,
     component::{Block, Component, block_of},
     earlier,
+    hash::{digest_of, tools_digest},
     parts_config::PromptConfig,
     placeholders::{Placeholder, filled},
     remembered::MEMORIES,
@@ -82,13 +85,36 @@ pub(crate) enum Offer {
 pub(super) struct Offered {
     /// The parts of the system's message, in their order.
     pub(super) system: Vec<StaticPart>,
-    pub(super) definitions: Vec<ToolDefinition>,
+    pub(super) definitions: Arc<[ToolDefinition]>,
     /// What is added after the conversation.
     pub(super) last_words: &'static str,
     /// The tools that `system` lists as text.
     pub(super) listed: Vec<ToolName>,
     /// How many tokens all of it takes.
     pub(super) tokens: u32,
+    /// Of the system's message and the tools. Both never change.
+    digests: OnceLock<(MessageDigest, PartDigest)>,
+}
+
+impl Offered {
+    fn digests(&self) -> (MessageDigest, PartDigest) {
+        let system = || Message::System {
+            content: joined(&self.system),
+        };
+        let digests = || (digest_of(&system()), tools_digest(&self.definitions));
+        *self.digests.get_or_init(digests)
+    }
+
+    /// The system's message, with its digest.
+    pub(super) fn system_message(&self) -> (Message, MessageDigest) {
+        let content = joined(&self.system);
+        (Message::System { content }, self.digests().0)
+    }
+
+    /// The digest of the tools.
+    pub(super) fn tools_digest(&self) -> PartDigest {
+        self.digests().1
+    }
 }
 
 /// A part that is the same in each prompt.
@@ -326,15 +352,17 @@ impl Texts<'_> {
             true => Offered {
                 tokens: texts.saturating_add(counter.count(&listed).tokens),
                 system,
-                definitions,
+                definitions: definitions.into(),
                 last_words: "",
+                digests: OnceLock::new(),
                 listed: Vec::new(),
             },
             false => Offered {
                 tokens: texts,
                 system,
-                definitions: Vec::new(),
+                definitions: Arc::default(),
                 last_words: "",
+                digests: OnceLock::new(),
                 listed: definitions.into_iter().map(|tool| tool.name).collect(),
             },
         }
@@ -381,7 +409,7 @@ impl Texts<'_> {
 }
 
 /// The system's message.
-pub(super) fn joined(parts: &[StaticPart]) -> String {
+fn joined(parts: &[StaticPart]) -> String {
     let texts: Vec<_> = parts.iter().map(|part| part.text.as_str()).collect();
     texts.join("\n\n")
 }

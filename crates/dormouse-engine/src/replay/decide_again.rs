@@ -32,7 +32,7 @@ use crate::{
     },
     forgetting::lost_words,
     gate::Skip,
-    prompt::{hash as request_hash, request_tokens},
+    prompt::{hash as request_hash, is_of_parts, request_tokens},
     sleeping::{self, SleepWish},
     state::State,
     work::WorldFailure,
@@ -217,9 +217,26 @@ impl Gap {
     }
 }
 
+/// A prompt, with the hash that older logs have of it.
+struct AskedAgain {
+    asked: Asked,
+    older_hash: String,
+}
+
+impl AskedAgain {
+    /// What the log is compared with, in the form of the hash that it has.
+    fn as_recorded(&self, hash: &str) -> Asked {
+        let mut asked = self.asked.clone();
+        if !is_of_parts(hash) {
+            asked.hash.clone_from(&self.older_hash);
+        }
+        asked
+    }
+}
+
 /// A call to the outside that has no result yet.
 enum UnderWay {
-    Ask(Asked),
+    Ask(AskedAgain),
     /// A request how complex a task is: its hash and its tokens.
     Assess(String, u32),
     /// An act that is carried out, or whose outcome is requested. The log does not say which of the two; both end with
@@ -239,7 +256,10 @@ enum UnderWay {
 impl UnderWay {
     fn of(call: OutsideCall, counter: &dyn TokenCounter) -> Self {
         match call {
-            OutsideCall::Ask(prompt) => Self::Ask(Asked::of(&prompt)),
+            OutsideCall::Ask(prompt) => Self::Ask(AskedAgain {
+                asked: Asked::of(&prompt),
+                older_hash: request_hash(&prompt.request),
+            }),
             OutsideCall::Assess(request) => {
                 Self::Assess(request_hash(&request), request_tokens(&request, counter))
             }
@@ -277,7 +297,7 @@ struct Life<'k, F> {
     rest_of_decision: VecDeque<Event>,
     under_way: Option<UnderWay>,
     /// The model call that goes on while its sender is asked to wait.
-    asked: Option<Asked>,
+    asked: Option<AskedAgain>,
     last_at: Timestamp,
     gap: Gap,
     /// The replay of the memory; present from the first consolidation on.
@@ -748,7 +768,7 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             replied.reply.clone(),
             Answered {
                 model: replied.model.clone(),
-                asked: asked.clone(),
+                asked: asked.as_recorded(&replied.prompt_hash),
                 duration_ms: replied.duration_ms,
             },
         )),
@@ -756,7 +776,7 @@ fn result_of(view: View<'_>, call: &UnderWay, event: &Event) -> Option<Vec<Event
             let failed = Failed {
                 kind: failed.kind,
                 attempts: failed.attempts,
-                prompt: Some(asked.length),
+                prompt: Some(asked.asked.length),
                 duration_ms: failed.duration_ms,
                 service: failed.service.clone(),
                 reason: failed.reason.clone(),

@@ -6,11 +6,11 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use dormouse_contracts::{Audience, Message};
+use dormouse_contracts::Audience;
 use serde::{Deserialize, Serialize};
 
 use super::turn::Turn;
-use crate::{builtin::TurnWords, config::ToolCalling};
+use crate::{builtin::TurnWords, config::ToolCalling, prompt::ShownMessages};
 
 /// A finished turn. Every step of a later turn reads it for the prompt, so what depends only on the turn is computed
 /// once and cached. The cache is not part of the state: a state from a snapshot computes it again.
@@ -27,7 +27,7 @@ pub struct FinishedTurn {
 struct Kept {
     words: OnceLock<Arc<TurnWords>>,
     known_to: OnceLock<Audience>,
-    messages: Mutex<Option<(MessageForm, Arc<[Message]>)>>,
+    messages: Mutex<Option<(MessageForm, Arc<ShownMessages>)>>,
 }
 
 impl Clone for Kept {
@@ -93,14 +93,14 @@ impl FinishedTurn {
     pub(crate) fn messages(
         &self,
         form: MessageForm,
-        make: impl FnOnce() -> Vec<Message>,
-    ) -> Arc<[Message]> {
+        make: impl FnOnce() -> ShownMessages,
+    ) -> Arc<ShownMessages> {
         let kept = self.kept.messages.lock();
         let mut kept = kept.unwrap_or_else(PoisonError::into_inner);
         match &*kept {
             Some((of, messages)) if *of == form => Arc::clone(messages),
             _ => {
-                let messages: Arc<[Message]> = make().into();
+                let messages = Arc::new(make());
                 *kept = Some((form, Arc::clone(&messages)));
                 messages
             }
@@ -254,6 +254,7 @@ mod tests {
             prop_assert_eq!(state.history.turns().len(), turns.count());
             for turn in state.history.turns() {
                 prop_assert_eq!(turn.words(), &TurnWords::of(turn));
+                prop_assert!(turn.words().has_least_of_parts());
                 prop_assert_eq!(turn.known_to(), &Turn::known_to(turn));
             }
             // The cache is not part of the state.

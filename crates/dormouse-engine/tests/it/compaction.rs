@@ -94,7 +94,7 @@ async fn state(home: &Home) -> State {
 }
 
 fn tokens(request: &ChatRequest) -> u32 {
-    let tools = serde_json::to_string(&request.tools).unwrap();
+    let tools = serde_json::to_string(&*request.tools).unwrap();
     let words = shown(request).split_whitespace().count() + tools.split_whitespace().count();
     u32::try_from(words).unwrap()
 }

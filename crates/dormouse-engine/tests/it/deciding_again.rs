@@ -8,6 +8,7 @@ use dormouse_engine::{
 };
 use dormouse_testing::{CountTokens, MemoryLog, Perceive, ScriptedTurn};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::home::{Home, key};
 
@@ -123,4 +124,35 @@ async fn an_event_that_is_altered_in_one_field_is_the_first_difference() {
         assert_eq!(decided.kind(), kind);
         assert!(!difference.is_other_program());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_log_with_hashes_of_whole_requests_is_decided_again() {
+    let home = Home::new([
+        ScriptedTurn::call("inspect_location", json!({})),
+        ScriptedTurn::call("say", json!({"message": "hi"})),
+    ]);
+    home.world
+        .answer("inspect_location", json!({"room": "Attic"}));
+    home.hear(Perceive::whisper("Alice", "where are you?").build())
+        .await;
+    let requests = home.model.requests();
+    let mut requests = requests.iter();
+    let mut events = home.log.events(&key());
+    for stored in &mut events {
+        if let Event::Replied(mut replied) = Event::decode(stored).unwrap() {
+            assert!(replied.prompt_hash.starts_with("2-"));
+            let json = serde_json::to_vec(requests.next().unwrap()).unwrap();
+            let hash: Vec<_> = Sha256::digest(json)
+                .iter()
+                .map(|it| format!("{it:02x}"))
+                .collect();
+            replied.prompt_hash = hash[..8].concat();
+            let older = Event::Replied(replied).encode(stored.at).unwrap();
+            stored.payload = older.payload;
+        }
+    }
+    assert!(requests.next().is_none());
+    let all = again(&log_of(events.clone()).await).await.unwrap();
+    assert_eq!(all.events, events.len() as u64);
 }

@@ -200,7 +200,8 @@ async fn it_wakes_by_its_own_decision_says_why_and_stays_awake() {
         .requests()
         .into_iter()
         .rfind(|request| !is_dream(request));
-    let mut offered = awake.unwrap().tools.into_iter();
+    let offered = awake.unwrap().tools;
+    let mut offered = offered.iter();
     assert!(offered.any(|tool| tool.name.as_str() == "go_to_sleep"));
     assert_eq!(dreamt(&home).len(), 1);
 }

@@ -17,7 +17,7 @@ use crate::home::{Home, in_virtual_time, key, shown};
 const MOST_REQUESTS: usize = 6;
 
 fn words(request: &ChatRequest) -> usize {
-    let tools = serde_json::to_string(&request.tools).unwrap();
+    let tools = serde_json::to_string(&*request.tools).unwrap();
     let of = |text: &str| text.split_whitespace().count();
     of(&shown(request)) + of(&tools)
 }

@@ -22,7 +22,7 @@ const PAGE: usize = 128;
 impl Inner {
     /// Refuses a change that is not an event of the log that the memory follows.
     fn check_follows_no_log(&self) -> Result<(), ChangeError> {
-        match self.follows_log.load(Ordering::Relaxed) {
+        match self.store.follows_log() {
             true => Err(ChangeError::FollowsLog),
             false => Ok(()),
         }

@@ -77,6 +77,7 @@ fn on_failing_disk(path: &Path, errno: i32) -> (Store, Arc<AtomicU64>) {
     let store = Store {
         place: Place::File(path.to_owned()),
         slot: std::sync::RwLock::new(Slot::Open(database.unwrap())),
+        follows_log: false.into(),
     };
     (store, left)
 }

@@ -1,12 +1,12 @@
 //! A chat request in the format of OpenAI's chat completions.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_openai::types::chat::{
     ChatCompletionNamedToolChoice, ChatCompletionToolChoiceOption, FunctionName, ToolChoiceOptions,
 };
 use dormouse_contracts::{
-    ChatRequest, OutputFormat, ReasoningEffort, RequestField, ToolChoice, invariant,
+    ChatRequest, Message, OutputFormat, ReasoningEffort, RequestField, ToolChoice, invariant,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -17,19 +17,64 @@ use super::{
 };
 use crate::{
     http::Failure,
-    server::{Api, WireRequest, WireRequestBuilder},
+    of_messages::OfMessages,
+    of_tools::OfTools,
+    server::{Api, WireRequest, WireRequestBuilder, written},
 };
+
+/// The room for messages as JSON, in bytes.
+const MESSAGES_ROOM: usize = 2 * 1024 * 1024;
+
+/// The JSON of tools and messages that later requests repeat.
+#[derive(Debug)]
+pub(crate) struct WrittenParts {
+    tools: OfTools<Arc<Vec<u8>>>,
+    messages: OfMessages<Arc<[u8]>>,
+}
+
+impl Default for WrittenParts {
+    fn default() -> Self {
+        Self {
+            tools: OfTools::default(),
+            messages: OfMessages::within(MESSAGES_ROOM, |json| json.len()),
+        }
+    }
+}
+
+impl WrittenParts {
+    fn messages(&self, request: &ChatRequest) -> Vec<u8> {
+        // A kind of message that this version does not know is left out.
+        let write = |message: &Message| match ChatMessage::of(message) {
+            Some(message) => invariant!(serde_json::to_vec(&message), "a message is JSON").into(),
+            None => Arc::default(),
+        };
+        let written = self.messages.of_each(request, write);
+        let length = written.iter().map(|json| json.len() + 1).sum::<usize>() + 2;
+        let mut list = Vec::with_capacity(length);
+        list.push(b'[');
+        for json in written.iter().filter(|json| !json.is_empty()) {
+            if list.len() > 1 {
+                list.push(b',');
+            }
+            list.extend_from_slice(json);
+        }
+        list.push(b']');
+        list
+    }
+}
 
 /// Chat completions at one server.
 #[derive(Debug)]
 pub(super) struct ChatCompletions {
     length: LearntLength,
+    parts: WrittenParts,
 }
 
 impl ChatCompletions {
     pub(super) fn at(host: &str) -> Self {
         Self {
             length: LearntLength::begin(LengthField::at(host)),
+            parts: WrittenParts::default(),
         }
     }
 }
@@ -39,7 +84,7 @@ impl Api for ChatCompletions {
 
     fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
         let dialect = Dialect::openai(self.length.field());
-        let mut body = chat(request, dialect, body);
+        let mut body = chat(request, dialect, &self.parts, body);
         body.extra(&request.extra);
         body.finish()
     }
@@ -98,20 +143,22 @@ impl Dialect {
 pub(crate) fn chat<'a>(
     request: &ChatRequest,
     dialect: Dialect,
+    parts: &WrittenParts,
     mut body: WireRequestBuilder<'a>,
 ) -> WireRequestBuilder<'a> {
-    let messages = request.messages.iter().filter_map(ChatMessage::of);
     let (counting, include) = dialect.counting;
-    body.write("messages", &messages.collect::<Vec<_>>());
+    body.set_written("messages", Arc::new(parts.messages(request)));
     body.set("stream", true).offer(
         counting,
         RequestField::StreamUsage,
         Some(serde_json::json!({include: true})),
     );
     if offers_tools(request, &body) {
-        let tools: Vec<_> = request.tools.iter().map(Offered::of).collect();
+        let tools = parts.tools.get(&request.tools, || {
+            written(&request.tools.iter().map(Offered::of).collect::<Vec<_>>())
+        });
         let choice = tool_choice(&request.tool_choice).map(|choice| json(&choice));
-        body.offer_written("tools", RequestField::Tools, &tools);
+        body.offer_written("tools", RequestField::Tools, tools);
         if body.supports(&RequestField::Tools) {
             body.offer("tool_choice", RequestField::ToolChoice, choice);
         }

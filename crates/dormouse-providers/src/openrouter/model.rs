@@ -46,7 +46,7 @@ impl OpenRouterModel {
         };
         let http = HttpClient::try_new(&base, access, network)?;
         let url = http::below(&base, "/chat/completions");
-        let api = Completions(config.routing);
+        let api = Completions::routed(config.routing);
         let server = Server::new(api, url, http, config.provider, config.model);
         Ok(Self { server })
     }

@@ -7,24 +7,34 @@ use serde_json::{Map, Value, json};
 
 use super::{DataCollection, DataRetention, Fallbacks, OpenRouterConfig, Routing};
 use crate::{
-    openai::{ChatDecoder, Dialect, chat},
+    openai::{ChatDecoder, Dialect, WrittenParts, chat},
     server::{Api, WireRequest, WireRequestBuilder},
 };
 
 /// Chat completions at OpenRouter.
 #[derive(Debug)]
-pub(super) struct Completions(pub(super) Routing);
+pub(super) struct Completions {
+    routing: Routing,
+    parts: WrittenParts,
+}
+
+impl Completions {
+    pub(super) fn routed(routing: Routing) -> Self {
+        let parts = WrittenParts::default();
+        Self { routing, parts }
+    }
+}
 
 impl Api for Completions {
     type Decoder = ChatDecoder;
 
     fn write(&self, request: &ChatRequest, body: WireRequestBuilder<'_>) -> WireRequest {
         let model = body.model();
-        let mut body = chat(request, Dialect::openrouter(), body);
-        if let Some(models) = self.0.models_json(model) {
+        let mut body = chat(request, Dialect::openrouter(), &self.parts, body);
+        if let Some(models) = self.routing.models_json(model) {
             body.set("models", models);
         }
-        if let Some(provider) = self.0.provider_json() {
+        if let Some(provider) = self.routing.provider_json() {
             body.set("provider", provider);
         }
         body.extra(&request.extra);

@@ -1,6 +1,9 @@
 //! A request in a vendor's format.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use dormouse_contracts::{ModelName, RequestField, invariant};
 use serde::Serialize;
@@ -12,7 +15,7 @@ pub(crate) struct WireRequest {
     /// The body, apart from the fields that are written already.
     pub(crate) body: Map<String, Value>,
     /// The JSON of the fields that are most of a request: a [`Value`] would copy each of their texts once more.
-    fields: BTreeMap<&'static str, Vec<u8>>,
+    fields: BTreeMap<&'static str, Arc<Vec<u8>>>,
     /// The optional fields in it, by the vendor's names.
     pub(crate) optional: Vec<(String, RequestField)>,
     /// The requested fields that are not in it.
@@ -27,6 +30,9 @@ impl WireRequest {
     /// An error of serde_json, which only a broken value in the body can cause.
     pub(crate) fn json(&self) -> serde_json::Result<Vec<u8>> {
         let mut json = serde_json::to_vec(&self.body)?;
+        // A name with its quotation marks, colon and comma takes less than 64 bytes.
+        let fields = self.fields.values().map(|field| field.len() + 64);
+        json.reserve_exact(fields.sum());
         for (name, field) in &self.fields {
             json.pop();
             if json.len() > 1 {
@@ -91,26 +97,25 @@ impl<'a> WireRequestBuilder<'a> {
         self
     }
 
-    /// Sets a long field that every server supports, and writes it at once.
-    pub(crate) fn write(&mut self, name: &'static str, value: &impl Serialize) -> &mut Self {
-        let json = serde_json::to_vec(value);
-        let json = invariant!(json, "fields are texts, lists and numbers");
+    /// Sets a long field that every server supports and that is JSON already.
+    pub(crate) fn set_written(&mut self, name: &'static str, json: Arc<Vec<u8>>) -> &mut Self {
         self.written.fields.insert(name, json);
         self
     }
 
-    /// Like [`WireRequestBuilder::offer`], for a long field, which is written at once.
+    /// Like [`WireRequestBuilder::offer`], for a long field that is [`written`] already.
     pub(crate) fn offer_written(
         &mut self,
         name: &'static str,
         field: RequestField,
-        value: &impl Serialize,
+        json: Arc<Vec<u8>>,
     ) -> &mut Self {
         if !self.supports(&field) {
             return self.leave_out(field);
         }
         self.written.optional.push((name.to_owned(), field));
-        self.write(name, value)
+        self.written.fields.insert(name, json);
+        self
     }
 
     /// Sets a field that not every server supports, if it has a value. Known unsupported fields are left out.
@@ -163,6 +168,12 @@ impl<'a> WireRequestBuilder<'a> {
     }
 }
 
+/// Returns the JSON of a long field.
+pub(crate) fn written(value: &impl Serialize) -> Arc<Vec<u8>> {
+    let json = serde_json::to_vec(value);
+    Arc::new(invariant!(json, "fields are texts, lists and numbers"))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -174,7 +185,7 @@ mod tests {
         let (model, without) = (ModelName::try_new("m").unwrap(), BTreeSet::new());
         let mut body = WireRequestBuilder::new(&model, &without);
         let extra = json!({"messages": [], "seed": 1});
-        body.write("messages", &["a \"quoted\" text"])
+        body.set_written("messages", written(&["a \"quoted\" text"]))
             .extra(extra.as_object().unwrap());
         let written: Value = serde_json::from_slice(&body.finish().json().unwrap()).unwrap();
         let expected = json!({"model": "m", "seed": 1, "messages": ["a \"quoted\" text"]});

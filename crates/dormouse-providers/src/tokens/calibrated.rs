@@ -7,7 +7,14 @@ use std::{
 
 use dormouse_contracts::{ChatRequest, TokenCount, TokenCounter, Usage};
 
-use super::{Calibration, Observed, RequestCount, count_request};
+use super::{
+    Calibration, Observed, RequestCount,
+    request::{count_message, count_parts, count_tools},
+};
+use crate::{of_messages::OfMessages, of_tools::OfTools};
+
+/// The room for the counts of messages, in bytes: a few thousand messages.
+const MESSAGES_ROOM: usize = 256 * 1024;
 
 /// A counter for one model, corrected by a [`Calibration`].
 ///
@@ -36,6 +43,8 @@ use super::{Calibration, Observed, RequestCount, count_request};
 pub struct CalibratedCounter {
     inner: Arc<dyn TokenCounter>,
     calibration: Mutex<Calibration>,
+    tools: OfTools<RequestCount>,
+    messages: OfMessages<RequestCount>,
 }
 
 impl CalibratedCounter {
@@ -51,6 +60,8 @@ impl CalibratedCounter {
         Self {
             inner,
             calibration: Mutex::new(calibration),
+            tools: OfTools::default(),
+            messages: OfMessages::within(MESSAGES_ROOM, size_of_val),
         }
     }
 
@@ -63,7 +74,11 @@ impl CalibratedCounter {
     /// Counts a request without correction. Pass the count to [`observe`](Self::observe) with the answer.
     #[must_use]
     pub fn count_request(&self, request: &ChatRequest) -> RequestCount {
-        count_request(&*self.inner, request)
+        let count = |message: &_| count_message(&*self.inner, message);
+        let messages = self.messages.of_each(request, count);
+        let count = || count_tools(&*self.inner, &request.tools);
+        let tools = self.tools.get(&request.tools, count);
+        count_parts(&*self.inner, request, tools, messages)
     }
 
     /// Returns the corrected number of tokens.

@@ -106,24 +106,56 @@ impl RequestCount {
 /// ```
 #[must_use]
 pub fn count_request(counter: &dyn TokenCounter, request: &ChatRequest) -> RequestCount {
-    let mut count = RequestCount {
-        framing: REPLY,
-        exact_texts: true,
-        ..RequestCount::default()
-    };
-    for message in &request.messages {
-        count.message(counter, message);
-    }
-    if !request.tools.is_empty() {
-        count.framed(TOOLS);
-    }
-    for tool in &request.tools {
-        count.tool(counter, tool);
+    let messages = request.messages.iter();
+    let messages = messages.map(|message| count_message(counter, message));
+    let tools = count_tools(counter, &request.tools);
+    count_parts(counter, request, tools, messages)
+}
+
+/// Like [`count_request`], with the counts of the tools and of each message. They are the same for each request that has them.
+pub(super) fn count_parts(
+    counter: &dyn TokenCounter,
+    request: &ChatRequest,
+    tools: RequestCount,
+    messages: impl IntoIterator<Item = RequestCount>,
+) -> RequestCount {
+    let mut count = tools;
+    count.framed(REPLY);
+    for message in messages {
+        count.framed(message.framing);
+        count.texts = count.texts.saturating_add(message.texts);
+        count.messages = count.messages.saturating_add(message.messages);
+        count.exact_texts &= message.exact_texts;
     }
     if let OutputFormat::Schema { name, schema } = &request.output {
         count.framed(PER_TOOL);
         count.text(counter.count(name));
         count.text(counter.count(&schema.to_string()));
+    }
+    count
+}
+
+/// Counts one message of a request.
+pub(super) fn count_message(counter: &dyn TokenCounter, message: &Message) -> RequestCount {
+    let mut count = RequestCount {
+        exact_texts: true,
+        ..RequestCount::default()
+    };
+    count.message(counter, message);
+    count
+}
+
+/// Counts the tools of a request.
+pub(super) fn count_tools(counter: &dyn TokenCounter, tools: &[ToolDefinition]) -> RequestCount {
+    let mut count = RequestCount {
+        exact_texts: true,
+        ..RequestCount::default()
+    };
+    if !tools.is_empty() {
+        count.framed(TOOLS);
+    }
+    for tool in tools {
+        count.tool(counter, tool);
     }
     count
 }

@@ -176,7 +176,8 @@ async fn a_tool_is_called_and_its_result_goes_back() {
         name: "world.say".parse().unwrap(),
         description: "Says it.".to_owned(),
         parameters: json!({"type": "object"}),
-    }];
+    }]
+    .into();
     let called = ask(&server, &request).await.unwrap();
     let call = |id: &str, arguments: &str| ToolCall {
         id: id.parse().unwrap(),
@@ -367,7 +368,8 @@ async fn an_unsupported_field_is_left_out_of_later_requests() {
         name: "say".parse().unwrap(),
         description: "Says it.".to_owned(),
         parameters: json!({"type": "object"}),
-    }];
+    }]
+    .into();
     request.tool_choice = ToolChoice::Required;
     request.output = OutputFormat::Schema {
         name: "answer".to_owned(),

@@ -75,7 +75,8 @@ fn with_tools() -> ChatRequest {
             name: "say".parse().unwrap(),
             description: "Says it.".to_owned(),
             parameters: json!({"type": "object"}),
-        }],
+        }]
+        .into(),
         ..hello()
     }
 }

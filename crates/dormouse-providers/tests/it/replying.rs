@@ -116,7 +116,8 @@ async fn a_request_carries_key_model_and_tools_to_the_versioned_path() {
         name: ToolName::try_new("say").unwrap(),
         description: "Says it.".to_owned(),
         parameters: json!({"type": "object"}),
-    }];
+    }]
+    .into();
     request.tool_choice = ToolChoice::Required;
     request.max_tokens = Some(64);
     guarded(complete(&server.model(), &request)).await.unwrap();

@@ -34,7 +34,8 @@ fn everything() -> ChatRequest {
             name: ToolName::try_new("say").unwrap(),
             description: "Says it.".to_owned(),
             parameters: json!({"type": "object"}),
-        }],
+        }]
+        .into(),
         tool_choice: dormouse_contracts::ToolChoice::Required,
         temperature: Some(0.5),
         top_p: Some(0.5),

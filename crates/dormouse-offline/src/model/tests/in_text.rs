@@ -11,7 +11,7 @@ impl Written {
         let tools = std::mem::take(&mut talk.request.tools);
         talk.request.tool_choice = ToolChoice::None;
         let turn = talk.request.turn.as_mut().unwrap();
-        turn.tools_in_text = tools.into_iter().map(|tool| tool.name).collect();
+        turn.tools_in_text = tools.iter().map(|tool| tool.name.clone()).collect();
         Self(talk)
     }
 

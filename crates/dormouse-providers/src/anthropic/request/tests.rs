@@ -47,7 +47,7 @@ fn a_minimal_request_has_only_the_required_fields() {
 #[test]
 fn tools_and_their_choice_are_written_with_names_that_are_allowed() {
     let mut request = ChatRequest {
-        tools: vec![tool("world.say")],
+        tools: vec![tool("world.say")].into(),
         ..hello()
     };
     for (choice, expected) in [
@@ -167,7 +167,7 @@ fn a_thinking_model_gets_neither_temperature_nor_top_p() {
         [RequestField::ReasoningEffort, RequestField::TopP]
     );
     assert!(!without.body.contains_key("output_config"));
-    request.tools = vec![tool("say")];
+    request.tools = vec![tool("say")].into();
     request.tool_choice = ToolChoice::Required;
     let forced = asked("claude-opus-5", &request);
     assert!(!forced.body.contains_key("thinking"));
@@ -216,7 +216,7 @@ fn at_most_three_blocks_are_marked() {
                 content: "v".to_owned(),
             },
         ],
-        tools: vec![tool("look"), tool("say")],
+        tools: vec![tool("look"), tool("say")].into(),
         stable_messages: 2,
         ..ChatRequest::default()
     };

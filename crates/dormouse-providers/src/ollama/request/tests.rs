@@ -44,7 +44,8 @@ fn with_tools(tool_choice: ToolChoice) -> ChatRequest {
             name: ToolName::try_new("say").unwrap(),
             description: "Says it.".to_owned(),
             parameters: json!({"type": "object"}),
-        }],
+        }]
+        .into(),
         tool_choice,
         ..ChatRequest::default()
     }

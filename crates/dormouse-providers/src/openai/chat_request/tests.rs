@@ -8,7 +8,12 @@ use super::*;
 fn body(request: &ChatRequest, model: &ModelName, length_field: LengthField) -> Value {
     let without = BTreeSet::new();
     let body = WireRequestBuilder::new(model, &without);
-    let mut body = chat(request, Dialect::openai(length_field), body);
+    let mut body = chat(
+        request,
+        Dialect::openai(length_field),
+        &WrittenParts::default(),
+        body,
+    );
     body.extra(&request.extra);
     serde_json::from_slice(&body.finish().json().unwrap()).unwrap()
 }
@@ -82,7 +87,8 @@ fn tools_and_their_choice_are_written_only_together() {
         name: say.clone(),
         description: "Says it.".to_owned(),
         parameters: json!({"type": "object"}),
-    }];
+    }]
+    .into();
     assert_eq!(
         written(&request)["tools"],
         json!([{"type": "function", "function": {

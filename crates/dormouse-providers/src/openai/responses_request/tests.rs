@@ -76,7 +76,8 @@ fn every_field_has_its_place() {
             name: say.clone(),
             description: "Says it.".to_owned(),
             parameters: json!({"type": "object"}),
-        }],
+        }]
+        .into(),
         tool_choice: ToolChoice::Tool(say),
         temperature: Some(0.7),
         top_p: Some(0.5),

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use dormouse_contracts::Usd;
 
 use super::*;
-use crate::MaxPrice;
+use crate::{MaxPrice, server::written};
 
 #[test]
 fn default_routing_is_not_sent() {
@@ -48,7 +48,7 @@ fn marked(stable: usize, model: &str) -> Value {
     ]);
     let (model, without) = (ModelName::try_new(model).unwrap(), BTreeSet::new());
     let mut body = WireRequestBuilder::new(&model, &without);
-    body.write("messages", &messages);
+    body.set_written("messages", written(&messages));
     let mut written = body.finish();
     mark(&mut written, stable, model.as_str());
     let written: Value = serde_json::from_slice(&written.json().unwrap()).unwrap();

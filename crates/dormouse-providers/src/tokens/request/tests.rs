@@ -1,10 +1,12 @@
+use std::sync::Arc;
+
 use dormouse_contracts::{CallId, ToolName};
 use dormouse_testing::CountTokens;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::Estimate;
+use crate::{CalibratedCounter, Estimate};
 
 fn user(content: &str) -> Message {
     Message::User {
@@ -57,12 +59,18 @@ fn arguments_of_native_calls_and_their_results_count() {
 fn definitions_of_tools_and_the_schema_of_the_reply_count() {
     let mut asked = request(vec![user("tea")]);
     let bare = count_request(&Estimate::default(), &asked).total();
-    asked.tools.push(ToolDefinition {
+    asked.tools = vec![ToolDefinition {
         name: ToolName::try_new("say").unwrap(),
         description: "Says something to all who are in the room.".to_owned(),
         parameters: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
-    });
-    let with_tool = count_request(&Estimate::default(), &asked).total();
+    }]
+    .into();
+    let counted = count_request(&Estimate::default(), &asked);
+    let with_tool = counted.total();
+    let kept = CalibratedCounter::new(Arc::new(Estimate::default()));
+    for _ in 0..2 {
+        assert_eq!(kept.count_request(&asked), counted);
+    }
     assert!(with_tool > bare + TOOLS + PER_TOOL + 20);
     asked.output = OutputFormat::Schema {
         name: "plan".to_owned(),

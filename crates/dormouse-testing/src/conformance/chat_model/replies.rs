@@ -23,7 +23,7 @@ pub(super) fn asking() -> ChatRequest {
         messages: vec![Message::User {
             content: "What is it?".to_owned(),
         }],
-        tools: vec![tool("say"), tool("look_at")],
+        tools: vec![tool("say"), tool("look_at")].into(),
         ..ChatRequest::default()
     }
 }

@@ -144,7 +144,7 @@ fn tools_are_called_and_offered_by_names_that_every_provider_takes() {
     }
     let request = ChatRequest {
         messages: vec![user()],
-        tools: vec![tool("world.say", json!({"type": "object"}))],
+        tools: vec![tool("world.say", json!({"type": "object"}))].into(),
         ..ChatRequest::default()
     };
     let expected = Violation::ToolName {
@@ -182,7 +182,7 @@ fn tools_have_unique_names_object_parameters_and_include_the_chosen_one() {
     );
     let request = ChatRequest {
         messages: vec![user()],
-        tools: vec![tool("say", object.clone()), tool("say", json!(true))],
+        tools: vec![tool("say", object.clone()), tool("say", json!(true))].into(),
         tool_choice: ToolChoice::Tool(go),
         ..ChatRequest::default()
     };
