@@ -27,6 +27,7 @@ pub(crate) mod sleep;
 mod status;
 mod templates;
 mod tools;
+mod world;
 
 use std::sync::Arc;
 
@@ -146,6 +147,11 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(audit::events))
         .routes(routes!(audit::state))
         .routes(routes!(events::stream))
+        .routes(routes!(world::tools, world::offer))
+        .routes(routes!(world::perceive))
+        .routes(routes!(world::requests))
+        .routes(routes!(world::stream))
+        .routes(routes!(world::answer))
         .routes(routes!(operation::alive))
         .routes(routes!(operation::ready))
         .routes(routes!(operation::metrics))

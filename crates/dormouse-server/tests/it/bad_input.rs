@@ -9,10 +9,13 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{client::Answer, service::Service};
+use crate::{
+    client::Answer,
+    service::{ALL, Service},
+};
 
 /// Every path that takes a body, with its method.
-const WITH_BODY: [(&str, &str); 36] = [
+const WITH_BODY: [(&str, &str); 39] = [
     ("POST", ""),
     ("PATCH", "dormouse/"),
     ("POST", "dormouse/clone/"),
@@ -49,13 +52,25 @@ const WITH_BODY: [(&str, &str); 36] = [
     ("POST", "dormouse/projects/1/swap/"),
     ("POST", "dormouse/session-memory/"),
     ("POST", "dormouse/reflection/"),
+    ("POST", "../world/perceptions/"),
+    ("POST", "../world/receipts/"),
+    ("POST", "../world/tools/"),
 ];
 
 #[tokio::test]
 async fn every_body_is_checked_before_anything_happens() {
     let service = Service::open().await;
     for (method, path) in WITH_BODY {
-        let call = || service.call(method, path).with("if-match", "\"x\"");
+        let path = match path.strip_prefix("../") {
+            Some(path) => format!("/api/ai/{path}"),
+            None => format!("{ALL}{path}"),
+        };
+        let call = || {
+            service
+                .raw(method, &path)
+                .by(&service.secret)
+                .with("if-match", "\"x\"")
+        };
         call().send().await.problem(415, "content_type");
         let text = call().bytes("{}").with("content-type", "text/plain");
         text.send().await.problem(415, "content_type");

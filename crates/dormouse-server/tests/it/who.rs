@@ -59,6 +59,7 @@ async fn a_token_ends_at_its_time() {
         name: "Bob".to_owned(),
         rights: BTreeSet::from([Right::Read]),
         assistants: None,
+        attests: None,
         expires_at: Some(service.clock.now().plus(Duration::from_secs(60))),
         created_by: "a test".to_owned(),
     };
