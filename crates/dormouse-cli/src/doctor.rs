@@ -172,6 +172,10 @@ fn no_log(data: &DataFolder) -> &'static str {
 }
 
 fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
+    if data.http_world().exists() && !data.world().exists() {
+        let text = "the assistants live in a world outside of the folder".to_owned();
+        return (Finding::Fine(text), None);
+    }
     if !data.world().exists() {
         let text = "there is no world yet; play makes one".to_owned();
         return (Finding::Doubtful(text), None);

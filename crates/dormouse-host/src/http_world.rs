@@ -177,7 +177,7 @@ impl HttpWorld {
         let unknown = || AnswerError::UnknownRequest(id.to_owned());
         let outbox = self.bridge.game();
         let open = outbox.asker(id);
-        // A question is kept nowhere: whoever asked still waits, or asks again.
+        // A question is not kept on disk: the assistant still waits for the answer, or asks again.
         if let Some((asker, RequestKind::Observe)) = &open {
             if !is_allowed(asker) {
                 return Err(unknown());

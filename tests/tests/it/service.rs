@@ -31,7 +31,7 @@ const KILLS: (u32, u32) = (200, 6);
 /// How many residents are spoken to at the same time.
 const RESIDENTS: u32 = 50;
 
-/// How much each of them is told in one life at most, so that the last life can answer what waits.
+/// How many messages each of them is sent in one life at most, so that the last life can answer what waits.
 const ROUNDS: u32 = 4;
 
 /// In how many lives a backup is made.

@@ -114,6 +114,8 @@ impl Outbox {
         is_wanted: impl Fn(&AssistantId) -> bool,
     ) -> Vec<WorldRequest> {
         let mut open = self.lock();
+        // A number that was never given out comes from before the clock was set back. Everything is newer than that.
+        let after = if after > open.last { 0 } else { after };
         let newer = open.requests.range_mut(after.saturating_add(1)..);
         let wanted = newer.filter(|(_, it)| is_wanted(&it.request.assistant));
         let hand_out = |(_, waiting): (&u64, &mut Waiting)| {
@@ -155,7 +157,7 @@ impl Outbox {
         if let Some(found) = waiting.find(|it| it.request.id == id)
             && let Some(sender) = found.verdict.take()
         {
-            // Whoever asked may have stopped waiting.
+            // The assistant may have stopped waiting.
             drop(sender.send(verdict));
         }
     }
