@@ -342,7 +342,7 @@ async fn each_right_allows_its_own_requests_and_no_others() {
     let tokens = Right::ALL.map(|right| {
         let name = format!(
             "Only {}",
-            ["Reader", "Talker", "Operator", "Chief"][right as usize]
+            ["Reader", "Talker", "Operator", "Chief", "Room"][right as usize]
         );
         (right, service.token(&name, &[right], Some(&["dormouse"])))
     });
