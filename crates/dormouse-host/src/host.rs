@@ -266,7 +266,7 @@ impl Host<FolderWorld> {
             return Ok(());
         }
         let others = self.shared.tool_sources.clone();
-        let router = world.offer(tools, || {
+        let router = world.offer(&tools, || {
             Ok(router(Arc::clone(&self.shared.world) as _, others)?)
         })?;
         *(self.shared.tools.write()).unwrap_or_else(PoisonError::into_inner) = Arc::new(router);

@@ -228,20 +228,20 @@ impl HttpWorld {
     /// Offers these tools if `combine` can combine them with those of other sources, and stores them.
     pub(crate) fn offer<T>(
         &self,
-        tools: Vec<ToolSpec>,
+        tools: &[ToolSpec],
         combine: impl FnOnce() -> Result<T, OfferError>,
     ) -> Result<T, OfferError> {
-        check(&tools)?;
+        check(tools)?;
         let before = self.tools();
-        self.bridge.offer(tools.clone());
+        self.bridge.offer(tools.to_vec());
         let store = || {
             let combined = combine()?;
-            tool_file::write(&self.folder.http_world_tools(), &tools)?;
+            tool_file::write(&self.folder.http_world_tools(), tools)?;
             Ok(combined)
         };
         let stored = store();
         match stored {
-            Ok(_) => self.bridge.game().note_patience(&tools),
+            Ok(_) => self.bridge.game().note_patience(tools),
             Err(_) => self.bridge.offer(before),
         }
         stored

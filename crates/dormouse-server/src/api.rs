@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn_with_state};
 use dormouse_contracts::{Seq, Timestamp};
+use dormouse_engine::GoalNote;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -168,6 +169,18 @@ pub(crate) fn router(service: &Shared) -> Router {
         .layer(from_fn_with_state(Arc::clone(service), once))
         .layer(from_fn_with_state(Arc::clone(service), pass))
         .with_state(Arc::clone(service))
+}
+
+/// The text of an operator, if it has at most `limit` characters as it was sent. What is kept may be shorter, because secrets
+/// in it are masked.
+fn operator_note(field: &str, text: &str, limit: usize) -> Result<GoalNote, Problem> {
+    match text.chars().count() <= limit {
+        true => Ok(GoalNote::by_operator(text)),
+        false => {
+            let why = format!("{field}: expected at most {limit} characters");
+            Err(ProblemCode::InvalidValue.because(why))
+        }
+    }
 }
 
 /// A moment as RFC 3339, under this name in the request.

@@ -187,7 +187,7 @@ impl Lives {
         }
         if let Some(backup) = backup {
             let into = backup.display().to_string();
-            let (_, status) = self.program.start(&["backup", &into]).finish().await;
+            let status = self.program.start(&["backup", &into]).end().await;
             assert!(status.success(), "{}", self.program.complaints());
         }
         #[expect(

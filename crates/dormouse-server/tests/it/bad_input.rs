@@ -423,3 +423,13 @@ async fn a_client_that_sends_slowly_or_too_much_is_ended() {
     service.raw("GET", "/healthz").send().await.ok(200);
     service.close().await;
 }
+
+#[tokio::test]
+async fn a_text_is_measured_as_it_was_sent_although_secrets_in_it_are_masked() {
+    let service = Service::open().await;
+    let card = "4111 1111 1111 1111 ";
+    let long = json!({"summary": card.repeat(11)});
+    let made = service.call("POST", "dormouse/projects/").json(&long);
+    made.send().await.problem(422, "invalid_value");
+    service.close().await;
+}

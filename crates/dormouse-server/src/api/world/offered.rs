@@ -205,7 +205,7 @@ impl From<OfferError> for Problem {
     fn from(error: OfferError) -> Self {
         match error {
             OfferError::TooMany(_) | OfferError::Tool(_) => {
-                ProblemCode::InvalidValue.because(dormouse_text::error_chain(&error).to_string())
+                ProblemCode::InvalidValue.because(dormouse_text::error_chain(&error))
             }
             OfferError::Host(error) => error.into(),
             OfferError::File(error) => {
