@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
 };
 
 use dormouse_contracts::{
@@ -29,7 +29,7 @@ use crate::{
 /// when they wake; other observers enter by [`DeliveryQueue::enter`].
 pub struct Bridge<G> {
     inner: Arc<Inner<G>>,
-    tools: Vec<ToolSpec>,
+    tools: RwLock<Vec<ToolSpec>>,
     /// The acts under way. They go on when their callers stop waiting.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -62,7 +62,7 @@ impl<G> Bridge<G> {
         };
         Self {
             inner: Arc::new(inner),
-            tools,
+            tools: RwLock::new(tools),
             tasks: Mutex::default(),
         }
     }
@@ -71,6 +71,12 @@ impl<G> Bridge<G> {
     #[must_use]
     pub fn game(&self) -> &G {
         &self.inner.game
+    }
+
+    /// Offers these tools from now on, in place of those before. An assistant that is awake keeps its list until it wakes
+    /// again; calls of tools that are gone are refused.
+    pub fn offer(&self, tools: Vec<ToolSpec>) {
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
     /// Where the game reports what happens.
@@ -137,8 +143,10 @@ impl<G: Game> Inner<G> {
 impl<G> Bridge<G> {
     /// Why a call of this tool is refused; `None` if the game has such a tool with this reach.
     fn refusal(&self, name: &ToolName, reach: ToolReach) -> Option<Rejection> {
-        let mut tools = self.tools.iter();
-        let is_known = tools.any(|tool| tool.name == *name && tool.reach == reach);
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let is_known = tools
+            .iter()
+            .any(|tool| tool.name == *name && tool.reach == reach);
         (!is_known).then(|| {
             Rejection::new(format!(
                 "the tool \"{name}\" cannot be used in this way in this game"
@@ -260,7 +268,8 @@ impl<G: Game> Senses for Bridge<G> {
 
 impl<G: Game> ToolSource for Bridge<G> {
     fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.clone()
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.clone()
     }
 }
 

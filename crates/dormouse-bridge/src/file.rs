@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use dormouse_contracts::{EntityId, IdError, WorldId};
+use dormouse_contracts::{EntityId, IdError, WorldError, WorldId};
 use dormouse_database::{
     DatabaseFault, DatabaseHandle, DatabaseOpenError, FileKind, catch_panic, contained, unique_id,
 };
@@ -16,6 +16,7 @@ use redb::{ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 use tokio::task::spawn_blocking;
 
 use crate::{
+    copy::BridgeMoment,
     queue::{DeliveryQueue, Feeds, prune},
     receipts::Receipts,
     store_error::{StoreError, WriteError},
@@ -23,7 +24,7 @@ use crate::{
 
 const NAME: &str = "dormouse_bridge";
 
-const KIND: FileKind = FileKind {
+pub(crate) const KIND: FileKind = FileKind {
     what: "a bridge to a world",
     name: NAME,
     format: 1,
@@ -33,11 +34,11 @@ const KIND: FileKind = FileKind {
 
 /// Holds the format, and the number of writes that took effect. After a failed commit, this number shows whether the
 /// commit took effect.
-const META: TableDefinition<'_, &str, u64> = KIND.table();
+pub(crate) const META: TableDefinition<'_, &str, u64> = KIND.table();
 const REVISION: &str = "revision";
 
 /// Holds the id of the world.
-const IDENTITY: TableDefinition<'_, &str, &str> = TableDefinition::new("identity");
+pub(crate) const IDENTITY: TableDefinition<'_, &str, &str> = TableDefinition::new("identity");
 const WORLD: &str = "world";
 
 /// Observer → number of its last delivery, and of the last one that was removed.
@@ -128,6 +129,24 @@ impl BridgeFile {
     #[must_use]
     pub fn world(&self) -> &WorldId {
         &self.0.world
+    }
+
+    /// Takes the present moment of the file, and calls `meanwhile`; nothing is written in between.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the file could not be read.
+    pub async fn moment<T: Send + 'static>(
+        &self,
+        meanwhile: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<(BridgeMoment, T), WorldError> {
+        let inner = Arc::clone(&self.0);
+        let taken = spawn_blocking(move || {
+            let _nobody_writes = lock(&inner.writer);
+            let moment = BridgeMoment(inner.database.begin_read()?);
+            Ok::<_, StoreError>((moment, meanwhile()))
+        });
+        Ok(taken.await.map_err(StoreError::from)??)
     }
 
     /// The queue of what the game reports.

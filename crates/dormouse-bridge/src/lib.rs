@@ -13,6 +13,7 @@
 //! Stability: the interface may change; later versions open the files of this one.
 
 mod bridge;
+mod copy;
 mod file;
 mod game;
 mod queue;
@@ -21,6 +22,7 @@ mod report;
 mod store_error;
 
 pub use bridge::Bridge;
+pub use copy::BridgeMoment;
 pub use file::{BridgeFile, BridgeOpenError};
 pub use game::{Game, Performed, say_tool};
 pub use queue::{DeliveryQueue, PEER_IDS_REMEMBERED, QueueError, QueueErrorKind};

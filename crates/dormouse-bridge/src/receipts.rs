@@ -147,6 +147,20 @@ impl Receipts {
         Ok(cancelled.await?)
     }
 
+    /// What is known of the act with this key, as [`Inquire::inquire`] answers it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] if the file could not be read.
+    pub async fn known(&self, key: &EffectKey) -> Result<EffectInquiry, WorldError> {
+        let key = key.clone();
+        let found = (self.file).read(move |reading| find(&reading.open_table(RECEIPTS)?, &key));
+        Ok(match found.await? {
+            Some(Row { outcome: None, .. }) => EffectInquiry::CannotTell,
+            known => known.and_then(|row| row.outcome).into(),
+        })
+    }
+
     /// Whether this assistant ever asked for an act.
     ///
     /// # Errors
@@ -168,14 +182,7 @@ impl Inquire for Receipts {
         &'a self,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        let key = effect.key.clone();
-        Box::pin(async move {
-            let found = (self.file).read(move |reading| find(&reading.open_table(RECEIPTS)?, &key));
-            Ok(match found.await? {
-                Some(Row { outcome: None, .. }) => EffectInquiry::CannotTell,
-                known => known.and_then(|row| row.outcome).into(),
-            })
-        })
+        Box::pin(self.known(&effect.key))
     }
 }
 

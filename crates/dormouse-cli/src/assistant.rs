@@ -330,7 +330,7 @@ impl Folder {
     /// The world; `None` if its file is missing or another process has it open.
     fn world(&self) -> Option<Sandbox> {
         if let Some(host) = callers_host() {
-            return Some(host.world().clone());
+            return host.world().sandbox().ok().cloned();
         }
         let path = self.data.world();
         if !path.exists() {

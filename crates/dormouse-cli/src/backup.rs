@@ -3,8 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use dormouse_host::{BackupError, Host, HostError, SystemClock, back_up};
-use dormouse_sandbox::Sandbox;
+use dormouse_host::{BackupError, FolderWorld, Host, SystemClock, back_up};
 
 use crate::{
     command::{
@@ -30,12 +29,12 @@ pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError
     let into = callers_path(&backup.into);
     let log = open_log_to_write(&data)?;
     let host = callers_host();
-    let file = data.world();
     let own = match host {
-        None if file.exists() => {
-            Some(Sandbox::open(&file, Arc::new(SystemClock)).map_err(HostError::from)?)
+        None => {
+            let kind = places.configuration(&data)?.0.world.kind;
+            FolderWorld::open_existing(kind, &data, Arc::new(SystemClock))?
         }
-        _ => None,
+        Some(_) => None,
     };
     let world = host.as_ref().map(Host::world).or(own.as_ref());
     let report = block_on(back_up(&data, &log, world, &into))??;

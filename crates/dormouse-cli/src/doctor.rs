@@ -172,13 +172,17 @@ fn no_log(data: &DataFolder) -> &'static str {
 }
 
 fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
+    if data.http_world().exists() && !data.world().exists() {
+        let text = "the assistants live in a world outside of the folder".to_owned();
+        return (Finding::Fine(text), None);
+    }
     if !data.world().exists() {
         let text = "there is no world yet; play makes one".to_owned();
         return (Finding::Doubtful(text), None);
     }
     if let Some(host) = callers_host() {
         let text = "the world is in use by the assistants that live in it".to_owned();
-        return (Finding::Fine(text), Some(host.world().clone()));
+        return (Finding::Fine(text), host.world().sandbox().ok().cloned());
     }
     match Sandbox::open(&data.world(), Arc::new(SystemClock)) {
         Ok(world) => (Finding::Fine("the world is intact".to_owned()), Some(world)),

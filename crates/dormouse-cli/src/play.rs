@@ -10,7 +10,7 @@ use std::{
 use dormouse_contracts::Perception;
 use dormouse_engine::{Accepted, State};
 use dormouse_host::{
-    DataFolder, Host, HostError, HostSettings, OnAccepted, Woken, WorldContinuity,
+    DataFolder, FolderWorld, Host, HostError, HostSettings, OnAccepted, Woken, WorldContinuity,
     dialects::LearningNotice,
 };
 use dormouse_providers::{Accounts, ModelSwitch, ServedBy};
@@ -215,7 +215,7 @@ struct Reports {
 async fn visit(
     data: &DataFolder,
     (config, chosen): (&Config, &Chosen),
-    visited: impl Future<Output = Result<(Visited, Woken, Host), HostError>>,
+    visited: impl Future<Output = Result<(Visited, Woken, Host<FolderWorld>), HostError>>,
     Reports { switches, learnt }: Reports,
     tape: &Tape,
     play: &Play,

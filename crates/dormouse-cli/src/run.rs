@@ -3,7 +3,9 @@
 use std::{pin::pin, sync::Arc};
 
 use dormouse_contracts::AssistantId;
-use dormouse_host::{Host, HostError, HostSettings, SystemClock, provider::ModelSelection};
+use dormouse_host::{
+    FolderWorld, Host, HostError, HostSettings, SystemClock, provider::ModelSelection,
+};
 use dormouse_server::{Server, ServerSettings};
 use tokio::{
     runtime,
@@ -66,7 +68,7 @@ pub(crate) fn run(
     runtime.block_on(Box::pin(async {
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
-        let host = Host::open(settings, &data).await.map_err(failed)?;
+        let host = Host::open_folder(settings, &data).await.map_err(failed)?;
         let model = match chosen.name() {
             (provider, model) if provider == model => model,
             (provider, model) => format!("{model} of {provider}"),
@@ -142,7 +144,7 @@ pub(crate) fn run(
 }
 
 /// Listens where the command says.
-async fn open(host: &Host, serve: &Serve) -> Result<Server, PlayError> {
+async fn open(host: &Host<FolderWorld>, serve: &Serve) -> Result<Server, PlayError> {
     let settings = ServerSettings {
         address: serve.listen,
         hosts: serve.hosts.iter().cloned().collect(),
@@ -167,7 +169,7 @@ async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
 /// Makes all assistants residents of the host, and returns their number. The configured assistant is woken, which
 /// creates it if it is new. `ill` is called for each assistant that cannot live. The program ends only if no assistant can.
 async fn settle(
-    host: &Host,
+    host: &Host<FolderWorld>,
     configured: &AssistantId,
     ill: impl Fn(&AssistantId, HostError),
 ) -> Result<u64, HostError> {

@@ -5,7 +5,9 @@ use std::io;
 use clap::{Args, Subcommand};
 use dormouse_contracts::{AssistantId, Clock, Timestamp};
 use dormouse_host::SystemClock;
-use dormouse_server::{NewToken, Right, StoredToken, TokenSecret, TokenStore, TokenStoreError};
+use dormouse_server::{
+    Fact, NewToken, Right, StoredToken, TokenSecret, TokenStore, TokenStoreError,
+};
 use serde::Serialize;
 
 use crate::{
@@ -38,12 +40,16 @@ pub(crate) struct CreateToken {
     /// The holder: the log names this person as the author of changes, and assistants hear this name
     #[arg(value_name = "NAME")]
     name: String,
-    /// What it allows: read, talk, operate or admin; may be given several times
+    /// What it allows: read, talk, operate, admin or world; may be given several times
     #[arg(long = "allow", value_name = "RIGHT", required = true)]
     rights: Vec<Right>,
     /// Only for this assistant; may be given several times [default: all]
     #[arg(long = "assistant", value_name = "KEY")]
     assistants: Vec<AssistantId>,
+    /// With `--allow world`: a fact that the world may attest (sender, addressed, channel, place, audience, cause, reply_to or
+    /// time); may be given several times [default: all]
+    #[arg(long = "attest", value_name = "FACT")]
+    attests: Vec<Fact>,
     /// When it expires, with its zone, such as 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     expires: Option<Timestamp>,
@@ -81,6 +87,9 @@ struct TokenLine<'a> {
     rights: Vec<String>,
     /// `null` for all assistants.
     assistants: Option<Vec<&'a str>>,
+    /// What it may attest as a world; absent for all facts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attests: Option<Vec<String>>,
     created_at: String,
     created_by: &'a str,
     expires_at: Option<String>,
@@ -104,6 +113,7 @@ pub(crate) fn run(places: &Places, command: TokenCommand) -> Result<Exit, Comman
                 name: new.name,
                 rights: new.rights.into_iter().collect(),
                 assistants,
+                attests: (!new.attests.is_empty()).then(|| new.attests.into_iter().collect()),
                 expires_at: new.expires,
                 created_by: operator(None)?,
             };
@@ -143,6 +153,7 @@ fn line(token: &StoredToken) -> TokenLine<'_> {
         name: &token.name,
         rights: token.rights.iter().map(ToString::to_string).collect(),
         assistants: assistants.map(|keys| keys.iter().map(AssistantId::as_str).collect()),
+        attests: (token.attests.as_ref()).map(|facts| facts.iter().map(Fact::to_string).collect()),
         created_at: token.created_at.to_string(),
         created_by: &token.created_by,
         expires_at: token.expires_at.map(|at| at.to_string()),
@@ -157,6 +168,10 @@ fn text(token: &StoredToken) -> String {
         None => "all assistants".to_owned(),
         Some(keys) => keys.join(", "),
     };
+    let attests = match &it.attests {
+        None => String::new(),
+        Some(facts) => format!(" (may attest {})", facts.join(", ")),
+    };
     let end = match (&it.expires_at, token.is_expired(SystemClock.now())) {
         (None, _) => String::new(),
         (Some(at), false) => format!(", until {at}"),
@@ -164,7 +179,7 @@ fn text(token: &StoredToken) -> String {
     };
     let used = it.last_used_at.as_deref().unwrap_or("never");
     format!(
-        "{} {}: {} for {of}{end}; created by {} at {}, last used: {used}",
+        "{} {}: {}{attests} for {of}{end}; created by {} at {}, last used: {used}",
         it.id,
         it.name,
         it.rights.join(", "),

@@ -109,7 +109,7 @@ fn tools(dangerous_trust: Trust) -> Result<Vec<ToolLine>, ToolsFailure> {
         let world = sandbox_tools()?.into_iter();
         return Ok(world.map(|spec| line("world", spec)).chain(own).collect());
     };
-    let others = host.tools().iter().map(|tool| {
+    let others = host.tools().into_iter().map(|tool| {
         let source = tool.source.as_ref().map_or("world", ToolSourceName::as_str);
         line(source, tool.spec.clone())
     });

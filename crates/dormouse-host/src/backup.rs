@@ -5,11 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_bridge::BridgeOpenError;
 use dormouse_contracts::{ReadError, WorldError};
-use dormouse_sandbox::{Sandbox, WorldRewriteError};
+use dormouse_sandbox::WorldRewriteError;
 use dormouse_store::{LogOpenError, LogView, RedbLog, RewriteError};
 
-use crate::folder::{DataError, DataFolder};
+use crate::{
+    folder::{DataError, DataFolder},
+    folder_world::FolderWorld,
+};
 
 /// What a backup holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,9 @@ pub enum BackupError {
     /// The world was not copied.
     #[error("the world could not be copied")]
     WorldCopy(#[from] WorldRewriteError),
+    /// What a world outside of this process has reported was not copied.
+    #[error("the world could not be copied")]
+    Bridge(#[from] BridgeOpenError),
     /// The new log cannot be opened.
     #[error("the copy of the log cannot be read")]
     Copy(#[from] LogOpenError),
@@ -67,8 +74,14 @@ pub enum BackupError {
 }
 
 /// Files of the folder that are not derived from others, apart from the log and the world: the configuration, what was learnt
-/// about models, and the digests of tokens.
-const SMALL_FILES: [&str; 3] = ["dormouse.toml", "dialects.json", "tokens.json"];
+/// about models, the digests of tokens, and the
+/// tools of a world.
+const SMALL_FILES: [&str; 4] = [
+    "dormouse.toml",
+    "dialects.json",
+    "tokens.json",
+    "http-world-tools.json",
+];
 
 /// Copies a data folder into the new folder `into`, which is then a data folder, too. `world` is the folder's world, if it has
 /// one.
@@ -85,7 +98,7 @@ const SMALL_FILES: [&str; 3] = ["dormouse.toml", "dialects.json", "tokens.json"]
 pub async fn back_up(
     folder: &DataFolder,
     log: &RedbLog,
-    world: Option<&Sandbox>,
+    world: Option<&FolderWorld>,
     into: &Path,
 ) -> Result<BackupReport, BackupError> {
     if fs::symlink_metadata(into).is_ok() {
@@ -112,15 +125,21 @@ pub async fn back_up(
 async fn copy(
     folder: &DataFolder,
     log: &RedbLog,
-    world: Option<&Sandbox>,
+    world: Option<&FolderWorld>,
     new: &DataFolder,
 ) -> Result<BackupReport, BackupError> {
     let log = match world {
         None => log.moment()?,
-        Some(world) => {
+        Some(FolderWorld::Sandbox(world)) => {
             let log = log.clone();
             let (world, log) = world.moment(move || log.moment()).await?;
             world.write(&new.world())?;
+            log?
+        }
+        Some(FolderWorld::Http(world)) => {
+            let log = log.clone();
+            let (world, log) = world.file().moment(move || log.moment()).await?;
+            world.write(&new.http_world())?;
             log?
         }
     };

@@ -68,7 +68,7 @@ pub use table::{
 };
 pub use tools::{ToolRetrySection, ToolsSection};
 pub use values::inline;
-pub use world::privacy;
+pub use world::{WorldKind, WorldSection, privacy};
 
 use mistake::Mistake;
 
@@ -116,6 +116,8 @@ pub struct Config {
     pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,
+    /// Where the assistants live.
+    pub world: WorldSection,
     /// Bounds of requests to the service; see rest-api.md.
     pub server: ServerSection,
     /// Prices of models that the program does not know.

@@ -115,6 +115,16 @@ impl DataFolder {
         self.0.join("world.redb")
     }
 
+    /// What a world outside of this process has reported, and its receipts.
+    pub fn http_world(&self) -> PathBuf {
+        self.0.join("http-world.redb")
+    }
+
+    /// The tools that this world offers.
+    pub fn http_world_tools(&self) -> PathBuf {
+        self.0.join("http-world-tools.json")
+    }
+
     /// What was learnt about models.
     pub fn dialects(&self) -> PathBuf {
         self.0.join("dialects.json")

@@ -15,14 +15,14 @@ mod woken;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
 use dormouse_classify::ClassifyConfig;
 use dormouse_contracts::{
     AssistantId, ChatModel, Clock, EntityId, Habitat, Random, Seq, Timestamp, ToolSource,
-    ToolSourceName,
+    ToolSourceName, ToolSpec,
 };
 use dormouse_engine::{Handle, Replied, TokenPrice, ToolCalling, builtin_tools};
 use dormouse_providers::{
@@ -35,9 +35,12 @@ use dormouse_tools::{NamedToolSource, RoutedTool, ToolRouter};
 
 use crate::{
     config::Config,
+    config::WorldKind,
     dialects::{Dialects, Learning, LearningNotice},
     folder::DataFolder,
+    folder_world::FolderWorld,
     format::check_format,
+    http_world::OfferError,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
     recall::{Recall, WORDS_ALONE},
     roster::KnownNames,
@@ -175,7 +178,9 @@ pub(crate) struct Shared {
     log: RedbLog,
     world: Arc<dyn Habitat>,
     /// The tools of the world and of the other sources.
-    tools: Arc<ToolRouter>,
+    tools: RwLock<Arc<ToolRouter>>,
+    /// The other sources.
+    tool_sources: Vec<NamedToolSource>,
     models: SharedModels,
     recall: Recall,
     /// How tools are offered. Prompts depend on it, so it is the same until the host is closed.
@@ -217,12 +222,62 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`HostError`]; files that did not exist before are removed again.
+    /// [`HostError`]; files that did not exist before are removed again. [`HostError::NoSandbox`] if the configuration names
+    /// another world.
     pub async fn open(settings: HostSettings, folder: &DataFolder) -> Result<Self, HostError> {
+        if settings.config.world.kind != WorldKind::Sandbox {
+            return Err(HostError::NoSandbox);
+        }
         let mut opened = OpenedFolder::open(folder).await?;
         (opened.new_files).add(folder.world(), is_missing(&folder.world()));
         let world = Sandbox::open(&folder.world(), Arc::clone(&settings.clock))?;
         opened.live_in(world, settings, folder)
+    }
+}
+
+impl Host<FolderWorld> {
+    /// Opens the log in the folder and the world that the configuration names, as [`Host::open`] does for the sandbox.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; files that did not exist before are removed again.
+    pub async fn open_folder(
+        settings: HostSettings,
+        folder: &DataFolder,
+    ) -> Result<Self, HostError> {
+        let mut opened = OpenedFolder::open(folder).await?;
+        let kind = settings.config.world.kind;
+        let file = FolderWorld::file(kind, folder);
+        let is_new = is_missing(&file);
+        opened.new_files.add(file, is_new);
+        let world = FolderWorld::open(kind, folder, Arc::clone(&settings.clock))?;
+        opened.wire(world.habitat(), Arc::new(world), settings, folder)
+    }
+
+    /// Offers these tools of the [world outside](FolderWorld::Http) from now on. If they differ from those before, the
+    /// assistants that are awake are put away and wake with them. Blocks while they are stored.
+    ///
+    /// # Errors
+    ///
+    /// [`OfferError`]; the tools before stay.
+    pub async fn offer_tools(&self, tools: Vec<ToolSpec>) -> Result<(), OfferError> {
+        let world = self.world.http().ok_or(HostError::NoHttpWorld)?;
+        if world.tools() == tools {
+            return Ok(());
+        }
+        let others = self.shared.tool_sources.clone();
+        let router = world.offer(&tools, || {
+            Ok(router(Arc::clone(&self.shared.world) as _, others)?)
+        })?;
+        *(self.shared.tools.write()).unwrap_or_else(PoisonError::into_inner) = Arc::new(router);
+        for resident in self.residents().await {
+            if resident.is_awake {
+                self.put_away(&resident.key).await?;
+                // One that cannot wake now is tried again by itself.
+                drop(self.wake(&resident.key).await);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -300,6 +355,18 @@ impl OpenedFolder {
         settings: HostSettings,
         folder: &DataFolder,
     ) -> Result<Host<W>, HostError> {
+        let world = Arc::new(world);
+        self.wire(Arc::clone(&world) as _, world, settings, folder)
+    }
+
+    /// The host of assistants that live in `habitat`, which callers of the host know as `world`.
+    fn wire<W>(
+        self,
+        habitat: Arc<dyn Habitat>,
+        world: Arc<W>,
+        settings: HostSettings,
+        folder: &DataFolder,
+    ) -> Result<Host<W>, HostError> {
         let HostSettings {
             config,
             environment,
@@ -313,13 +380,12 @@ impl OpenedFolder {
             clock,
             random,
         } = settings;
-        for warning in config.warnings(&world.landmarks()) {
+        for warning in config.warnings(&habitat.landmarks()) {
             tracing::warn!("{warning}");
         }
         // Dropped in reverse on an error: the world is closed, then new files are removed, then the log is closed.
         let Self { log, new_files } = self;
-        let world = Arc::new(world);
-        let tools = router(Arc::clone(&world) as _, tool_sources)?;
+        let tools = router(Arc::clone(&habitat) as _, tool_sources.clone())?;
         let (book, trouble) = Dialects::open(&folder.dialects());
         let (provider, name) = models.model.identity();
         let configured = tool_calling.or(config.provider.tool_calling);
@@ -340,8 +406,9 @@ impl OpenedFolder {
             classify: Arc::new(config.classify.config()),
             config,
             log,
-            world: Arc::clone(&world) as _,
-            tools: Arc::new(tools),
+            world: habitat,
+            tools: RwLock::new(Arc::new(tools)),
+            tool_sources,
             models: SharedModels {
                 model: process_budget::within(
                     limits,
@@ -420,8 +487,8 @@ impl<W> Host<W> {
 
     /// The tools of the world and of the other sources, as they are offered. The engine's own tools are not among them.
     #[must_use]
-    pub fn tools(&self) -> &[RoutedTool] {
-        self.shared.tools.tools()
+    pub fn tools(&self) -> Vec<RoutedTool> {
+        self.shared.tools().tools().to_vec()
     }
 
     /// The log of all of them.
@@ -453,6 +520,12 @@ impl<W> Host<W> {
 }
 
 impl Shared {
+    /// The tools as they are offered now.
+    fn tools(&self) -> Arc<ToolRouter> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&tools)
+    }
+
     fn keep_files(&self) {
         let mut files = self
             .new_files

@@ -16,8 +16,10 @@ mod continuity;
 pub mod dialects;
 mod encoder;
 mod folder;
+mod folder_world;
 mod format;
 mod host;
+pub mod http_world;
 mod preview;
 pub mod provider;
 mod pump;
@@ -34,6 +36,7 @@ pub use backup::{BackupError, BackupReport, back_up};
 pub use continuity::{ContinuityError, WorldContinuity, check_world};
 pub use encoder::OPENER;
 pub use folder::{DataError, DataFolder, remove_memory};
+pub use folder_world::FolderWorld;
 pub use format::check_format;
 pub use host::{
     Awake, EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running,

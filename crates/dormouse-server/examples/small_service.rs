@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let models = Models::of(Arc::new(OfflineModel::new()));
     let environment = Environment::of(|_| None);
     let settings = HostSettings::with_models(Config::default(), environment, models);
-    let host = Host::open(settings, &DataFolder::at(folder.path())?).await?;
+    let host = Host::open_folder(settings, &DataFolder::at(folder.path())?).await?;
     host.wake(&AssistantId::try_new("dormouse")?).await?;
 
     let secret = TokenSecret::generate()?;
@@ -29,6 +29,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         name: "Ann".to_owned(),
         rights: BTreeSet::from(Right::ALL),
         assistants: None,
+        attests: None,
         expires_at: None,
         created_by: "the example".to_owned(),
     };

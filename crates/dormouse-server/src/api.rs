@@ -27,11 +27,13 @@ pub(crate) mod sleep;
 mod status;
 mod templates;
 mod tools;
+mod world;
 
 use std::sync::Arc;
 
 use axum::{Router, middleware::from_fn_with_state};
 use dormouse_contracts::{Seq, Timestamp};
+use dormouse_engine::GoalNote;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -146,6 +148,11 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(audit::events))
         .routes(routes!(audit::state))
         .routes(routes!(events::stream))
+        .routes(routes!(world::tools, world::offer))
+        .routes(routes!(world::perceive))
+        .routes(routes!(world::requests))
+        .routes(routes!(world::stream))
+        .routes(routes!(world::answer))
         .routes(routes!(operation::alive))
         .routes(routes!(operation::ready))
         .routes(routes!(operation::metrics))
@@ -162,6 +169,18 @@ pub(crate) fn router(service: &Shared) -> Router {
         .layer(from_fn_with_state(Arc::clone(service), once))
         .layer(from_fn_with_state(Arc::clone(service), pass))
         .with_state(Arc::clone(service))
+}
+
+/// The text of an operator, if it has at most `limit` characters as it was sent. What is kept may be shorter, because secrets
+/// in it are masked.
+fn operator_note(field: &str, text: &str, limit: usize) -> Result<GoalNote, Problem> {
+    match text.chars().count() <= limit {
+        true => Ok(GoalNote::by_operator(text)),
+        false => {
+            let why = format!("{field}: expected at most {limit} characters");
+            Err(ProblemCode::InvalidValue.because(why))
+        }
+    }
 }
 
 /// A moment as RFC 3339, under this name in the request.

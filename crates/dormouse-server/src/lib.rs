@@ -24,7 +24,7 @@ mod tokens;
 
 pub use openapi::openapi;
 pub use server::{Server, ServerError, ServerSettings};
-pub use tokens::{NewToken, Right, StoredToken, TokenSecret, TokenStore, TokenStoreError};
+pub use tokens::{Fact, NewToken, Right, StoredToken, TokenSecret, TokenStore, TokenStoreError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -176,6 +176,9 @@ impl From<HostError> for Problem {
                 "the holder of the token cannot enter the world: {}",
                 refused.reason
             )),
+            HostError::NoSandbox | HostError::NoHttpWorld => {
+                ProblemCode::Conflict.because(error.to_string())
+            }
             HostError::Closed => ProblemCode::Unavailable.because("the service ends"),
             error => Self::internal(&error),
         }

@@ -10,7 +10,7 @@ use std::{
 
 use axum::Router;
 use dormouse_contracts::Clock;
-use dormouse_host::{Host, config::ServerSection};
+use dormouse_host::{FolderWorld, Host, config::ServerSection};
 use dormouse_resilience::{RateLimit, RateLimitError};
 use tokio::{
     net::TcpListener,
@@ -103,7 +103,10 @@ impl Server {
     /// # Errors
     ///
     /// [`ServerError`]; nothing was changed.
-    pub async fn open(host: &Host, settings: ServerSettings) -> Result<Self, ServerError> {
+    pub async fn open(
+        host: &Host<FolderWorld>,
+        settings: ServerSettings,
+    ) -> Result<Self, ServerError> {
         let ServerSettings {
             address,
             mut hosts,

@@ -10,7 +10,7 @@ use std::{
 use dormouse_contracts::{AssistantId, Author, Clock, Seq, Timestamp};
 use dormouse_engine::{Event, LoggedMemory, State, catch_up};
 use dormouse_host::{
-    Awake, Host, HostError, OpenLog, Resident, config::Config, roster::RosterDecision,
+    Awake, FolderWorld, Host, HostError, OpenLog, Resident, config::Config, roster::RosterDecision,
 };
 use dormouse_resilience::{RateLimit, RateLimiter};
 use tokio::{
@@ -45,7 +45,7 @@ pub(crate) struct RequestLimits {
 
 /// What all requests share.
 pub(crate) struct Service {
-    pub(crate) host: Host,
+    pub(crate) host: Host<FolderWorld>,
     pub(crate) tokens: TokenStore,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: RequestLimits,
@@ -80,7 +80,7 @@ impl fmt::Debug for Service {
 
 impl Service {
     pub(crate) fn new(
-        host: Host,
+        host: Host<FolderWorld>,
         clock: Arc<dyn Clock>,
         (limits, hosts): (RequestLimits, BTreeSet<String>),
         (streams, port): (usize, u16),

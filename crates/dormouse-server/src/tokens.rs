@@ -47,11 +47,19 @@ pub enum Right {
     Operate,
     /// To create, archive and configure them.
     Admin,
+    /// To be the world in which they live.
+    World,
 }
 
 impl Right {
     /// All rights.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Talk, Self::Operate, Self::Admin];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::Talk,
+        Self::Operate,
+        Self::Admin,
+        Self::World,
+    ];
 }
 
 impl fmt::Display for Right {
@@ -61,6 +69,7 @@ impl fmt::Display for Right {
             Self::Talk => "talk",
             Self::Operate => "operate",
             Self::Admin => "admin",
+            Self::World => "world",
         })
     }
 }
@@ -72,7 +81,70 @@ impl std::str::FromStr for Right {
             .into_iter()
             .find(|right| right.to_string() == text);
         found.ok_or_else(|| {
-            format!("{text:?} is not a right; expected read, talk, operate or admin")
+            format!("{text:?} is not a right; expected read, talk, operate, admin or world")
+        })
+    }
+}
+
+/// A fact about what happened, which a world may attest. Facts decide who may do what and who may learn what, and no text
+/// can replace them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// Who said it.
+    Sender,
+    /// That it was said to the assistant: a whisper, a page, or addressed to it aloud.
+    Addressed,
+    /// On which channel it was said.
+    Channel,
+    /// Where it happened.
+    Place,
+    /// Who could perceive it.
+    Audience,
+    /// That it results from an act of the assistant.
+    Cause,
+    /// What it answers.
+    ReplyTo,
+    /// When it happened.
+    Time,
+}
+
+impl Fact {
+    /// All facts.
+    pub const ALL: [Self; 8] = [
+        Self::Sender,
+        Self::Addressed,
+        Self::Channel,
+        Self::Place,
+        Self::Audience,
+        Self::Cause,
+        Self::ReplyTo,
+        Self::Time,
+    ];
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sender => "sender",
+            Self::Addressed => "addressed",
+            Self::Channel => "channel",
+            Self::Place => "place",
+            Self::Audience => "audience",
+            Self::Cause => "cause",
+            Self::ReplyTo => "reply_to",
+            Self::Time => "time",
+        })
+    }
+}
+
+impl std::str::FromStr for Fact {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|fact| fact.to_string() == text);
+        found.ok_or_else(|| {
+            let all = Self::ALL.map(|fact| fact.to_string()).join(", ");
+            format!("{text:?} is not a fact; expected one of {all}")
         })
     }
 }
@@ -86,6 +158,8 @@ pub struct NewToken {
     pub rights: BTreeSet<Right>,
     /// For which assistants; `None` for all.
     pub assistants: Option<BTreeSet<AssistantId>>,
+    /// What it may attest as a world; `None` for all facts.
+    pub attests: Option<BTreeSet<Fact>>,
     /// When it expires, if it does.
     pub expires_at: Option<Timestamp>,
     /// Who makes it.
@@ -106,6 +180,9 @@ pub struct StoredToken {
     /// For which assistants; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistants: Option<BTreeSet<AssistantId>>,
+    /// What it may attest as a world; absent for all facts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attests: Option<BTreeSet<Fact>>,
     /// When it was made.
     pub created_at: Timestamp,
     /// Who made it.
@@ -124,6 +201,12 @@ impl StoredToken {
     pub fn allows(&self, right: Right, assistant: &AssistantId) -> bool {
         let is_its = |its: &BTreeSet<_>| its.contains(assistant);
         self.rights.contains(&right) && self.assistants.as_ref().is_none_or(is_its)
+    }
+
+    /// Whether it may attest this as a world.
+    #[must_use]
+    pub fn attests(&self, fact: Fact) -> bool {
+        self.attests.as_ref().is_none_or(|its| its.contains(&fact))
     }
 
     /// Whether it has expired.
@@ -200,6 +283,9 @@ pub enum TokenStoreError {
         "the token would allow nothing; give it a right and, if you name assistants, at least one"
     )]
     AllowsNothing,
+    /// The token may attest something, and has no right to report it.
+    #[error("only a world attests facts: the token needs the right world")]
+    NoWorld,
     /// The token would be expired from the start.
     #[error("the token would end at {0}, which is not in the future")]
     EndsInThePast(Timestamp),
@@ -426,6 +512,7 @@ fn add(
         name,
         rights,
         assistants,
+        attests,
         expires_at,
         created_by,
     } = new;
@@ -434,6 +521,9 @@ fn add(
     }
     if rights.is_empty() || assistants.as_ref().is_some_and(BTreeSet::is_empty) {
         return Err(TokenStoreError::AllowsNothing);
+    }
+    if attests.is_some() && !rights.contains(&Right::World) {
+        return Err(TokenStoreError::NoWorld);
     }
     if let Some(end) = expires_at.filter(|end| *end <= now) {
         return Err(TokenStoreError::EndsInThePast(end));
@@ -445,6 +535,7 @@ fn add(
         sha256,
         rights,
         assistants,
+        attests,
         created_at: now,
         created_by,
         expires_at,
@@ -498,6 +589,7 @@ mod tests {
             name: name.to_owned(),
             rights: BTreeSet::from([Right::Read]),
             assistants: None,
+            attests: None,
             expires_at: None,
             created_by: "a test".to_owned(),
         }

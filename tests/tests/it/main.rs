@@ -24,3 +24,4 @@ mod providers_openai;
 mod recording;
 mod replay;
 mod service;
+mod world;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use dormouse_contracts::AssistantId;
-use dormouse_host::{Awake, Host, HostError};
+use dormouse_host::{Awake, FolderWorld, Host, HostError};
 
 use super::error::CommandError;
 
@@ -20,7 +20,7 @@ use super::error::CommandError;
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// The running assistants.
-    pub(crate) host: Host,
+    pub(crate) host: Host<FolderWorld>,
     /// The name of the user, for the log.
     pub(crate) user: Option<String>,
     /// The folder in which the command was typed.
@@ -66,7 +66,7 @@ fn with<T>(ask: impl FnOnce(Option<&Caller>) -> T) -> T {
 }
 
 /// The running assistants, if the command came through the control socket.
-pub(crate) fn host() -> Option<Host> {
+pub(crate) fn host() -> Option<Host<FolderWorld>> {
     with(|caller| caller.map(|caller| caller.host.clone()))
 }
 

@@ -27,6 +27,8 @@ pub(crate) fn host_exit(error: &HostError) -> Exit {
         HostError::Join { .. }
         | HostError::Id(_)
         | HostError::Limits(_)
+        | HostError::NoSandbox
+        | HostError::NoHttpWorld
         | HostError::Archived { .. } => Exit::Usage,
         HostError::Roster(error) => roster_exit(error),
         HostError::Data(error) => data_exit(error),

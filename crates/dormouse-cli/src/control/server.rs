@@ -15,7 +15,7 @@ use std::{
 };
 
 use clap::Parser;
-use dormouse_host::{DataFolder, Host};
+use dormouse_host::{DataFolder, FolderWorld, Host};
 use dormouse_text::beginning;
 use tokio::{
     runtime,
@@ -57,7 +57,7 @@ const CHUNK: usize = 1 << 16;
 /// What the running program offers to those who connect.
 #[derive(Debug)]
 pub(crate) struct Hall {
-    pub(super) host: Host,
+    pub(super) host: Host<FolderWorld>,
     pub(super) chosen: Chosen,
     /// The configuration file that the program was started with.
     pub(super) config: Option<PathBuf>,
@@ -78,7 +78,7 @@ pub(crate) struct Server {
 impl Hall {
     /// Needs a runtime.
     pub(crate) fn new(
-        host: &Host,
+        host: &Host<FolderWorld>,
         chosen: Chosen,
         config: Option<PathBuf>,
         diagnostics: &Diagnostics,

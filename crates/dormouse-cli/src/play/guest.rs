@@ -7,7 +7,7 @@ use std::{
 };
 
 use dormouse_engine::Handle;
-use dormouse_host::{EndedError, Host, Tail};
+use dormouse_host::{EndedError, FolderWorld, Host, Tail};
 use tokio::{
     select,
     sync::{mpsc, watch},
@@ -61,7 +61,11 @@ impl std::fmt::Debug for Guest {
 }
 
 /// Lets the guest visit an assistant, which is awake meanwhile.
-pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result<Exit, PlayError> {
+pub(crate) async fn attend(
+    host: &Host<FolderWorld>,
+    chosen: &Chosen,
+    guest: Guest,
+) -> Result<Exit, PlayError> {
     let Guest {
         play,
         terminal,
@@ -195,7 +199,8 @@ pub(crate) async fn attend(host: &Host, chosen: &Chosen, guest: Guest) -> Result
     let has_left = matches!(ended, Ok(VisitEnd::Rest(_) | VisitEnd::Quit));
     if has_left
         && !waits
-        && let Err(error) = host.world().leave(&player).await
+        && let Ok(sandbox) = host.world().sandbox()
+        && let Err(error) = sandbox.leave(&player).await
     {
         tracing::warn!(%error, "a visitor who left is still in the world");
     }

@@ -9,7 +9,7 @@ use std::{
 use clap::Parser;
 use dormouse_contracts::{AssistantId, ReadEvents, Seq};
 use dormouse_engine::{ClearError, Handle, RetryError, catch_up};
-use dormouse_host::{Awake, Host};
+use dormouse_host::{Awake, FolderWorld, Host};
 use dormouse_memory::{Derivation, Memory, Record};
 use dormouse_providers::GuardedModel;
 use dormouse_store::RedbLog;
@@ -45,7 +45,7 @@ const MEMORIES: usize = 100;
 /// Carries out commands for one player.
 #[derive(Clone, Debug)]
 pub(super) struct Operator {
-    host: Host,
+    host: Host<FolderWorld>,
     places: Places,
     log: RedbLog,
     memory: Memory,

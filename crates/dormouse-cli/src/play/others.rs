@@ -9,7 +9,7 @@ use std::{
 use dormouse_classify::{Mention, find_mention};
 use dormouse_contracts::{AssistantId, Words};
 use dormouse_engine::{Handle, Rest};
-use dormouse_host::{Host, HostError, Resident};
+use dormouse_host::{FolderWorld, Host, HostError, Resident};
 use dormouse_sandbox::{Act, Acted};
 use tokio::time::{Instant, timeout_at};
 
@@ -22,7 +22,7 @@ pub(super) const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(120);
 /// The assistants of a host, except the visited one.
 #[derive(Debug)]
 pub(super) struct Others {
-    host: Host,
+    host: Host<FolderWorld>,
     visited: AssistantId,
     /// In lower case.
     visited_name: String,

@@ -5,7 +5,8 @@ use std::time::Duration;
 use dormouse_contracts::{AssistantId, EntityId};
 use dormouse_engine::Handle;
 use dormouse_host::{
-    DataFolder, Host, HostError, HostSettings, Resident, Woken, WorldContinuity, admit_player,
+    DataFolder, FolderWorld, Host, HostError, HostSettings, Resident, Woken, WorldContinuity,
+    admit_player,
 };
 use dormouse_memory::Memory;
 use dormouse_providers::{EmbedderChoice, GuardedModel};
@@ -17,7 +18,7 @@ use crate::command::Places;
 /// Everything that a visit needs.
 #[derive(Debug)]
 pub(super) struct Visited {
-    pub(super) host: Host,
+    pub(super) host: Host<FolderWorld>,
     /// Where things are for a command of the visitor.
     pub(super) places: Places,
     pub(super) log: RedbLog,
@@ -40,8 +41,9 @@ impl Visited {
         places: Places,
         settings: HostSettings,
         (player, key): (&str, Option<&AssistantId>),
-    ) -> Result<(Self, Woken, Host), HostError> {
-        let host = Host::open(settings, data).await?;
+    ) -> Result<(Self, Woken, Host<FolderWorld>), HostError> {
+        let host = Host::open_folder(settings, data).await?;
+        let sandbox = host.world().sandbox()?.clone();
         let key = key_of(&host, key).await?;
         let woken = host.prepare(&key).await?;
         let visited = Self {
@@ -49,11 +51,11 @@ impl Visited {
             places,
             log: host.log().clone(),
             memory: woken.memory.clone(),
-            sandbox: host.world().clone(),
+            sandbox: sandbox.clone(),
             handle: woken.handle.clone(),
             key,
             resident: character(&woken.key, &woken.character, &woken.name),
-            player: admit_player(host.world(), player).await?,
+            player: admit_player(&sandbox, player).await?,
             continuity: woken.continuity,
             models: host.models().to_vec(),
             embedder: host.embedder().clone(),
@@ -64,7 +66,7 @@ impl Visited {
 
     /// Lets the visitor enter the world of an assistant that already runs.
     pub(super) async fn of(
-        host: &Host,
+        host: &Host<FolderWorld>,
         places: Places,
         resident: &Resident,
         player: &str,
@@ -74,11 +76,11 @@ impl Visited {
             places,
             log: host.log().clone(),
             memory: resident.memory().clone(),
-            sandbox: host.world().clone(),
+            sandbox: host.world().sandbox()?.clone(),
             handle: resident.handle().clone(),
             key: resident.key().clone(),
             resident: character(resident.key(), resident.character(), resident.name()),
-            player: admit_player(host.world(), player).await?,
+            player: admit_player(host.world().sandbox()?, player).await?,
             continuity: WorldContinuity::Acquainted,
             models: host.models().to_vec(),
             embedder: host.embedder().clone(),
@@ -89,7 +91,7 @@ impl Visited {
 
 /// The assistant to visit: the one that is named, which must exist, or the configured one, which may be new.
 pub(super) async fn key_of(
-    host: &Host,
+    host: &Host<FolderWorld>,
     named: Option<&AssistantId>,
 ) -> Result<AssistantId, HostError> {
     let configured = host.config().assistant.key();

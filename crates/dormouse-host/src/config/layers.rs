@@ -358,6 +358,7 @@ impl Config {
             "sleep" => self.sleep.take(name, from.sleep),
             "tools" => self.tools.take(name, from.tools),
             "budgets" => self.budgets.take(name, from.budgets),
+            "world" => self.world.take(name, from.world),
             "server" => self.server.take(name, from.server),
             _ => self.prices = from.prices,
         }

@@ -182,7 +182,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 18] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -199,6 +199,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
     ("sleep", super::SleepSection::NAMES),
     ("tools", super::ToolsSection::NAMES),
     ("budgets", super::BudgetsSection::NAMES),
+    ("world", super::WorldSection::NAMES),
     ("server", super::ServerSection::NAMES),
 ];
 

@@ -25,6 +25,7 @@ words! {
     secrets_in_log: "masked" | "kept";
     approval: "trust" | "required";
     unknown_price: "refused" | "allowed";
+    world_kind: "sandbox" | "http";
 }
 
 pub(super) fn trust(_: &mut SchemaGenerator) -> Schema {

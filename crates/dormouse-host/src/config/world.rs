@@ -4,7 +4,26 @@ use dormouse_contracts::{ChannelId, EntityId, Landmarks, PlaceId};
 use dormouse_engine::Privacy;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{memory::MemorySection, sections::ClassifySection};
+use super::{memory::MemorySection, section::section, sections::ClassifySection, words};
+
+section! {
+    /// `[world]`: where the assistants of the folder live.
+    pub struct WorldSection {
+        /// "sandbox": in the rooms of this program; "http": in a world of your own that speaks HTTP with `dormouse serve`; see rest-api.md
+        #[schemars(schema_with = "words::world_kind", extend("default" = "sandbox"))]
+        kind: WorldKind = WorldKind::Sandbox,
+    }
+}
+
+/// The world of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorldKind {
+    /// The rooms of this program.
+    Sandbox,
+    /// A world outside of this process.
+    Http,
+}
 
 /// The longest name of a character, in characters. A world may allow fewer.
 const LONGEST_NAME: usize = 200;

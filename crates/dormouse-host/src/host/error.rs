@@ -12,6 +12,7 @@ use dormouse_tools::RouterError;
 use crate::{
     continuity::ContinuityError,
     folder::{DataError, DataFolder},
+    http_world::ToolFileError,
     pump::PumpError,
     recall::RecallError,
     roster::RosterError,
@@ -42,6 +43,22 @@ pub enum HostError {
     /// The world cannot be opened.
     #[error("the world cannot be opened")]
     World(#[from] dormouse_sandbox::SandboxOpenError),
+    /// The file of a world outside of this process cannot be opened.
+    #[error("the world cannot be opened")]
+    Bridge(#[from] dormouse_bridge::BridgeOpenError),
+    /// The tools of this world cannot be read.
+    #[error(transparent)]
+    WorldTools(#[from] ToolFileError),
+    /// The assistants live in another world than the sandbox.
+    #[error(
+        "the assistants of this folder live in a world outside of the program (world.kind is \"http\"): only that world says what happens there"
+    )]
+    NoSandbox,
+    /// The assistants live in the sandbox.
+    #[error(
+        "the assistants of this folder live in the sandbox; with world.kind = \"http\" in dormouse.toml they live in a world of your own"
+    )]
+    NoHttpWorld,
     /// The tools of the world and of the other sources cannot be offered together.
     #[error(transparent)]
     Tools(#[from] RouterError),

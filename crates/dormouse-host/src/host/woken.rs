@@ -109,10 +109,11 @@ impl Shared {
         let memory = memory.counter(Arc::clone(&shared.models.counter) as _);
         let memory = memory.open(data.memory(key)).await?;
         check_follows(data, &shared.log, &memory).await?;
+        let tools = shared.tools();
         let ports = Ports {
             log: Arc::new(shared.log.clone()),
             model: Arc::clone(&shared.models.model),
-            world: Arc::clone(&shared.tools) as _,
+            world: tools.clone(),
             clock: Arc::clone(&shared.clock),
             random: Arc::clone(&shared.random),
             counter: Arc::clone(&shared.models.counter) as _,
@@ -122,7 +123,7 @@ impl Shared {
             let (shared, key) = (Arc::clone(shared), key.clone());
             move |state: &State| shared.assistant_config(&key, state)
         };
-        let woken = Assistant::wake_as(key, configure, shared.tools.specs(), ports);
+        let woken = Assistant::wake_as(key, configure, tools.specs(), ports);
         // An assistant with its state is large, and many futures wait for one.
         let (assistant, handle) = Box::pin(woken).await?;
         if let Some(archived) = &assistant.state().roster.archived {

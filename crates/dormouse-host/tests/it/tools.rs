@@ -60,7 +60,8 @@ async fn a_host_offers_the_tools_of_other_sources_and_says_what_it_renamed() {
     let model = ScriptedModel::new([call("boil"), call("kitchen_pose"), call("kitchen_pose")]);
     let host = open_with_tools(folder.path(), Arc::new(model.clone()), vec![source]);
     let host = host.await.unwrap();
-    let others = host.tools().iter().filter(|tool| tool.source.is_some());
+    let tools = host.tools();
+    let others = tools.iter().filter(|tool| tool.source.is_some());
     let named: Vec<_> = others
         .map(|tool| (tool.spec.name.as_str(), tool.is_renamed()))
         .collect();

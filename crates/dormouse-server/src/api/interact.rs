@@ -90,17 +90,12 @@ pub(crate) async fn speak(
         .wait_seconds
         .map(|seconds| Duration::from_secs(seconds.into()));
     let deadline = Instant::now() + asked.unwrap_or(wait).min(wait);
+    let sandbox = service.host.world().sandbox()?;
     let resident = service.awake(&key).await?;
     let before = resident.handle().status().seq;
-    let player = admit_player(service.host.world(), &caller.token.name)
-        .await?
-        .id;
+    let player = admit_player(sandbox, &caller.token.name).await?.id;
     let to = resident.name().to_owned();
-    let acted = service
-        .host
-        .world()
-        .act(&player, Act::Page { to, words })
-        .await?;
+    let acted = sandbox.act(&player, Act::Page { to, words }).await?;
     // From here on the message is on disk in the world, and no failure loses it.
     let taken_in = timeout_at(deadline, resident.heard(&acted.deliveries)).await;
     let place = match taken_in {
@@ -179,7 +174,7 @@ async fn place_of(
     let Some((_, number)) = to_it.next() else {
         return Ok(None);
     };
-    let (log, world) = (service.host.log(), service.host.world().id());
+    let (log, world) = (service.host.log(), service.host.world().sandbox()?.id());
     let mut after = before;
     loop {
         let page = log.read(resident.key(), after, PAGE).await?;
@@ -239,7 +234,9 @@ async fn await_outcome(
 
 /// Lets the world delete what the token's holder perceived: the answers are in the log of the assistant.
 async fn forget_delivered(service: &Service, player: &EntityId) {
-    let world = service.host.world();
+    let Ok(world) = service.host.world().sandbox() else {
+        return;
+    };
     let forgotten = async {
         let last = world.last_delivery(player).await?;
         world.acknowledge(player, last).await

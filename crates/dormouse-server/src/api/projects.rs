@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{Changed, json};
+use super::{Changed, json, operator_note};
 use crate::{
     extract::{ItemId, JsonBody, Key},
     guard::Caller,
@@ -16,6 +16,10 @@ use crate::{
     service::Shared,
     tokens::Right,
 };
+
+/// The most characters of a summary, and of any other text, as in the description of the API.
+const SUMMARY: usize = 200;
+const CONTEXT: usize = 1_000;
 
 /// A project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -128,8 +132,9 @@ pub(crate) async fn create(
     let event = service
         .change(&key, |state| {
             let settings = &state.configuration.settings.own;
-            let summary = GoalNote::by_operator(&new.summary);
-            let (context, projects) = (note(new.context.as_deref()), &state.projects);
+            let summary = operator_note("summary", &new.summary, SUMMARY)?;
+            let context = note("context", new.context.as_deref(), CONTEXT)?;
+            let projects = &state.projects;
             let created = projects.create(summary, context, settings, caller.author())?;
             Ok(vec![Event::ProjectCreated(created)])
         })
@@ -152,8 +157,8 @@ pub(crate) async fn update(
     let event = service
         .change(&key, |state| {
             let updated = ProjectUpdated {
-                summary: note(patch.summary.as_deref()),
-                context: note(patch.context.as_deref()),
+                summary: note("summary", patch.summary.as_deref(), SUMMARY)?,
+                context: note("context", patch.context.as_deref(), CONTEXT)?,
                 status: patch.completed.then_some(ProjectStatus::Completed),
                 ..ProjectUpdated::of(id, caller.author())
             };
@@ -178,7 +183,8 @@ pub(crate) async fn swap(
     caller.may(Right::Operate, &key)?;
     let event = service
         .change(&key, |state| {
-            let (update, reason) = (note(asked.update.as_deref()), note(asked.reason.as_deref()));
+            let update = note("update", asked.update.as_deref(), CONTEXT)?;
+            let reason = note("reason", asked.reason.as_deref(), CONTEXT)?;
             match state.projects.swap(id, update, reason, caller.author()) {
                 Ok(swapped) => Ok(vec![Event::ProjectSwapped(swapped)]),
                 Err(ProjectError::Active(_)) => Ok(Vec::new()),
@@ -189,8 +195,9 @@ pub(crate) async fn swap(
     Ok(Json(event.into()))
 }
 
-fn note(text: Option<&str>) -> Option<GoalNote> {
-    text.map(GoalNote::by_operator)
+fn note(field: &str, text: Option<&str>, limit: usize) -> Result<Option<GoalNote>, Problem> {
+    text.map(|text| operator_note(field, text, limit))
+        .transpose()
 }
 
 impl From<ProjectError> for Problem {

@@ -2,12 +2,12 @@
 
 use axum::{Json, extract::State, http::StatusCode};
 use dormouse_contracts::Author;
-use dormouse_engine::{Event, GoalNote, SelfNote, SelfNoteError, SelfNoteId, SelfNoteKind};
+use dormouse_engine::{Event, SelfNote, SelfNoteError, SelfNoteId, SelfNoteKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Changed, json};
+use super::{Changed, json, operator_note};
 use crate::{
     extract::{Asked, ItemId, JsonBody, Key},
     guard::Caller,
@@ -15,6 +15,9 @@ use crate::{
     service::Shared,
     tokens::Right,
 };
+
+/// The most characters of a note, as in the description of the API.
+const LONGEST: usize = 200;
 
 /// A note.
 #[derive(Debug, Serialize, ToSchema)]
@@ -106,7 +109,7 @@ pub(crate) async fn add(
     caller.may(Right::Operate, &key)?;
     let event = service
         .change(&key, |state| {
-            let note = (new.kind.into(), GoalNote::by_operator(&new.text));
+            let note = (new.kind.into(), operator_note("text", &new.text, LONGEST)?);
             let noted = state.keep_note(&key, note, caller.author())?;
             Ok(vec![Event::SelfNoted(noted)])
         })

@@ -61,7 +61,8 @@ pub(crate) async fn list(
 ) -> Result<Json<ToolList>, Problem> {
     caller.may(Right::Read, &key)?;
     let dangerous = service.config(&key).await?.0.memory.dangerous_trust;
-    let world = service.host.tools().iter().map(|tool| {
+    let tools = service.host.tools();
+    let world = tools.iter().map(|tool| {
         let source = tool
             .source
             .as_ref()

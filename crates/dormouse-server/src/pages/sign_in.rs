@@ -101,6 +101,7 @@ pub(super) async fn show(
         name: owner,
         rights: BTreeSet::from(Right::ALL),
         assistants: None,
+        attests: None,
         expires_at: Some(now.plus(STAYS)),
         created_by: MAKER.to_owned(),
     };

@@ -9,10 +9,13 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{client::Answer, service::Service};
+use crate::{
+    client::Answer,
+    service::{ALL, Service},
+};
 
 /// Every path that takes a body, with its method.
-const WITH_BODY: [(&str, &str); 36] = [
+const WITH_BODY: [(&str, &str); 39] = [
     ("POST", ""),
     ("PATCH", "dormouse/"),
     ("POST", "dormouse/clone/"),
@@ -49,13 +52,25 @@ const WITH_BODY: [(&str, &str); 36] = [
     ("POST", "dormouse/projects/1/swap/"),
     ("POST", "dormouse/session-memory/"),
     ("POST", "dormouse/reflection/"),
+    ("POST", "../world/perceptions/"),
+    ("POST", "../world/receipts/"),
+    ("POST", "../world/tools/"),
 ];
 
 #[tokio::test]
 async fn every_body_is_checked_before_anything_happens() {
     let service = Service::open().await;
     for (method, path) in WITH_BODY {
-        let call = || service.call(method, path).with("if-match", "\"x\"");
+        let path = match path.strip_prefix("../") {
+            Some(path) => format!("/api/ai/{path}"),
+            None => format!("{ALL}{path}"),
+        };
+        let call = || {
+            service
+                .raw(method, &path)
+                .by(&service.secret)
+                .with("if-match", "\"x\"")
+        };
         call().send().await.problem(415, "content_type");
         let text = call().bytes("{}").with("content-type", "text/plain");
         text.send().await.problem(415, "content_type");
@@ -406,5 +421,15 @@ async fn a_client_that_sends_slowly_or_too_much_is_ended() {
         Answer::of(&bytes).problem(413, "too_large");
     }
     service.raw("GET", "/healthz").send().await.ok(200);
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_text_is_measured_as_it_was_sent_although_secrets_in_it_are_masked() {
+    let service = Service::open().await;
+    let card = "4111 1111 1111 1111 ";
+    let long = json!({"summary": card.repeat(11)});
+    let made = service.call("POST", "dormouse/projects/").json(&long);
+    made.send().await.problem(422, "invalid_value");
     service.close().await;
 }

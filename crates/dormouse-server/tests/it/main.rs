@@ -16,3 +16,4 @@ mod pages;
 mod service;
 mod streams;
 mod who;
+mod world;

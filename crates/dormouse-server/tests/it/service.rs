@@ -8,7 +8,7 @@ use std::{
 
 use dormouse_contracts::{AssistantId, Clock, Timestamp};
 use dormouse_host::{
-    DataFolder, Host, HostSettings, SystemClock, config::Config, provider::Models,
+    DataFolder, FolderWorld, Host, HostSettings, SystemClock, config::Config, provider::Models,
 };
 use dormouse_offline::OfflineModel;
 use dormouse_providers::Environment;
@@ -22,7 +22,7 @@ pub(crate) const ALL: &str = "/api/ai/assistants/";
 
 /// A running service.
 pub(crate) struct Service {
-    pub(crate) host: Host,
+    pub(crate) host: Host<FolderWorld>,
     pub(crate) address: SocketAddr,
     /// The secret of a token with all rights, whose name is Ann.
     pub(crate) secret: String,
@@ -63,9 +63,29 @@ impl Service {
 
     /// A service with these lines in the section `[server]`.
     pub(crate) async fn with(section: &str) -> Self {
+        Self::of(&format!("[server]\n{section}\n")).await
+    }
+
+    /// A service with this configuration.
+    pub(crate) async fn of(config: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("dormouse.toml"), config).unwrap();
+        let mut service = Self::over(folder).await;
+        service.secret = service.token("Ann", &Right::ALL, None);
+        service
+    }
+
+    /// The same service, ended and started again. Its tokens stay.
+    pub(crate) async fn again(self) -> Self {
+        let (secret, folder) = self.end().await;
+        let mut service = Self::over(folder).await;
+        service.secret = secret;
+        service
+    }
+
+    /// A service over what is in the folder.
+    async fn over(folder: tempfile::TempDir) -> Self {
         let file = folder.path().join("dormouse.toml");
-        std::fs::write(&file, format!("[server]\n{section}\n")).unwrap();
         let nothing: [(std::ffi::OsString, std::ffi::OsString); 0] = [];
         let (config, _) = Config::load(Some(&file), &file, nothing).unwrap();
         let section = config.server.clone();
@@ -73,7 +93,7 @@ impl Service {
         let models = Models::of(Arc::new(OfflineModel::new()));
         let settings = HostSettings::with_models(config, environment, models);
         let data = DataFolder::at(folder.path()).unwrap();
-        let host = Host::open(settings, &data).await.unwrap();
+        let host = Host::open_folder(settings, &data).await.unwrap();
         host.wake(&key("dormouse")).await.unwrap();
         // Its first event is on disk a moment later.
         while host.known().unwrap().is_empty() {
@@ -93,7 +113,7 @@ impl Service {
         let (end, ends) = oneshot::channel();
         let mut running = JoinSet::new();
         running.spawn(server.run(async { drop(ends.await) }));
-        let mut service = Self {
+        Self {
             host,
             address,
             secret: String::new(),
@@ -102,9 +122,7 @@ impl Service {
             end,
             running,
             folder,
-        };
-        service.secret = service.token("Ann", &Right::ALL, None);
-        service
+        }
     }
 
     /// Another token.
@@ -114,6 +132,7 @@ impl Service {
             name: name.to_owned(),
             rights: rights.iter().copied().collect(),
             assistants: of.map(|of| of.iter().map(|it| key(it)).collect()),
+            attests: None,
             expires_at: None,
             created_by: "a test".to_owned(),
         };
@@ -138,9 +157,14 @@ impl Service {
     }
 
     /// Ends the service, and then the assistants.
-    pub(crate) async fn close(mut self) {
+    pub(crate) async fn close(self) {
+        self.end().await;
+    }
+
+    async fn end(mut self) -> (String, tempfile::TempDir) {
         drop(self.end);
         while self.running.join_next().await.is_some() {}
         self.host.close().await;
+        (self.secret, self.folder)
     }
 }

@@ -59,6 +59,7 @@ async fn a_token_ends_at_its_time() {
         name: "Bob".to_owned(),
         rights: BTreeSet::from([Right::Read]),
         assistants: None,
+        attests: None,
         expires_at: Some(service.clock.now().plus(Duration::from_secs(60))),
         created_by: "a test".to_owned(),
     };
@@ -341,7 +342,7 @@ async fn each_right_allows_its_own_requests_and_no_others() {
     let tokens = Right::ALL.map(|right| {
         let name = format!(
             "Only {}",
-            ["Reader", "Talker", "Operator", "Chief"][right as usize]
+            ["Reader", "Talker", "Operator", "Chief", "Room"][right as usize]
         );
         (right, service.token(&name, &[right], Some(&["dormouse"])))
     });
