@@ -7,7 +7,7 @@ from evennia.utils import logger
 from evennia.utils.utils import make_iter
 
 from . import SESSION_FLAG, store
-from .context import act_of
+from .context import OUTPUT_CHARS, act_of
 from .entities import is_resident, ref, entity
 from .events import Message, Note, build, senders_of, unpack
 from .words import plain
@@ -122,7 +122,7 @@ def _record(receiver: Any, account: Any, text: object, senders: list, note: Note
     act = act_of(account.id)
     event = build(message, act.key if act else None)
     if act:
-        act.see(plain(shown, limit=64_000))
+        act.see(plain(shown, limit=OUTPUT_CHARS + 1))
         if event["kind"] == "system":
             return
     entry = store.append(account.id, event)

@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Callable
 
 from django.utils.translation import gettext as _
-from evennia.utils.ansi import strip_ansi, strip_mxp
+from evennia.utils.ansi import strip_ansi
 
 TEXT_CHARS = 8_000
 NAME_CHARS = 80
+OPEN_LINKS = 50
 
 # Control and format characters, surrogates, private use, unassigned; line and paragraph separators.
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -27,10 +28,36 @@ def plain(text: object, limit: int = TEXT_CHARS) -> str:
         return ""
     # Markup is stripped from a bounded part: half a megabyte of `|` must not stop the game.
     # An escaped character takes two, a colour up to five; what is cut off too early is cut off anyway.
-    stripped = strip_ansi(strip_mxp(_encodable(text[: limit * 5])))
+    stripped = strip_ansi(_without_links(_encodable(text[: limit * 5])))
     stripped = stripped.replace("\r\n", "\n").replace("\r", "\n")
     visible = (c for c in stripped if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
     return "".join(visible)[:limit]
+
+
+def _without_links(text: str) -> str:
+    """`|lcCOMMAND|ltTEXT|le` as its text and `|luURL|ltTEXT|le` as its address, as Evennia strips them.
+
+    Evennia's own functions try anew at each opening mark, which takes minutes for 150 KB of them. Marks that
+    nothing closes are therefore shown only if they are few.
+    """
+    text = _replace_links(_replace_links(text, "|lc", keep_second=True), "|lu", keep_second=False)
+    if text.count("|lc") + text.count("|lu") > OPEN_LINKS:
+        text = text.replace("|lc", " ").replace("|lu", " ")
+    return text
+
+
+def _replace_links(text: str, mark: str, keep_second: bool) -> str:
+    kept: list[str] = []
+    at = 0
+    while True:
+        start = text.find(mark, at)
+        middle = text.find("|lt", start + 3) if start >= 0 else -1
+        end = text.find("|le", middle + 3) if middle >= 0 else -1
+        if end < 0:
+            # No later mark can be closed either.
+            return "".join([*kept, text[at:]])
+        kept += [text[at:start], text[middle + 3 : end] if keep_second else text[start + 3 : middle]]
+        at = end + 3
 
 
 def is_cut(text: object, limit: int = TEXT_CHARS) -> bool:
