@@ -3,13 +3,13 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use dormouse_host::{BackupError, Host, HostError, SystemClock, back_up};
+use dormouse_host::{BackupError, HostError, SystemClock, back_up};
 use dormouse_sandbox::Sandbox;
 
 use crate::{
     command::{
         CommandError, CommandFailure, Places, block_on, callers_host, callers_path,
-        open_log_to_write, say,
+        callers_sandbox, open_log_to_write, say,
     },
     data::quoted,
     exit::{Exit, file_exit},
@@ -37,7 +37,8 @@ pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError
         }
         _ => None,
     };
-    let world = host.as_ref().map(Host::world).or(own.as_ref());
+    let world = callers_sandbox();
+    let world = world.as_ref().or(own.as_ref());
     let report = block_on(back_up(&data, &log, world, &into))??;
     let assistants = counted(report.assistants as u64, "assistant", "assistants");
     let events = counted(report.events, "event", "events");

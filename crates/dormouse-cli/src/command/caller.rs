@@ -11,8 +11,9 @@ use std::{
     sync::Arc,
 };
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_host::{Awake, Host, HostError};
+use dormouse_sandbox::Sandbox;
 
 use super::error::CommandError;
 
@@ -20,7 +21,9 @@ use super::error::CommandError;
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// The running assistants.
-    pub(crate) host: Host,
+    pub(crate) host: Host<dyn Habitat>,
+    /// The world of these assistants, if it is the sandbox of the folder.
+    pub(crate) sandbox: Option<Sandbox>,
     /// The name of the user, for the log.
     pub(crate) user: Option<String>,
     /// The folder in which the command was typed.
@@ -66,8 +69,13 @@ fn with<T>(ask: impl FnOnce(Option<&Caller>) -> T) -> T {
 }
 
 /// The running assistants, if the command came through the control socket.
-pub(crate) fn host() -> Option<Host> {
+pub(crate) fn host() -> Option<Host<dyn Habitat>> {
     with(|caller| caller.map(|caller| caller.host.clone()))
+}
+
+/// The sandbox that the running assistants live in, if the command came through the control socket and they live in one.
+pub(crate) fn sandbox() -> Option<Sandbox> {
+    with(|caller| caller.and_then(|caller| caller.sandbox.clone()))
 }
 
 /// Wakes the assistant, or keeps it awake, if the command came through the control socket. `None` if it is archived,

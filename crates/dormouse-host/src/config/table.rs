@@ -182,7 +182,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 18] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -200,6 +200,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 17] = [
     ("tools", super::ToolsSection::NAMES),
     ("budgets", super::BudgetsSection::NAMES),
     ("server", super::ServerSection::NAMES),
+    ("evennia", super::EvenniaSection::NAMES),
 ];
 
 /// The schema of a field.

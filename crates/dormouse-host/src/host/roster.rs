@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::PoisonError};
 
-use dormouse_contracts::{AppendError, AssistantId, Habitat, Seq};
+use dormouse_contracts::{AppendError, AssistantId, Seq};
 use dormouse_engine::{Event, RosterChange, State, Tag};
 
 use super::{
@@ -36,7 +36,7 @@ impl<E> From<serde_json::Error> for Undecided<E> {
     }
 }
 
-impl<W: Habitat + 'static> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Creates an assistant, which is a resident from then on.
     ///
     /// # Errors

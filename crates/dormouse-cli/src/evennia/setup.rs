@@ -1,0 +1,56 @@
+//! `dormouse evennia setup`: what to do in the game.
+
+use clap::Args;
+
+use crate::{
+    command::{CommandError, Places, say},
+    exit::Exit,
+};
+
+/// Setting up a game.
+#[derive(Debug, Args)]
+pub(crate) struct Setup {
+    /// The name of the assistant's account and character in the game
+    #[arg(long, value_name = "NAME", default_value = "Dormouse")]
+    account: String,
+    /// The address of the game's websocket
+    #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:4002")]
+    url: String,
+}
+
+/// Prints the steps. Changes nothing.
+pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (account, url) = (&setup.account, &setup.url);
+    let file = places.config.clone().unwrap_or_else(|| data.config());
+    let file = file.display();
+    say(&format!(
+        "1. In the folder of the game, with its virtual environment, install the package from the folder
+   crates/dormouse-evennia/python of this program's source:
+
+     pip install PATH/TO/crates/dormouse-evennia/python
+
+2. Add these lines to server/conf/settings.py of the game:
+
+     from evennia.settings_default import INPUT_FUNC_MODULES
+     INPUT_FUNC_MODULES += [\"dormouse_evennia.inputfuncs\"]
+
+3. Make the account and its character, and let the game read its settings again:
+
+     evennia shell -c \"from dormouse_evennia import residents; print(residents.create('{account}', 'PASSWORD'))\"
+     evennia reload
+
+4. Tell this program, in {file}:
+
+     [evennia]
+     url = \"{url}\"
+     account = \"{account}\"
+
+5. Put the password into the environment, check the game, and let the assistant live in it:
+
+     export DORMOUSE_EVENNIA_PASSWORD=PASSWORD
+     dormouse evennia check
+     dormouse run --world evennia"
+    ))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,37 @@
+//! Assistants in a real Evennia game.
+//!
+//! One game serves all of these, because starting one takes a quarter of a minute.
+
+mod classified;
+mod conforming;
+mod inhabited;
+mod rounds;
+
+use dormouse_tests::{Game, tell};
+
+/// Runs a part, and prints how long it took.
+async fn part(name: &str, part: impl Future<Output = ()>) {
+    let start = std::time::Instant::now();
+    Box::pin(part).await;
+    tell(&format!("{name}: {:.1} s", start.elapsed().as_secs_f32()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn assistants_live_in_a_real_game() {
+    let Some(game) = Game::start() else { return };
+    part(
+        "classified",
+        classified::what_is_said_is_perceived_as_the_game_attests_it(&game),
+    )
+    .await;
+    part(
+        "conforming",
+        conforming::a_game_keeps_the_promises_of_a_world(&game),
+    )
+    .await;
+    part(
+        "rounds",
+        rounds::every_message_is_answered_once_whatever_is_killed(&game),
+    )
+    .await;
+}
