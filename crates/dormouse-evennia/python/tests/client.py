@@ -142,3 +142,8 @@ class Admin(Client):
 def new_key(name: str) -> str:
     """A key that no earlier run with this database used."""
     return f"{name}/{time.time_ns()}"
+
+
+def new_name(word: str) -> str:
+    """A name that nothing in a kept database has."""
+    return f"{word}{time.time_ns()}"

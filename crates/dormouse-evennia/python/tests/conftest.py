@@ -20,15 +20,15 @@ class RunningGame:
     def __init__(self, folder: Path, base: int) -> None:
         self.folder = folder
         self.base = base
-        self.known = self.start()
+        self.start()
 
     def script(self, command: str, *args: str) -> str:
         done = subprocess.run([sys.executable, str(SCRIPT), command, str(self.folder), *args], stdout=subprocess.PIPE, text=True)
         assert done.returncode == 0, f"game.py {command} ended with {done.returncode}"
         return done.stdout
 
-    def start(self) -> dict:
-        return json.loads(self.script("start", str(self.base)).splitlines()[-1])
+    def start(self) -> None:
+        self.known: dict = json.loads(self.script("start", str(self.base)).splitlines()[-1])
 
     def client(self, name: str) -> Client:
         kind = Resident if name in self.known["residents"] else Admin if name == "admin" else Client

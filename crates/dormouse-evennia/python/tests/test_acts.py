@@ -1,7 +1,7 @@
 """What a resident does: once, with its output, as if typed."""
 
 import pytest
-from client import new_key
+from client import new_key, new_name
 
 
 def test_output_is_captured_and_done_is_durable(bob, alice):
@@ -60,11 +60,12 @@ def test_channels_and_pages_work_as_typed(bob, alice):
 
 def test_moving_and_carrying_is_a_change(bob, admin):
     admin.line("tunnel e = Study")
-    admin.line("create/drop acorn")
+    acorn = new_name("acorn")
+    admin.line(f"create/drop {acorn}")
     admin.fence()
     assert not bob.act(new_key("look"), "look")["changed"]
-    assert bob.act(new_key("get"), "get acorn")["changed"]
-    assert bob.act(new_key("drop"), "drop acorn")["changed"]
+    assert bob.act(new_key("get"), f"get {acorn}")["changed"]
+    assert bob.act(new_key("drop"), f"drop {acorn}")["changed"]
     assert bob.act(new_key("go"), "east")["changed"]
     assert [frame[1][0]["room"]["key"] for frame in bob.seen if frame[0] == "dormouse_you"] == ["Study"]
     assert bob.act(new_key("back"), "west")["changed"]
@@ -99,9 +100,10 @@ def test_old_receipts_go_and_old_outputs_before_them(bob, admin):
 
 
 def test_state_shows_what_the_character_may_see(bob, admin, alice):
-    admin.line("create/drop lantern")
-    admin.line("create/drop shadow")
-    admin.line("lock shadow = view:false()")
+    lantern, shadow = new_name("lantern"), new_name("shadow")
+    admin.line(f"create/drop {lantern}")
+    admin.line(f"create/drop {shadow}")
+    admin.line(f"lock {shadow} = view:false()")
     admin.line("tunnel w = Attic")
     admin.fence()
     state = bob.state()
@@ -109,7 +111,7 @@ def test_state_shows_what_the_character_may_see(bob, admin, alice):
     assert "Welcome" in state["room"]["desc"]
     assert "alice" in [who["key"] for who in state["people"]] and "bob" not in [who["key"] for who in state["people"]]
     things = [thing["key"] for thing in state["things"]]
-    assert "lantern" in things and "shadow" not in things
+    assert lantern in things and shadow not in things
     [west] = [way for way in state["exits"] if way["key"] == "west"]
     assert (west["aliases"], west["to"]["key"]) == (["w"], "Attic")
 

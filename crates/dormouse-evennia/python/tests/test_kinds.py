@@ -2,6 +2,7 @@
 
 import pytest
 from client import new_key as key
+from client import new_name
 
 
 def test_say_names_the_speaker_and_cuts_out_the_words(bob, alice):
@@ -94,17 +95,18 @@ def test_connect(bob, log_in):
 
 
 def test_things_that_change_hands(bob, admin, alice):
-    admin.line("create/drop pebble")
+    pebble = new_name("pebble")
+    admin.line(f"create/drop {pebble}")
     admin.fence()
-    alice.line("get pebble")
+    alice.line(f"get {pebble}")
     assert bob.event(kind="get")["from"][0]["key"] == "alice"
-    alice.line("drop pebble")
+    alice.line(f"drop {pebble}")
     assert bob.event(kind="drop")["from"][0]["key"] == "alice"
-    alice.line("get pebble")
-    alice.line("give pebble to bob")
+    alice.line(f"get {pebble}")
+    alice.line(f"give {pebble} to bob")
     gift = bob.event(kind="give")
-    assert (gift["from"][0]["key"], gift["thing"]["key"]) == ("alice", "pebble")
-    assert bob.act(key("drop"), "drop pebble")["changed"]
+    assert (gift["from"][0]["key"], gift["thing"]["key"]) == ("alice", pebble)
+    assert bob.act(key("drop"), f"drop {pebble}")["changed"]
 
 
 def test_forced_speech_names_who_forced(bob, admin, alice):

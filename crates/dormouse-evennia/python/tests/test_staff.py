@@ -1,7 +1,7 @@
 """Commands of the staff, and making residents."""
 
 import pytest
-from client import Resident, new_key
+from client import Resident, new_key, new_name
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_new_resident_starts_a_new_life(game, admin, log_in):
 
 
 def test_create_makes_account_character_and_resident(game, admin):
-    name = "r" + new_key("").removeprefix("/")
+    name = new_name("r")
     admin.line(f"airesident/create {name} = a-long-password-1")
     admin.text(f"is a resident, with {name}")
     resident = Resident(game.known["ws"])
