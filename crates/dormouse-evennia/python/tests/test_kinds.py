@@ -78,11 +78,12 @@ def test_emits_have_no_sender_but_the_builder_as_cause(bob, admin, alice):
 
 
 def test_moves_and_connections(bob, admin, alice):
-    admin.line("tunnel n = Hall")
+    way, back = new_name("in"), new_name("out")
+    admin.line(f"dig Hall = {way}, {back}")
     admin.fence()
-    alice.line("north")
+    alice.line(way)
     assert bob.event(kind="leave")["from"][0]["account"]["key"] == "alice"
-    alice.line("south")
+    alice.line(back)
     assert bob.event(kind="arrive")["from"][0]["account"]["key"] == "alice"
     alice.line("quit")
     gone = bob.event(kind="disconnect")["from"][0]
