@@ -24,7 +24,13 @@ def is_character(thing: object) -> bool:
 
 def is_resident(account: Any) -> bool:
     """Whether staff tagged this account. The tag is read each time: taking it away ends everything."""
-    return bool(account) and account.tags.has(RESIDENT_TAG, category=CATEGORY)
+    # The class first: Evennia caches the tags that are there, and asks the database for each that is not.
+    return attests(account) and account.tags.has(RESIDENT_TAG, category=CATEGORY)
+
+
+def attests(thing: Any) -> bool:
+    """Whether the hooks of this package are in the thing's class."""
+    return getattr(type(thing), "dormouse_attests", False)
 
 
 def owner(character: Any) -> Any:
@@ -32,7 +38,7 @@ def owner(character: Any) -> Any:
     playing = character.account
     if playing is not None:
         return playing if is_resident(playing) else None
-    return _tagged_owner(character)
+    return _tagged_owner(character) if attests(character) else None
 
 
 def _tagged_owner(character: Any) -> Any:

@@ -24,6 +24,8 @@ PAGE_SECONDS = 60
 class _Hears:
     """What account and character have in common: `msg()` and channels."""
 
+    dormouse_attests = True
+
     # Set while a hook that knows more calls `msg()`; on the class, because typeclasses have no __init__.
     _dormouse_note: Note | None = None
     _dormouse_words: str | None = None
