@@ -2,13 +2,14 @@
 
 mod check;
 mod setup;
+mod staff;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use clap::{Args, Subcommand, ValueEnum};
 use dormouse_contracts::AssistantId;
 use dormouse_evennia::{
-    Account, EvenniaOpenError, EvenniaSettings, EvenniaWorld, Notice, OnStaff, Password,
+    Account, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice, OnStaff, Password,
 };
 use dormouse_host::{DataFolder, SystemClock, config::Config};
 use dormouse_providers::{Environment, ResolveSecretError, SecretSource};
@@ -17,6 +18,8 @@ use crate::{
     command::{CommandError, CommandFailure, Places},
     exit::Exit,
 };
+
+pub(crate) use staff::attend as attend_staff;
 
 /// The variable with the password of the configured assistant's account.
 const PASSWORD: &str = "DORMOUSE_EVENNIA_PASSWORD";
@@ -144,7 +147,7 @@ pub(crate) async fn open(
     data: &DataFolder,
     config: &Config,
     environment: &Environment,
-    (on_notice, on_staff): (Arc<dyn Fn(&AssistantId, Notice) + Send + Sync>, OnStaff),
+    (on_notice, on_staff): (OnNotice, OnStaff),
 ) -> Result<EvenniaWorld, GameError> {
     let settings = EvenniaSettings {
         url: url(config)?,

@@ -70,7 +70,8 @@ pub(crate) fn run(
     runtime.block_on(Box::pin(async {
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
-        let inhabited = inhabit(run.world, settings, &data, sender).await?;
+        let (asking, mut staff) = mpsc::unbounded_channel();
+        let inhabited = inhabit(run.world, settings, &data, (sender, asking)).await?;
         let (host, visited) = (&inhabited.host, inhabited.sandbox.as_ref());
         let model = match chosen.name() {
             (provider, model) if provider == model => model,
@@ -129,6 +130,10 @@ pub(crate) fn run(
             tokio::select! {
                 exit = signals.next() => break exit,
                 Some(notice) = notices.recv() => say(diagnostics, notice),
+                Some(asked) = staff.recv() => {
+                    let places = Places { data: Some(data.path().to_owned()), config: places.config.clone() };
+                    evennia::attend_staff(host, places, asked);
+                }
                 () = &mut http => {}
                 () = async {
                     #[cfg(unix)]
@@ -166,7 +171,10 @@ async fn inhabit(
     world: WorldChoice,
     settings: HostSettings,
     data: &DataFolder,
-    notices: mpsc::UnboundedSender<String>,
+    (notices, staff): (
+        mpsc::UnboundedSender<String>,
+        mpsc::UnboundedSender<StaffRequest>,
+    ),
 ) -> Result<Inhabited, PlayError> {
     let failed = |error| PlayError::composing(data, error);
     let configured = settings.config.assistant.key();
@@ -189,9 +197,8 @@ async fn inhabit(
                 // The receiver may have ended already.
                 drop(notices.send(format!("{key} {notice}")));
             };
-            let on_staff = |asked: StaffRequest| {
-                asked.answer("this is not carried out here yet".to_owned(), false);
-            };
+            // If the program ends, nobody answers, and the game says so.
+            let on_staff = move |asked: StaffRequest| drop(staff.send(asked));
             let reports = (Arc::new(on_notice) as _, Arc::new(on_staff) as _);
             let environment = &settings.environment;
             let world = evennia::open(data, &settings.config, environment, reports).await?;

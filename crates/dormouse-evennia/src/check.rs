@@ -61,7 +61,7 @@ pub async fn check(
                 orders: orders.clone(),
                 assistant: None,
             };
-            // Whatever else the game reports arrives before this answer.
+            // Everything else that the game reports arrives before this answer.
             drop(link.state().await);
             while let Ok(notice) = notices.try_recv() {
                 on_notice(&notice);

@@ -83,7 +83,7 @@ enum Happened {
 }
 
 impl Client {
-    /// Keeps the resident in the game until it is told to leave.
+    /// Keeps the resident in the game until the order to leave.
     pub(crate) async fn run(mut self) {
         let mut socket: Option<Box<Socket>> = None;
         loop {
@@ -186,7 +186,7 @@ impl Client {
                     self.meet(&state.people);
                 }
                 if let Some(reply) = self.replies.remove(&id) {
-                    // Whoever asked may have stopped waiting.
+                    // The caller may have stopped waiting.
                     drop(reply.send(answer));
                 }
             }

@@ -21,6 +21,9 @@ pub(crate) struct GameEvent {
     pub(crate) at: f64,
     #[serde(default)]
     pub(crate) kind: Option<String>,
+    /// What the game itself calls it.
+    #[serde(default, rename = "type")]
+    pub(crate) game_type: Option<String>,
     #[serde(default)]
     pub(crate) from: Vec<GameEntity>,
     #[serde(default, rename = "self")]
@@ -136,7 +139,13 @@ impl GameEvent {
     /// Whether it is what a command of the resident printed.
     fn is_output(&self, you: &GameEntity) -> bool {
         let is_mine = self.cause.as_ref().is_some_and(|cause| cause.is(you));
-        self.is_own || (self.from.is_empty() && (is_mine || self.act.is_some()))
+        // The game also describes a room to a character that is put there.
+        let is_printed = matches!(
+            self.game_type.as_deref(),
+            Some("look" | "inventory" | "help" | "examine")
+        );
+        let is_for_it = is_mine || self.act.is_some() || (is_printed && self.cause.is_none());
+        self.is_own || (self.from.is_empty() && is_for_it)
     }
 
     fn sender(&self, listener: &Listener<'_>, source: &SourceKind, is_act: bool) -> Sender {

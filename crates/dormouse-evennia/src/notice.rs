@@ -113,8 +113,8 @@ impl fmt::Display for Notice {
             ),
             Self::NotResident { account } => write!(
                 f,
-                "is not a resident: the account {account:?} has to be made one in the game, with `dormouse_resident \
-                 {account}`; then start again"
+                "is not a resident: the account {account:?} has to be made one in the game, by its staff: `airesident {account}`; then start \
+                 again"
             ),
             Self::Version { game } => write!(
                 f,

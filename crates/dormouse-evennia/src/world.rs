@@ -36,7 +36,7 @@ use crate::{
 const FILE: &str = "evennia.redb";
 const PEOPLE: &str = "evennia-people.json";
 
-/// So many requests wait for a connection before whoever asks waits, too.
+/// So many requests wait for a connection before callers wait, too.
 const ORDERS: usize = 64;
 
 /// How long leaving the game may take.
@@ -51,6 +51,9 @@ pub struct Account {
     pub password: Password,
 }
 
+/// Called with what the operator should know about the connection of an assistant.
+pub type OnNotice = Arc<dyn Fn(&AssistantId, Notice) + Send + Sync>;
+
 /// What is needed to live in a game.
 pub struct EvenniaSettings {
     /// The address of the game's websocket, such as `ws://127.0.0.1:4002`.
@@ -64,7 +67,7 @@ pub struct EvenniaSettings {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Called with what the operator should know.
-    pub on_notice: Arc<dyn Fn(&AssistantId, Notice) + Send + Sync>,
+    pub on_notice: OnNotice,
     /// Called with the commands of the game's staff.
     pub on_staff: OnStaff,
 }

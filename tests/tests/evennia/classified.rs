@@ -12,7 +12,7 @@ use dormouse_tests::{Game, Player};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::inhabited::{assistant, inhabit, perceives};
+use crate::inhabited::{assistant, character, inhabit, perceives};
 
 fn judged(perception: &Perception) -> (MessageVerdict, Rule, f32) {
     let mention = find_mention(&perception.words, &assistant("dormouse"));
@@ -181,7 +181,7 @@ async fn forgeries_stay_what_they_are(world: &EvenniaWorld, alice: &mut Player) 
     alice.types("say the end of forgeries").await;
     perceives(world, "dormouse", "the end of forgeries").await;
     let all = world
-        .perceptions(&crate::inhabited::character("dormouse"), 0, 256)
+        .perceptions(&character("dormouse"), 0, 256)
         .await
         .unwrap();
     let is_forged = |it: &Perception| {
@@ -258,10 +258,13 @@ async fn assistants_act_and_perceive_each_other(world: &EvenniaWorld, alice: &mu
     let Outcome::Done(receipt) = looked else {
         panic!("{looked:?}")
     };
-    let output = perceives(world, "dormouse", "Limbo").await;
+    let mark = receipt.last_output.unwrap().number;
+    let me = character("dormouse");
+    let read = world.perceptions(&me, mark - 1, 1).await.unwrap();
+    let [output] = &*read else { panic!("{read:?}") };
     assert_eq!(output.attested.source, SourceKind::CommandOutput);
-    assert_eq!(receipt.last_output, Some(output.attested.delivery.clone()));
-    assert_eq!(judged(&output).0, MessageVerdict::Capture);
+    assert!(output.words.as_claimed().contains("Limbo"), "{output:?}");
+    assert_eq!(judged(output).0, MessageVerdict::Capture);
     let refused = does(
         world,
         "dormouse",

@@ -20,6 +20,10 @@ fn alice() -> Value {
     entity("object", 3, "alice", Some(2), false)
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a table of literals reads better without ampersands"
+)]
 fn reported(fields: Value) -> Option<Report> {
     let mut event = json!({
         "seq": 7, "at": 1_795_213_890.25, "kind": null, "type": null, "from": [], "self": false, "cause": null,
@@ -112,6 +116,12 @@ fn each_kind_is_perceived_as_what_the_game_attests() {
             SourceKind::CommandOutput,
             Sender::Unattributed,
             "You are done.",
+        ),
+        (
+            json!({ "kind": "system", "type": "look", "plain": "Limbo" }),
+            SourceKind::CommandOutput,
+            Sender::Unattributed,
+            "Limbo",
         ),
         (
             json!({ "kind": "say", "from": [bob()], "self": true, "act": "0123:dormouse/7", "own": "hello" }),

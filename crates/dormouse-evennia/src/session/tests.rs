@@ -52,6 +52,10 @@ impl Driven {
         all
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a literal reads better without an ampersand"
+    )]
     fn frame(&mut self, frame: serde_json::Value) -> Vec<Action> {
         let frame = read(&frame.to_string()).unwrap();
         self.session.received(frame, self.now);
