@@ -15,9 +15,9 @@ PROTOCOL = 1
 
 # Tags carry the category, so that they collide with no tag of the game.
 CATEGORY = "dormouse"
-# On the account; only staff can set it (`airesident`, or code).
+# On the account, where it counts, and on its characters, for locks; only staff can set it (`airesident`, or code).
 RESIDENT_TAG = "resident"
 # On each character of a resident: says whose it is while nobody plays it.
 CHARACTER_TAG_PREFIX = "account "
-# In a session's protocol flags, which survive a reload and which `client_options` cannot set.
+# In a session's protocol flags, which survive a reload and which `client_options` cannot set; its value is the session's number.
 SESSION_FLAG = "DORMOUSE"

@@ -1,15 +1,15 @@
 """What the client of a resident may ask: hello, acknowledge, act, receipt, state."""
 
-import evennia
 from typing import Any
 
+import evennia
 from django.conf import settings
 from evennia.commands.cmdhandler import cmdhandler
 from evennia.utils import logger
 
 from . import PROTOCOL, SESSION_FLAG, __version__, store
 from .context import RunningAct, running
-from .delivery import send
+from .delivery import has_greeted, send
 from .entities import entity, is_character, ref
 from .requests import KEY_CHARS, BadRequest, Fields, refuse
 from .typeclasses import ResidentCharacterMixin
@@ -54,10 +54,10 @@ def hello(session: Any, fields: Fields) -> None:
 def _take_over(session: Any) -> None:
     """One session at a time is the resident's; a ghost loses it to the session that is alive."""
     for other in session.account.sessions.all():
-        if other.sessid != session.sessid and other.protocol_flags.get(SESSION_FLAG):
-            other.update_flags(**{SESSION_FLAG: False})
+        if other.sessid != session.sessid and has_greeted(other):
+            other.update_flags(**{SESSION_FLAG: 0})
             refuse(other, "taken_over", "another session of this account said hello", about=None)
-    session.update_flags(**{SESSION_FLAG: True})
+    session.update_flags(**{SESSION_FLAG: session.sessid})
 
 
 def _problems(session: Any) -> list[str]:

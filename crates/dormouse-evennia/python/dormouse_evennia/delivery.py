@@ -8,7 +8,7 @@ from evennia.utils.utils import make_iter
 
 from . import SESSION_FLAG, store
 from .context import OUTPUT_CHARS, act_of
-from .entities import is_resident, ref, entity
+from .entities import entity, is_resident, ref
 from .events import Message, Note, build, senders_of, unpack
 from .words import plain
 
@@ -21,11 +21,16 @@ def send(session: Any, frame: str, payload: dict) -> None:
     session.data_out(**{frame: ((payload,), {}), "options": dict(_DATA)})
 
 
+def has_greeted(session: Any) -> bool:
+    """Whether this session said hello. `option/save` copies flags to later sessions, but not their number."""
+    return session.protocol_flags.get(SESSION_FLAG) == session.sessid
+
+
 def bridge_session(account: Any) -> Any:
     """The session that said hello, if the account is still a resident."""
     if not is_resident(account):
         return None
-    flagged = [s for s in account.sessions.all() if s.protocol_flags.get(SESSION_FLAG)]
+    flagged = [s for s in account.sessions.all() if has_greeted(s)]
     return flagged[-1] if flagged else None
 
 

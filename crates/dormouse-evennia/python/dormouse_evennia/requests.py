@@ -7,8 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
-from . import PROTOCOL, SESSION_FLAG
-from .delivery import send
+from . import PROTOCOL
+from .delivery import has_greeted, send
 from .entities import is_resident
 
 KEY_CHARS = 200
@@ -74,7 +74,7 @@ def refusal(session: Any, greeted: bool) -> tuple[str, str] | None:
         return "not_logged_in", "log in first"
     if not is_resident(session.account):
         return "not_resident", "this account is not a resident; staff can make it one with airesident"
-    if greeted and not session.protocol_flags.get(SESSION_FLAG):
+    if greeted and not has_greeted(session):
         return "hello_first", "send dormouse_hello first"
     return None
 

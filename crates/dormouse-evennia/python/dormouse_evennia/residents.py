@@ -11,7 +11,12 @@ from evennia.utils.utils import class_from_module
 
 from . import CATEGORY, CHARACTER_TAG_PREFIX, RESIDENT_TAG, SESSION_FLAG, store
 from .entities import is_resident
-from .typeclasses import ResidentAccount, ResidentAccountMixin, ResidentCharacter, ResidentCharacterMixin
+from .typeclasses import (
+    ResidentAccount,
+    ResidentAccountMixin,
+    ResidentCharacter,
+    ResidentCharacterMixin,
+)
 
 _CLASS_BEFORE = "class_before"
 
@@ -50,6 +55,8 @@ def make(account: Any) -> str:
     for character in characters:
         _swap(character, ResidentCharacterMixin, ResidentCharacter)
         character.tags.add(f"{CHARACTER_TAG_PREFIX}{account.id}", category=CATEGORY)
+        # For locks of the game: `not tag(resident, dormouse)`.
+        character.tags.add(RESIDENT_TAG, category=CATEGORY)
     account.tags.add(RESIDENT_TAG, category=CATEGORY)
     store.feed(account.id)
     names = ", ".join(f"{character.key} (#{character.id})" for character in characters) or "no character yet"
@@ -62,9 +69,10 @@ def remove(account: Any) -> str:
         raise NotPossible(f"{account.key} is not a resident")
     account.tags.remove(RESIDENT_TAG, category=CATEGORY)
     for session in account.sessions.all():
-        session.update_flags(**{SESSION_FLAG: False})
+        session.update_flags(**{SESSION_FLAG: 0})
     for character in account.characters:
         character.tags.remove(f"{CHARACTER_TAG_PREFIX}{account.id}", category=CATEGORY)
+        character.tags.remove(RESIDENT_TAG, category=CATEGORY)
         _swap_back(character)
     _swap_back(account)
     store.forget(account.id)

@@ -10,7 +10,6 @@ from typing import Any
 from django.conf import settings
 from evennia.accounts.models import AccountDB
 from evennia.commands.cmdset import CmdSet
-
 from evennia.utils.utils import class_from_module, delay
 
 from . import residents
@@ -154,7 +153,10 @@ class CmdAiGoal(_StaffCommand):
     see and set a resident's goals
 
     Usage:
-      aigoal[/switch] RESIDENT [...]
+      aigoal RESIDENT
+      aigoal/add RESIDENT TEXT
+      aigoal/done RESIDENT ID
+      aigoal/drop RESIDENT ID
     """
 
     key = "aigoal"
@@ -198,10 +200,12 @@ class CmdAiMemory(_StaffCommand):
 
 class CmdAiAudit(_StaffCommand):
     """
-    see what a resident did, and why
+    see the event log of a resident
 
     Usage:
-      aiaudit[/switch] RESIDENT [...]
+      aiaudit RESIDENT FROM TO
+
+    FROM and TO are numbers of events.
     """
 
     key = "aiaudit"

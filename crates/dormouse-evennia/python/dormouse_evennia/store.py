@@ -21,7 +21,7 @@ RECEIPT_SECONDS = timedelta(days=7).total_seconds()
 RECEIPTS = 200_000
 # The output of older receipts is dropped; their state is what protects from running twice.
 OUTPUTS = 500
-# A row is checked against the bounds above once in this many acts.
+# Receipts are checked against the bounds above once in this many acts.
 SWEEP_EVERY = 100
 # Client and game both keep `at` in milliseconds; floating point may differ in the last place.
 SAME_AT = 0.0005
@@ -245,9 +245,11 @@ def begin(account_id: int, key: str) -> bool:
             row = Act.objects.create(account_id=account_id, key=key, state="begun", begun_at=now)
     except IntegrityError:
         return False
-    if row.id % SWEEP_EVERY == 0:
+    acts = Act.objects.filter(account_id=account_id)
+    known = acts.count()
+    if known % SWEEP_EVERY == 0 or known > RECEIPTS:
         _sweep(account_id, now)
-    if Act.objects.filter(account_id=account_id).count() > RECEIPTS:
+    if known > RECEIPTS and acts.count() > RECEIPTS:
         row.delete()
         raise ReceiptsFull
     return True

@@ -2,6 +2,7 @@
 
 import pytest
 from client import new_key, new_name
+from websockets.exceptions import ConnectionClosed
 
 
 def test_output_is_captured_and_done_is_durable(bob, alice):
@@ -126,7 +127,7 @@ def test_a_command_that_waits_is_done_when_its_deferred_fires(bob, admin):
     """`quit` ends the session in the middle of the act; the receipt is there for the next one."""
     key = new_key("quit")
     bob.send("dormouse_act", {"key": key, "line": "quit"})
-    with pytest.raises(Exception):
+    with pytest.raises(ConnectionClosed):
         bob.until(lambda frame: False, seconds=5)
     me = bob.greeting["you"]["account"]["id"]
     assert admin.value(f"__import__('dormouse_evennia.store').store.receipt({me}, {key!r})['state']") == "done"

@@ -1,6 +1,7 @@
 """The feed: kept until acknowledged, through lost connections, restarts and restored databases."""
 
 import shutil
+from itertools import pairwise
 
 import pytest
 from client import new_key
@@ -18,7 +19,7 @@ def test_numbers_and_times_increase_without_gap(bob, alice):
     assert [event["own"] for event in events] == [f"line {number}" for number in range(20)]
     seqs = [event["seq"] for event in events]
     assert seqs == list(range(seqs[0], seqs[0] + 20))
-    assert all(one["at"] < other["at"] for one, other in zip(events, events[1:]))
+    assert all(one["at"] < other["at"] for one, other in pairwise(events))
 
 
 def test_unacknowledged_entries_come_again_and_acknowledged_ones_do_not(bob, alice):

@@ -101,9 +101,41 @@ def test_text_that_is_no_text_is_ignored(alice):
     alice.text("still here")
 
 
-def test_the_newest_session_takes_over(bob, log_in, admin):
-    """A ghost keeps the flag until then. Here both are of one host, and compare as equal."""
-    admin.py("from django.conf import settings; settings.MULTISESSION_MODE")
+def set_multisession_mode(admin, mode):
+    """As if it was set in the settings. Evennia reads it into these modules at the start."""
+    for module in ("server.sessionhandler", "accounts.accounts", "commands.default.account"):
+        admin.py(f"import importlib; importlib.import_module('evennia.{module}')._MULTISESSION_MODE = {mode}")
+    admin.py(f"import evennia.objects.objects as o; o._SESSID_MAX = {16 if mode else 1}")
+
+
+def test_a_human_on_the_same_account_reads_text_while_the_runtime_gets_events(bob, log_in, admin, alice):
+    """Both sessions come from one host, and Evennia compares them as equal."""
+    set_multisession_mode(admin, 1)
+    try:
+        human = log_in("bob")
+        alice.line("say hello both")
+        assert human.text("hello both")[2] == {"type": "say"}
+        assert bob.event(own="hello both")
+        bob.fence(), human.fence()
+        assert not [frame for frame in human.seen if "dormouse" in str(frame)]
+        assert not [frame for frame in bob.seen if frame[0] == "text" and "hello both" in str(frame)]
+        # What the human asks for is for the human's screen.
+        human.line("inventory")
+        human.text("not carrying")
+        assert bob.heard() == [event for event in bob.heard() if "carrying" not in event["plain"]]
+
+        human.hello()
+        assert bob.frame("dormouse_error")["code"] == "taken_over"
+        alice.line("say hello again")
+        assert human.event(own="hello again")
+        bob.text("hello again")
+        bob.send("dormouse_state", {"req": 1})
+        assert bob.frame("dormouse_error")["code"] == "hello_first"
+    finally:
+        set_multisession_mode(admin, 0)
+
+
+def test_the_newest_session_takes_over(bob, log_in):
     bob.act(new_key("before"), "look")
     second = log_in("bob")
     second.hello()

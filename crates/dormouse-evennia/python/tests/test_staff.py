@@ -149,3 +149,17 @@ def test_what_cannot_be_a_resident_is_said(admin):
     ):
         admin.line(line)
         admin.text(part)
+
+
+def test_a_lock_of_the_game_can_keep_residents_out(game, admin, log_in):
+    """After `airesident` was said again, which also gives the tag to characters made before."""
+    admin.line("airesident bob")
+    admin.text("is a resident")
+    bob = log_in("bob")
+    bob.hello()
+    jewel = new_name("jewel")
+    admin.line(f"create/drop {jewel}")
+    admin.line(f"lock {jewel} = get:not tag(resident, dormouse)")
+    admin.fence()
+    done = bob.act(new_key("lock"), f"get {jewel}")
+    assert (done["output"], done["changed"]) == (["You can't get that."], False)
