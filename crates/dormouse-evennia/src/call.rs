@@ -220,17 +220,23 @@ impl Call {
         })
     }
 
-    /// Whether it consists of words of the assistant.
-    pub(crate) fn is_spoken(&self) -> bool {
-        matches!(
-            self,
-            Self::Say(_)
-                | Self::Whisper { .. }
-                | Self::Page { .. }
-                | Self::Pose(_)
-                | Self::Emit(_)
-                | Self::Channel { .. }
-        )
+    /// The words of the assistant, if it consists of them.
+    pub(crate) fn words(&self) -> Option<&Words> {
+        match self {
+            Self::Say(words)
+            | Self::Pose(words)
+            | Self::Emit(words)
+            | Self::Whisper { words, .. }
+            | Self::Page { words, .. }
+            | Self::Channel { words, .. } => Some(words),
+            Self::Move { .. }
+            | Self::Look { .. }
+            | Self::Get { .. }
+            | Self::Drop { .. }
+            | Self::Give { .. }
+            | Self::Execute { .. }
+            | Self::SetAttribute { .. } => None,
+        }
     }
 
     /// The command line, and who will hear words of the assistant.

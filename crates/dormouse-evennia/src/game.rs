@@ -10,6 +10,7 @@ use dormouse_contracts::{
     AssistantId, Audience, Clock, Effect, EffectInquiry, EffectKey, EntityId, Landmarks, Outcome,
     Query, Receipt, Rejection, Sender, SourceKind, WorldError, WorldErrorKind,
 };
+use dormouse_text::one_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -158,9 +159,12 @@ impl EvenniaGame {
         }
         let speaks = plan.heard_by.is_some();
         let mut reports = Vec::new();
-        if call.is_spoken() {
-            // What the game prints for the speaker repeats the words, or says why nobody heard them.
-            detail.insert("game".to_owned(), printed.into());
+        if let Some(said) = call.words() {
+            // What the game prints for the speaker repeats the words, which receipts do not keep, or says why nobody heard
+            // them.
+            if !printed.contains(&one_line(said.as_claimed())) {
+                detail.insert("game".to_owned(), printed.into());
+            }
         } else if let Some(words) = words(&printed) {
             let sender = Sender::Myself { marked: false };
             let mut report =

@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct Setup {
     /// The name of the assistant's account and character in the game
-    #[arg(long, value_name = "NAME", default_value = "Dormouse")]
+    #[arg(value_name = "ACCOUNT", default_value = "Dormouse")]
     account: String,
     /// The address of the game's websocket
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:4002")]
@@ -30,15 +30,13 @@ pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> 
 
      pip install PATH/TO/crates/dormouse-evennia/python
 
-2. Add these lines to server/conf/settings.py of the game:
+2. Add this line to server/conf/settings.py of the game, below the import of its defaults, and run `evennia reload`:
 
-     from evennia.settings_default import INPUT_FUNC_MODULES
      INPUT_FUNC_MODULES += [\"dormouse_evennia.inputfuncs\"]
 
-3. Make the account and its character, and let the game read its settings again:
+3. Make the account and its character. Type in the game, as a superuser or Admin:
 
-     evennia shell -c \"from dormouse_evennia import residents; print(residents.create('{account}', 'PASSWORD'))\"
-     evennia reload
+     airesident/create {account} = PASSWORD
 
 4. Tell this program, in {file}:
 

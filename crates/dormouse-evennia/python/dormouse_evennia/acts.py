@@ -17,6 +17,7 @@ from .words import name, plain
 
 LINE_CHARS = 16_000
 LISTED = 200
+ALIASES = 10
 
 # Acts that run now. Of those that are begun and not here, the game went down in the middle.
 _RUNNING: set[tuple[int, str]] = set()
@@ -182,7 +183,7 @@ def state(session: Any, fields: Fields) -> None:
 
 
 def _visible(me: Any, things: list[Any]) -> list[Any]:
-    """By the game's own rule, so that the resident is told of nothing that `look` would hide."""
+    """By the game's own rule, so that nothing is reported that `look` would hide."""
     return list(me.location.filter_visible(things, me))
 
 
@@ -196,5 +197,5 @@ def _thing(thing: Any) -> dict:
 
 
 def _exit(thing: Any) -> dict:
-    aliases = [name(alias) for alias in thing.aliases.all()[:LISTED]]
+    aliases = [name(alias) for alias in thing.aliases.all()[:ALIASES]]
     return {**ref(thing), "aliases": aliases, "to": ref(thing.destination)}

@@ -1,4 +1,4 @@
-"""Who and what, as the client is told: by number, never by name alone."""
+"""Who and what, as it is reported to the client: by number, never by name alone."""
 
 from typing import Any
 

@@ -99,7 +99,7 @@ def build(message: Message, act: str | None) -> dict:
 def _senders(message: Message, caused: dict | None) -> list[dict]:
     known = (entity(sender) for sender in message.senders[:SENDERS])
     found = [who for who in known if who is not None]
-    # Who quits has lost its account when the room is told; its input still runs.
+    # Who quits has lost its account when the room gets the message; its input still runs.
     return [caused if caused is not None and same(who, caused) else who for who in found]
 
 

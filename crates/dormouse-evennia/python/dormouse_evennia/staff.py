@@ -1,13 +1,14 @@
 """Commands with which the staff of a game steer its residents.
 
 The game checks the permission. The command itself is carried out by the resident's runtime, and
-its answer is shown to whoever typed it.
+its answer is shown to who typed it.
 """
 
 import secrets
 from typing import Any
 
 from django.conf import settings
+from django.utils.crypto import constant_time_compare, salted_hmac
 from evennia.accounts.models import AccountDB
 from evennia.commands.cmdset import CmdSet
 from evennia.utils.utils import class_from_module, delay
@@ -28,7 +29,7 @@ LOCK = getattr(settings, "DORMOUSE_STAFF_LOCK", "perm(Admin)")
 # Access type on a resident's account: `lock *bob = dormouse_staff:perm(Developer)` narrows one resident.
 ACCESS = "dormouse_staff"
 
-# Questions without an answer yet. Only for the notice that none came: an answer names the asker itself.
+# Questions without an answer yet. Only for the notice that none came: a question's id names the asker itself.
 _WAITING: set[str] = set()
 
 _Command = class_from_module(settings.COMMAND_DEFAULT_CLASS)
@@ -85,8 +86,7 @@ class _StaffCommand(_Command):
         if len(args) > ARGS_CHARS:
             self.msg(f"At most {ARGS_CHARS} characters are possible.")
             return
-        # The asker is part of the id, so that an answer after a reload of the game still finds its way.
-        question = f"{self.caller.id}-{secrets.token_hex(8)}"
+        question = new_question(self.caller.id, resident.id)
         _WAITING.add(question)
         payload = {
             "id": question,
@@ -99,6 +99,26 @@ class _StaffCommand(_Command):
         delay(ANSWER_SECONDS, _no_answer, question, resident.key, self.caller)
 
 
+def new_question(asker: int, resident: int) -> str:
+    """An id that names the asker, so that an answer after a reload of the game still finds its way.
+
+    It is sealed for the resident: nobody who was not asked can write to the screens of the staff.
+    """
+    numbered = f"{asker}-{secrets.token_hex(4)}"
+    return f"{numbered}-{_seal(numbered, resident)}"
+
+
+def asker_of(question: str, resident: int) -> int | None:
+    numbered, _, seal = question.rpartition("-")
+    if not constant_time_compare(seal, _seal(numbered, resident)):
+        return None
+    return int(numbered.partition("-")[0])
+
+
+def _seal(numbered: str, resident: int) -> str:
+    return salted_hmac("dormouse_evennia.staff", f"{numbered} {resident}").hexdigest()[:16]
+
+
 def _no_answer(question: str, resident: str, asker: Any) -> None:
     if question in _WAITING:
         _WAITING.discard(question)
@@ -109,10 +129,10 @@ def answered(session: Any, fields: Fields) -> None:
     """Shows a runtime's answer to who asked, if that account may still ask."""
     question = fields.text("id", 40, shortest=1)
     text, ok = fields.text("text", ANSWER_CHARS), fields.flag("ok")
-    number = question.partition("-")[0]
-    asker = AccountDB.objects.filter(id=int(number)).first() if number.isdecimal() and len(number) < 19 else None
-    if asker is None or not may_use(asker):
-        raise BadRequest("id: names no staff member of this game")
+    number = asker_of(question, session.account.id)
+    asker = number and AccountDB.objects.filter(id=number).first()
+    if not asker or not may_use(asker):
+        raise BadRequest("id: is not a question that a staff member asked this resident")
     _WAITING.discard(question)
     mark = "" if ok else "|rfailed:|n "
     asker.msg(f"{shown(session.account.key)}: {mark}{shown(text)}")
@@ -242,7 +262,7 @@ class CmdAiResident(_Command):
       airesident/create NAME = PASSWORD    make a new account, and it a resident
       airesident/remove ACCOUNT            make it an ordinary account; deletes its feed and receipts
 
-    A resident's client is told who speaks, by the game itself. Give the account no permissions of staff.
+    The game itself reports to a resident's client who speaks. Give the account no permissions of staff.
     """
 
     key = "airesident"
