@@ -53,11 +53,11 @@ class Message:
 
 def unpack(text: object) -> tuple[str, dict]:
     """`msg()` accepts a text or (text, ..., {kwargs}); the first text is what is shown."""
-    if isinstance(text, tuple):
+    if isinstance(text, tuple | list):
         kwargs = text[-1] if text and isinstance(text[-1], dict) else {}
-        first = next((part for part in text if isinstance(part, str)), "")
-        return first, kwargs
-    return (text if isinstance(text, str) else str(text)), {}
+        first = text[0] if text and not isinstance(text[0], dict) else ""
+        return words.as_markup(first), kwargs
+    return words.as_markup(text), {}
 
 
 def senders_of(from_obj: Any, note: Note) -> list[Any]:

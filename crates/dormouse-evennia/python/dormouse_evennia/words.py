@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable
 
 from django.utils.translation import gettext as _
-from evennia.utils.ansi import strip_ansi
+from evennia.utils.ansi import ANSIString, strip_ansi
 
 TEXT_CHARS = 8_000
 NAME_CHARS = 80
@@ -58,6 +58,13 @@ def _replace_links(text: str, mark: str, keep_second: bool) -> str:
             return "".join([*kept, text[at:]])
         kept += [text[at:start], text[middle + 3 : end] if keep_second else text[start + 3 : middle]]
         at = end + 3
+
+
+def as_markup(text: object) -> str:
+    """Any text that a game sends: a string, a coloured ANSIString, a table."""
+    if isinstance(text, ANSIString):
+        return shown(text.clean())
+    return text if isinstance(text, str) else str(text)
 
 
 def is_cut(text: object, limit: int = TEXT_CHARS) -> bool:

@@ -158,3 +158,25 @@ def test_wall_comes_as_text_without_attestation(bob, admin):
     assert bob.heard() == []
 
 
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("ansi.ANSIString('|rred|n || blue')", "red | blue"),
+        ("(ansi.ANSIString('|rred|n'), {'type': 'table'})", "red"),
+        ("evtable.EvTable('|wName|n', table=[['cup']])", "Name"),
+        ("(evtable.EvTable('|wName|n', table=[['cup']]), {'type': 'table'})", "Name"),
+        ("42", "42"),
+        ("('first', 'second', {'type': 'help'})", "first"),
+        ("['a list']", "a list"),
+        ("('', {})", ""),
+    ],
+)
+def test_whatever_a_game_sends_as_text_is_recorded(bob, admin, code, expected):
+    admin.py(f"from evennia.utils import ansi, evtable; evennia.search_account('bob')[0].characters.all()[0].msg({code})")
+    events = [event for event in bob.events() if event["kind"] == "emit"]
+    if expected:
+        assert expected in events[0]["plain"]
+        assert "|r" not in events[0]["plain"] and "|w" not in events[0]["plain"]
+    bob.ack_all()
