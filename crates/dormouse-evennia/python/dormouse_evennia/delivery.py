@@ -43,7 +43,11 @@ def notify(account: Any, frame: str, payload: dict) -> None:
 
 def notify_you(account: Any, played: Any) -> None:
     location = played.location if played is not None else None
-    notify(account, "dormouse_you", {"you": entity(played or account), "room": ref(location)})
+    you = entity(played or account)
+    if played is None:
+        # The session lets go of its character only after this.
+        you["object"] = None
+    notify(account, "dormouse_you", {"you": you, "room": ref(location)})
 
 
 class FeedSession:
