@@ -14,6 +14,7 @@ from datetime import timedelta
 from functools import lru_cache
 
 from django.db import IntegrityError, connection, models, transaction
+from django.db.models.functions import Length
 
 FEED_ENTRIES = 2_000
 FEED_CHARS = 16 * 1024 * 1024
@@ -101,7 +102,7 @@ def feed(account_id: int) -> Feed:
         )
         kept = Entry.objects.filter(account_id=account_id)
         newest = kept.order_by("-seq").first()
-        sizes = kept.aggregate(chars=models.Sum(models.functions.Length("body")))
+        sizes = kept.aggregate(chars=models.Sum(Length("body")))
         _FEEDS[account_id] = Feed(
             life=row.life,
             acked=row.acked,
