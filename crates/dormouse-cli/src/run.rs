@@ -71,7 +71,7 @@ pub(crate) fn run(
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
         let (asking, mut staff) = mpsc::unbounded_channel();
-        let inhabited = inhabit(run.world, settings, &data, (sender, asking)).await?;
+        let inhabited = Box::pin(inhabit(run.world, settings, &data, (sender, asking))).await?;
         let (host, visited) = (&inhabited.host, inhabited.sandbox.as_ref());
         let model = match chosen.name() {
             (provider, model) if provider == model => model,

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     env, fs,
+    os::unix::fs::PermissionsExt,
     path::Path,
     sync::{Arc, Mutex},
     time::Duration,
@@ -153,6 +154,7 @@ pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Gam
     let folder = TempDir::new().unwrap();
     let (data, password) = (folder.path().join("data"), folder.path().join("password"));
     fs::write(&password, game.password("bob")).unwrap();
+    fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
     let cable = Cable::to(game).await;
     let mut program = start(&data, &password, cable.port);
     let mut alice = game.enter("alice").await;
@@ -162,7 +164,7 @@ pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Gam
     };
     let mut messages = Vec::new();
     says(&mut alice, "plum").await;
-    alice.sees("my word is plum\"").await;
+    alice.sees("bob says, \"I will remember").await;
     let rounds = rounds();
     for round in 0..rounds {
         let begun = Instant::now();

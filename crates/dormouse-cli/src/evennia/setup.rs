@@ -24,7 +24,7 @@ pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> 
     let (account, url) = (&setup.account, &setup.url);
     let file = places.config.clone().unwrap_or_else(|| data.config());
     let file = file.display();
-    say(&format!(
+    let steps = format!(
         "1. In the folder of the game, with its virtual environment, install the package from the folder
    crates/dormouse-evennia/python of this program's source:
 
@@ -49,6 +49,9 @@ pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> 
      export DORMOUSE_EVENNIA_PASSWORD=PASSWORD
      dormouse evennia check
      dormouse run --world evennia"
-    ))?;
+    );
+    for line in steps.lines() {
+        say(line)?;
+    }
     Ok(Exit::Success)
 }
