@@ -5,7 +5,6 @@
 mod classified;
 mod conforming;
 mod inhabited;
-mod rounds;
 
 use dormouse_tests::{Game, tell};
 
@@ -31,11 +30,6 @@ async fn assistants_live_in_a_real_game() {
     part(
         "conforming",
         conforming::a_game_keeps_the_promises_of_a_world(&game),
-    )
-    .await;
-    part(
-        "rounds",
-        rounds::every_message_is_answered_once_whatever_is_killed(&game),
     )
     .await;
 }
