@@ -12,6 +12,7 @@
 
 mod child;
 mod clock;
+mod game;
 mod peer;
 mod program;
 mod resident;
@@ -20,6 +21,7 @@ mod workshop;
 
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
+pub use game::{Game, Player};
 pub use peer::{Peer, Server, chromium, schemathesis};
 pub use program::Program;
 pub use resident::Resident;

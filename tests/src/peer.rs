@@ -174,7 +174,7 @@ pub fn schemathesis() -> Option<Command> {
 }
 
 /// The folder of the peers, if it has these files of a peer.
-fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
+pub(crate) fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
     let home = home();
     if files.iter().all(|file| home.join(file).is_file()) {
         return Some(home);

@@ -4,6 +4,7 @@
 //! If one cannot be installed (no npm, no network), its tests are skipped and all others run.
 
 mod aimock;
+mod evennia;
 mod llama;
 mod model;
 mod offline;
@@ -28,17 +29,24 @@ pub(crate) const REQUIRED: &str = "DORMOUSE_REQUIRE_PEERS";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Aimock,
+    Evennia,
     LlamaServer,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 3] = [Self::Aimock, Self::LlamaServer, Self::Schemathesis];
+    const ALL: [Self; 4] = [
+        Self::Aimock,
+        Self::Evennia,
+        Self::LlamaServer,
+        Self::Schemathesis,
+    ];
 
     /// The files that a test needs, relative to the folder of the peers.
     fn files(self) -> &'static [&'static str] {
         match self {
             Self::Aimock => &[aimock::PROGRAM],
+            Self::Evennia => &[evennia::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
@@ -51,6 +59,7 @@ impl Peer {
     fn install(self, sh: &Shell, home: &Path) -> Result<Installed> {
         match self {
             Self::Aimock => aimock::install(sh, home),
+            Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
                 Installed::Unavailable(why) => Ok(Installed::Unavailable(why)),
                 Installed::Ready => model::build(sh, home),
@@ -64,6 +73,7 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Aimock => "aimock",
+            Self::Evennia => "evennia",
             Self::LlamaServer => "llama-server",
             Self::Schemathesis => "schemathesis",
         })

@@ -15,6 +15,7 @@ use crate::{
     delegation::Delegation,
     emergency::Emergency,
     entity::Entity,
+    evennia::{Evennia, WorldChoice},
     exec::Exec,
     exit,
     export::Export,
@@ -118,6 +119,9 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
+    /// Set up and check the game in which assistants live with `run --world evennia`
+    #[command(subcommand, after_help = exit::HELP)]
+    Evennia(Evennia),
     /// Copy the data folder to another place, also while assistants live in it
     #[command(after_help = exit::HELP)]
     Backup(Backup),
@@ -182,6 +186,9 @@ pub(crate) struct Play {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
+    /// Where the assistants live
+    #[arg(long, value_name = "WORLD", value_enum, default_value_t)]
+    pub(crate) world: WorldChoice,
 }
 
 /// Running without a visitor, with a REST API.

@@ -308,8 +308,9 @@ impl Folder {
     }
 
     async fn show(&self, who: &str, printing: Printing) -> Result<Exit, CommandError> {
-        let world = self.world();
-        let habitat = world.as_ref().map(|world| world as &dyn Habitat);
+        let (host, own) = (callers_host(), self.own_world());
+        let own = own.as_ref().map(|world| world as &dyn Habitat);
+        let habitat = host.as_ref().map(|host| host.world()).or(own);
         let log = view_log(&self.data.log(), printing)?;
         let mut found = Vec::new();
         // A key takes precedence over a tag of the same name. Then the logs of the others are not read.
@@ -327,13 +328,10 @@ impl Folder {
         self.print(found.iter(), printing).await
     }
 
-    /// The world; `None` if its file is missing or another process has it open.
-    fn world(&self) -> Option<Sandbox> {
-        if let Some(host) = callers_host() {
-            return host.world().sandbox().ok().cloned();
-        }
+    /// The sandbox of the folder; `None` if its file is missing or a process has it open.
+    fn own_world(&self) -> Option<Sandbox> {
         let path = self.data.world();
-        if !path.exists() {
+        if callers_host().is_some() || !path.exists() {
             return None;
         }
         Sandbox::open(&path, std::sync::Arc::new(SystemClock)).ok()

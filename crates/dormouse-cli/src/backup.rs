@@ -3,11 +3,11 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use dormouse_host::{BackupError, FolderWorld, Host, SystemClock, back_up};
+use dormouse_host::{BackupError, FolderWorld, SystemClock, back_up};
 
 use crate::{
     command::{
-        CommandError, CommandFailure, Places, block_on, callers_host, callers_path,
+        CommandError, CommandFailure, Places, block_on, callers_host, callers_path, callers_world,
         open_log_to_write, say,
     },
     data::quoted,
@@ -36,7 +36,8 @@ pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError
         }
         Some(_) => None,
     };
-    let world = host.as_ref().map(Host::world).or(own.as_ref());
+    let world = callers_world();
+    let world = world.as_ref().or(own.as_ref());
     let report = block_on(back_up(&data, &log, world, &into))??;
     let assistants = counted(report.assistants as u64, "assistant", "assistants");
     let events = counted(report.events, "event", "events");

@@ -16,7 +16,7 @@ pub(crate) use again::make_memory_again;
 pub(crate) use arguments::{ByEncoder, JsonFlag, Places, Whose, moment, query, trust, whole};
 pub(crate) use caller::{
     Caller, CallerOutput, CommandStdout, carry_out_for, host as callers_host, path as callers_path,
-    stdout,
+    stdout, world as callers_world,
 };
 pub(crate) use error::{
     CommandError, CommandFailure, log_open_exit, memory_exit, memory_open_exit,

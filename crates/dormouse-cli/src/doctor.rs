@@ -14,7 +14,7 @@ use dormouse_store::{LogOpenError, RedbLog};
 
 use crate::{
     args::Doctor,
-    command::{Places, callers_host, log_open_exit, world_exit},
+    command::{Places, callers_host, callers_world, log_open_exit, world_exit},
     config::{Config, ConfigSource, privacy},
     data::LocateError,
     exit::{Exit, Report},
@@ -172,6 +172,11 @@ fn no_log(data: &DataFolder) -> &'static str {
 }
 
 fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
+    if callers_host().is_some() {
+        let text = "the world is in use by the assistants that live in it".to_owned();
+        let sandbox = callers_world().and_then(|world| world.sandbox().ok().cloned());
+        return (Finding::Fine(text), sandbox);
+    }
     if data.http_world().exists() && !data.world().exists() {
         let text = "the assistants live in a world outside of the folder".to_owned();
         return (Finding::Fine(text), None);
@@ -179,10 +184,6 @@ fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
     if !data.world().exists() {
         let text = "there is no world yet; play makes one".to_owned();
         return (Finding::Doubtful(text), None);
-    }
-    if let Some(host) = callers_host() {
-        let text = "the world is in use by the assistants that live in it".to_owned();
-        return (Finding::Fine(text), host.world().sandbox().ok().cloned());
     }
     match Sandbox::open(&data.world(), Arc::new(SystemClock)) {
         Ok(world) => (Finding::Fine("the world is intact".to_owned()), Some(world)),

@@ -26,6 +26,7 @@ mod dialects;
 mod doctor;
 mod emergency;
 mod entity;
+mod evennia;
 mod exec;
 mod exit;
 mod export;
@@ -170,6 +171,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Note(command) => self_note::run(places, command),
         Command::Journal(command) => journal::run(places, *command),
         Command::Token(command) => token::run(places, command),
+        Command::Evennia(command) => evennia::run(places, command),
         Command::Backup(command) => backup::run(places, &command),
         Command::Completions(command) => shell::complete(&command),
         Command::Manual(command) => shell::write_manual(&command),

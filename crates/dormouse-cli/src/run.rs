@@ -1,10 +1,11 @@
 //! `dormouse run` and `dormouse serve`: run the assistants of the folder without a visitor.
 
-use std::{pin::pin, sync::Arc};
+use std::{collections::BTreeSet, pin::pin, sync::Arc};
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Habitat};
+use dormouse_evennia::{EvenniaWorld, StaffRequest};
 use dormouse_host::{
-    FolderWorld, Host, HostError, HostSettings, SystemClock, provider::ModelSelection,
+    DataFolder, FolderWorld, Host, HostError, HostSettings, SystemClock, provider::ModelSelection,
 };
 use dormouse_server::{Server, ServerSettings};
 use tokio::{
@@ -20,6 +21,7 @@ use crate::{
     data, describe,
     diagnostics::Diagnostics,
     dialects,
+    evennia::{self, WorldChoice},
     exit::{Exit, Report},
     grammar::counted,
     lines::Lines,
@@ -54,11 +56,11 @@ pub(crate) fn run(
         &network,
         switched,
     )?;
-    let configured = config.assistant.key();
     let mut settings = HostSettings::with_models(config, environment, models);
     settings.tool_calling = selection.tool_calling;
     settings.embedder = chosen.embedder();
-    settings.on_learnt = Box::new(move |notice| drop(sender.send(dialects::learning(&notice))));
+    let told = sender.clone();
+    settings.on_learnt = Box::new(move |notice| drop(told.send(dialects::learning(&notice))));
     let runtime = runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -68,7 +70,9 @@ pub(crate) fn run(
     runtime.block_on(Box::pin(async {
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
-        let host = Host::open_folder(settings, &data).await.map_err(failed)?;
+        let (asking, mut staff) = mpsc::unbounded_channel();
+        let inhabited = inhabit(run.world, settings, &data, (sender, asking)).await?;
+        let (host, visited) = (&inhabited.host, inhabited.folder.as_ref());
         let model = match chosen.name() {
             (provider, model) if provider == model => model,
             (provider, model) => format!("{model} of {provider}"),
@@ -82,18 +86,19 @@ pub(crate) fn run(
                 .map(std::path::absolute)
                 .transpose();
             let file = file.map_err(PlayError::System)?;
-            control::Server::open(control::Hall::new(&host, chosen, file, diagnostics))?
+            control::Server::open(control::Hall::new(host, visited, chosen, file, diagnostics))?
         };
-        let http = match serve {
-            Some(serve) => Some(open(&host, serve).await?),
-            None => None,
+        let http = match (serve, visited) {
+            (Some(serve), Some(visited)) => Some(open(visited, serve).await?),
+            (Some(_), None) => return Err(PlayError::ServesNoGame),
+            (None, _) => None,
         };
         let ill = |key: &AssistantId, error: HostError| {
             let why = PlayError::composing(&data, error);
             let why = Report(&why);
             say(diagnostics, format!("{key} does not live, and the others do: {why}"));
         };
-        let count = settle(&host, &configured, ill).await.map_err(failed)?;
+        let count = settle(host, &inhabited.residents, ill).await.map_err(failed)?;
         let embedder = recall::by_provider(host.config(), host.embedder());
         say(
             diagnostics,
@@ -125,6 +130,10 @@ pub(crate) fn run(
             tokio::select! {
                 exit = signals.next() => break exit,
                 Some(notice) = notices.recv() => say(diagnostics, notice),
+                Some(asked) = staff.recv() => {
+                    let places = Places { data: Some(data.path().to_owned()), config: places.config.clone() };
+                    evennia::attend_staff(host, places, asked);
+                }
                 () = &mut http => {}
                 () = async {
                     #[cfg(unix)]
@@ -139,8 +148,69 @@ pub(crate) fn run(
         #[cfg(unix)]
         server.close().await;
         host.close().await;
+        if let Some(game) = &inhabited.game {
+            game.world().close().await;
+        }
         Ok(exit)
     }))
+}
+
+/// Assistants in a world.
+struct Inhabited {
+    host: Host<dyn Habitat>,
+    /// The same host, if its world is the one of the folder.
+    folder: Option<Host<FolderWorld>>,
+    /// The same host, if its world is a game.
+    game: Option<Host<EvenniaWorld>>,
+    /// Those who live there, known to the log or not.
+    residents: BTreeSet<AssistantId>,
+}
+
+/// Opens the world that was chosen, and the log.
+async fn inhabit(
+    world: WorldChoice,
+    settings: HostSettings,
+    data: &DataFolder,
+    (notices, staff): (
+        mpsc::UnboundedSender<String>,
+        mpsc::UnboundedSender<StaffRequest>,
+    ),
+) -> Result<Inhabited, PlayError> {
+    let failed = |error| PlayError::composing(data, error);
+    let configured = settings.config.assistant.key();
+    match world {
+        WorldChoice::Folder => {
+            let host = Host::open_folder(settings, data).await.map_err(failed)?;
+            Ok(Inhabited {
+                host: host.in_any_world(),
+                folder: Some(host),
+                game: None,
+                residents: BTreeSet::from([configured]),
+            })
+        }
+        WorldChoice::Evennia => {
+            data.create().map_err(data::LocateError::from)?;
+            let section = &settings.config.evennia;
+            let mut residents: BTreeSet<_> = section.residents.keys().cloned().collect();
+            residents.extend(section.account.is_some().then_some(configured));
+            let on_notice = move |key: &AssistantId, notice| {
+                // The receiver may have ended already.
+                drop(notices.send(format!("{key} {notice}")));
+            };
+            // If the program ends, nobody answers, and the game says so.
+            let on_staff = move |asked: StaffRequest| drop(staff.send(asked));
+            let reports = (Arc::new(on_notice) as _, Arc::new(on_staff) as _);
+            let environment = &settings.environment;
+            let world = evennia::open(data, &settings.config, environment, reports).await?;
+            let host = Host::open_in(world, settings, data).await.map_err(failed)?;
+            Ok(Inhabited {
+                host: host.in_any_world(),
+                folder: None,
+                game: Some(host),
+                residents,
+            })
+        }
+    }
 }
 
 /// Listens where the command says.
@@ -166,16 +236,19 @@ async fn answer(http: Option<Server>, ends: oneshot::Receiver<()>) {
     }
 }
 
-/// Makes all assistants residents of the host, and returns their number. The configured assistant is woken, which
-/// creates it if it is new. `ill` is called for each assistant that cannot live. The program ends only if no assistant can.
+/// Makes all assistants residents of the host, and returns their number. The configured ones are woken, which creates
+/// them if they are new. `ill` is called for each assistant that cannot live. The program ends only if no assistant can.
 async fn settle(
-    host: &Host<FolderWorld>,
-    configured: &AssistantId,
+    host: &Host<dyn Habitat>,
+    configured: &BTreeSet<AssistantId>,
     ill: impl Fn(&AssistantId, HostError),
 ) -> Result<u64, HostError> {
-    let mut settled = vec![(configured.clone(), host.wake(configured).await.map(drop))];
+    let mut settled = Vec::new();
+    for key in configured {
+        settled.push((key.clone(), host.wake(key).await.map(drop)));
+    }
     for (key, _) in host.known()? {
-        if key != *configured {
+        if !configured.contains(&key) {
             let taken_in = host.take_in(&key).await;
             settled.push((key, taken_in.map(drop)));
         }

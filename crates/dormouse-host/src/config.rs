@@ -20,6 +20,7 @@ mod checks;
 mod compaction;
 mod delegation;
 mod entry;
+mod evennia;
 mod goals;
 mod journal;
 mod layers;
@@ -48,6 +49,7 @@ pub use checks::Conflict;
 pub use compaction::{CompactionSection, WindowShare};
 pub use delegation::DelegationSection;
 pub use entry::{DEFAULT_TEMPLATE, EXECUTION_FIELDS, TemplateError};
+pub use evennia::{EvenniaSection, GameAccount};
 pub use goals::GoalsSection;
 pub use journal::JournalSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
@@ -120,6 +122,8 @@ pub struct Config {
     pub world: WorldSection,
     /// Bounds of requests to the service; see rest-api.md.
     pub server: ServerSection,
+    /// The game in which they live with `--world evennia`; see evennia.md.
+    pub evennia: EvenniaSection,
     /// Prices of models that the program does not know.
     #[serde(deserialize_with = "prices::prices")]
     #[schemars(with = "Vec<prices::PriceSection>")]
@@ -276,6 +280,15 @@ fn parse(file: Option<&Path>, text: &str) -> Result<Config, Mistake> {
     }
     if let Some(certificates) = certificates {
         certificates.locate(file, text);
+    }
+    let EvenniaSection {
+        password_from,
+        residents,
+        ..
+    } = &mut config.evennia;
+    let others = residents.values_mut().map(|it| &mut it.password_from);
+    for place in password_from.iter_mut().chain(others) {
+        place.locate(file, text);
     }
     Ok(config)
 }

@@ -143,13 +143,13 @@ impl HostSettings {
 /// Assistants that live in one data folder and one world: the [`Sandbox`] of the folder, or another [`Habitat`]. A
 /// clone is another handle to the same host. Dropping the last handle is like a crash for awake assistants: nothing
 /// accepted is lost. [`Host::close`] puts them away properly.
-pub struct Host<W = Sandbox> {
+pub struct Host<W: ?Sized = Sandbox> {
     shared: Arc<Shared>,
     residency: Arc<Residency>,
     world: Arc<W>,
 }
 
-impl<W> Clone for Host<W> {
+impl<W: ?Sized> Clone for Host<W> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -159,7 +159,7 @@ impl<W> Clone for Host<W> {
     }
 }
 
-impl<W> fmt::Debug for Host<W> {
+impl<W: ?Sized> fmt::Debug for Host<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Host")
             .field("folder", &self.shared.folder)
@@ -328,6 +328,18 @@ impl<W: Habitat + 'static> Host<W> {
     }
 }
 
+impl<W> Host<W> {
+    /// Another handle to the same host, for callers to whom every world is the same.
+    #[must_use]
+    pub fn in_any_world(&self) -> Host<dyn Habitat> {
+        Host {
+            shared: Arc::clone(&self.shared),
+            residency: Arc::clone(&self.residency),
+            world: Arc::clone(&self.shared.world),
+        }
+    }
+}
+
 /// The log of a folder, and the files that are new. Declared in this order: new files are removed while the log still keeps
 /// other processes out.
 struct OpenedFolder {
@@ -460,7 +472,7 @@ fn router(
     Ok(router)
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// The folder in which everything is kept.
     #[must_use]
     pub fn folder(&self) -> &DataFolder {

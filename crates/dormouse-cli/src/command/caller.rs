@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Habitat};
 use dormouse_host::{Awake, FolderWorld, Host, HostError};
 
 use super::error::CommandError;
@@ -20,7 +20,9 @@ use super::error::CommandError;
 #[derive(Clone)]
 pub(crate) struct Caller {
     /// The running assistants.
-    pub(crate) host: Host<FolderWorld>,
+    pub(crate) host: Host<dyn Habitat>,
+    /// The world of these assistants, if it is the one of the folder.
+    pub(crate) world: Option<FolderWorld>,
     /// The name of the user, for the log.
     pub(crate) user: Option<String>,
     /// The folder in which the command was typed.
@@ -66,8 +68,14 @@ fn with<T>(ask: impl FnOnce(Option<&Caller>) -> T) -> T {
 }
 
 /// The running assistants, if the command came through the control socket.
-pub(crate) fn host() -> Option<Host<FolderWorld>> {
+pub(crate) fn host() -> Option<Host<dyn Habitat>> {
     with(|caller| caller.map(|caller| caller.host.clone()))
+}
+
+/// The world that the running assistants live in, if the command came through the control socket and it is the world of the
+/// folder.
+pub(crate) fn world() -> Option<FolderWorld> {
+    with(|caller| caller.and_then(|caller| caller.world.clone()))
 }
 
 /// Wakes the assistant, or keeps it awake, if the command came through the control socket. `None` if it is archived,

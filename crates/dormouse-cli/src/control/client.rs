@@ -87,6 +87,7 @@ pub(super) fn way(command: &Command) -> Way {
         Command::Config(_)
         | Command::Init
         | Command::Token(_)
+        | Command::Evennia(_)
         | Command::Completions(_)
         | Command::Manual(_) => Way::Here,
         Command::Play(_)

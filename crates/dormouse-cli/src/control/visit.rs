@@ -7,6 +7,7 @@ use std::{
     thread,
 };
 
+use dormouse_host::{FolderWorld, Host};
 use tokio::sync::{mpsc, watch};
 
 use super::{
@@ -34,7 +35,7 @@ impl Surface for SocketSurface {
 
 /// Runs a visit, until the input, the connection or the program ends.
 pub(super) fn attend(
-    hall: &Arc<Hall>,
+    (hall, host): (&Arc<Hall>, &Host<FolderWorld>),
     play: Play,
     style: Option<TerminalStyle>,
     source: BufReader<UnixStream>,
@@ -77,7 +78,7 @@ pub(super) fn attend(
             config: hall.config.clone(),
         },
     };
-    let visit = attend_guest(&hall.host, &hall.chosen, guest);
+    let visit = attend_guest(host, &hall.chosen, guest);
     match hall.runtime.block_on(Box::pin(visit)) {
         Ok(exit) => exit,
         Err(error) => {

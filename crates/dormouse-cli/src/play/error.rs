@@ -39,6 +39,12 @@ pub(crate) enum PlayError {
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] crate::control::SocketError),
+    #[error(
+        "the REST API is not available for assistants in a game; use `dormouse run --world evennia`"
+    )]
+    ServesNoGame,
+    #[error(transparent)]
+    Game(#[from] crate::evennia::GameError),
     #[error(transparent)]
     Serve(#[from] ServerError),
     #[error("the world could not be watched")]
@@ -67,11 +73,14 @@ impl PlayError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Provider(_) | Self::Script(_) => Exit::Usage,
+            Self::Config(_) | Self::Provider(_) | Self::Script(_) | Self::ServesNoGame => {
+                Exit::Usage
+            }
             Self::Data(error) => error.exit(),
             #[cfg(unix)]
             Self::Socket(error) => error.exit(),
             Self::Tape(error) => error.exit(),
+            Self::Game(error) => error.exit(),
             Self::Serve(ServerError::NoToken(_) | ServerError::Rate(_)) => Exit::Usage,
             Self::Compose(error) => host_exit(error),
             Self::Mismatch(_) => Exit::Damaged,

@@ -146,7 +146,8 @@ impl Operator {
     async fn program(&self, arguments: Vec<String>) -> Vec<String> {
         let printed = Arc::new(Printed::default());
         let caller = Caller {
-            host: self.host.clone(),
+            host: self.host.in_any_world(),
+            world: Some(self.host.world().clone()),
             user: Some(self.player.clone()),
             folder: std::env::current_dir().unwrap_or_default(),
             out: Arc::clone(&printed) as Arc<dyn CallerOutput>,

@@ -360,6 +360,7 @@ impl Config {
             "budgets" => self.budgets.take(name, from.budgets),
             "world" => self.world.take(name, from.world),
             "server" => self.server.take(name, from.server),
+            "evennia" => self.evennia.take(name, from.evennia),
             _ => self.prices = from.prices,
         }
     }
@@ -372,6 +373,11 @@ impl Config {
         }
         if let Some(certificates) = &mut provider.certificates {
             certificates.name_place(place);
+        }
+        let others = self.evennia.residents.values_mut();
+        let others = others.map(|it| &mut it.password_from);
+        for password_from in self.evennia.password_from.iter_mut().chain(others) {
+            password_from.name_place(place);
         }
     }
 }

@@ -182,7 +182,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 18] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 19] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
@@ -201,6 +201,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 18] = [
     ("budgets", super::BudgetsSection::NAMES),
     ("world", super::WorldSection::NAMES),
     ("server", super::ServerSection::NAMES),
+    ("evennia", super::EvenniaSection::NAMES),
 ];
 
 /// The schema of a field.

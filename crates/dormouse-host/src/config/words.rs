@@ -62,6 +62,21 @@ pub(super) fn uses(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+pub(super) fn residents(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "account": {"type": "string"},
+                "password_from": {"type": "string"},
+            },
+            "required": ["account", "password_from"],
+            "additionalProperties": false,
+        },
+    })
+}
+
 pub(super) fn order(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "anyOf": [

@@ -139,7 +139,7 @@ fn is_to_be_carried(event: &Event) -> bool {
     }
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Carries the tasks and results of an assistant between the logs while no assistant is awake. Returns the
     /// assistants whose logs have something new, because they have something to do now. Use it together with
     /// [`Host::live_through`]; residents do not need it.

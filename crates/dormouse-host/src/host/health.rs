@@ -17,7 +17,7 @@ pub struct ServiceReport {
     pub text: String,
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// The health of the models, and of the memory, the tools and the world of each assistant that is awake. No service
     /// is called: their health follows from their last calls. No assistant is woken. With `of`, only that assistant's and what
     /// all share.

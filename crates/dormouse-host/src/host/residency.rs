@@ -185,7 +185,7 @@ impl Resident {
     }
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Makes an assistant a resident: it wakes when its world has something for it or when something is due, and is put
     /// away when it has been at rest for a while. If nothing waits for it, it is not woken now.
     ///

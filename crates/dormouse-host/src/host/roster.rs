@@ -36,7 +36,7 @@ impl<E> From<serde_json::Error> for Undecided<E> {
     }
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Creates an assistant, which is a resident from then on.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use tokio::{select, task::JoinSet};
 use super::{Host, HostError, residency::due, running::learn};
 use crate::pump::{Pump, PumpError};
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Wakes an assistant, lets it handle everything that is due and everything that the world holds for it, and puts
     /// it away. Returns when it would wake by itself next; `None` if nothing will be due, or if it is archived.
     ///

@@ -85,7 +85,7 @@ impl Woken {
     }
 }
 
-impl<W> Host<W> {
+impl<W: ?Sized> Host<W> {
     /// Wakes an assistant with its memory, its models and its character in the world, without letting it run.
     ///
     /// # Errors

@@ -1,0 +1,194 @@
+//! Commands of a game's staff, carried out as commands of this program.
+//!
+//! Only what is listed here can be asked for: a game must not reach files of this machine.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use clap::Parser;
+use dormouse_contracts::Habitat;
+use dormouse_evennia::StaffRequest;
+use dormouse_host::Host;
+use dormouse_text::beginning;
+
+use crate::{
+    args::CommandLine,
+    carry_out,
+    command::{Caller, CallerOutput, Places, carry_out_for},
+    exit::in_short,
+};
+
+/// The longest answer that the game's package shows, in characters.
+const ANSWER: usize = 32_000;
+
+/// What can be asked for, for who asked for something else.
+const USAGE: &str = "possible are: aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
+    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE, assistant emergency clear";
+
+/// The command of this program for a staff command; `None` if there is none.
+fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Vec<String>> {
+    let (first, rest) = match arguments.trim().split_once(char::is_whitespace) {
+        Some((first, rest)) => (first, rest.trim()),
+        None => (arguments.trim(), ""),
+    };
+    let all = arguments.trim();
+    let switch = switches.first().map_or("", String::as_str);
+    let words: &[&str] = match (command, switch, first) {
+        ("aigoal", "" | "list", "") => &["goal", "list"],
+        ("aigoal", "add" | "done" | "drop", first) if !first.is_empty() => {
+            &["goal", switch, "--", all]
+        }
+        ("aiexec", "", "") => &["exec", "show"],
+        ("aihistory", "reset", "") => &["history", "reset"],
+        ("aiaudit", "", first) if !first.is_empty() && !rest.is_empty() => {
+            return Some(vec![
+                "log".to_owned(),
+                "show".to_owned(),
+                format!("--from={first}"),
+                format!("--to={rest}"),
+            ]);
+        }
+        ("aisetup", "config", "show") if !rest.is_empty() => &["config", "show", "--", rest],
+        ("aisetup", "config", "set") => {
+            let (field, value) = rest.split_once(char::is_whitespace)?;
+            &["config", "set", "--", field, value.trim()]
+        }
+        ("assistant", "", "emergency") if rest == "clear" => &["emergency", "clear"],
+        _ => return None,
+    };
+    Some(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Collects what a command prints.
+#[derive(Default)]
+struct Printed(Mutex<String>);
+
+impl Printed {
+    fn add(&self, text: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_str(text);
+    }
+
+    fn take(&self) -> String {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *all)
+    }
+}
+
+impl CallerOutput for Printed {
+    fn out(&self, bytes: &[u8]) -> io::Result<()> {
+        self.add(&String::from_utf8_lossy(bytes));
+        Ok(())
+    }
+
+    fn err(&self, text: &str) -> io::Result<()> {
+        self.add(text);
+        Ok(())
+    }
+}
+
+/// Carries out a staff command on a thread of its own, and answers it.
+pub(crate) fn attend(host: &Host<dyn Habitat>, places: Places, asked: StaffRequest) {
+    let host = host.clone();
+    let attending = thread::Builder::new()
+        .name("staff".to_owned())
+        .spawn(move || {
+            let (text, is_done) = answer(host, &places, &asked);
+            asked.answer(beginning(text.trim(), ANSWER).to_owned(), is_done);
+        });
+    if let Err(error) = attending {
+        tracing::warn!(%error, "no thread for a staff command could be started");
+    }
+}
+
+fn answer(host: Host<dyn Habitat>, places: &Places, asked: &StaffRequest) -> (String, bool) {
+    let StaffRequest {
+        command,
+        switches,
+        arguments,
+        ..
+    } = asked;
+    let Some(mut words) = command_for(command, switches, arguments) else {
+        return (USAGE.to_owned(), false);
+    };
+    // Before the separator, behind which everything is a value.
+    words.insert(2, format!("--assistant={}", asked.assistant));
+    words.insert(0, "dormouse".to_owned());
+    let line = match CommandLine::try_parse_from(&words) {
+        Ok(line) => line,
+        Err(error) => return (in_short(&error.to_string()), false),
+    };
+    let printed = Arc::new(Printed::default());
+    let caller = Caller {
+        folder: host.folder().path().to_owned(),
+        host,
+        world: None,
+        user: Some(format!("{} (staff of the game)", asked.by)),
+        out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
+        visited: None,
+    };
+    let done = carry_out_for(caller, || carry_out(places, line.command));
+    let is_done = match done {
+        Ok(_exit) => true,
+        Err(failure) => {
+            printed.add(failure.report.as_deref().unwrap_or_default());
+            false
+        }
+    };
+    (printed.take(), is_done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_listed_commands_can_be_asked_for_and_values_are_never_flags() {
+        let line = |command, switch: &str, arguments| {
+            let switches: Vec<_> = Some(switch.to_owned())
+                .filter(|it| !it.is_empty())
+                .into_iter()
+                .collect();
+            command_for(command, &switches, arguments).map(|words| words.join(" "))
+        };
+        for (asked, expected) in [
+            (("aigoal", "", ""), "goal list"),
+            (
+                ("aigoal", "add", "--data /etc water the plants"),
+                "goal add -- --data /etc water the plants",
+            ),
+            (("aiaudit", "", "5 9"), "log show --from=5 --to=9"),
+            (
+                ("aisetup", "config", "set limits.tick_rate 60"),
+                "config set -- limits.tick_rate 60",
+            ),
+            (("assistant", "", "emergency clear"), "emergency clear"),
+            (("aihistory", "reset", ""), "history reset"),
+        ] {
+            assert_eq!(line(asked.0, asked.1, asked.2).as_deref(), Some(expected));
+        }
+        for asked in [
+            ("aimemory", "export", "/etc/passwd"),
+            ("aigoal", "--data", "x"),
+            ("assistant", "", "emergency stop"),
+            ("backup", "", "/tmp/x"),
+            ("aisetup", "config", "set x"),
+        ] {
+            assert_eq!(line(asked.0, asked.1, asked.2), None, "{asked:?}");
+        }
+        assert!(
+            CommandLine::try_parse_from([
+                "dormouse",
+                "goal",
+                "add",
+                "--assistant=x",
+                "--",
+                "--data /etc"
+            ])
+            .is_ok()
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! A game as a world, without anybody who thinks.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use dormouse_contracts::{AssistantId, Clock, EntityId, Perception, Senses, Timestamp};
+use dormouse_evennia::{Account, EvenniaSettings, EvenniaWorld, Notice, Password, StaffRequest};
+use dormouse_tests::Game;
+use tokio::time::{sleep, timeout};
+
+pub(crate) struct Now;
+
+impl Clock for Now {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a real game has the time of the machine"
+    )]
+    fn now(&self) -> Timestamp {
+        SystemTime::now().into()
+    }
+}
+
+/// The assistants, and their accounts.
+pub(crate) const RESIDENTS: [(&str, &str); 2] = [("dormouse", "bob"), ("vole", "eve")];
+
+pub(crate) fn assistant(key: &str) -> AssistantId {
+    AssistantId::try_new(key).unwrap()
+}
+
+pub(crate) fn character(key: &str) -> EntityId {
+    EntityId::try_new(format!("assistant:{key}")).unwrap()
+}
+
+/// Lets both assistants live in the game, and waits until they do.
+pub(crate) async fn inhabit(game: &Game, folder: &Path, commands: &[&str]) -> EvenniaWorld {
+    let accounts = RESIDENTS.map(|(key, account)| {
+        let password = Password::new(game.password(account));
+        let name = account.to_owned();
+        (assistant(key), Account { name, password })
+    });
+    let ready: Arc<Mutex<Vec<Notice>>> = Arc::default();
+    let noticed = Arc::clone(&ready);
+    let settings = EvenniaSettings {
+        url: game.url().to_owned(),
+        residents: BTreeMap::from(accounts),
+        commands: commands.iter().map(|it| (*it).to_owned()).collect(),
+        folder: folder.to_owned(),
+        clock: Arc::new(Now),
+        on_notice: Arc::new(move |_, notice| noticed.lock().unwrap().push(notice)),
+        on_staff: Arc::new(|asked: StaffRequest| asked.answer("seen".to_owned(), true)),
+    };
+    let world = EvenniaWorld::open(settings).await.unwrap();
+    let is_ready = |notice: &&Notice| matches!(notice, Notice::Ready { .. });
+    let both = async {
+        while ready.lock().unwrap().iter().filter(is_ready).count() < RESIDENTS.len() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let waited = timeout(Duration::from_secs(60), both).await;
+    assert!(waited.is_ok(), "{:?}", ready.lock().unwrap());
+    world
+}
+
+/// Waits until an assistant perceives something with these words, and returns it.
+pub(crate) async fn perceives(world: &dyn Senses, key: &str, words: &str) -> Perception {
+    let observer = character(key);
+    let mut after = 0;
+    let found = async {
+        loop {
+            let new = world.await_perceptions(&observer, after).await.unwrap();
+            if let Some(found) = new.iter().find(|it| it.words.as_claimed().contains(words)) {
+                return found.clone();
+            }
+            after = new.last().map_or(after, |it| it.attested.delivery.number);
+        }
+    };
+    let found = timeout(Duration::from_secs(60), found).await;
+    found.unwrap_or_else(|_| panic!("{key} does not perceive {words:?}"))
+}

@@ -1,0 +1,35 @@
+//! Assistants in a real Evennia game.
+//!
+//! One game serves all of these, because starting one takes a quarter of a minute.
+
+mod classified;
+mod conforming;
+mod inhabited;
+
+use dormouse_tests::{Game, tell};
+
+/// Runs a part, and prints how long it took. `DORMOUSE_EVENNIA_PARTS` can name the parts to run.
+async fn part(name: &str, part: impl Future<Output = ()>) {
+    let named = std::env::var("DORMOUSE_EVENNIA_PARTS");
+    if named.is_ok_and(|named| !named.contains(name)) {
+        return;
+    }
+    let start = std::time::Instant::now();
+    Box::pin(part).await;
+    tell(&format!("{name}: {:.1} s", start.elapsed().as_secs_f32()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn assistants_live_in_a_real_game() {
+    let Some(game) = Game::start() else { return };
+    part(
+        "classified",
+        classified::what_is_said_is_perceived_as_the_game_attests_it(&game),
+    )
+    .await;
+    part(
+        "conforming",
+        conforming::a_game_keeps_the_promises_of_a_world(&game),
+    )
+    .await;
+}
