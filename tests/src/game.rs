@@ -5,14 +5,17 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::{SinkExt, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout},
+};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 use crate::peer::installed;
@@ -235,14 +238,15 @@ impl Player {
 
     /// The same, if it comes within this time.
     pub async fn waits_for(&mut self, limit: Duration, words: &str) -> Option<String> {
-        let end = tokio::time::Instant::now() + limit;
+        let end = Instant::now() + limit;
         let mut looked = 0;
         loop {
-            if let Some(found) = self.seen[looked..].iter().find(|it| it.contains(words)) {
+            let mut new = self.seen.iter().skip(looked);
+            if let Some(found) = new.find(|it| it.contains(words)) {
                 return Some(found.clone());
             }
             looked = self.seen.len();
-            let left = end.checked_duration_since(tokio::time::Instant::now())?;
+            let left = end.checked_duration_since(Instant::now())?;
             if !self.frame(left, |name, _| name == "text").await {
                 return None;
             }
@@ -291,16 +295,17 @@ impl Player {
                     Some(Ok(_)) => continue,
                     Some(Err(_)) | None => return false,
                 };
-                let frame: Value = serde_json::from_str(&message).unwrap_or_default();
-                let name = frame[0].as_str().unwrap_or_default();
-                let text = frame[1][0].as_str().unwrap_or_default();
+                let (name, content, _): (String, Vec<Value>, Value) =
+                    serde_json::from_str(&message).unwrap_or_default();
+                let content = content.into_iter().next().unwrap_or_default();
+                let text = content.as_str().unwrap_or_default();
                 if name == "text" {
                     let plain = text.replace("&lt;", "<").replace("&gt;", ">");
                     self.seen.push(plain.replace("&amp;", "&"));
                 } else {
-                    self.frames.push((name.to_owned(), frame[1][0].clone()));
+                    self.frames.push((name.clone(), content.clone()));
                 }
-                if wanted(name, text) {
+                if wanted(&name, text) {
                     return true;
                 }
             }
