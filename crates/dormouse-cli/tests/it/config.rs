@@ -209,7 +209,7 @@ fn a_wrong_value_is_refused_with_its_place_and_a_wrong_name_with_the_nearest() {
     );
     home.refused(
         &["config", "set", "user_entity", "2"],
-        "the assistant belongs to nobody yet",
+        "nobody owns an assistant",
     );
     assert_eq!(home.changes(), Vec::<Value>::new());
 

@@ -86,13 +86,11 @@ fn suggestion(nearest: &[String]) -> String {
 pub struct Missing {
     /// Its name in the documents.
     pub name: &'static str,
-    /// Whether it is missing on purpose, or does not exist yet.
-    pub on_purpose: bool,
-    /// What there is instead, or what is missing for it.
+    /// What there is instead.
     pub why: &'static str,
 }
 
-/// Attributes that are missing on purpose.
+/// Attributes that are missing on purpose, and what there is instead.
 const REPLACED: &[(&str, &str)] = &[
     (
         "llm_auth_token",
@@ -115,10 +113,12 @@ const REPLACED: &[(&str, &str)] = &[
         "last_compaction",
         "it is not a setting; the status says when earlier turns were left out last",
     ),
+    (
+        "user_entity",
+        "nobody owns an assistant: who may do what follows from tokens, from who holds the folder, and from what a world \
+         attests of a person",
+    ),
 ];
-
-/// Attributes of features that do not exist yet.
-const PLANNED: &[(&str, &str)] = &[("user_entity", "the assistant belongs to nobody yet")];
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(read);
 
@@ -130,14 +130,7 @@ pub fn settings() -> &'static [Setting] {
 
 /// Attributes of the documents that are not settings here.
 pub fn missing() -> impl Iterator<Item = Missing> {
-    let of = |attributes: &'static [(&str, &str)], on_purpose| {
-        attributes.iter().map(move |&(name, why)| Missing {
-            name,
-            on_purpose,
-            why,
-        })
-    };
-    of(REPLACED, true).chain(of(PLANNED, false))
+    REPLACED.iter().map(|&(name, why)| Missing { name, why })
 }
 
 /// The JSON Schema of the configuration file (2020-12).
