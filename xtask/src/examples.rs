@@ -8,7 +8,7 @@ use xshell::{Shell, cmd};
 use crate::workspace::Result;
 
 /// Examples that need a server or a file as an argument. They are only built.
-const WANT_ARGUMENTS: [&str; 3] = ["ask", "own_world", "write_fixture"];
+const WANT_ARGUMENTS: [&str; 4] = ["ask", "own_world", "watch", "write_fixture"];
 
 /// The part of a line of cargo's build messages that is used here.
 #[derive(Debug, Deserialize)]

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
+use dormouse_evennia::EVENNIA_FILE;
 use dormouse_host::{BackupError, FolderWorld, SystemClock, back_up};
 
 use crate::{
@@ -23,11 +24,28 @@ pub(crate) struct Backup {
     into: PathBuf,
 }
 
+/// The assistants live in a game.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "nothing was copied: the assistants of this folder live in a game, and {EVENNIA_FILE} cannot be copied while they do. Stop the program, and copy the whole folder"
+)]
+struct InGame;
+
+impl CommandFailure for InGame {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}
+
 /// Makes the copy, and says how to use it.
 pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let into = callers_path(&backup.into);
     let log = open_log_to_write(&data)?;
+    // What was heard and done in a game is in a file that is not copied at the same moment as the log.
+    if data.path().join(EVENNIA_FILE).exists() {
+        return Err(InGame.into());
+    }
     let host = callers_host();
     let own = match host {
         None => {

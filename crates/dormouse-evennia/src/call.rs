@@ -183,6 +183,9 @@ impl Call {
             "channel" => {
                 let ChannelMessage { channel, message } = arguments(given)?;
                 let words = words(message)?;
+                // As it is perceived: names of channels have no case in a game.
+                let channel =
+                    ChannelId::try_new(channel.as_str().to_lowercase()).unwrap_or(channel);
                 Self::Channel { channel, words }
             }
             "move" => Self::Move {
@@ -237,6 +240,14 @@ impl Call {
             | Self::Execute { .. }
             | Self::SetAttribute { .. } => None,
         }
+    }
+
+    /// Whether it goes to somebody in particular, so that nobody hears it if the game does not find them.
+    pub(crate) fn names_its_listeners(&self) -> bool {
+        matches!(
+            self,
+            Self::Whisper { .. } | Self::Page { .. } | Self::Channel { .. }
+        )
     }
 
     /// The command line, and who will hear words of the assistant.

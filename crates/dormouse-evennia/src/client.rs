@@ -222,6 +222,8 @@ impl Client {
             character: &self.character,
             acts: &self.acts,
         };
+        // Before anything of this game is kept, so that another one is noticed.
+        self.note_game(life);
         let (id, report) = (event.id(life), event.report(&listener));
         if let Some(report) = report {
             self.push(&id, report).await;
@@ -247,7 +249,8 @@ impl Client {
             "({count} messages were lost while you were away. What was said in them is not known.)"
         );
         let Some(words) = words(&text) else { return };
-        let id = format!("{}/lost/{}/{count}", from.life, from.seq);
+        let newest = self.session.newest();
+        let id = format!("{}/lost/{}/{newest}/{count}", from.life, from.seq);
         self.push(&id, self.unattested(words)).await;
     }
 
@@ -267,6 +270,13 @@ impl Client {
         let why = dormouse_text::error_chain(error);
         (self.on_notice)(Notice::NotStored { why });
         sleep(STORE_AGAIN).await;
+    }
+
+    fn note_game(&self, game: &str) {
+        let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = people.is_in(self.session.account(), game) {
+            tracing::warn!(%error, "the id of the game could not be stored");
+        }
     }
 
     fn meet<'a>(&self, met: impl IntoIterator<Item = &'a crate::room::GameEntity>) {

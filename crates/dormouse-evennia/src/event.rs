@@ -126,7 +126,10 @@ impl GameEvent {
             Some("pose") => aloud(SourceKind::Pose),
             Some("channel") => {
                 let channel = self.channel.as_ref()?;
-                SourceKind::Channel(ChannelId::try_new(channel.key.to_lowercase()).ok()?)
+                let name = ChannelId::try_new(channel.key.to_lowercase());
+                // A name that is too long for an id.
+                let id = || ChannelId::try_new(format!("channel:{}", channel.id));
+                SourceKind::Channel(name.or_else(|_| id()).ok()?)
             }
             Some("arrive" | "leave" | "move" | "connect" | "disconnect") => SourceKind::Movement,
             _ if self.is_output(you) => SourceKind::CommandOutput,

@@ -69,6 +69,9 @@ pub(crate) struct ActDone {
     pub(crate) output: Vec<String>,
     #[serde(default)]
     pub(crate) output_cut: bool,
+    /// Whether the resident, or what it carries, is elsewhere afterwards.
+    #[serde(default)]
+    pub(crate) changed: bool,
     /// Why the command failed.
     #[serde(default)]
     pub(crate) error: Option<String>,

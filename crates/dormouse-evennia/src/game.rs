@@ -10,7 +10,6 @@ use dormouse_contracts::{
     AssistantId, Audience, Clock, Effect, EffectInquiry, EffectKey, EntityId, Landmarks, Outcome,
     Query, Receipt, Rejection, Sender, SourceKind, WorldError, WorldErrorKind,
 };
-use dormouse_text::one_line;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -149,7 +148,10 @@ impl EvenniaGame {
         }
         let mut detail = serde_json::Map::new();
         if matches!(call, Call::Move { .. }) {
-            // The room that was left could not be entered if nothing changed; the output says why.
+            if !done.changed {
+                // Such as a locked exit.
+                return Performed::refused(printed);
+            }
             if let Ok(RoomState {
                 room: Some(room), ..
             }) = link.state().await
@@ -162,7 +164,10 @@ impl EvenniaGame {
         if let Some(said) = call.words() {
             // What the game prints for the speaker repeats the words, which receipts do not keep, or says why nobody heard
             // them.
-            if !printed.contains(&one_line(said.as_claimed())) {
+            if !done.output_cut && !repeats(&printed, said.as_claimed()) {
+                if call.names_its_listeners() {
+                    return Performed::refused(printed);
+                }
                 detail.insert("game".to_owned(), printed.into());
             }
         } else if let Some(words) = words(&printed) {
@@ -182,6 +187,16 @@ impl EvenniaGame {
             reports,
         }
     }
+}
+
+/// Whether a text has these words, whatever the game did to spaces and signs.
+fn repeats(text: &str, words: &str) -> bool {
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .collect::<String>()
+    };
+    letters(text).contains(&letters(words))
 }
 
 impl Game for EvenniaGame {
@@ -240,10 +255,8 @@ impl Game for EvenniaGame {
             match done.state {
                 ActState::Never => {}
                 ActState::Begun => return Ok(EffectInquiry::CannotTell),
-                ActState::Done => {
-                    let detail = json!({ "game": done.output.join("\n") });
-                    return Ok(EffectInquiry::Done(Receipt::new(detail)));
-                }
+                // Without what it printed, which may be words that receipts do not keep.
+                ActState::Done => return Ok(EffectInquiry::Done(Receipt::new(json!({})))),
                 ActState::Failed => {
                     let why = done
                         .error

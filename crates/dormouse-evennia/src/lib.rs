@@ -30,4 +30,4 @@ pub use check::check;
 pub use frame::Password;
 pub use notice::Notice;
 pub use staff::{OnStaff, StaffRequest};
-pub use world::{Account, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice};
+pub use world::{Account, EVENNIA_FILE, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice};

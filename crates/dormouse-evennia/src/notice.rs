@@ -46,7 +46,10 @@ pub enum Notice {
     /// Another client speaks for the account.
     TakenOver,
     /// This is not the game of before.
-    AnotherGame,
+    AnotherGame {
+        /// The account.
+        account: String,
+    },
     /// The game's database was restored from an older copy.
     Restored,
     /// The game dropped messages because too many waited.
@@ -82,7 +85,10 @@ impl Notice {
     pub fn is_final(&self) -> bool {
         matches!(
             self,
-            Self::NotLetIn { .. } | Self::NotResident { .. } | Self::Version { .. }
+            Self::NotLetIn { .. }
+                | Self::NotResident { .. }
+                | Self::Version { .. }
+                | Self::AnotherGame { .. }
         )
     }
 }
@@ -125,9 +131,12 @@ impl fmt::Display for Notice {
             Self::TakenOver => f.write_str(
                 "waits: another client speaks for its account. If that was not a person, two programs use one account",
             ),
-            Self::AnotherGame => {
-                f.write_str("is in another game than before, or the game's database was made anew")
-            }
+            Self::AnotherGame { account } => write!(
+                f,
+                "does not live here: the account {account:?} is in another game than before, the game was made anew, or the account was made a \
+                 resident anew. The numbers of its people may be other people now, who would hear what was meant for those. Use another data \
+                 folder; or, if everybody is still who they were, remove evennia-people.json from this one, and start again"
+            ),
             Self::Restored => {
                 f.write_str("is in a game that was restored from an older copy: what happened since is gone there")
             }

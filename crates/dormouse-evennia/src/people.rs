@@ -8,16 +8,27 @@ use std::{
 };
 
 use dormouse_contracts::EntityId;
+use serde::{Deserialize, Serialize};
 
 use crate::room::{EntityKind, GameEntity};
 
 /// So many are remembered. Names of a game are short, so the file stays below a megabyte.
 const REMEMBERED: usize = 5_000;
 
-/// The accounts that the game has named, by their name in lower case. Names of accounts are unique in a game.
+/// What is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Known {
+    /// By their name in lower case. Names of accounts are unique in a game.
+    accounts: BTreeMap<String, (String, EntityId)>,
+    /// By the account of a resident: the id of the game that it was in. In another game the same numbers are other people.
+    games: BTreeMap<String, String>,
+}
+
+/// The accounts that the game has named, and which game it was.
 #[derive(Debug, Default)]
 pub(crate) struct People {
-    accounts: BTreeMap<String, (String, EntityId)>,
+    known: Known,
     /// Where they are kept, so that somebody can be paged after a restart.
     file: Option<PathBuf>,
 }
@@ -26,9 +37,9 @@ impl People {
     /// Those in the file. A missing or damaged file is an empty one: it only saves meeting people again.
     pub(crate) fn open(file: &Path) -> Self {
         let read = fs::read(file).ok();
-        let accounts = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let known = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Self {
-            accounts: accounts.unwrap_or_default(),
+            known: known.unwrap_or_default(),
             file: Some(file.to_owned()),
         }
     }
@@ -50,35 +61,50 @@ impl People {
             }
         }
         match &self.file {
-            Some(file) if has_changed => write(file, &self.accounts),
+            Some(file) if has_changed => write(file, &self.known),
             _ => Ok(()),
         }
     }
 
     fn note(&mut self, name: &str, id: EntityId) -> bool {
         let key = name.to_lowercase();
-        let is_known = self
-            .accounts
-            .get(&key)
-            .is_some_and(|(_, known)| *known == id);
-        if is_known || (self.accounts.len() >= REMEMBERED && !self.accounts.contains_key(&key)) {
+        let accounts = &mut self.known.accounts;
+        let is_known = accounts.get(&key).is_some_and(|(_, known)| *known == id);
+        if is_known || (accounts.len() >= REMEMBERED && !accounts.contains_key(&key)) {
             return false;
         }
         // An account that was renamed leaves its old name.
-        self.accounts.retain(|_, (_, known)| *known != id);
-        self.accounts.insert(key, (name.to_owned(), id));
+        accounts.retain(|_, (_, known)| *known != id);
+        accounts.insert(key, (name.to_owned(), id));
         true
+    }
+
+    /// The id of the game that this account of a resident was in.
+    pub(crate) fn game_of(&self, account: &str) -> Option<String> {
+        self.known.games.get(account).cloned()
+    }
+
+    /// Notes which game this account of a resident is in, and writes the file if that is new.
+    pub(crate) fn is_in(&mut self, account: &str, game: &str) -> io::Result<()> {
+        if self.known.games.get(account).map(String::as_str) == Some(game) {
+            return Ok(());
+        }
+        self.known.games.insert(account.to_owned(), game.to_owned());
+        match &self.file {
+            Some(file) => write(file, &self.known),
+            None => Ok(()),
+        }
     }
 
     /// The account of this name.
     pub(crate) fn account(&self, name: &str) -> Option<(&str, &EntityId)> {
-        let (name, id) = self.accounts.get(&name.trim().to_lowercase())?;
+        let (name, id) = self.known.accounts.get(&name.trim().to_lowercase())?;
         Some((name, id))
     }
 }
 
-fn write(file: &Path, accounts: &BTreeMap<String, (String, EntityId)>) -> io::Result<()> {
+fn write(file: &Path, known: &Known) -> io::Result<()> {
     let new = file.with_extension("new");
-    fs::write(&new, serde_json::to_vec(accounts)?)?;
+    fs::write(&new, serde_json::to_vec(known)?)?;
     fs::rename(new, file)
 }

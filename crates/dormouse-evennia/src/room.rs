@@ -94,6 +94,9 @@ pub(crate) struct RoomState {
     /// Whether there is more than the lists have.
     #[serde(default)]
     pub(crate) cut: bool,
+    /// Whether somebody is there whom the assistant cannot see, and who hears what it says.
+    #[serde(default)]
+    pub(crate) unseen: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -133,10 +136,12 @@ impl RoomState {
         found.place().ok()
     }
 
-    /// Everybody in the room but the assistant. `None` if the game could not list them all.
+    /// Everybody in the room but the assistant. `None` if the game did not list them all.
     pub(crate) fn listeners(&self) -> Option<Audience> {
         let people: Result<BTreeSet<_>, _> = self.people.iter().map(GameEntity::person).collect();
-        (!self.cut).then_some(()).and(Audience::of(people.ok()?))
+        (!self.cut && !self.unseen)
+            .then_some(())
+            .and(Audience::of(people.ok()?))
     }
 
     /// The view of the room, in the shape that other worlds use too.

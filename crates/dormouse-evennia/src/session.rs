@@ -115,6 +115,8 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Session {
     account: String,
+    /// The id of the game that the account is in.
+    game: Option<String>,
     password: Password,
     phase: Phase,
     failures: u32,
@@ -136,9 +138,16 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(account: &str, password: Password, now: Instant) -> Self {
+    /// `game` is the id of the game that the account was in before, if it was in one.
+    pub(crate) fn new(
+        account: &str,
+        password: Password,
+        game: Option<String>,
+        now: Instant,
+    ) -> Self {
         Self {
             account: account.to_owned(),
+            game,
             password,
             phase: Phase::Away { until: now },
             failures: 0,
@@ -161,7 +170,17 @@ impl Session {
         self.hello.as_ref().map(|hello| &hello.you)
     }
 
-    /// The game's own id, which all entries of its feed have.
+    /// The account in the game.
+    pub(crate) fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// The number of the newest entry of the feed when the game answered.
+    pub(crate) fn newest(&self) -> u64 {
+        self.hello.as_ref().map_or(0, |hello| hello.seq)
+    }
+
+    /// The id of the game, which it makes for each account of a resident.
     pub(crate) fn life(&self) -> Option<&str> {
         self.hello.as_ref().map(|hello| &*hello.life)
     }
@@ -489,11 +508,13 @@ impl Session {
             return;
         }
         self.received = None;
-        let is_same_game = self.stored.as_ref().is_none_or(|it| it.life == hello.life);
-        if !is_same_game {
-            self.stored = None;
-            self.report(Notice::AnotherGame);
+        // The same numbers are other people there, who must not hear what those of this game may hear.
+        if self.game.as_ref().is_some_and(|it| *it != hello.life) {
+            let account = self.account.clone();
+            self.stop(Notice::AnotherGame { account });
+            return;
         }
+        self.game = Some(hello.life.clone());
         if hello.restored {
             self.report(Notice::Restored);
         }

@@ -51,7 +51,7 @@ impl StaffRequest {
         }
     }
 
-    /// Shows a text to who typed it, and whether the command was carried out. Blocks if much waits for the connection.
+    /// Shows a text to who typed it, and whether the command was carried out. Does not wait: the answer is lost, with a warning, if too much waits for the connection.
     pub fn answer(self, text: String, is_done: bool) {
         let order = Order::StaffDone {
             id: self.id,

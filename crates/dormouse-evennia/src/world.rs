@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The file that keeps what was heard and done, and the one that keeps who was met, in the data folder.
-const FILE: &str = "evennia.redb";
+pub const EVENNIA_FILE: &str = "evennia.redb";
 const PEOPLE: &str = "evennia-people.json";
 
 /// So many requests wait for a connection before callers wait, too.
@@ -118,7 +118,7 @@ impl EvenniaWorld {
     ///
     /// [`EvenniaOpenError`].
     pub async fn open(settings: EvenniaSettings) -> Result<Self, EvenniaOpenError> {
-        let file = BridgeFile::open(&settings.folder.join(FILE), "evennia")?;
+        let file = BridgeFile::open(&settings.folder.join(EVENNIA_FILE), "evennia")?;
         let people = People::open(&settings.folder.join(PEOPLE));
         let people = Arc::new(Mutex::new(people));
         let acts = act_prefix(file.world());
@@ -133,6 +133,10 @@ impl EvenniaWorld {
                 orders: orders.clone(),
             };
             residents.insert(character.clone(), link);
+            let game = {
+                let people = people.lock().unwrap_or_else(PoisonError::into_inner);
+                people.game_of(&account.name)
+            };
             let on_notice = Arc::clone(&settings.on_notice);
             let on_staff = Arc::clone(&settings.on_staff);
             let noticed = assistant.clone();
@@ -140,7 +144,7 @@ impl EvenniaWorld {
                 url: settings.url.clone(),
                 character,
                 acts: acts.clone(),
-                session: Session::new(&account.name, account.password, Instant::now()),
+                session: Session::new(&account.name, account.password, game, Instant::now()),
                 queue: Some(file.queue()),
                 people: Arc::clone(&people),
                 clock: Arc::clone(&settings.clock),

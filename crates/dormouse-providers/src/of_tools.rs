@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use dormouse_contracts::ToolDefinition;
@@ -17,17 +17,24 @@ pub(crate) struct OfTools<T>(Mutex<Vec<(Arc<[ToolDefinition]>, T)>>);
 impl<T: Clone> OfTools<T> {
     /// Returns what `make` returns for these tools; calls it only if they are not the same list as in an earlier call.
     pub(crate) fn get(&self, tools: &Arc<[ToolDefinition]>, make: impl FnOnce() -> T) -> T {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A list that is kept here is alive and immutable, so no other list can have its address.
-        let found = kept.iter().position(|(of, _)| Arc::ptr_eq(of, tools));
-        let entry = match found {
-            Some(place) => kept.remove(place),
-            None => (Arc::clone(tools), make()),
-        };
-        let made = entry.1.clone();
-        kept.insert(0, entry);
+        let known = self.take(tools);
+        // Made outside of the lock, so that no other request waits for it. Two may make the same.
+        let made = known.unwrap_or_else(make);
+        let mut kept = self.lock();
+        kept.insert(0, (Arc::clone(tools), made.clone()));
         kept.truncate(LISTS);
         made
+    }
+
+    fn take(&self, tools: &Arc<[ToolDefinition]>) -> Option<T> {
+        let mut kept = self.lock();
+        // A list that is kept here is alive and immutable, so no other list can have its address.
+        let found = kept.iter().position(|(of, _)| Arc::ptr_eq(of, tools))?;
+        Some(kept.remove(found).1)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Arc<[ToolDefinition]>, T)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Config {
     /// A unit of more words is indexed as passages of whole sentences, each of at most this many words, and found by its
     /// best passage. Default: 60.
     pub passage_words: usize,
-    /// An index with at most this many units scores every unit, so its answers are exact. Default: 2,048.
+    /// An index with at most this many passages scores all of them, so its answers are exact. Default: 2,048.
     pub exhaustive_up_to: usize,
     /// How many units of a larger index are scored in full, after a cheap first pass over all units that share a word
     /// with the query. If a query requests more results than this, that number is used. Default: 256.

@@ -82,7 +82,7 @@ pub enum Insertion {
     Added,
     /// The unit replaced the unit with the same id.
     Replaced,
-    /// The index is full (2^27 units); nothing changed.
+    /// The index is full (2^27 passages). The unit is not in it, nor the one that it was to replace.
     Full,
 }
 

@@ -36,7 +36,6 @@ pub struct SearchQuery<'a> {
     pub(crate) text: &'a str,
     pub(crate) asked_at: Option<Timestamp>,
     pub(crate) asker: Option<Speaker<'a>>,
-    pub(crate) asked: Option<Speaker<'a>>,
     pub(crate) dense: &'a [Hit],
     pub(crate) admit: Option<&'a dyn Fn(u64) -> bool>,
     pub(crate) ranking: Ranking,
@@ -59,18 +58,11 @@ impl<'a> SearchQuery<'a> {
         self
     }
 
-    /// Sets who asks, so that "my dog" can be resolved. By default "I" is a speaker named "user".
+    /// Sets who asks, so that "my dog" can be resolved. By default "I" is a speaker named "user". "You" is a speaker named
+    /// "assistant".
     #[must_use]
     pub fn asked_by(mut self, asker: Speaker<'a>) -> Self {
         self.asker = Some(asker);
-        self
-    }
-
-    /// Sets who is asked, so that "what did you suggest?" can be resolved. By default "you" is a speaker named
-    /// "assistant".
-    #[must_use]
-    pub fn asked_of(mut self, asked: Speaker<'a>) -> Self {
-        self.asked = Some(asked);
         self
     }
 
@@ -105,7 +97,6 @@ impl fmt::Debug for SearchQuery<'_> {
             .field("text", &self.text)
             .field("asked_at", &self.asked_at)
             .field("asker", &self.asker)
-            .field("asked", &self.asked)
             .field("dense", &self.dense.len())
             .field("admit", &self.admit.is_some())
             .field("ranking", &self.ranking)

@@ -90,11 +90,12 @@ impl Index {
             let speaker = reader.place(&speakers)?;
             let text_features = TextFeatures(reader.bits()?);
             reader.bag(terms.len(), &mut bag)?;
-            // The passages of a unit follow each other.
-            if last != Some(id) && index.contains(id) {
+            // The passages of a unit follow each other, and agree in everything but their words.
+            let row = (id, at, thread, speaker);
+            if last != Some(row) && index.contains(id) {
                 return Err(SnapshotDecodeError::Damaged);
             }
-            last = Some(id);
+            last = Some(row);
             let unit = Unit {
                 id,
                 text: "",
@@ -119,6 +120,7 @@ impl Index {
                 thread.unwrap_or_default(),
                 self.threads.position(*slot).at,
                 card.id,
+                card.passage,
             )
         });
         slots

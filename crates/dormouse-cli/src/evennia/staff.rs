@@ -11,7 +11,7 @@ use std::{
 use clap::Parser;
 use dormouse_contracts::Habitat;
 use dormouse_evennia::StaffRequest;
-use dormouse_host::Host;
+use dormouse_host::{Host, config::find};
 use dormouse_text::beginning;
 
 use crate::{
@@ -26,7 +26,22 @@ const ANSWER: usize = 32_000;
 
 /// What can be asked for, for who asked for something else.
 const USAGE: &str = "possible are: aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
-    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE, assistant emergency clear";
+    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (limits, goals, journal, sleep, compaction, provider.temperature), assistant emergency clear";
+
+/// What the staff of a game may set. Privacy, trust, budgets and models are the operator's.
+const OF_STAFF: [&str; 6] = [
+    "limits.",
+    "goals.",
+    "journal.",
+    "sleep.",
+    "compaction.",
+    "provider.temperature",
+];
+
+fn may_set(field: &str) -> bool {
+    // By its own name, because a setting has other names, too.
+    find(field).is_ok_and(|setting| OF_STAFF.iter().any(|own| setting.name.starts_with(own)))
+}
 
 /// The command of this program for a staff command; `None` if there is none.
 fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Vec<String>> {
@@ -54,6 +69,9 @@ fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Ve
         ("aisetup", "config", "show") if !rest.is_empty() => &["config", "show", "--", rest],
         ("aisetup", "config", "set") => {
             let (field, value) = rest.split_once(char::is_whitespace)?;
+            if !may_set(field) {
+                return None;
+            }
             &["config", "set", "--", field, value.trim()]
         }
         ("assistant", "", "emergency") if rest == "clear" => &["emergency", "clear"],
@@ -176,6 +194,9 @@ mod tests {
             ("assistant", "", "emergency stop"),
             ("backup", "", "/tmp/x"),
             ("aisetup", "config", "set x"),
+            ("aisetup", "config", "set memory.privacy shared"),
+            ("aisetup", "config", "set trust.approval never"),
+            ("aisetup", "config", "set no_such_setting 1"),
         ] {
             assert_eq!(line(asked.0, asked.1, asked.2), None, "{asked:?}");
         }

@@ -62,8 +62,11 @@ fn wordy() -> ScriptedModel {
                 let facts = lines.map(|line| {
                     let id = line.trim_start_matches('[').split(']').next().unwrap();
                     let thing = THINGS.into_iter().find(|thing| line.contains(thing));
-                    let text = format!("the {} ", thing.unwrap_or("night")).repeat(20);
-                    json!({"text": format!("{text} {id}"), "from": [id]})
+                    // Only words that a search counts, so that a passage has as many of them as it can.
+                    let words = thing.unwrap_or("night").split_whitespace();
+                    let words = words.filter(|word| !["in", "the", "of"].contains(word));
+                    let text = words.collect::<Vec<_>>().join(" ");
+                    json!({"text": format!("{} {id}", [text.as_str()].repeat(24).join(" ")), "from": [id]})
                 });
                 ScriptedTurn::text(json!(facts.collect::<Vec<_>>()).to_string())
             }
@@ -91,7 +94,7 @@ async fn where_things_are(model: ScriptedModel) -> (Home, Life) {
     ];
     for (number, harbour) in harbours.into_iter().enumerate() {
         let who = ["Alice", "Bob", "Carol"][number % 3];
-        let said = format!("my {} {harbour}", THINGS[number % 3]);
+        let said = format!("the {} {harbour}", THINGS[number % 3]);
         let said = Perceive::whisper(who, &said).number(number as u64 + 1);
         life.accept(said.build()).await;
         assert_eq!(life.handle.at_rest().await, Rest::Settled);

@@ -372,7 +372,7 @@ async fn facts_that_bury_what_was_heard_are_taken_back_and_the_diary_says_so() {
             let lines = shown.lines().filter(|line| line.starts_with('['));
             let facts = lines.enumerate().map(|(number, line)| {
                 let id = line.trim_start_matches('[').split(']').next().unwrap();
-                let text = "the little red boat lies in the old harbour ".repeat(20);
+                let text = "little red boat lies old harbour ".repeat(24);
                 json!({"text": format!("{text} {number} {id}"), "from": [id]})
             });
             ScriptedTurn::text(json!(facts.collect::<Vec<_>>()).to_string())
@@ -386,7 +386,7 @@ async fn facts_that_bury_what_was_heard_are_taken_back_and_the_diary_says_so() {
         "Bergen", "Malmo", "Riga",
     ];
     for (number, harbour) in harbours.into_iter().enumerate() {
-        let said = format!("my little red boat lies in the old harbour of {harbour}");
+        let said = format!("the little red boat lies in the old harbour of {harbour}");
         let said = Perceive::whisper("Alice", &said).number(number as u64 + 1);
         life.accept(said.build()).await;
         life.handle.at_rest().await;

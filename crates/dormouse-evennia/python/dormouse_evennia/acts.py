@@ -178,8 +178,15 @@ def state(session: Any, fields: Fields) -> None:
         "exits": [_exit(thing) for thing in exits[:LISTED]],
         "carried": [_thing(thing) for thing in carried[:LISTED]],
         "cut": max(len(people), len(rest), len(exits), len(carried)) > LISTED,
+        "unseen": _has_unseen_players(me, seen),
     }
     send(session, "dormouse_state", answer)
+
+
+def _has_unseen_players(me: Any, seen: list[Any]) -> bool:
+    """Whether somebody hears what is said here whom the resident cannot see. It learns no more than that."""
+    room = me.location if me else None
+    return bool(room) and any(thing.has_account and thing is not me and thing not in seen for thing in room.contents)
 
 
 def _visible(me: Any, things: list[Any]) -> list[Any]:

@@ -215,8 +215,8 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn silence(&self) -> Silence {
-        let open = self.outbox.lock();
-        let waiting = open.requests.get(&self.number);
+        // Removed under the same lock: what counts as not read must not be read afterwards.
+        let waiting = self.outbox.lock().requests.remove(&self.number);
         match waiting.is_some_and(|it| it.request.is_again) {
             true => Silence::NotAnswered,
             false => Silence::NotRead,

@@ -37,7 +37,9 @@ pub(super) fn find_candidates(
         scratch.candidates.extend(admitted);
         return;
     }
-    let most = index.config.candidates.max(limit);
+    // Candidates are passages; a long unit must not keep others out.
+    let passages_of_a_unit = index.passages.div_ceil(index.len().max(1));
+    let most = index.config.candidates.max(limit) * passages_of_a_unit;
     spread(index, plan, most, scratch);
     choose(index, query, most, scratch);
 }

@@ -173,7 +173,7 @@ impl QueryPlan<'_> {
 fn meant(index: &Index, query: &SearchQuery<'_>, text: &str) -> Vec<u32> {
     let speaker = match person_of(text) {
         Some(Person::Asker) => query.asker.unwrap_or("user".into()),
-        Some(Person::Asked) => query.asked.unwrap_or("assistant".into()),
+        Some(Person::Asked) => "assistant".into(),
         None => return Vec::new(),
     };
     index.speakers.numbers_of(speaker).collect()

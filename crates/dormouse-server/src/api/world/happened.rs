@@ -165,13 +165,15 @@ pub(crate) async fn perceive(
     };
     let world = door(&service)?;
     let report = report.read(happening.attested, happening.claimed, world.id())?;
-    // All of them are checked before anything is stored.
     for key in &listeners {
         service.exists(key)?;
+        is_by(&report, key)?;
     }
+    // Several tokens may report, each under numbers of its own.
+    let id = format!("{}\0{}", caller.token.name, happening.id);
     let mut deliveries = Vec::new();
     for key in &listeners {
-        let stored = store(&service, &world, key, &happening.id, &report).await?;
+        let stored = store(&service, &world, key, &id, &report).await?;
         deliveries.push(StoredDelivery {
             assistant: key.to_string(),
             number: stored.number,
@@ -211,6 +213,20 @@ async fn store(
             Ok(world.report(&character, id, report.clone()).await?)
         }
         stored => Ok(stored?),
+    }
+}
+
+/// Checks that a report with a cause is about an act of this assistant, which perceives it as its own.
+pub(super) fn is_by(report: &Report, key: &AssistantId) -> Result<(), Problem> {
+    let cause = report.cause.as_ref().map(EffectKey::as_str);
+    let actor = cause.and_then(|cause| cause.split_once('/'));
+    match (cause, actor) {
+        (Some(cause), actor) if actor.is_none_or(|(actor, _)| actor != key.as_str()) => {
+            Err(ProblemCode::InvalidValue.because(format!(
+                "attested.cause: {cause} is not an act of {key}; report it to its own assistant alone, and name the sender to the others"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

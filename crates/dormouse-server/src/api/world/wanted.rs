@@ -26,7 +26,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     super::json,
     door,
-    happened::{AttestedFacts, AudienceFact, Claimed, Reporter, audience},
+    happened::{AttestedFacts, AudienceFact, Claimed, Reporter, audience, is_by},
 };
 use crate::{
     extract::{Asked, JsonBody},
@@ -131,6 +131,13 @@ pub(crate) enum OutcomeWord {
     Unknown,
     /// It was certainly never carried out. It may be requested again.
     NeverSeen,
+}
+
+impl OutcomeWord {
+    /// Whether it is known what became of the request.
+    fn is_definite(self) -> bool {
+        matches!(self, Self::Done | Self::Rejected)
+    }
 }
 
 /// What the service knows of the request now.
@@ -297,8 +304,23 @@ pub(crate) async fn answer(
         now: service.now(),
     };
     let mut reports = Vec::new();
+    if !body.perceptions.is_empty() && !body.outcome.is_definite() {
+        return invalid(
+            "perceptions come only with done or rejected; report others at perceptions/",
+        );
+    }
     for perceived in body.perceptions {
-        reports.push(reporter.read(perceived.attested, perceived.claimed, world.id())?);
+        let report = reporter.read(perceived.attested, perceived.claimed, world.id())?;
+        let asker = body.id.split_once('/').map(|(asker, _)| asker);
+        // The answer to a question has no id with an assistant, and no perceptions that are stored.
+        let asker = asker.and_then(|asker| AssistantId::try_new(asker).ok());
+        let Some(asker) = asker else {
+            return invalid(
+                "perceptions come only with the receipt of an act; report others at perceptions/",
+            );
+        };
+        is_by(&report, &asker)?;
+        reports.push(report);
     }
     let is_its = |key: &AssistantId| caller.token.allows(Right::World, key);
     let outcome = world.answer(&body.id, answer, reports, is_its).await?;
