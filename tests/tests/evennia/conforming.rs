@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{
-    Arguments, Effect, EffectKey, EntityId, Perception, Query, Senses, ToolName,
+    Arguments, Effect, EffectKey, EntityId, Observe, Perception, Query, Senses, ToolName,
 };
 use dormouse_evennia::EvenniaWorld;
 use dormouse_testing::conformance::{
@@ -65,9 +65,16 @@ fn world_fixture(world: &Arc<EvenniaWorld>, listener: EntityId) -> WorldFixture 
             effect: say,
             read: Arc::new(move || {
                 let world = Arc::clone(&hers);
-                Box::pin(
-                    async move { world.perceptions(&character("vole"), 0, 256).await.unwrap() },
-                )
+                Box::pin(async move {
+                    // What the game sent her before its answer has been stored when that comes.
+                    let look_around = Query {
+                        actor: assistant("vole"),
+                        tool: ToolName::try_new("who_is_here").unwrap(),
+                        arguments: Arguments::new(),
+                    };
+                    drop(world.observe(&look_around).await);
+                    world.perceptions(&character("vole"), 0, 256).await.unwrap()
+                })
             }),
         }),
     }

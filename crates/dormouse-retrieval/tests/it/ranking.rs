@@ -416,10 +416,11 @@ fn i_is_the_one_who_asks_and_you_the_one_who_is_asked() {
     let index = talk(&[
         ("Alice", "The blue kettle is mine"),
         ("assistant", "The blue kettle is for the kitchen"),
+        ("Bob", "Which kettle?"),
     ]);
     let ask = |text, asker: &str| {
         let query = SearchQuery::new(text).asked_by(asker.into());
-        part(&index.search(&query, 2), 0, Feature::Person)
+        part(&index.search(&query, 3), 0, Feature::Person)
     };
     assert!(ask("Where is my blue kettle?", "Alice") > 0.0);
     assert_eq!(ask("Where is my blue kettle?", "Bob"), 0.0);
