@@ -140,7 +140,7 @@ pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
     /// The digests of messages that are repeated in later requests, as far as they are known. A digest stands for the message at
-    /// its place: whoever changes `messages` must reset the digests, or a provider sends the message that was there before.
+    /// its place: code that changes `messages` must reset the digests, or a provider sends the message that was there before.
     #[serde(skip)]
     pub digests: MessageDigests,
     /// The tools offered natively; empty if the prompt describes them and calls are read from the reply's text.
