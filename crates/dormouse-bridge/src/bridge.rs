@@ -261,7 +261,7 @@ impl<G: Game> Senses for Bridge<G> {
     ) -> BoxFuture<'a, Result<Presence, SenseError>> {
         Box::pin(async move {
             self.inner.queue.presence(observer).await?;
-            Ok(self.inner.game.presence(observer))
+            Ok(self.inner.game.presence(observer).await)
         })
     }
 }
@@ -281,6 +281,8 @@ impl<G: Game> Habitat for Bridge<G> {
     ) -> BoxFuture<'a, Result<(), AdmitError>> {
         Box::pin(async move {
             let character = self.character(assistant)?;
+            let admitted = self.inner.game.admits(&character);
+            admitted.map_err(AdmitError::Refused)?;
             let entered = self.inner.queue.let_in(&character).await;
             entered.map_err(|error| AdmitError::World(error.into()))
         })

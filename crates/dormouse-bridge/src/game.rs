@@ -126,8 +126,17 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// Where somebody is, and who is there. By default the game does not know.
-    fn presence(&self, _observer: &EntityId) -> Presence {
-        Presence::default()
+    fn presence(&self, _observer: &EntityId) -> impl Future<Output = Presence> + Send {
+        ready(Presence::default())
+    }
+
+    /// Whether this character of an assistant may live in the game. By default every one may.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection`], with the reason.
+    fn admits(&self, _character: &EntityId) -> Result<(), Rejection> {
+        Ok(())
     }
 }
 

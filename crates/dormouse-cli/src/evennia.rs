@@ -9,7 +9,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use clap::{Args, Subcommand, ValueEnum};
 use dormouse_contracts::AssistantId;
 use dormouse_evennia::{
-    Account, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice, OnStaff, Password,
+    Account, EvenniaGame, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice, OnStaff,
+    Password,
 };
 use dormouse_host::{DataFolder, SystemClock, config::Config};
 use dormouse_providers::{Environment, ResolveSecretError, SecretSource};
@@ -158,5 +159,5 @@ pub(crate) async fn open(
         on_notice,
         on_staff,
     };
-    Ok(EvenniaWorld::open(settings).await?)
+    Ok(EvenniaGame::open(settings).await?)
 }

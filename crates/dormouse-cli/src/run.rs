@@ -149,7 +149,7 @@ pub(crate) fn run(
         server.close().await;
         host.close().await;
         if let Some(game) = &inhabited.game {
-            game.world().close().await;
+            game.world().game().close().await;
         }
         Ok(exit)
     }))

@@ -207,6 +207,15 @@ id!(
     CollectionName, "a collection name", 128, is_key, "letters, digits, '_', '-' and '.' are allowed"
 );
 
+impl EffectKey {
+    /// The assistant whose act it is, if the key is one that the engine made: it begins with the key of the assistant.
+    #[must_use]
+    pub fn actor(&self) -> Option<AssistantId> {
+        let (actor, _) = self.as_str().split_once('/')?;
+        AssistantId::try_new(actor).ok()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

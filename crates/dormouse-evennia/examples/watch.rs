@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, error::Error, sync::Arc, time::SystemTime};
 
 use dormouse_contracts::{AssistantId, Clock, Habitat, Senses, Timestamp};
-use dormouse_evennia::{Account, EvenniaSettings, EvenniaWorld, Password};
+use dormouse_evennia::{Account, EvenniaGame, EvenniaSettings, Password};
 
 struct Now;
 
@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         on_notice: Arc::new(|who, notice| println!("{who} {notice}")),
         on_staff: Arc::new(|asked| asked.answer("nobody is here".to_owned(), false)),
     };
-    let world = EvenniaWorld::open(settings).await?;
+    let world = EvenniaGame::open(settings).await?;
     let character = world.character(&watcher)?;
     loop {
         for heard in world.await_perceptions(&character, 0).await? {

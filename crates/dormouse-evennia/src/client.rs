@@ -25,7 +25,7 @@ use tokio_tungstenite::{
 
 use crate::{
     event::{GameEvent, Listener, words},
-    frame::{self, FeedPosition, LARGEST_FRAME, StaffCommand},
+    frame::{self, LARGEST_FRAME, StaffCommand},
     notice::Notice,
     people::People,
     plain::plain,
@@ -180,7 +180,7 @@ impl Client {
             Action::Ping => self.send(Message::Ping(Default::default()), socket).await,
             Action::Store(event) => self.store(&event).await,
             Action::Watch(text) => self.watch(&text).await,
-            Action::Lost { from, count } => self.lost(&from, count).await,
+            Action::Lost { after, count } => self.lost(after, count).await,
             Action::Answer(id, answer) => {
                 if let Answer::Seen(state) = &answer {
                     self.meet(&state.people);
@@ -231,8 +231,8 @@ impl Client {
         self.session.stored(event.seq, event.at, Instant::now());
     }
 
-    /// Text of a game that attests nothing. As the output of its own session it never asks for an answer, whatever is in
-    /// it.
+    /// Text of a game that attests nothing. It counts as the output of its own session, which never asks for an
+    /// answer.
     async fn watch(&self, text: &str) {
         let Some(words) = words(&plain(text)) else {
             return;
@@ -244,13 +244,15 @@ impl Client {
         }
     }
 
-    async fn lost(&self, from: &FeedPosition, count: u64) {
+    async fn lost(&self, after: u64, count: u64) {
         let text = format!(
             "({count} messages were lost while you were away. What was said in them is not known.)"
         );
         let Some(words) = words(&text) else { return };
-        let newest = self.session.newest();
-        let id = format!("{}/lost/{}/{newest}/{count}", from.life, from.seq);
+        let Some(life) = self.session.life() else {
+            return;
+        };
+        let id = format!("{life}/lost/{after}/{count}");
         self.push(&id, self.unattested(words)).await;
     }
 

@@ -210,7 +210,7 @@ pub(crate) fn timestamp(seconds: f64) -> Timestamp {
     Timestamp::from_micros(micros.max(0))
 }
 
-/// As many of these words as a message may have; `None` if there are none.
+/// As many of these words as a message may have; `None` for a text without words.
 pub(crate) fn words(text: &str) -> Option<Words> {
     Words::try_new(beginning_bytes(text, Words::LIMIT)).ok()
 }

@@ -2,17 +2,21 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use dormouse_bridge::{Game, Performed, Report};
 use dormouse_contracts::{
     AssistantId, Audience, Clock, Effect, EffectInquiry, EffectKey, EntityId, Landmarks, Outcome,
-    Query, Receipt, Rejection, Sender, SourceKind, WorldError, WorldErrorKind,
+    Presence, Query, Receipt, Rejection, Sender, SourceKind, WorldError, WorldErrorKind,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 
 use crate::{
     call::{Call, CallRefusal, Plan, arguments},
@@ -24,8 +28,8 @@ use crate::{
     session::{Answer, Ask},
 };
 
-/// All residents of one game.
-pub(crate) struct EvenniaGame {
+/// A game, behind a bridge: all of its residents, and their connections.
+pub struct EvenniaGame {
     pub(crate) residents: BTreeMap<EntityId, Link>,
     pub(crate) people: Arc<Mutex<People>>,
     /// The commands that the operator allows, beyond the tools.
@@ -33,6 +37,16 @@ pub(crate) struct EvenniaGame {
     /// What the keys of acts begin with in the game: they must not be those of another data folder.
     pub(crate) acts: String,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The connections.
+    pub(crate) tasks: Mutex<JoinSet<()>>,
+}
+
+impl fmt::Debug for EvenniaGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvenniaGame")
+            .field("residents", &self.residents)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The connection of one resident.
@@ -189,7 +203,7 @@ impl EvenniaGame {
     }
 }
 
-/// Whether a text has these words, whatever the game did to spaces and signs.
+/// Whether a text has these words, apart from spaces and punctuation.
 fn repeats(text: &str, words: &str) -> bool {
     let letters = |text: &str| {
         text.chars()
@@ -235,15 +249,10 @@ impl Game for EvenniaGame {
 
     /// The game keeps the keys of acts, so it can tell unless it went down in the middle of one.
     async fn became_of(&self, key: &EffectKey) -> Result<EffectInquiry, WorldError> {
-        let of_key = |link: &&Link| {
-            let assistant = link.assistant.as_ref();
-            let rest = assistant.and_then(|it| key.as_str().strip_prefix(it.as_str()));
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        };
-        let own: Vec<_> = self.residents.values().filter(of_key).collect();
-        let all = match own.is_empty() {
-            true => self.residents.values().collect(),
-            false => own,
+        let own = key.actor().and_then(|actor| self.of_assistant(&actor));
+        let all: Vec<_> = match own {
+            Some(own) => vec![own],
+            None => self.residents.values().collect(),
         };
         for link in all {
             let key = format!("{}{key}", self.acts);
@@ -266,6 +275,30 @@ impl Game for EvenniaGame {
             }
         }
         Ok(EffectInquiry::NeverSeen)
+    }
+
+    /// Asks the game. While it cannot be reached, the place and the audience are unknown.
+    async fn presence(&self, observer: &EntityId) -> Presence {
+        let Some(link) = self.residents.get(observer) else {
+            return Presence::default();
+        };
+        match link.state().await {
+            Ok(seen) => Presence {
+                place: seen.place(),
+                audience: seen.listeners().map(|all| all.with(observer.clone())),
+            },
+            Err(_) => Presence::default(),
+        }
+    }
+
+    /// It entered the game when the world was opened, if the settings name its account.
+    fn admits(&self, character: &EntityId) -> Result<(), Rejection> {
+        match self.residents.contains_key(character) {
+            true => Ok(()),
+            false => Err(Rejection::new(format!(
+                "{character} has no account in the game; name one in evennia.residents"
+            ))),
+        }
     }
 
     async fn observe(&self, query: &Query) -> Result<Result<Value, Rejection>, WorldError> {

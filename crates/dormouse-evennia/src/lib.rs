@@ -28,6 +28,7 @@ mod world;
 
 pub use check::check;
 pub use frame::Password;
+pub use game::EvenniaGame;
 pub use notice::Notice;
 pub use staff::{OnStaff, StaffRequest};
 pub use world::{Account, EVENNIA_FILE, EvenniaOpenError, EvenniaSettings, EvenniaWorld, OnNotice};

@@ -30,7 +30,7 @@ const HELLOS: u32 = 8;
 /// After this many, the connection to a game that has it is opened again. A restart takes up to half a minute.
 const HELLOS_OF_OLD: u32 = 40;
 
-/// After this many refused attempts to log in, whatever the game said. Five lock the address out.
+/// After this many refused logins nothing more is tried, because the game locks the address out after five.
 const LOGINS: u32 = 3;
 
 /// The pause before the next connection, at first and at most.
@@ -73,7 +73,7 @@ pub(crate) enum Action {
     Watch(String),
     /// Entries of the feed are lost.
     Lost {
-        from: FeedPosition,
+        after: u64,
         count: u64,
     },
     Answer(AskId, Answer),
@@ -175,17 +175,12 @@ impl Session {
         &self.account
     }
 
-    /// The number of the newest entry of the feed when the game answered.
-    pub(crate) fn newest(&self) -> u64 {
-        self.hello.as_ref().map_or(0, |hello| hello.seq)
-    }
-
     /// The id of the game, which it makes for each account of a resident.
     pub(crate) fn life(&self) -> Option<&str> {
         self.hello.as_ref().map(|hello| &*hello.life)
     }
 
-    /// The next thing to do. When there is none, wait until [`next_at`](Self::next_at).
+    /// The next thing to do. If nothing is due, wait until [`next_at`](Self::next_at).
     pub(crate) fn next(&mut self, now: Instant) -> Option<Action> {
         self.advance(now);
         if let Some(action) = self.actions.pop_front() {
@@ -417,7 +412,7 @@ impl Session {
         self.report(Notice::Skipped { why });
     }
 
-    /// Something came that is no frame, such as the answer to a test of the connection.
+    /// Something other than a frame came, such as the answer to a test of the connection.
     pub(crate) fn is_alive(&mut self, now: Instant) {
         self.heard = now;
     }
@@ -519,13 +514,10 @@ impl Session {
             self.report(Notice::Restored);
         }
         if hello.lost > 0 {
-            let from = self.stored.clone().unwrap_or(FeedPosition {
-                life: hello.life.clone(),
-                seq: 0,
-                at: 0.0,
-            });
+            // The place is what distinguishes this loss from another one of the same length.
+            let after = self.stored.as_ref().map_or(hello.seq, |it| it.seq);
             self.actions.push_back(Action::Lost {
-                from,
+                after,
                 count: hello.lost,
             });
             self.report(Notice::Lost { count: hello.lost });

@@ -9,12 +9,7 @@ use std::{
 };
 
 use dormouse_bridge::{Bridge, BridgeFile, BridgeOpenError, QueueError};
-use dormouse_contracts::{
-    AdmitError, AssistantId, BoxFuture, Clock, Effect, EffectInquiry, EntityId, Habitat, IdError,
-    Inquire, Landmarks, Observe, Outcome, Perception, Perform, Presence, Query, Rejection,
-    SenseError, Senses, ToolSource, ToolSpec, WorldError, WorldId,
-};
-use serde_json::Value;
+use dormouse_contracts::{AssistantId, Clock, EntityId, IdError, WorldId};
 use tokio::{
     sync::mpsc,
     task::JoinSet,
@@ -91,33 +86,22 @@ pub enum EvenniaOpenError {
     /// An assistant's feed could not be created.
     #[error("the file of the game's messages cannot be written")]
     Queue(#[from] QueueError),
-    /// A key of an assistant is no id.
+    /// The character of an assistant cannot have this id.
     #[error("an assistant cannot have this key")]
     Id(#[from] IdError),
 }
 
 /// A game in which assistants live. The connections are opened at once, and again whenever they end. Dropping the world
-/// cuts them; [`close`](Self::close) lets the assistants leave the game properly.
-pub struct EvenniaWorld {
-    bridge: Bridge<EvenniaGame>,
-    tasks: Mutex<JoinSet<()>>,
-}
+/// cuts them; [`EvenniaGame::close`] lets the assistants leave the game properly.
+pub type EvenniaWorld = Bridge<EvenniaGame>;
 
-impl fmt::Debug for EvenniaWorld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EvenniaWorld")
-            .field("bridge", &self.bridge)
-            .finish_non_exhaustive()
-    }
-}
-
-impl EvenniaWorld {
+impl EvenniaGame {
     /// Opens the file in the data folder, and begins to connect. Does not wait for the game. Needs a tokio runtime.
     ///
     /// # Errors
     ///
     /// [`EvenniaOpenError`].
-    pub async fn open(settings: EvenniaSettings) -> Result<Self, EvenniaOpenError> {
+    pub async fn open(settings: EvenniaSettings) -> Result<EvenniaWorld, EvenniaOpenError> {
         let file = BridgeFile::open(&settings.folder.join(EVENNIA_FILE), "evennia")?;
         let people = People::open(&settings.folder.join(PEOPLE));
         let people = Arc::new(Mutex::new(people));
@@ -164,16 +148,14 @@ impl EvenniaWorld {
             allowed: settings.commands.clone(),
             acts,
             clock: settings.clock,
-        };
-        Ok(Self {
-            bridge: Bridge::new(game, tools(&settings.commands)?, &file),
             tasks: Mutex::new(tasks),
-        })
+        };
+        Ok(Bridge::new(game, tools(&settings.commands)?, &file))
     }
 
     /// Lets all assistants leave the game. After that nothing can be done in it.
     pub async fn close(&self) {
-        for link in self.bridge.game().residents.values() {
+        for link in self.residents.values() {
             // A task that has ended has left.
             drop(link.orders.send(Order::Close).await);
         }
@@ -193,122 +175,4 @@ fn act_prefix(world: &WorldId) -> String {
     let text = world.as_str();
     let end = text.len().saturating_sub(16);
     format!("{}:", text.get(end..).unwrap_or(text))
-}
-
-impl Perform for EvenniaWorld {
-    fn perform<'a>(&'a self, effect: &'a Effect) -> BoxFuture<'a, Result<Outcome, WorldError>> {
-        self.bridge.perform(effect)
-    }
-}
-
-impl Inquire for EvenniaWorld {
-    fn inquire<'a>(
-        &'a self,
-        effect: &'a Effect,
-    ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        self.bridge.inquire(effect)
-    }
-}
-
-impl Observe for EvenniaWorld {
-    fn observe<'a>(
-        &'a self,
-        query: &'a Query,
-    ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
-        self.bridge.observe(query)
-    }
-}
-
-impl ToolSource for EvenniaWorld {
-    fn specs(&self) -> Vec<ToolSpec> {
-        self.bridge.specs()
-    }
-}
-
-impl Senses for EvenniaWorld {
-    fn id(&self) -> &WorldId {
-        self.bridge.id()
-    }
-
-    fn perceptions<'a>(
-        &'a self,
-        observer: &'a EntityId,
-        after: u64,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
-        self.bridge.perceptions(observer, after, limit)
-    }
-
-    fn await_perceptions<'a>(
-        &'a self,
-        observer: &'a EntityId,
-        after: u64,
-    ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
-        self.bridge.await_perceptions(observer, after)
-    }
-
-    fn acknowledge<'a>(
-        &'a self,
-        observer: &'a EntityId,
-        up_to: u64,
-    ) -> BoxFuture<'a, Result<(), SenseError>> {
-        self.bridge.acknowledge(observer, up_to)
-    }
-
-    fn last_delivery<'a>(
-        &'a self,
-        observer: &'a EntityId,
-    ) -> BoxFuture<'a, Result<u64, SenseError>> {
-        self.bridge.last_delivery(observer)
-    }
-
-    /// Asks the game. While it cannot be reached, the place and the audience are unknown.
-    fn presence<'a>(
-        &'a self,
-        observer: &'a EntityId,
-    ) -> BoxFuture<'a, Result<Presence, SenseError>> {
-        Box::pin(async move {
-            let unknown = self.bridge.presence(observer).await?;
-            let Some(link) = self.bridge.game().residents.get(observer) else {
-                return Ok(unknown);
-            };
-            Ok(match link.state().await {
-                Ok(seen) => Presence {
-                    place: seen.place(),
-                    audience: seen.listeners().map(|all| all.with(observer.clone())),
-                },
-                Err(_) => unknown,
-            })
-        })
-    }
-}
-
-impl Habitat for EvenniaWorld {
-    /// Its character entered the game when the world was opened, if the settings name its account.
-    fn admit<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-        _name: &'a str,
-    ) -> BoxFuture<'a, Result<(), AdmitError>> {
-        Box::pin(async move {
-            let character = self.character(assistant)?;
-            if self.bridge.game().residents.contains_key(&character) {
-                return Ok(());
-            }
-            Err(AdmitError::Refused(Rejection::new(format!(
-                "{assistant} has no account in the game; name one in evennia.residents"
-            ))))
-        })
-    }
-
-    fn landmarks(&self) -> Landmarks {
-        self.bridge.landmarks()
-    }
-
-    fn has_acted<'a>(
-        &'a self,
-        assistant: &'a AssistantId,
-    ) -> BoxFuture<'a, Result<bool, WorldError>> {
-        self.bridge.has_acted(assistant)
-    }
 }

@@ -186,7 +186,7 @@ impl HttpWorld {
             return Ok(None);
         }
         let key = EffectKey::try_new(id).map_err(|_other| unknown())?;
-        let asker = open.map(|(asker, _)| asker).or_else(|| asker_in(&key));
+        let asker = open.map(|(asker, _)| asker).or_else(|| key.actor());
         let asker = asker.filter(is_allowed).ok_or_else(unknown)?;
         let character = self.character(&asker).map_err(|_other| unknown())?;
         let reports = reports
@@ -267,10 +267,4 @@ fn check(tools: &[ToolSpec]) -> Result<(), OfferError> {
     let own = builtin_tools().map_err(HostError::from)?;
     Registry::try_new(own.into_iter().chain(tools.iter().cloned()))?;
     Ok(())
-}
-
-/// The assistant whose act has this key: its keys begin with its own.
-fn asker_in(key: &EffectKey) -> Option<AssistantId> {
-    let (assistant, _) = key.as_str().split_once('/')?;
-    AssistantId::try_new(assistant).ok()
 }

@@ -27,9 +27,8 @@ mod guarded;
 mod http;
 #[cfg(feature = "openai")]
 mod listing;
+mod message_cache;
 mod model_pattern;
-mod of_messages;
-mod of_tools;
 mod ollama;
 mod openai;
 mod openrouter;
@@ -40,6 +39,7 @@ mod server;
 #[cfg(feature = "openai")]
 mod stream;
 mod tokens;
+mod tool_list_cache;
 #[cfg(feature = "openai")]
 mod vectors;
 

@@ -61,7 +61,7 @@ pub(crate) async fn what_is_said_is_perceived_as_the_game_attests_it(game: &Game
     people_are_perceived(&world, &mut alice, &mut admin).await;
     forgeries_stay_what_they_are(&world, &mut alice).await;
     assistants_act_and_perceive_each_other(&world, &mut alice).await;
-    world.close().await;
+    world.game().close().await;
     alice.sees("bob has left the game").await;
 }
 
@@ -212,7 +212,7 @@ async fn assistants_act_and_perceive_each_other(world: &EvenniaWorld, alice: &mu
         "{heard:?}"
     );
     assert_eq!(judged(&heard).1, Rule::CrossTalk);
-    // Once under its key, whatever is asked for.
+    // Once under its key, even if something else is asked for.
     let again = does(
         world,
         "dormouse",

@@ -126,12 +126,12 @@ pub(crate) async fn a_game_keeps_the_promises_of_a_world(game: &Game) {
     let alice = Arc::new(Mutex::new(alice));
     conformance::senses(&*world, senses_fixture(&world, &alice)).await;
     let (id, kept) = (world.id().clone(), kept(&world).await);
-    world.close().await;
+    world.game().close().await;
     drop(world);
     let world = Arc::new(inhabit(game, folder.path(), &[]).await);
     // Leaving and entering is perceived, too, so there is more than before.
     assert_eq!(*world.id(), id);
     assert!(!kept.is_empty() && self::kept(&world).await.starts_with(&kept));
     conformance::tool_source_reopened(&*world, world_fixture(&world, listener)).await;
-    world.close().await;
+    world.game().close().await;
 }

@@ -8,7 +8,9 @@ use std::{
 };
 
 use dormouse_contracts::{AssistantId, Clock, EntityId, Perception, Senses, Timestamp};
-use dormouse_evennia::{Account, EvenniaSettings, EvenniaWorld, Notice, Password, StaffRequest};
+use dormouse_evennia::{
+    Account, EvenniaGame, EvenniaSettings, EvenniaWorld, Notice, Password, StaffRequest,
+};
 use dormouse_tests::Game;
 use tokio::time::{sleep, timeout};
 
@@ -53,7 +55,7 @@ pub(crate) async fn inhabit(game: &Game, folder: &Path, commands: &[&str]) -> Ev
         on_notice: Arc::new(move |_, notice| noticed.lock().unwrap().push(notice)),
         on_staff: Arc::new(|asked: StaffRequest| asked.answer("seen".to_owned(), true)),
     };
-    let world = EvenniaWorld::open(settings).await.unwrap();
+    let world = EvenniaGame::open(settings).await.unwrap();
     let is_ready = |notice: &&Notice| matches!(notice, Notice::Ready { .. });
     let both = async {
         while ready.lock().unwrap().iter().filter(is_ready).count() < RESIDENTS.len() {

@@ -14,31 +14,24 @@ const REQUIREMENTS: &str = "tests/peers/evennia/requirements.txt";
 
 pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     let requirements = root().join(REQUIREMENTS);
-    let wanted = sh.read_file(&requirements)?;
-    let is_current = sh
-        .read_file(home.join(STAMP))
-        .is_ok_and(|has| has == wanted);
-    if is_current && home.join(PROGRAM).is_file() {
-        println!("{}: already installed", wanted.trim());
-        return Ok(Installed::Ready);
-    }
+    offline::once(sh, home, (STAMP, PROGRAM), &requirements, || {
+        into_venv(sh, &home.join("evennia/venv"), &requirements)
+    })
+}
+
+fn into_venv(sh: &Shell, venv: &Path, requirements: &Path) -> Result<Installed> {
     if !offline::has(sh, "python3") {
         return Ok(Installed::Unavailable(
             "`python3` is not installed".to_owned(),
         ));
     }
-    let venv = home.join("evennia/venv");
-    sh.remove_path(&venv)?;
+    sh.remove_path(venv)?;
     if cmd!(sh, "python3 -m venv {venv}").run().is_err() {
         return Ok(Installed::Unavailable("`python3` has no `venv`".to_owned()));
     }
     let python = venv.join("bin/python3");
-    let ready = offline::try_to(cmd!(
+    offline::try_to(cmd!(
         sh,
         "{python} -m pip install --quiet --retries 1 --timeout 60 --disable-pip-version-check --requirement {requirements}"
-    ))?;
-    if ready == Installed::Ready {
-        sh.write_file(home.join(STAMP), wanted)?;
-    }
-    Ok(ready)
+    ))
 }

@@ -59,6 +59,29 @@ pub(super) fn try_to(command: Cmd<'_>) -> Result<Installed> {
     Err("the command above failed".into())
 }
 
+/// Installs what the file `requirements` lists, unless `program` is there from the same list. `stamp` keeps the list; both
+/// are in `home`.
+pub(super) fn once(
+    sh: &Shell,
+    home: &Path,
+    (stamp, program): (&str, &str),
+    requirements: &Path,
+    install: impl FnOnce() -> Result<Installed>,
+) -> Result<Installed> {
+    let wanted = sh.read_file(requirements)?;
+    let stamp = home.join(stamp);
+    let is_current = sh.read_file(&stamp).is_ok_and(|has| has == wanted);
+    if is_current && home.join(program).is_file() {
+        println!("{}: already installed", wanted.trim());
+        return Ok(Installed::Ready);
+    }
+    let ready = install()?;
+    if ready == Installed::Ready {
+        sh.write_file(stamp, wanted)?;
+    }
+    Ok(ready)
+}
+
 /// Installs Python packages into a folder of their own, in place of what is there.
 pub(super) fn pip(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Installed> {
     if !has(sh, "python3") {

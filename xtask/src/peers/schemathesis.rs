@@ -14,18 +14,8 @@ const REQUIREMENTS: &str = "tests/peers/schemathesis/requirements.txt";
 
 pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
     let requirements = root().join(REQUIREMENTS);
-    let wanted = sh.read_file(&requirements)?;
-    let is_current = sh
-        .read_file(home.join(STAMP))
-        .is_ok_and(|has| has == wanted);
-    if is_current && home.join(PROGRAM).is_file() {
-        println!("{}: already installed", wanted.trim());
-        return Ok(Installed::Ready);
-    }
     let folder = home.join("schemathesis");
-    let ready = offline::pip(sh, &folder, &requirements)?;
-    if ready == Installed::Ready {
-        sh.write_file(home.join(STAMP), wanted)?;
-    }
-    Ok(ready)
+    offline::once(sh, home, (STAMP, PROGRAM), &requirements, || {
+        offline::pip(sh, &folder, &requirements)
+    })
 }

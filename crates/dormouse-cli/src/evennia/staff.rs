@@ -43,7 +43,7 @@ fn may_set(field: &str) -> bool {
     find(field).is_ok_and(|setting| OF_STAFF.iter().any(|own| setting.name.starts_with(own)))
 }
 
-/// The command of this program for a staff command; `None` if there is none.
+/// The command of this program for a staff command; `None` if no command is offered for it.
 fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Vec<String>> {
     let (first, rest) = match arguments.trim().split_once(char::is_whitespace) {
         Some((first, rest)) => (first, rest.trim()),

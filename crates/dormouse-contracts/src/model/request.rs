@@ -139,7 +139,7 @@ impl fmt::Display for Purpose {
 pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The digests of messages that are repeated in later requests, as far as they are known. A digest stands for the message at
+    /// The digests of messages that are repeated in later requests, as far as they are known. A digest is that of the message at
     /// its place: code that changes `messages` must reset the digests, or a provider sends the message that was there before.
     #[serde(skip)]
     pub digests: MessageDigests,

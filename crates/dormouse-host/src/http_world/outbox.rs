@@ -74,7 +74,7 @@ struct Waiting {
     verdict: Option<oneshot::Sender<Verdict>>,
 }
 
-/// Why there is no answer.
+/// Why a request was not answered.
 enum Silence {
     /// The world has not read the request.
     NotRead,
@@ -268,7 +268,7 @@ impl Game for Outbox {
     }
 
     async fn became_of(&self, key: &EffectKey) -> Result<EffectInquiry, WorldError> {
-        let Some(assistant) = super::asker_in(key) else {
+        let Some(assistant) = key.actor() else {
             return Ok(EffectInquiry::CannotTell);
         };
         let asked = self.ask(RequestKind::BecameOf, Some(key), assistant, None);

@@ -17,9 +17,9 @@ use super::{
 };
 use crate::{
     http::Failure,
-    of_messages::OfMessages,
-    of_tools::OfTools,
+    message_cache::MessageCache,
     server::{Api, WireRequest, WireRequestBuilder, written},
+    tool_list_cache::ToolListCache,
 };
 
 /// The room for messages as JSON, in bytes.
@@ -28,15 +28,15 @@ const MESSAGES_ROOM: usize = 2 * 1024 * 1024;
 /// The JSON of tools and messages that later requests repeat.
 #[derive(Debug)]
 pub(crate) struct WrittenParts {
-    tools: OfTools<Arc<Vec<u8>>>,
-    messages: OfMessages<Arc<[u8]>>,
+    tools: ToolListCache<Arc<Vec<u8>>>,
+    messages: MessageCache<Arc<[u8]>>,
 }
 
 impl Default for WrittenParts {
     fn default() -> Self {
         Self {
-            tools: OfTools::default(),
-            messages: OfMessages::within(MESSAGES_ROOM, |json| json.len()),
+            tools: ToolListCache::default(),
+            messages: MessageCache::within(MESSAGES_ROOM, |json| json.len()),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
     Calibration, Observed, RequestCount,
     request::{count_message, count_parts, count_tools},
 };
-use crate::{of_messages::OfMessages, of_tools::OfTools};
+use crate::{message_cache::MessageCache, tool_list_cache::ToolListCache};
 
 /// The room for the counts of messages, in bytes: a few thousand messages.
 const MESSAGES_ROOM: usize = 256 * 1024;
@@ -43,8 +43,8 @@ const MESSAGES_ROOM: usize = 256 * 1024;
 pub struct CalibratedCounter {
     inner: Arc<dyn TokenCounter>,
     calibration: Mutex<Calibration>,
-    tools: OfTools<RequestCount>,
-    messages: OfMessages<RequestCount>,
+    tools: ToolListCache<RequestCount>,
+    messages: MessageCache<RequestCount>,
 }
 
 impl CalibratedCounter {
@@ -60,8 +60,8 @@ impl CalibratedCounter {
         Self {
             inner,
             calibration: Mutex::new(calibration),
-            tools: OfTools::default(),
-            messages: OfMessages::within(MESSAGES_ROOM, size_of_val),
+            tools: ToolListCache::default(),
+            messages: MessageCache::within(MESSAGES_ROOM, size_of_val),
         }
     }
 

@@ -218,10 +218,8 @@ async fn store(
 
 /// Checks that a report with a cause is about an act of this assistant, which perceives it as its own.
 pub(super) fn is_by(report: &Report, key: &AssistantId) -> Result<(), Problem> {
-    let cause = report.cause.as_ref().map(EffectKey::as_str);
-    let actor = cause.and_then(|cause| cause.split_once('/'));
-    match (cause, actor) {
-        (Some(cause), actor) if actor.is_none_or(|(actor, _)| actor != key.as_str()) => {
+    match &report.cause {
+        Some(cause) if cause.actor().as_ref() != Some(key) => {
             Err(ProblemCode::InvalidValue.because(format!(
                 "attested.cause: {cause} is not an act of {key}; report it to its own assistant alone, and name the sender to the others"
             )))

@@ -11,7 +11,7 @@ use axum::{
         sse::{self, KeepAlive, Sse},
     },
 };
-use dormouse_contracts::{AssistantId, Outcome, Receipt, Rejection};
+use dormouse_contracts::{AssistantId, EffectKey, Outcome, Receipt, Rejection};
 use dormouse_host::http_world::{AnswerError, RequestKind, WorldAnswer, WorldRequest};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
@@ -309,17 +309,17 @@ pub(crate) async fn answer(
             "perceptions come only with done or rejected; report others at perceptions/",
         );
     }
+    // The answer to a question is not stored, and neither would be its perceptions.
+    let act = EffectKey::try_new(&*body.id).ok();
+    let asker = act.and_then(|act| act.actor());
     for perceived in body.perceptions {
-        let report = reporter.read(perceived.attested, perceived.claimed, world.id())?;
-        let asker = body.id.split_once('/').map(|(asker, _)| asker);
-        // The answer to a question has no id with an assistant, and no perceptions that are stored.
-        let asker = asker.and_then(|asker| AssistantId::try_new(asker).ok());
-        let Some(asker) = asker else {
+        let Some(asker) = &asker else {
             return invalid(
                 "perceptions come only with the receipt of an act; report others at perceptions/",
             );
         };
-        is_by(&report, &asker)?;
+        let report = reporter.read(perceived.attested, perceived.claimed, world.id())?;
+        is_by(&report, asker)?;
         reports.push(report);
     }
     let is_its = |key: &AssistantId| caller.token.allows(Right::World, key);

@@ -12,9 +12,9 @@ const LISTS: usize = 8;
 
 /// What was made of the latest lists of tools. An assistant offers the same shared list in each step, so the work is done
 /// once and not for each request.
-pub(crate) struct OfTools<T>(Mutex<Vec<(Arc<[ToolDefinition]>, T)>>);
+pub(crate) struct ToolListCache<T>(Mutex<Vec<(Arc<[ToolDefinition]>, T)>>);
 
-impl<T: Clone> OfTools<T> {
+impl<T: Clone> ToolListCache<T> {
     /// Returns what `make` returns for these tools; calls it only if they are not the same list as in an earlier call.
     pub(crate) fn get(&self, tools: &Arc<[ToolDefinition]>, make: impl FnOnce() -> T) -> T {
         let known = self.take(tools);
@@ -38,15 +38,15 @@ impl<T: Clone> OfTools<T> {
     }
 }
 
-impl<T> Default for OfTools<T> {
+impl<T> Default for ToolListCache<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<T> fmt::Debug for OfTools<T> {
+impl<T> fmt::Debug for ToolListCache<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OfTools").finish_non_exhaustive()
+        f.debug_struct("ToolListCache").finish_non_exhaustive()
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn each_list_is_made_once_while_it_is_among_the_latest() {
-        let kept = OfTools::default();
+        let kept = ToolListCache::default();
         let (one, same_words) = (list("say"), list("say"));
         let mut made = 0;
         let mut get = |tools: &Arc<[ToolDefinition]>| {

@@ -10,7 +10,7 @@ use dormouse_contracts::{ChatRequest, Message, MessageDigest};
 
 /// What was made of the latest messages that have a digest. A request repeats the conversation before it, so most of its
 /// messages were looked at already.
-pub(crate) struct OfMessages<T> {
+pub(crate) struct MessageCache<T> {
     kept: Mutex<Generations<T>>,
     /// How many bytes a generation takes at most, with about one entry more.
     room: usize,
@@ -28,7 +28,7 @@ struct Generations<T> {
 /// What an entry takes in addition to its own bytes.
 const ENTRY: usize = 64;
 
-impl<T: Clone> OfMessages<T> {
+impl<T: Clone> MessageCache<T> {
     /// Keeps up to twice so many bytes. `size` returns the bytes of an entry.
     pub(crate) fn within(room: usize, size: fn(&T) -> usize) -> Self {
         let kept = Generations {
@@ -44,7 +44,7 @@ impl<T: Clone> OfMessages<T> {
     }
 
     /// Returns what `make` returns for each message; calls it only for messages that are not kept. Whether a message is kept
-    /// makes no other difference, because its digest stands for all of it.
+    /// makes no other difference, because a digest is made of the whole message.
     pub(crate) fn of_each(&self, request: &ChatRequest, make: impl Fn(&Message) -> T) -> Vec<T> {
         let messages = || request.messages.iter().zip(request.digests.each());
         let found: Vec<Option<T>> = self.kept(|kept| {
@@ -77,7 +77,7 @@ impl<T: Clone> OfMessages<T> {
 }
 
 impl<T: Clone> Generations<T> {
-    fn find(&mut self, digest: MessageDigest, of: &OfMessages<T>) -> Option<T> {
+    fn find(&mut self, digest: MessageDigest, of: &MessageCache<T>) -> Option<T> {
         if let Some(found) = self.young.get(&digest) {
             return Some(found.clone());
         }
@@ -86,7 +86,7 @@ impl<T: Clone> Generations<T> {
         Some(found)
     }
 
-    fn keep(&mut self, digest: MessageDigest, made: T, of: &OfMessages<T>) {
+    fn keep(&mut self, digest: MessageDigest, made: T, of: &MessageCache<T>) {
         if self.bytes >= of.room {
             self.old = mem::take(&mut self.young);
             self.bytes = 0;
@@ -96,9 +96,9 @@ impl<T: Clone> Generations<T> {
     }
 }
 
-impl<T> fmt::Debug for OfMessages<T> {
+impl<T> fmt::Debug for MessageCache<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OfMessages")
+        f.debug_struct("MessageCache")
             .field("room", &self.room)
             .finish_non_exhaustive()
     }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_message_with_a_digest_is_looked_at_once() {
-        let kept = OfMessages::within(10_000, |it: &Arc<[u8]>| it.len());
+        let kept = MessageCache::within(10_000, |it: &Arc<[u8]>| it.len());
         let made = Cell::new(0);
         for _ in 0..3 {
             kept.of_each(&request(&[1, 2, 4]), |message| {
@@ -150,7 +150,7 @@ mod tests {
             requests in prop::collection::vec(prop::collection::vec(0_u8..40, 0..20), 0..12),
             room in 0_usize..2_000,
         ) {
-            let kept = OfMessages::within(room, |it: &Arc<[u8]>| it.len());
+            let kept = MessageCache::within(room, |it: &Arc<[u8]>| it.len());
             for numbers in requests {
                 let asked = request(&numbers);
                 let anew: Vec<_> = asked.messages.iter().map(text).collect();
