@@ -19,7 +19,7 @@ const QUERIES: usize = 300;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
-    let points: u64 = arguments.next().map_or(Ok(100_000), |text| text.parse())?;
+    let points: u64 = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
     let dimensions: usize = arguments.next().map_or(Ok(384), |text| text.parse())?;
 
     let index = Exact::new();
