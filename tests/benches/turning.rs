@@ -235,7 +235,7 @@ impl Visit {
         let text = format!(
             "[provider]\nkind = \"local\"\nmodel = \"tiny\"\nbase_url = \"{}\"\n\
              [limits]\nmax_iterations_per_tick = 8\nmax_context_tokens = 400000\nmax_history = {history}\n\
-             [memory]\nembedder = \"none\"\n{budgets}",
+             [memory]\nembedder = \"none\"\n[journal]\nreflection_interval = 0\n{budgets}",
             server.url
         );
         let file = folder.join("dormouse.toml");

@@ -21,7 +21,10 @@ mod tidy;
 mod tools;
 mod workspace;
 
-use std::process::ExitCode;
+use std::{
+    env,
+    process::{Command, ExitCode},
+};
 
 use workspace::{Result, root};
 use xshell::Shell;
@@ -49,14 +52,46 @@ Usage: cargo xtask <command>
 ";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let done = match without_own_package(&arguments) {
+        Some(again) => again,
+        None => run(&arguments).map(|()| ExitCode::SUCCESS),
+    };
+    match done {
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("\n{failure}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs this program once more without the variables with which `cargo run` describes its package. Build scripts read some
+/// of them (that of `ring` does), so everything that depends on such a crate would be compiled again whenever somebody
+/// builds with plain cargo in between.
+fn without_own_package(arguments: &[String]) -> Option<Result<ExitCode>> {
+    let variables = env::vars_os().map(|(name, _)| name);
+    let own: Vec<_> = variables
+        .filter(|name| {
+            let name = name.to_string_lossy();
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        })
+        .collect();
+    if own.is_empty() {
+        return None;
+    }
+    let again = || {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(arguments);
+        for name in own {
+            command.env_remove(name);
+        }
+        let ended = command.status()?.code();
+        Ok(ended
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::FAILURE, ExitCode::from))
+    };
+    Some(again())
 }
 
 fn run(arguments: &[String]) -> Result {
