@@ -37,7 +37,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Aimock,
         Self::Evennia,
         Self::LlamaServer,

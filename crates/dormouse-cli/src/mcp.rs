@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dormouse_contracts::{AssistantId, EntityId, Trust};
 use dormouse_host::SystemClock;
-use dormouse_mcp::{MemoryLimits, MemoryServer, OfferError, ServeError};
+use dormouse_mcp::{MemoryLimits, MemoryServer, ServeError, ServeMemoryError};
 use dormouse_memory::Memory;
 
 use crate::{
@@ -60,7 +60,7 @@ pub(crate) fn run(mcp: Mcp) -> Result<Exit, CommandError> {
     })?
 }
 
-impl CommandFailure for OfferError {
+impl CommandFailure for ServeMemoryError {
     fn exit(&self) -> Exit {
         match self {
             Self::FollowsLog(_) => Exit::Usage,

@@ -6,7 +6,10 @@ use dormouse_contracts::{AssistantId, Timestamp};
 use dormouse_mcp::{MemoryLimits, MemoryServer};
 use dormouse_memory::Memory;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split},
+    task::JoinSet,
+};
 
 #[expect(
     clippy::disallowed_methods,
@@ -26,7 +29,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = MemoryServer::try_new(memory, MemoryLimits::default()).await?;
     let (client, served) = duplex(64 * 1024);
     let (input, output) = split(served);
-    let serving = tokio::spawn(server.serve(input, output, std::future::pending()));
+    let mut serving = JoinSet::new();
+    serving.spawn(server.serve(input, output, std::future::pending()));
 
     let (answers, mut calls) = split(client);
     let mut answers = BufReader::new(answers).lines();
@@ -49,14 +53,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if line.get("id").is_some() {
             let answer = answers.next_line().await?.ok_or("the server ended")?;
             let answer: Value = serde_json::from_str(&answer)?;
-            println!(
-                "{}",
-                answer.pointer("/result/content/0/text").unwrap_or(&answer)
-            );
+            if let Some(text) = answer.pointer("/result/content/0/text") {
+                println!("{text}");
+            }
         }
     }
     drop((answers, calls));
-    serving.await??;
+    if let Some(ended) = serving.join_next().await {
+        ended??;
+    }
     std::fs::remove_file(&folder)?;
     Ok(())
 }

@@ -13,7 +13,7 @@ mod arguments;
 mod server;
 mod tools;
 
-pub use server::{MemoryServer, OfferError, ServeError};
+pub use server::{MemoryServer, ServeError, ServeMemoryError};
 pub use tools::{FollowsLog, MemoryLimits};
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The protocol: what the library of the protocol calls, and what it is told.
+//! The protocol: what its library calls, and how the tools are described to clients.
 
 use std::{future::Future, sync::Arc};
 
@@ -46,7 +46,7 @@ pub struct MemoryServer {
 /// Why a memory cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OfferError {
+pub enum ServeMemoryError {
     /// Another log decides about it.
     #[error(transparent)]
     FollowsLog(#[from] FollowsLog),
@@ -60,8 +60,8 @@ impl MemoryServer {
     ///
     /// # Errors
     ///
-    /// [`OfferError`] if the memory is made from the log of an assistant, or its file fails.
-    pub async fn try_new(memory: Memory, limits: MemoryLimits) -> Result<Self, OfferError> {
+    /// [`ServeMemoryError`] if the memory is made from the log of an assistant, or its file fails.
+    pub async fn try_new(memory: Memory, limits: MemoryLimits) -> Result<Self, ServeMemoryError> {
         if memory.stats().await?.log_through > 0 {
             return Err(FollowsLog.into());
         }
@@ -86,13 +86,21 @@ impl MemoryServer {
         let mut stopped = std::pin::pin!(stopped);
         let begun = tokio::select! {
             begun = Handler { tools: self.tools }.serve((input, output)) => begun,
-            () = &mut stopped => return Ok(memory.close().await),
+            () = &mut stopped => {
+                memory.close().await;
+                return Ok(());
+            }
         };
         let running = match begun {
             Ok(running) => running,
-            // A client that goes without a word.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(memory.close().await),
-            Err(error) => return Err(ServeError::Protocol(error.to_string())),
+            Err(error) => {
+                memory.close().await;
+                return match error {
+                    // A client that goes without a word.
+                    ServerInitializeError::ConnectionClosed(_) => Ok(()),
+                    error => Err(ServeError::Protocol(error.to_string())),
+                };
+            }
         };
         let cancel = running.cancellation_token();
         let mut waiting = std::pin::pin!(running.waiting());

@@ -76,12 +76,12 @@ pub(crate) struct Answer {
 /// The tools on one memory.
 #[derive(Debug)]
 pub(crate) struct MemoryTools {
-    pub memory: Memory,
-    pub limits: MemoryLimits,
+    pub(crate) memory: Memory,
+    pub(crate) limits: MemoryLimits,
 }
 
 impl MemoryTools {
-    pub async fn remember(&self, it: Remember) -> Result<Answer, Refusal> {
+    pub(crate) async fn remember(&self, it: Remember) -> Result<Answer, Refusal> {
         let trust = trust("trust", it.trust)?.unwrap_or(self.limits.trust);
         let mut note = Note::new(it.text)
             .kind(it.kind.into())
@@ -121,7 +121,7 @@ impl MemoryTools {
         })
     }
 
-    pub async fn recall(&self, it: Recall) -> Result<Answer, Refusal> {
+    pub(crate) async fn recall(&self, it: Recall) -> Result<Answer, Refusal> {
         if !(1..=MOST_TOKENS).contains(&it.tokens) {
             return Err(Refusal::Tokens(it.tokens));
         }
@@ -179,7 +179,7 @@ impl MemoryTools {
         })
     }
 
-    pub async fn why(&self, it: Why) -> Result<Answer, Refusal> {
+    pub(crate) async fn why(&self, it: Why) -> Result<Answer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let mut why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;
@@ -197,7 +197,7 @@ impl MemoryTools {
         })
     }
 
-    pub async fn forget(&self, it: Forget) -> Result<Answer, Refusal> {
+    pub(crate) async fn forget(&self, it: Forget) -> Result<Answer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let reason = it.reason.as_deref().unwrap_or("forgotten for an agent");
@@ -217,7 +217,7 @@ impl MemoryTools {
         })
     }
 
-    pub async fn restore(&self, it: Restore) -> Result<Answer, Refusal> {
+    pub(crate) async fn restore(&self, it: Restore) -> Result<Answer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;

@@ -1,8 +1,8 @@
 //! A client that writes and reads lines, and the server that it talks to.
 
-use std::{future::pending, path::Path, time::SystemTime};
+use std::{future::pending, path::Path};
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Timestamp};
 use dormouse_mcp::{MemoryLimits, MemoryServer, ServeError};
 use dormouse_memory::Memory;
 use serde_json::{Value, json};
@@ -12,34 +12,35 @@ use tokio::{
         AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
         duplex, split,
     },
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 /// A client, its server, and the folder of the memory.
 pub(crate) struct Line {
     answers: Lines<BufReader<ReadHalf<DuplexStream>>>,
     calls: WriteHalf<DuplexStream>,
-    serving: JoinHandle<Result<(), ServeError>>,
+    serving: JoinSet<Result<(), ServeError>>,
     number: u64,
     /// What each request carries besides its arguments, in the protocol without `initialize`.
     meta: Option<Value>,
-    pub folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 pub(crate) async fn open(folder: &Path) -> Memory {
     let key = AssistantId::try_new("agent").unwrap();
-    let builder = Memory::builder(key, || SystemTime::now().into());
+    let builder = Memory::builder(key, || "2026-11-29T10:00:00Z".parse::<Timestamp>().unwrap());
     builder.open(folder.join("memory.redb")).await.unwrap()
 }
 
 impl Line {
     /// A client that said nothing yet.
-    pub async fn silent(folder: TempDir, limits: MemoryLimits) -> Self {
+    pub(crate) async fn silent(folder: TempDir, limits: MemoryLimits) -> Self {
         let memory = open(folder.path()).await;
         let server = MemoryServer::try_new(memory, limits).await.unwrap();
         let (client, served) = duplex(1 << 20);
         let (input, output) = split(served);
-        let serving = tokio::spawn(server.serve(input, output, pending()));
+        let mut serving = JoinSet::new();
+        serving.spawn(server.serve(input, output, pending()));
         let (answers, calls) = split(client);
         Self {
             answers: BufReader::new(answers).lines(),
@@ -52,7 +53,7 @@ impl Line {
     }
 
     /// A client of the protocol that begins with `initialize`.
-    pub async fn begun(folder: TempDir, limits: MemoryLimits) -> Self {
+    pub(crate) async fn begun(folder: TempDir, limits: MemoryLimits) -> Self {
         let mut line = Self::silent(folder, limits).await;
         let client = json!({ "name": "line", "version": "1" });
         let begin =
@@ -63,12 +64,12 @@ impl Line {
         line
     }
 
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::begun(TempDir::new().unwrap(), MemoryLimits::default()).await
     }
 
     /// From now on each request is complete in itself, as the protocol of 2026-07-28 says.
-    pub fn without_sessions(&mut self) {
+    pub(crate) fn without_sessions(&mut self) {
         self.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "line", "version": "1" },
@@ -76,20 +77,20 @@ impl Line {
         }));
     }
 
-    pub async fn says(&mut self, line: &str) {
+    pub(crate) async fn says(&mut self, line: &str) {
         self.calls
             .write_all(format!("{line}\n").as_bytes())
             .await
             .unwrap();
     }
 
-    pub async fn hears(&mut self) -> Value {
+    pub(crate) async fn hears(&mut self) -> Value {
         let line = self.answers.next_line().await.unwrap();
         serde_json::from_str(&line.expect("the server answers")).unwrap()
     }
 
     /// A request, and the answer to it.
-    pub async fn asks(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) async fn asks(&mut self, method: &str, mut params: Value) -> Value {
         self.number += 1;
         if let Some(meta) = &self.meta {
             params["_meta"] = meta.clone();
@@ -103,7 +104,7 @@ impl Line {
     }
 
     /// The result of a call that is carried out.
-    pub async fn calls(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn calls(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.tries(tool, arguments).await;
         let result = &answer["result"];
         assert_eq!(result["isError"], false, "{answer}");
@@ -111,13 +112,13 @@ impl Line {
     }
 
     /// The answer to a call.
-    pub async fn tries(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn tries(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({ "name": tool, "arguments": arguments });
         self.asks("tools/call", params).await
     }
 
     /// Why a call is not carried out, as a model reads it.
-    pub async fn is_refused(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) async fn is_refused(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.tries(tool, arguments).await;
         let result = &answer["result"];
         assert_eq!(result["isError"], true, "{answer}");
@@ -125,7 +126,7 @@ impl Line {
     }
 
     /// The texts that are recalled.
-    pub async fn recalls(&mut self, arguments: Value) -> Vec<String> {
+    pub(crate) async fn recalls(&mut self, arguments: Value) -> Vec<String> {
         let found = self.calls("recall", arguments).await;
         let items = found["items"].as_array().unwrap().iter();
         items
@@ -134,9 +135,9 @@ impl Line {
     }
 
     /// Closes the stream, and returns the folder when the server has ended.
-    pub async fn ends(self) -> TempDir {
+    pub(crate) async fn ends(mut self) -> TempDir {
         drop((self.answers, self.calls));
-        self.serving.await.unwrap().unwrap();
+        self.serving.join_next().await.unwrap().unwrap().unwrap();
         self.folder
     }
 }

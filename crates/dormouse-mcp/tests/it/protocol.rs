@@ -3,6 +3,7 @@ use tempfile::TempDir;
 
 use crate::line::Line;
 use dormouse_mcp::MemoryLimits;
+use dormouse_memory::TEXT_LIMIT;
 
 #[tokio::test]
 async fn both_generations_of_the_protocol_see_the_same_tools() {
@@ -85,7 +86,7 @@ async fn arguments_that_do_not_fit_are_named() {
         ),
         (
             "remember",
-            json!({ "text": "x".repeat((1 << 20) + 1) }),
+            json!({ "text": "x".repeat(TEXT_LIMIT + 1) }),
             "the text",
         ),
         ("why", json!({ "id": "first" }), "id is not valid"),
