@@ -22,7 +22,7 @@ mod workshop;
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
 pub use game::{Game, Player};
-pub use peer::{Peer, Server, chromium, schemathesis};
+pub use peer::{Peer, Server, chromium, mcp, schemathesis};
 pub use program::Program;
 pub use resident::Resident;
 pub use tell::tell;

@@ -173,6 +173,22 @@ pub fn schemathesis() -> Option<Command> {
     Some(command)
 }
 
+/// Python with the SDK of the Model Context Protocol that `cargo xtask peers` installed, for a program to run. If it is
+/// missing, this is printed on standard output.
+///
+/// # Panics
+///
+/// If it is missing although `DORMOUSE_REQUIRE_PEERS` names it (or is `1`, which names all).
+#[must_use]
+pub fn mcp() -> Option<Command> {
+    let home = installed("mcp", &["mcp/mcp/__init__.py"])?;
+    let mut command = Command::new("python3");
+    command
+        .env("PYTHONPATH", home.join("mcp"))
+        .kill_on_drop(true);
+    Some(command)
+}
+
 /// The folder of the peers, if it has these files of a peer.
 pub(crate) fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
     let home = home();

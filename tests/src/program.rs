@@ -38,6 +38,12 @@ impl Program {
         }
     }
 
+    /// The file of the program, for a client that starts it itself.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Starts it with these arguments, apart from `--data`. Its standard error is added to `stderr.txt` in the data
     /// folder. It sees nothing of the test's own environment but the path.
     ///

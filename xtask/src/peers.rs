@@ -6,6 +6,7 @@
 mod aimock;
 mod evennia;
 mod llama;
+mod mcp;
 mod model;
 mod offline;
 mod schemathesis;
@@ -31,14 +32,16 @@ pub(crate) enum Peer {
     Aimock,
     Evennia,
     LlamaServer,
+    Mcp,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Aimock,
         Self::Evennia,
         Self::LlamaServer,
+        Self::Mcp,
         Self::Schemathesis,
     ];
 
@@ -48,6 +51,7 @@ impl Peer {
             Self::Aimock => &[aimock::PROGRAM],
             Self::Evennia => &[evennia::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
+            Self::Mcp => &[mcp::PACKAGE],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
@@ -64,6 +68,7 @@ impl Peer {
                 Installed::Unavailable(why) => Ok(Installed::Unavailable(why)),
                 Installed::Ready => model::build(sh, home),
             },
+            Self::Mcp => mcp::install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
@@ -75,6 +80,7 @@ impl fmt::Display for Peer {
             Self::Aimock => "aimock",
             Self::Evennia => "evennia",
             Self::LlamaServer => "llama-server",
+            Self::Mcp => "mcp",
             Self::Schemathesis => "schemathesis",
         })
     }

@@ -24,6 +24,7 @@ use crate::{
     history::History,
     journal::JournalCommand,
     log::Log,
+    mcp::Mcp,
     memory::Memory,
     project::ProjectCommand,
     prompt::Prompt,
@@ -110,6 +111,9 @@ pub(crate) enum Command {
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
+    /// Serve a memory to agents that speak the Model Context Protocol, on standard input and output
+    #[command(after_help = exit::HELP)]
+    Mcp(Mcp),
     /// Write everything that is stored about a person as JSON (docs/json-output.md)
     #[command(after_help = exit::HELP)]
     Export(Export),

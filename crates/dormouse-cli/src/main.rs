@@ -42,6 +42,7 @@ mod json;
 mod line_kind;
 mod lines;
 mod log;
+mod mcp;
 mod memory;
 mod neutralise;
 mod plain;
@@ -159,6 +160,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Budget(command) => budget::run(places, command),
         Command::History(command) => history::run(places, command),
         Command::Memory(command) => memory::run(places, command),
+        Command::Mcp(command) => mcp::run(command),
         Command::Forget(command) => forget::run(places, &command),
         Command::Export(command) => export::run(places, &command),
         Command::Entity(command) => entity::run(places, command),

@@ -14,6 +14,7 @@ mod host;
 mod house;
 mod kill;
 mod many;
+mod mcp;
 mod memory;
 mod overhearing;
 mod pages;

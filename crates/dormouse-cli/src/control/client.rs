@@ -88,6 +88,7 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Init
         | Command::Token(_)
         | Command::Evennia(_)
+        | Command::Mcp(_)
         | Command::Completions(_)
         | Command::Manual(_) => Way::Here,
         Command::Play(_)

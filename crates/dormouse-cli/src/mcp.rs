@@ -1,0 +1,76 @@
+//! `dormouse mcp`: a memory for agents that speak the Model Context Protocol.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dormouse_contracts::{AssistantId, EntityId, Trust};
+use dormouse_host::SystemClock;
+use dormouse_mcp::{MemoryLimits, MemoryServer, ServeError, ServeMemoryError};
+use dormouse_memory::Memory;
+
+use crate::{
+    command::{CommandError, CommandFailure, block_on},
+    exit::Exit,
+    signals::Signals,
+};
+
+/// Which memory, and what clients may do with it.
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// The file of the memory; it is made if it does not exist. Not the memory of an assistant, which its log alone changes
+    #[arg(long, value_name = "FILE")]
+    memory: PathBuf,
+    /// Whose memory it is: a key of your choice, which is in the file
+    #[arg(long, value_name = "KEY", default_value = "agent")]
+    agent: AssistantId,
+    /// How far anything that is remembered is believed at most (0 to 1). Below 0.5, notes are stored and not recalled
+    #[arg(long, value_name = "TRUST", default_value = "1", value_parser = trust)]
+    trust: Trust,
+    /// The id of a person who learns what is recalled: only what they heard is; may be given several times
+    /// [default: the agent alone, who may recall everything]
+    #[arg(long = "listener", value_name = "ID")]
+    listeners: Vec<EntityId>,
+}
+
+fn trust(text: &str) -> Result<Trust, String> {
+    let score: f32 = text
+        .parse()
+        .map_err(|_not_a_number| format!("{text:?} is not a number"))?;
+    Trust::try_new(score).map_err(|error| error.to_string())
+}
+
+/// Serves one client on standard input and output, until it closes them or a signal ends the program.
+pub(crate) fn run(mcp: Mcp) -> Result<Exit, CommandError> {
+    block_on(async {
+        let memory = Memory::builder(mcp.agent, SystemClock)
+            .open(&mcp.memory)
+            .await?;
+        let limits = MemoryLimits {
+            trust: mcp.trust,
+            listeners: (!mcp.listeners.is_empty()).then(|| mcp.listeners.into_iter().collect()),
+        };
+        let server = MemoryServer::try_new(memory, limits).await?;
+        let mut signals = Signals::listen().map_err(CommandError::System)?;
+        let mut exit = Exit::Success;
+        let stopped = async { exit = signals.next().await };
+        server
+            .serve(tokio::io::stdin(), tokio::io::stdout(), stopped)
+            .await?;
+        Ok(exit)
+    })?
+}
+
+impl CommandFailure for ServeMemoryError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::FollowsLog(_) => Exit::Usage,
+            _ => Exit::Damaged,
+        }
+    }
+}
+
+impl CommandFailure for ServeError {
+    fn exit(&self) -> Exit {
+        Exit::Failure
+    }
+}

@@ -1,0 +1,21 @@
+//! A memory for any agent that speaks the Model Context Protocol.
+//!
+//! Layer 4. [`MemoryServer`] offers one [`Memory`](dormouse_memory::Memory) over a stream, such as standard input and output:
+//! the tools `remember`, `recall`, `why`, `forget` and `restore`, with trust and audiences. It speaks the protocol of
+//! 2026-07-28, and the ones before it that begin with `initialize`.
+//!
+//! Read in this order: [`MemoryServer`], [`MemoryLimits`]. Of the private modules, `tools` is what a call does, without the
+//! protocol, and `server` is the protocol: no type of its library is in a signature.
+//!
+//! Stability: experimental; the names of tools and arguments are kept once released.
+
+mod arguments;
+mod server;
+mod tools;
+
+pub use server::{MemoryServer, ServeError, ServeMemoryError};
+pub use tools::{FollowsLog, MemoryLimits};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
