@@ -16,6 +16,8 @@ use crate::{
 
 /// Shorter words are not compared, because too many words are one edit away from them.
 const SHORTEST: usize = 4;
+/// Shorter words are not taken for common ones, except for two letters in the wrong order: "wish" is not "with".
+const SHORTEST_COMMON: usize = 5;
 /// Shorter names are not compared, except for two letters in the wrong order: "Joan" is not "John".
 const SHORTEST_NAME: usize = 5;
 /// Longer words are not compared: their forms take too long to look up.
@@ -149,8 +151,13 @@ impl Unknown {
         let mut words: Vec<(String, f32)> = Vec::new();
         let mut terms: Vec<(u32, f32)> = Vec::new();
         each_form(&self.word, |form, edit| {
-            let is_name = edit.keeps_letters || form.len().min(self.word.len()) >= SHORTEST_NAME;
-            if is_stop_word(form) || is_time(form) {
+            let (shorter, longer) = (
+                form.len().min(self.word.len()),
+                form.len().max(self.word.len()),
+            );
+            let is_common = edit.keeps_letters || longer >= SHORTEST_COMMON;
+            let is_name = edit.keeps_letters || shorter >= SHORTEST_NAME;
+            if is_common && (is_stop_word(form) || is_time(form)) {
                 words.push((form.to_owned(), COMMON * edit.likelihood));
             } else if is_name && index.speakers.has_first_word(form) {
                 words.push((form.to_owned(), NAME * edit.likelihood));
@@ -247,7 +254,9 @@ mod tests {
         each_form("tea", |form, _| {
             forms.insert(form.to_owned());
         });
-        for form in ["ea", "ta", "te", "eta", "tae", "team", "stea", "tem", "sea", "teas"] {
+        for form in [
+            "ea", "ta", "te", "eta", "tae", "team", "stea", "tem", "sea", "teas",
+        ] {
             assert!(forms.contains(form), "{form}");
         }
         assert!(!forms.contains("tea") && !forms.contains("steam") && !forms.contains("ate"));
