@@ -17,10 +17,14 @@ use crate::{
     record::{Record, RecordId},
 };
 
+/// How many of the best matches are compared with each other.
+const MOST_COMPARED: usize = 50;
 /// Longer statements are about several things, so a shared word says little about their subject.
 const LONGEST_WORDS: usize = 40;
-/// From this share of the greatest rarity on, a word is rare: it occurs in at most about one in forty records.
-const RARE: f32 = 0.5;
+/// From this share of the greatest rarity on, a word is rare: of 600 records, about eight contain it.
+const RARE: f32 = 0.6;
+/// In a small memory no word is that rare. There a word is rare if no more records than these contain it.
+const RARE_IN: usize = 3;
 /// How many rare words two statements share if nothing says that something changed.
 const RARE_WORDS: usize = 2;
 /// The least share of the shorter statement, by rarity, that the other one shares.
@@ -28,11 +32,38 @@ const LEAST_SHARED: f32 = 0.4;
 /// The same, if the later statement says that something changed.
 const LEAST_SHARED_IF_SAID: f32 = 0.25;
 
+/// The least share of the question, by rarity and without the speaker's name, that both statements contain. Without this bound,
+/// MRR on LoCoMo falls by .005 instead of .002, and no more changed facts are found.
+const LEAST_ASKED: f32 = 0.4;
+
 /// Words that say that something is no longer as it was.
 const CUES: [&str; 26] = [
-    "anymore", "became", "cancelled", "canceled", "changed", "closed", "corrected", "dropped", "instead", "longer", "moved", "now",
-    "nowadays", "postponed", "quit", "raised", "renamed", "replaced", "retired", "sold", "stopped", "swapped", "switched", "turned",
-    "left", "these",
+    "anymore",
+    "became",
+    "cancelled",
+    "canceled",
+    "changed",
+    "closed",
+    "corrected",
+    "dropped",
+    "instead",
+    "longer",
+    "moved",
+    "now",
+    "nowadays",
+    "postponed",
+    "quit",
+    "raised",
+    "renamed",
+    "replaced",
+    "retired",
+    "sold",
+    "stopped",
+    "swapped",
+    "switched",
+    "turned",
+    "left",
+    "these",
 ];
 /// Pairs of words that say so.
 const PAIRS: [(&str, &str); 7] = [
@@ -61,21 +92,23 @@ pub(super) fn newest_first(
     index: &Index,
 ) -> Vec<Recollection> {
     let asked: BTreeSet<String> = terms(question).into_iter().collect();
-    let statements: Vec<_> = matches
-        .iter()
-        .map(|one| Statement::of(&one.record, index))
-        .collect();
+    let best = matches.iter().take(MOST_COMPARED);
+    let statements: Vec<_> = best.map(|one| Statement::of(&one.record, index)).collect();
     let mut by: Vec<Option<usize>> = Vec::with_capacity(matches.len());
-    for (one, statement) in matches.iter().zip(&statements) {
+    for (one, earlier) in matches.iter().zip(&statements) {
+        let Some(earlier) = earlier else {
+            by.push(None);
+            continue;
+        };
+        // Only statements of one speaker are compared, so the name to leave out is the same for both.
+        let asked = asked_of(&one.record, &asked);
         let others = matches.iter().zip(&statements).enumerate();
         let later = others.filter(|(_, (other, later))| {
-            let (Some(earlier), Some(later)) = (statement, later) else {
-                return false;
-            };
-            let (one, other) = (&one.record, &other.record);
-            other.at > one.at
-                && same_speaker(&other.speaker, &one.speaker)
-                && later.replaces(earlier, &asked, index)
+            other.record.at > one.record.at
+                && same_speaker(&other.record.speaker, &one.record.speaker)
+                && later
+                    .as_ref()
+                    .is_some_and(|later| later.replaces(earlier, &asked, index))
         });
         let newest = later.max_by_key(|(_, (other, _))| (other.record.at, other.record.id));
         by.push(newest.map(|(place, _)| place));
@@ -96,10 +129,16 @@ fn in_order(matches: Vec<Recollection>, by: &[Option<usize>]) -> Vec<Recollectio
     for place in 0..left.len() {
         // A statement is replaced by a later one, so this ends.
         let mut chain = vec![place];
-        while let Some(later) = chain.last().and_then(|place| by.get(*place).copied().flatten()) {
+        while let Some(later) = chain
+            .last()
+            .and_then(|place| by.get(*place).copied().flatten())
+        {
             chain.push(later);
         }
-        let score = left.get(place).and_then(Option::as_ref).map(|one| one.score);
+        let score = left
+            .get(place)
+            .and_then(Option::as_ref)
+            .map(|one| one.score);
         for place in chain.into_iter().rev() {
             if let Some(mut one) = left.get_mut(place).and_then(Option::take) {
                 one.score = one.score.max(score.unwrap_or(one.score));
@@ -130,14 +169,18 @@ impl Statement {
         })
     }
 
-    /// Whether this later statement is about what the earlier one and the question are about.
+    /// Whether this later statement is about what the earlier one is about, and both about what was asked.
     fn replaces(&self, earlier: &Self, asked: &BTreeSet<String>, index: &Index) -> bool {
         let shared: Vec<&String> = self.terms.intersection(&earlier.terms).collect();
-        if !shared.iter().any(|term| asked.contains(*term)) {
+        let rarity = |term: &&String| index.rarity(term);
+        let about = shared.iter().copied().filter(|term| asked.contains(*term));
+        let about: f32 = about.map(|term| index.rarity(term)).sum();
+        let question: f32 = asked.iter().map(|term| index.rarity(term)).sum();
+        if about <= 0.0 || about < LEAST_ASKED * question {
             return false;
         }
-        let rarity = |term: &&String| index.rarity(term);
-        let rare = shared.iter().filter(|term| rarity(term) >= RARE).count();
+        let least = RARE.min(index.rarity_of_frequency(RARE_IN));
+        let rare = shared.iter().filter(|term| rarity(term) >= least).count();
         let weight: f32 = shared.iter().map(rarity).sum();
         let share = weight / self.weight.min(earlier.weight).max(f32::MIN_POSITIVE);
         match self.says_change {
@@ -145,4 +188,10 @@ impl Statement {
             false => rare >= RARE_WORDS && share >= LEAST_SHARED,
         }
     }
+}
+
+/// What a question asks about the speaker of a record: its terms without the name.
+fn asked_of(record: &Record, asked: &BTreeSet<String>) -> BTreeSet<String> {
+    let name: BTreeSet<String> = record.speaker.name().into_iter().flat_map(terms).collect();
+    asked.difference(&name).cloned().collect()
 }
