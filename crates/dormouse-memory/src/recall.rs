@@ -20,8 +20,8 @@ use crate::{
 use hearing::Hearing;
 use request::parts_of;
 pub use request::{
-    DEFAULT_LIMIT, Excerpt, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest,
-    Recollection, Role, SearchMode, Validity, Withheld,
+    DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
+    RecordExcerpt, Role, SearchMode, Validity, Withheld,
 };
 
 impl Memory {

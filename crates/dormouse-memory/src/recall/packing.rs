@@ -6,7 +6,7 @@ use dormouse_contracts::{Timestamp, TokenCounter};
 use dormouse_retrieval::{ItemRole, PackItem, pack, passages};
 
 use super::{
-    Excerpt, Recollection, Role, admits, hearing::Hearing, repeating::Originals,
+    Recollection, RecordExcerpt, Role, admits, hearing::Hearing, repeating::Originals,
     request::RecallRequest,
 };
 use crate::{
@@ -163,7 +163,7 @@ fn excerpt(mut one: Recollection, most: usize) -> Recollection {
     let is_last = number + 1 == passages.len();
     let after = if is_last { "" } else { LEFT_OUT_AFTER };
     let text = format!("{before}{}{after}", passage.trim());
-    one.excerpt = Some(Excerpt {
+    one.excerpt = Some(RecordExcerpt {
         passage: number + 1,
         of: passages.len(),
     });

@@ -262,7 +262,7 @@ pub enum Role {
 
 /// Which part of a long record an answer contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Excerpt {
+pub struct RecordExcerpt {
     /// The number of the passage, from 1.
     pub passage: usize,
     /// How many passages the record has.
@@ -291,7 +291,7 @@ pub struct Recollection {
     pub(crate) passage: u32,
     /// Which part of the record its text is; `None` if it is the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<Excerpt>,
+    pub excerpt: Option<RecordExcerpt>,
     /// How many tokens its line takes; 0 if no budget was given.
     pub tokens: u32,
 }

@@ -1,10 +1,10 @@
 //! Statements that a later one makes out of date, and long records in a budget.
 
-use dormouse_memory::{Excerpt, Memory, RecallRequest};
+use dormouse_memory::{Memory, RecallRequest, RecordExcerpt};
 
 use crate::{add, ephemeral, found, said};
 
-const QUESTION: &str = "What kind of milk does Alice take in her coffee?";
+const QUESTION: &str = "Which milk does Alice take in her coffee?";
 
 async fn talk() -> Memory {
     let memory = ephemeral();
@@ -143,7 +143,7 @@ async fn a_long_record_is_packed_as_its_best_passage() {
         item.record.text
     );
     assert!(item.record.text.starts_with("[…] ") && item.record.text.ends_with(" […]"));
-    let Some(Excerpt { passage, of }) = item.excerpt else {
+    let Some(RecordExcerpt { passage, of }) = item.excerpt else {
         panic!("it is a part of the record");
     };
     assert!(1 < passage && passage < of, "{passage} of {of}");
