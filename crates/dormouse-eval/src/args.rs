@@ -36,6 +36,44 @@ pub(crate) enum Command {
     /// Measure how well an assistant answers questions before sleep, after one night and after seven, with controls
     #[command(after_help = EXIT_CODES)]
     Sleep(Sleep),
+    /// Measure whether a memory knows which statement is the later one, about facts that change during conversations
+    #[command(after_help = EXIT_CODES)]
+    Changes(Changes),
+}
+
+/// Facts that change.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Changes {
+    /// A file of conversations in the published format of LoCoMo or LongMemEval, in which the facts are said
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The format of the file [default: recognised from its content]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    /// Which half of the facts
+    #[arg(long, value_name = "HALF", default_value = "learn")]
+    pub(crate) half: Half,
+    /// The seed of all random choices
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// A half of what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Half {
+    /// To choose between rankings
+    Learn,
+    /// To measure what was chosen, once
+    Kept,
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Learn => "learn",
+            Self::Kept => "kept",
+        })
+    }
 }
 
 /// A week.
@@ -125,6 +163,12 @@ pub(crate) struct Recall {
     /// Also measure recall by words if only the speaker of each turn knows it, and asks about it
     #[arg(long)]
     pub(crate) private: bool,
+    /// Misspell this share of the words of every question, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) typos: Option<u8>,
+    /// The seed of the typing errors
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "typos")]
+    pub(crate) seed: u64,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,6 +8,7 @@
 //! Stability: the command line, the JSON lines and the receipts are stable after a release; the tables are not.
 
 mod args;
+mod changes;
 mod comparison;
 mod contender;
 mod dataset;
@@ -24,6 +25,7 @@ mod scripted;
 mod seeded;
 mod sleeping;
 mod table;
+mod typos;
 mod week;
 
 use std::{
@@ -41,7 +43,8 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Command, CommandLine, Importance, Recall, Sleep, Week};
+use args::{Changes, Command, CommandLine, Importance, Recall, Sleep, Week};
+use changes::ChangesReport;
 use contender::Ranking;
 use error::EvalError;
 use importance::ImportanceReport;
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Importance(asked) => importance(asked),
         Command::Week(asked) => week(asked),
         Command::Sleep(asked) => sleep(asked),
+        Command::Changes(asked) => changes(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -134,6 +138,11 @@ fn sleep(asked: &Sleep) -> Result<(), EvalError> {
     print(&report.to_string())
 }
 
+fn changes(asked: &Changes) -> Result<(), EvalError> {
+    let report = runtime()?.block_on(ChangesReport::of(asked))?;
+    print(&report.to_string())
+}
+
 fn print(text: &str) -> Result<(), EvalError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
@@ -144,7 +153,10 @@ fn print(text: &str) -> Result<(), EvalError> {
 async fn measure(asked: &Recall) -> Result<Report, EvalError> {
     let encoder = encoder::OPENER
         .open_requested(&asked.embedder, &Environment::of(|name| env::var_os(name)))?;
-    let dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
+    let mut dataset = dataset::read(&asked.file, asked.format.map(Into::into))?;
+    if let Some(percent) = asked.typos {
+        typos::misspell(&mut dataset, f64::from(percent) / 100.0, asked.seed);
+    }
     let mut receipts = match &asked.receipts {
         Some(path) => Receipts::into(path, &asked.file)?,
         None => Receipts::none(),

@@ -54,7 +54,7 @@ pub use note::{LABEL_LIMIT, LIST_LIMIT, Note, NoteError, OperatorNote, TEXT_LIMI
 pub use ops::{Added, ChangeError, ChangeRef};
 pub use recall::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    Role, SearchMode, Validity, Withheld,
+    RecordExcerpt, Role, SearchMode, Validity, Withheld,
 };
 pub use record::{
     Collection, Derivation, Link, LinkKind, Provenance, Record, RecordId, RecordKind,

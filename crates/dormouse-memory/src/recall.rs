@@ -1,5 +1,6 @@
 //! Recall: finding the records that match a question.
 
+mod changed;
 mod hearing;
 mod packing;
 mod repeating;
@@ -20,7 +21,7 @@ use hearing::Hearing;
 use request::parts_of;
 pub use request::{
     DEFAULT_LIMIT, MAX_LIMIT, MIN_QUOTE_TRUST, MIN_TRUST, Recall, RecallRequest, Recollection,
-    Role, SearchMode, Validity, Withheld,
+    RecordExcerpt, Role, SearchMode, Validity, Withheld,
 };
 
 impl Memory {
@@ -124,7 +125,15 @@ impl Inner {
         let depth = request.depth();
         let spare = repeating::with_spare(depth);
         let matches = self.search(request, asked_at, similar, hearing, spare);
-        let matches = repeating::folded(self.read_back(&matches)?, depth);
+        let matches = self.read_back(&matches)?;
+        let matches = {
+            let projection = self
+                .projection
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            changed::newest_first(matches, request.question(), &projection.index)
+        };
+        let matches = repeating::folded(matches, depth);
         match request.tokens {
             None => Ok(matches),
             Some(budget) => self.packed(request, asked_at, hearing, matches, budget),
@@ -195,6 +204,9 @@ fn recollection(one: &SearchMatch, record: Record) -> Recollection {
         score: one.score,
         parts: parts_of(&one.parts),
         folded: Vec::new(),
+        updated_by: None,
+        passage: one.passage,
+        excerpt: None,
         tokens: 0,
     }
 }

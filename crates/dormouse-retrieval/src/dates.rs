@@ -10,6 +10,7 @@ use dormouse_contracts::Timestamp;
 pub use calendar::NamedTime;
 use calendar::{Calendar, Unit};
 pub(crate) use calendar::{is_full_month, month_number, month_of};
+pub(crate) use words::is_time_word;
 use words::{Word, words};
 
 /// How many times in one text are returned.

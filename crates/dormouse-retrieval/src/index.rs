@@ -16,7 +16,10 @@ use std::{
 use dormouse_contracts::Timestamp;
 
 use crate::{
-    Config, Unit, analyse::Analyser, passages::passages, search::ScratchPool,
+    Config, Unit,
+    analyse::Analyser,
+    passages::passages,
+    search::{Rarity, ScratchPool},
     text_features::TextFeatures,
 };
 use bags::Bags;
@@ -342,6 +345,20 @@ impl Index {
     pub fn at(&self, id: u64) -> Option<Timestamp> {
         self.slot(id)
             .map(|slot| Timestamp::from_micros(self.threads.position(slot).at))
+    }
+
+    /// How rare a term that [`terms`](crate::terms) returned is, from 0 for one in every unit to 1 for one in none.
+    #[must_use]
+    pub fn rarity(&self, term: &str) -> f32 {
+        let rarity = Rarity::of(self);
+        rarity.of_term(self.lexicon.number(term)) / rarity.of_term(None)
+    }
+
+    /// The [`rarity`](Self::rarity) of a term that occurs in this many units.
+    #[must_use]
+    pub fn rarity_of_frequency(&self, frequency: usize) -> f32 {
+        let rarity = Rarity::of(self);
+        rarity.of_frequency(frequency) / rarity.of_term(None)
     }
 
     /// The approximate memory use of the index, in bytes.

@@ -35,9 +35,11 @@ pub use config::Config;
 pub use dates::{NamedTime, named_times};
 pub use index::{Index, Insertion, Removal};
 pub use pack::{ItemRole, PackItem, Packed, pack};
+pub use passages::passages;
 pub use query::{Ranking, SearchMatch, SearchQuery};
 pub use similarity::{ComparableText, denies};
 pub use snapshot::SnapshotDecodeError;
+pub use text_features::asks;
 pub use unit::{Speaker, Unit};
 pub use weights::{Feature, ScoreParts, Weights};
 

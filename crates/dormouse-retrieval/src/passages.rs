@@ -10,7 +10,13 @@ const CHARACTERS_OF_A_WORD: usize = 12;
 ///
 /// A passage ends where a sentence or a line ends. A sentence that is longer than a passage is cut between words, and a
 /// word that is longer than a passage is one of its own.
-pub(crate) fn passages(text: &str, most: usize) -> Vec<&str> {
+///
+/// ```
+/// let text = "It rained. We stayed at home all day long.";
+/// assert_eq!(dormouse_retrieval::passages(text, 7), ["It rained. ", "We stayed at home all day long."]);
+/// ```
+#[must_use]
+pub fn passages(text: &str, most: usize) -> Vec<&str> {
     if text.len() <= most || count_words(text) <= most {
         return vec![text];
     }

@@ -109,8 +109,8 @@ impl fmt::Debug for SearchQuery<'_> {
 pub struct SearchMatch {
     /// The owner's id of the unit.
     pub id: u64,
-    /// Its best passage, from 0.
-    pub(crate) passage: u32,
+    /// Its best passage, from 0: the place among the [`passages`](crate::passages) of its text.
+    pub passage: u32,
     /// How well the unit matches: the sum of `parts`, which is the weighted mean of its features, in `0.0..=1.0` as
     /// long as no weight is negative. Features are shares of the maximum that the query allows, so scores of different
     /// queries are roughly comparable. They are not probabilities, and even the best one seldom exceeds 0.7. With

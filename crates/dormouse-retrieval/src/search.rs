@@ -13,6 +13,7 @@ mod rarity;
 mod reading;
 mod scratch;
 mod sessions;
+mod spelling;
 mod windows;
 
 use std::{cmp::Ordering, collections::HashSet};
@@ -23,6 +24,7 @@ use crate::{
 };
 use best::BestScores;
 use plan::QueryPlan;
+pub(crate) use rarity::Rarity;
 pub(crate) use scratch::ScratchPool;
 
 impl Index {

@@ -46,6 +46,17 @@ impl TextFeatures {
     }
 }
 
+/// Whether a text ends with a question.
+///
+/// ```
+/// assert!(dormouse_retrieval::asks("Tea? [a photo of a kettle]"));
+/// assert!(!dormouse_retrieval::asks("Tea? Yes."));
+/// ```
+#[must_use]
+pub fn asks(text: &str) -> bool {
+    TextFeatures::of(text).has(TextFeatures::ASKS)
+}
+
 fn without_description(text: &str) -> &str {
     let described = text.trim_end().strip_suffix(']');
     match described.and_then(|text| text.rsplit_once('[')) {

@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, sync::PoisonError};
 
 use dormouse_contracts::{Timestamp, TokenCounter};
-use dormouse_retrieval::{ItemRole, PackItem, pack};
+use dormouse_retrieval::{ItemRole, PackItem, pack, passages};
 
 use super::{
-    Recollection, Role, admits, hearing::Hearing, repeating::Originals, request::RecallRequest,
+    Recollection, RecordExcerpt, Role, admits, hearing::Hearing, repeating::Originals,
+    request::RecallRequest,
 };
 use crate::{
     memory::Inner,
@@ -20,6 +21,10 @@ const WITH_NEIGHBOURS: usize = 3;
 /// The score of a neighbour, as a share of the score of its match. It is below the score of every match, because neighbours
 /// that were packed before matches cost evidence at every budget that was measured (`docs/recall.md`).
 const NEIGHBOUR_SHARE: f32 = 1e-3;
+
+/// What stands for the text before and after an excerpt.
+const LEFT_OUT_BEFORE: &str = "[…] ";
+const LEFT_OUT_AFTER: &str = " […]";
 
 impl Recollection {
     /// The line for a prompt: time, speaker and text.
@@ -54,9 +59,20 @@ impl Inner {
         let neighbours = self.neighbours(request, asked_at, hearing, &matches)?;
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
+        let most = {
+            let projection = self.projection.read();
+            let projection = projection.unwrap_or_else(PoisonError::into_inner);
+            projection.index.config().passage_words
+        };
         for one in matches {
+            let one = excerpt(one, most);
             let id = one.record.id.to_number();
-            items_of.push((id, ItemRole::Found, one.score));
+            // What is out of date is shown only together with what replaced it.
+            let role = match one.updated_by {
+                Some(later) => ItemRole::Neighbour(later.to_number()),
+                None => ItemRole::Found,
+            };
+            items_of.push((id, role, one.score));
             candidates.insert(id, one);
         }
         for (record, role, next_to, score) in neighbours {
@@ -136,6 +152,25 @@ impl Inner {
     }
 }
 
+/// A match with the text of its best passage, if its record is longer than that.
+fn excerpt(mut one: Recollection, most: usize) -> Recollection {
+    let passages = passages(&one.record.text, most);
+    let number = usize::try_from(one.passage).unwrap_or(usize::MAX);
+    let (Some(passage), 2..) = (passages.get(number), passages.len()) else {
+        return one;
+    };
+    let before = if number > 0 { LEFT_OUT_BEFORE } else { "" };
+    let is_last = number + 1 == passages.len();
+    let after = if is_last { "" } else { LEFT_OUT_AFTER };
+    let text = format!("{before}{}{after}", passage.trim());
+    one.excerpt = Some(RecordExcerpt {
+        passage: number + 1,
+        of: passages.len(),
+    });
+    one.record.text = text;
+    one
+}
+
 fn neighbour(record: Record, role: Role) -> Recollection {
     Recollection {
         record,
@@ -143,6 +178,9 @@ fn neighbour(record: Record, role: Role) -> Recollection {
         score: 0.0,
         parts: Vec::new(),
         folded: Vec::new(),
+        updated_by: None,
+        passage: 0,
+        excerpt: None,
         tokens: 0,
     }
 }

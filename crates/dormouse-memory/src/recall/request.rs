@@ -260,10 +260,19 @@ pub enum Role {
     Linked,
 }
 
+/// Which part of a long record an answer contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordExcerpt {
+    /// The number of the passage, from 1.
+    pub passage: usize,
+    /// How many passages the record has.
+    pub of: usize,
+}
+
 /// A recalled record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recollection {
-    /// The record, with its provenance.
+    /// The record, with its provenance. With a budget, the text of a long one is its best passage; see [`Self::excerpt`].
     pub record: Record,
     /// Why it is here.
     pub role: Role,
@@ -273,6 +282,16 @@ pub struct Recollection {
     pub parts: Vec<(&'static str, f32)>,
     /// Records that say nearly the same and were left out in its favour.
     pub folded: Vec<RecordId>,
+    /// A later statement of the same speaker that makes this one out of date. It is in the answer too: before this one, or with
+    /// a budget wherever its time places it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_by: Option<RecordId>,
+    /// Its best passage, from 0.
+    #[serde(skip)]
+    pub(crate) passage: u32,
+    /// Which part of the record its text is; `None` if it is the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<RecordExcerpt>,
     /// How many tokens its line takes; 0 if no budget was given.
     pub tokens: u32,
 }

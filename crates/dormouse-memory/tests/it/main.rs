@@ -5,6 +5,7 @@
     reason = "a test that goes wrong ends in a panic"
 )]
 
+mod changed;
 mod changes;
 mod indexing;
 mod intake;

@@ -49,3 +49,40 @@ pub(super) fn count(word: &str) -> Option<u16> {
         }),
     }
 }
+
+/// Whether a word, in lower case, is read as part of a time. Months are known to the calendar.
+pub(crate) fn is_time_word(word: &str) -> bool {
+    const WORDS: [&str; 30] = [
+        "ago",
+        "date",
+        "day",
+        "days",
+        "friday",
+        "last",
+        "long",
+        "monday",
+        "month",
+        "months",
+        "next",
+        "night",
+        "past",
+        "previous",
+        "saturday",
+        "since",
+        "sunday",
+        "thursday",
+        "time",
+        "today",
+        "tomorrow",
+        "tonight",
+        "tuesday",
+        "wednesday",
+        "week",
+        "weekend",
+        "weeks",
+        "year",
+        "years",
+        "yesterday",
+    ];
+    WORDS.binary_search(&word).is_ok()
+}

@@ -110,6 +110,11 @@ impl Speakers {
         exact.into_iter().chain(prefixed).flatten().copied()
     }
 
+    /// Whether the name of a speaker begins with this word.
+    pub(crate) fn has_first_word(&self, word: &str) -> bool {
+        self.by_first_word.contains_key(word) && !ROLES.contains(&word)
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.names.bytes()
             + self

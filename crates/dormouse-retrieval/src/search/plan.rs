@@ -9,7 +9,7 @@ use crate::{
     analyse::each_word,
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
-    search::{bm25::K1, rarity::Rarity, scratch::Scratch},
+    search::{bm25::K1, rarity::Rarity, scratch::Scratch, spelling::Mended},
     text_features::{Person, asks_when, person_of},
 };
 
@@ -24,8 +24,10 @@ pub(super) const MAX_TERMS: usize = 64;
 pub(super) struct QueryTerm {
     /// The term's number in the lexicon; `None` if no unit contains it.
     pub(super) number: Option<u32>,
-    /// The term's inverse document frequency.
+    /// The term's inverse document frequency, as far as the query means the term.
     pub(super) idf: f32,
+    /// How far the query means the term: 1 for its own words, less for words that are only similar to them.
+    pub(super) share: f32,
 }
 
 /// What a query asks for, with terms and speakers as numbers of one index.
@@ -56,6 +58,11 @@ pub(super) struct QueryPlan<'a> {
 impl<'a> QueryPlan<'a> {
     pub(super) fn new(index: &'a Index, query: &SearchQuery<'_>) -> Self {
         let text = beginning_bytes(query.text, MAX_QUERY_BYTES);
+        let mended = match query.ranking {
+            Ranking::Fused => Mended::of(index, text),
+            Ranking::PlainBm25 => Mended::unchanged(text),
+        };
+        let text = &*mended.text;
         let (terms, named) = match query.ranking {
             Ranking::Fused => read_with_names(index, text),
             Ranking::PlainBm25 => (Vec::new(), Vec::new()),
@@ -63,14 +70,14 @@ impl<'a> QueryPlan<'a> {
         // A query that only names a speaker asks for what was said about them. The same holds if no unit contains its
         // other words: a unit about the named speaker is a better answer than none.
         let rarity = Rarity::of(index);
-        let mut terms = weigh(rarity, &terms);
+        let mut terms = weigh(rarity, &terms, &mended);
         if terms.iter().all(|term| term.number.is_none()) {
             let mut all = Terms::default();
             index.analyser.each_term(text, |term| {
                 all.push(term);
                 ControlFlow::Continue(())
             });
-            terms = weigh(rarity, &all.list);
+            terms = weigh(rarity, &all.list, &mended);
         }
         let terms = keep_rarest(terms);
         let total: f32 = terms.iter().map(|term| term.idf).sum();
@@ -256,18 +263,40 @@ impl Terms {
     }
 }
 
-fn weigh(rarity: Rarity<'_>, terms: &[String]) -> Vec<QueryTerm> {
-    let weighed = terms.iter().map(|term| {
-        let lexicon = &rarity.index.lexicon;
-        let number = lexicon.number(term);
-        let occurs = |number: &u32| lexicon.frequency(*number) > 0;
-        QueryTerm {
+/// How much a word counts that is only similar to an unknown word of the query, as a share of what it would count if the
+/// query had it. The rest stays with the unknown word, which no unit contains.
+const SIMILAR: f32 = 0.8;
+
+fn weigh(rarity: Rarity<'_>, terms: &[String], mended: &Mended<'_>) -> Vec<QueryTerm> {
+    let lexicon = &rarity.index.lexicon;
+    let occurs = |number: &u32| lexicon.frequency(*number) > 0;
+    let known = |term: &String| lexicon.number(term).filter(occurs);
+    let mut seen: HashSet<u32> = terms.iter().filter_map(known).collect();
+    let mut weighed = Vec::with_capacity(terms.len());
+    for term in terms {
+        let number = known(term);
+        let mut own = QueryTerm {
             // An unknown term keeps its rarity: the score must show that no unit contains it.
-            number: number.filter(occurs),
-            idf: rarity.of_term(number),
+            number,
+            idf: rarity.of_term(lexicon.number(term)),
+            share: 1.0,
+        };
+        let meant = mended.meant_by(term).iter().filter(|_| number.is_none());
+        let meant: Vec<_> = meant.filter(|meant| seen.insert(meant.number)).collect();
+        if !meant.is_empty() {
+            own.idf *= 1.0 - SIMILAR;
         }
-    });
-    weighed.collect()
+        weighed.push(own);
+        weighed.extend(meant.into_iter().map(|meant| {
+            let share = SIMILAR * meant.likelihood;
+            QueryTerm {
+                number: Some(meant.number),
+                idf: rarity.of_term(Some(meant.number)) * share,
+                share,
+            }
+        }));
+    }
+    weighed
 }
 
 /// The [`MAX_TERMS`] rarest of the terms with postings, in their order.

@@ -8,8 +8,8 @@ use crate::{Index, search::bm25::inverse_frequency};
 /// notes are made of it, and so notes would change how the turns of a conversation compare with each other. An index with
 /// [far more](NOTES_OF_A_TURN) notes than turns, or without turns, knows words mainly from notes. There all units count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rarity<'a> {
-    pub(super) index: &'a Index,
+pub(crate) struct Rarity<'a> {
+    pub(crate) index: &'a Index,
     units: usize,
     terms: u64,
     counts_notes: bool,
@@ -19,7 +19,7 @@ pub(super) struct Rarity<'a> {
 const NOTES_OF_A_TURN: usize = 4;
 
 impl<'a> Rarity<'a> {
-    pub(super) fn of(index: &'a Index) -> Self {
+    pub(crate) fn of(index: &'a Index) -> Self {
         let (notes, terms_of_notes) = index.threads.notes();
         let turns = index.passages - notes;
         let counts_notes = notes > NOTES_OF_A_TURN * turns;
@@ -36,13 +36,18 @@ impl<'a> Rarity<'a> {
     }
 
     /// The inverse document frequency of the term with this number; without a number, of an unknown term.
-    pub(super) fn of_term(&self, number: Option<u32>) -> f32 {
+    pub(crate) fn of_term(&self, number: Option<u32>) -> f32 {
         let lexicon = &self.index.lexicon;
         let frequency = number.map_or(0, |number| match self.counts_notes {
             true => lexicon.frequency(number),
             false => lexicon.frequency_in_threads(number),
         });
-        inverse_frequency(frequency, self.units)
+        self.of_frequency(frequency)
+    }
+
+    /// The inverse document frequency of a term that occurs in this many units.
+    pub(crate) fn of_frequency(&self, frequency: usize) -> f32 {
+        inverse_frequency(frequency.min(self.units), self.units)
     }
 
     /// The mean number of terms of a unit.

@@ -21,7 +21,8 @@ pub(super) fn read_postings(
     scratch.session_counts.reach(bound);
     scratch.sessions.reach(bound);
     for place in read_turns(index, plan, budget, scratch) {
-        add_sessions(index, plan.postings(index, place), scratch);
+        let share = plan.terms.get(place).map_or(1.0, |term| term.share);
+        add_sessions(index, plan.postings(index, place), share, scratch);
     }
 }
 
@@ -81,8 +82,9 @@ fn add_turns(index: &Index, plan: &QueryPlan<'_>, place: usize, scratch: &mut Sc
     }
 }
 
-/// Adds the BM25 score of one term to each session. The document frequency is counted in sessions.
-fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
+/// Adds the BM25 score of one term to each session, as far as the query means it. The document frequency is counted in
+/// sessions.
+fn add_sessions(index: &Index, postings: &[Posting], share: f32, scratch: &mut Scratch) {
     for posting in postings {
         let session = index.threads.position(posting.slot()).session;
         if let Some(counted) = scratch.session_counts.at_mut(session) {
@@ -102,7 +104,7 @@ fn add_sessions(index: &Index, postings: &[Posting], scratch: &mut Scratch) {
         }
         None => (index.threads.sessions(), counted.len(), index.terms),
     };
-    let idf = inverse_frequency(with_term, sessions);
+    let idf = inverse_frequency(with_term, sessions) * share;
     // A session is the document here, so its length is compared with the mean length of a session.
     let mean = terms as f32 / sessions.max(1) as f32;
     // The upper bound of the session score grows by the term's largest possible score.

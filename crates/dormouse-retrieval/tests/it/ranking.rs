@@ -433,3 +433,55 @@ fn i_is_the_one_who_asks_and_you_the_one_who_is_asked() {
         0.0
     );
 }
+
+#[test]
+fn a_misspelt_word_finds_what_its_writer_meant() {
+    let index = talk(&[
+        ("Caroline", "Where did you leave the blue kettle?"),
+        ("Bob", "Under the stairs, in a box"),
+        ("Caroline", "We had soup for lunch on the boat"),
+        ("Bob", "The weather was lovely all week"),
+    ]);
+    let best = |question| index.search(&SearchQuery::new(question), 1)[0].id;
+    for question in [
+        "the blue kettel",
+        "the bleu kettle",
+        "the blue ketle",
+        "the blue kettxle",
+        "bluw ketgle",
+    ] {
+        assert_eq!(best(question), best("the blue kettle"), "{question}");
+    }
+    let speaker = |question| {
+        let found = index.search(&SearchQuery::new(question), 4);
+        part(&found, 2, Feature::Speaker)
+    };
+    assert!(speaker("What did Carolien eat on the boat?") > 0.0);
+    assert_eq!(speaker("What did Carmen eat on the boat?"), 0.0);
+}
+
+#[test]
+fn a_similar_word_counts_less_than_the_word_itself() {
+    let index = talk(&[
+        ("Alice", "The kettle is blue"),
+        ("Bob", "It rained"),
+        ("Alice", "We had soup"),
+    ]);
+    let reach = |question| {
+        let found = index.search(&SearchQuery::new(question), 3);
+        part(&found, 0, Feature::Reach)
+    };
+    assert!(reach("kettel") > 0.0);
+    assert!(reach("kettel") < reach("kettle"));
+    assert_eq!(reach("zeppelin"), 0.0);
+}
+
+#[test]
+fn words_of_time_are_understood_if_they_are_misspelt() {
+    let index = talk(&[
+        ("Alice", "I saw her yesterday"),
+        ("Bob", "The kettle is blue"),
+    ]);
+    let found = index.search(&SearchQuery::new("Wehn did Alice see her?"), 2);
+    assert!(part(&found, 0, Feature::TimeTold) > 0.0);
+}
