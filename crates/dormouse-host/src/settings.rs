@@ -44,6 +44,7 @@ pub(crate) fn assistant_config(
         execution: config.execution.config(),
         prompt: config.prompt.config(),
         limits: config.limits.limits(window)?,
+        admission: config.admission.settings(),
         slow_after: config.limits.slow_after.0,
         tool_calling,
         temperature: provider.temperature.map(|number| number.0),
