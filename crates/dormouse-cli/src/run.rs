@@ -168,7 +168,7 @@ struct Inhabited {
 /// Opens the world that was chosen, and the log.
 async fn inhabit(
     world: WorldChoice,
-    settings: HostSettings,
+    mut settings: HostSettings,
     data: &DataFolder,
     (notices, staff): (
         mpsc::UnboundedSender<String>,
@@ -188,6 +188,8 @@ async fn inhabit(
             })
         }
         true => {
+            // The flag is the short form.
+            settings.config.world.kind = WorldKind::Evennia;
             data.create().map_err(data::LocateError::from)?;
             let section = &settings.config.evennia;
             let mut residents: BTreeSet<_> = section.residents.keys().cloned().collect();

@@ -269,6 +269,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
                 user: request.user,
                 out: Arc::clone(&output) as Arc<dyn CallerOutput>,
                 folder: folder.clone(),
+                about: None,
                 visited: None,
             };
             let places = hall.places(places, &folder);

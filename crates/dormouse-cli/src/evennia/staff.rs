@@ -171,8 +171,11 @@ fn answer(host: &Host<FolderWorld>, places: &Places, asked: &StaffRequest) -> (S
     let Some(mut words) = command_for((command, switches), arguments, by) else {
         return (USAGE.to_owned(), false);
     };
-    // Before the separator, behind which everything is a value.
-    words.insert(2, format!("--assistant={}", asked.assistant));
+    // Commands about the memory have no such flag.
+    if words.first().is_none_or(|first| first != "memory") {
+        // Before the separator, behind which everything is a value.
+        words.insert(2, format!("--assistant={}", asked.assistant));
+    }
     words.insert(0, "dormouse".to_owned());
     let line = match CommandLine::try_parse_from(&words) {
         Ok(line) => line,
@@ -191,6 +194,7 @@ fn answer(host: &Host<FolderWorld>, places: &Places, asked: &StaffRequest) -> (S
         world: Some(host.world().clone()),
         user: Some(format!("{} (staff of the game)", asked.by)),
         out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
+        about: Some(asked.assistant.clone()),
         visited: None,
     };
     let done = carry_out_for(caller, || carry_out(places, line.command));

@@ -191,6 +191,7 @@ fn a_backup_has_what_a_game_has_reported_and_forgetting_somebody_takes_it_out() 
         "--reason",
         "she asked",
         "--yes",
+        "--json",
     ];
     let done = ok(home.run(&forget, ""));
     assert!(done.out.contains("evennia.redb"), "{}", done.out);

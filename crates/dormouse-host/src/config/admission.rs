@@ -5,6 +5,7 @@ use std::time::Duration;
 use dormouse_engine::AdmissionSettings;
 
 use super::{
+    Config, WorldKind,
     numbers::{CoolDown, LinesPerMinute, MessagesAtOnce, Seconds, Whole},
     section::section,
 };
@@ -28,17 +29,24 @@ section! {
     }
 }
 
-impl AdmissionSection {
-    /// The section as the engine's own configuration.
+impl Config {
+    /// The section as the engine's own configuration. Nobody speaks in the sandbox whom the operator has not let in, and a
+    /// visit may read its lines from a file. So limits apply there only if they are set.
     #[must_use]
-    pub fn settings(&self) -> AdmissionSettings {
+    pub fn admission(&self) -> AdmissionSettings {
+        let section = &self.admission;
+        let is_sandbox = self.world.kind == WorldKind::Sandbox;
+        let limit = |name: &str, limit: u32| match is_sandbox && !self.given.contains_key(name) {
+            true => 0,
+            false => limit,
+        };
         AdmissionSettings {
-            waiting: self.waiting.0,
-            burst: self.burst.0,
-            cool_down_seconds: u32::try_from(self.cool_down.0.as_secs()).unwrap_or(u32::MAX),
-            lines_per_minute: self.lines_per_minute.0,
-            refusal_notice: self.refusal_notice.clone(),
-            farewell: self.farewell.clone(),
+            waiting: limit("admission.waiting", section.waiting.0),
+            burst: limit("admission.burst", section.burst.0),
+            cool_down_seconds: u32::try_from(section.cool_down.0.as_secs()).unwrap_or(u32::MAX),
+            lines_per_minute: limit("admission.lines_per_minute", section.lines_per_minute.0),
+            refusal_notice: section.refusal_notice.clone(),
+            farewell: section.farewell.clone(),
         }
     }
 }
