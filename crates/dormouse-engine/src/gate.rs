@@ -166,7 +166,7 @@ fn next_fresh(state: &State) -> Option<&Trigger> {
         let person = trigger.person();
         person.is_none_or(|person| !suspects.contains(&person))
     };
-    // Among people, whoever was answered longest ago goes first. So nobody waits for more than one message of each other
+    // The person who was answered longest ago goes first. So nobody waits for more than one message of each other
     // person, however much somebody says.
     let is_fair = !state.configuration.settings.admission.is_off();
     let turn_of = |trigger: &&Trigger| {

@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub(crate) use admission::Judgement;
-pub use admission::{Admission, LastRefusal};
+pub use admission::{LastRefusal, SenderLoads};
 pub use approvals::{Approval, Approvals};
 pub use awaiting::Awaiting;
 pub(crate) use cached_results::CachedResult;
@@ -175,8 +175,8 @@ pub struct State {
     #[serde(default)]
     pub undos: Undos,
     /// How much each sender has asked of it lately, and what was refused.
-    #[serde(default, skip_serializing_if = "Admission::is_none")]
-    pub admission: Admission,
+    #[serde(default, skip_serializing_if = "SenderLoads::is_none")]
+    pub admission: SenderLoads,
     /// What other assistants said to it since a person said something.
     #[serde(default, skip_serializing_if = "CrossTalk::is_none")]
     pub cross_talk: CrossTalk,

@@ -12,7 +12,7 @@ use crate::{
     decide::{self, Admitted},
     event::{Event, LinesDropped, Perceived},
     handle::{Accepted, Command, PerceiveError},
-    state::{Admission, CrossTalk, People},
+    state::{CrossTalk, People, SenderLoads},
     status::Activity,
 };
 
@@ -37,7 +37,7 @@ struct Batch {
     /// What other assistants said before the next message.
     cross_talk: CrossTalk,
     /// What senders asked before the next message, if that differs from the state.
-    admission: Option<Admission>,
+    admission: Option<SenderLoads>,
     /// How many messages of the batch wait for an answer, in all and by person.
     triggers: usize,
     waiting: BTreeMap<String, usize>,

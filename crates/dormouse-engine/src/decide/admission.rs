@@ -12,13 +12,13 @@ use dormouse_contracts::{Attested, Sender, SourceKind};
 use super::View;
 use crate::{
     event::Refusal,
-    state::{Admission, Heard, Judgement, Trigger},
+    state::{Heard, Judgement, SenderLoads, Trigger},
 };
 
 /// The messages before the next one, as far as its admission depends on them.
 #[derive(Clone, Copy)]
 pub(crate) struct Before<'a> {
-    pub(crate) admission: &'a Admission,
+    pub(crate) admission: &'a SenderLoads,
     /// How many messages of each person wait, in addition to those in the state.
     pub(crate) waiting: Option<&'a BTreeMap<String, usize>>,
 }

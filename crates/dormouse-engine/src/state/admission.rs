@@ -20,7 +20,7 @@ const SENDERS_KEPT: usize = 512;
 
 /// How much each sender has asked of the assistant lately, and what was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Admission {
+pub struct SenderLoads {
     senders: BTreeMap<String, SenderLoad>,
     /// The assistants that heard a farewell since a person last said something.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -100,7 +100,7 @@ impl Rate {
     }
 }
 
-impl Admission {
+impl SenderLoads {
     /// Judges a line of a sender of whom `waiting` messages wait for an answer.
     pub(crate) fn judge(
         &self,
