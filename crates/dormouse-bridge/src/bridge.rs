@@ -79,6 +79,12 @@ impl<G> Bridge<G> {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
+    /// The file of deliveries and receipts.
+    #[must_use]
+    pub fn file(&self) -> &BridgeFile {
+        self.inner.receipts.file()
+    }
+
     /// Where the game reports what happens.
     #[must_use]
     pub fn queue(&self) -> &DeliveryQueue {

@@ -22,7 +22,7 @@ mod report;
 mod store_error;
 
 pub use bridge::Bridge;
-pub use copy::BridgeMoment;
+pub use copy::{BridgeMoment, BridgeRecord, ChangeRecord, count_changed, rewrite_bridge};
 pub use file::{BridgeFile, BridgeOpenError};
 pub use game::{Game, Performed, say_tool};
 pub use queue::{DeliveryQueue, PEER_IDS_REMEMBERED, QueueError, QueueErrorKind};

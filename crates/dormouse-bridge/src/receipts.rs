@@ -47,6 +47,10 @@ impl Receipts {
         Self { file }
     }
 
+    pub(crate) fn file(&self) -> &BridgeFile {
+        &self.file
+    }
+
     /// Records that an act begins. Carry it out only after this has returned [`Begun::New`], and store its outcome with
     /// [`finish`](Self::finish). On disk when this returns. If the future is dropped, the act may count as begun or
     /// not.

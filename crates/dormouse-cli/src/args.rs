@@ -123,7 +123,7 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
-    /// Set up and check the game in which assistants live with `run --world evennia`
+    /// Set up and check the game in which assistants live if world.kind is "evennia"
     #[command(subcommand, after_help = exit::HELP)]
     Evennia(Evennia),
     /// Copy the data folder to another place, also while assistants live in it

@@ -3,12 +3,12 @@
 use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use dormouse_evennia::EVENNIA_FILE;
-use dormouse_host::{BackupError, FolderWorld, SystemClock, back_up};
+use dormouse_contracts::Clock;
+use dormouse_host::{BackupError, SystemClock, WorldFile, back_up};
 
 use crate::{
     command::{
-        CommandError, CommandFailure, Places, block_on, callers_host, callers_path, callers_world,
+        CommandError, CommandFailure, Places, block_on, callers_path, callers_world,
         open_log_to_write, say,
     },
     data::quoted,
@@ -24,39 +24,14 @@ pub(crate) struct Backup {
     into: PathBuf,
 }
 
-/// The assistants live in a game.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "nothing was copied: the assistants of this folder live in a game, and {EVENNIA_FILE} cannot be copied while they do. Stop the program, and copy the whole folder"
-)]
-struct InGame;
-
-impl CommandFailure for InGame {
-    fn exit(&self) -> Exit {
-        Exit::Failure
-    }
-}
-
 /// Makes the copy, and says how to use it.
 pub(crate) fn run(places: &Places, backup: &Backup) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     let into = callers_path(&backup.into);
     let log = open_log_to_write(&data)?;
-    // What was heard and done in a game is in a file that is not copied at the same moment as the log.
-    if data.path().join(EVENNIA_FILE).exists() {
-        return Err(InGame.into());
-    }
-    let host = callers_host();
-    let own = match host {
-        None => {
-            let kind = places.configuration(&data)?.0.world.kind;
-            FolderWorld::open_existing(kind, &data, Arc::new(SystemClock))?
-        }
-        Some(_) => None,
-    };
-    let world = callers_world();
-    let world = world.as_ref().or(own.as_ref());
-    let report = block_on(back_up(&data, &log, world, &into))??;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let worlds = WorldFile::all(&data, callers_world().as_ref(), &clock)?;
+    let report = block_on(back_up(&data, &log, &worlds, &into))??;
     let assistants = counted(report.assistants as u64, "assistant", "assistants");
     let events = counted(report.events, "event", "events");
     let place = quoted(&into.display().to_string());

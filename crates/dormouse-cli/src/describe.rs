@@ -9,9 +9,9 @@ use dormouse_engine::{
     Activity, ApprovalAnswer, AssessmentOutcome, BudgetKind, BudgetSpan, BudgetStatus, Compacted,
     Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event, FactsBefore,
     GoalMoment, GoalNote, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
-    ProjectUpdated, Pursuit, RosterChange, SafetyCounters, Selected, Skipped, State, Status,
-    StopCause, SummaryFailure, TaskAssessed, TickEnded, ToolFailures, UnansweredCause, Verdict,
-    WindowLevel,
+    ProjectUpdated, Pursuit, Refusal, RosterChange, SafetyCounters, Selected, Skipped, State,
+    Status, StopCause, SummaryFailure, TaskAssessed, TickEnded, ToolFailures, UnansweredCause,
+    Verdict, WindowLevel,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -73,6 +73,18 @@ fn reason(rule: Rule) -> &'static str {
     }
 }
 
+/// Why a message is not answered although the rules call for an answer.
+fn refusal(refused: Option<Refusal>) -> &'static str {
+    match refused {
+        Some(Refusal::Waiting) => " (not answered: too many messages of its sender wait)",
+        Some(Refusal::CoolDown) => " (not answered: its sender had many answers lately)",
+        Some(Refusal::Flood) => " (not answered: its sender says too much)",
+        // The rule says so.
+        Some(Refusal::Exchanges) | None => "",
+        Some(_) => " (not answered)",
+    }
+}
+
 /// The trust of a message, and why it differs from that of its source.
 fn trust(perceived: &Perceived) -> String {
     let Some(MovedTrust { source, by }) = perceived.moved else {
@@ -125,16 +137,26 @@ fn decoded(event: &Event) -> String {
         Event::Perceived(it) => {
             let attested = &it.perception.attested;
             format!(
-                "{} by rule {}{}, trust {}: {} from {}{}: {}",
+                "{} by rule {}{}{}, trust {}: {} from {}{}: {}",
                 it.classification.verdict,
                 it.classification.rule,
                 reason(it.classification.rule),
+                refusal(it.refused),
                 trust(it),
                 source_name(&attested.source),
                 attested.sender.name(),
                 id_of(&attested.sender, &it.doubts),
                 excerpt(it.perception.words.as_claimed())
             )
+        }
+        Event::LinesDropped(it) => {
+            let lines = counted(it.lines, "line", "lines");
+            let entity = it.entity.as_ref();
+            let by = entity.map_or_else(
+                || "unnamed senders".to_owned(),
+                |id| escape_id(id.as_str()).to_string(),
+            );
+            format!("{lines} from {by} only counted: too many in a minute")
         }
         Event::TickStarted(it) => {
             let context = it.context.row().name;
@@ -520,6 +542,11 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
         UnansweredCause::NotHeard => {
             "something was said, but the one who asked did not hear it".to_owned()
         }
+        UnansweredCause::NotAdmitted(Refusal::Exchanges) => {
+            "enough messages of other assistants were answered until a person says something"
+                .to_owned()
+        }
+        UnansweredCause::NotAdmitted(_) => "its sender asks more than can be answered".to_owned(),
         UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
         _ => "for a reason this version does not know".to_owned(),
     }
@@ -734,6 +761,14 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     text += &ticks(status);
     for budget in &status.budgets {
         text += &format!("; {} left {}", left_of(budget), span_of(budget));
+    }
+    if status.overheard > 0 {
+        let messages = counted(status.overheard, "message", "messages");
+        text += &format!("; {messages} overheard instead of answered");
+    }
+    if status.dropped > 0 {
+        let lines = counted(status.dropped, "line", "lines");
+        text += &format!("; {lines} only counted, of senders who said too much");
     }
     if let Some(answered) = status.exchanges {
         let messages = counted(u64::from(answered), "message", "messages");

@@ -181,6 +181,10 @@ fn world(data: &DataFolder) -> (Finding, Option<Sandbox>) {
         let text = "the assistants live in a world outside of the folder".to_owned();
         return (Finding::Fine(text), None);
     }
+    if data.game().exists() && !data.world().exists() {
+        let text = "the assistants live in a game".to_owned();
+        return (Finding::Fine(text), None);
+    }
     if !data.world().exists() {
         let text = "there is no world yet; play makes one".to_owned();
         return (Finding::Doubtful(text), None);

@@ -1,4 +1,4 @@
-//! The game in which assistants live with `--world evennia`, and `dormouse evennia`.
+//! The game in which assistants live, and `dormouse evennia`.
 
 mod check;
 mod setup;
@@ -28,10 +28,10 @@ const PASSWORD: &str = "DORMOUSE_EVENNIA_PASSWORD";
 /// A world to live in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WorldChoice {
-    /// The world of the data folder: the sandbox, or what world.kind of the configuration says
+    /// What world.kind of the configuration says
     #[default]
     Folder,
-    /// The game that [evennia] of the configuration names (docs/evennia.md)
+    /// The game of [evennia], as with world.kind = "evennia" (docs/evennia.md)
     Evennia,
 }
 

@@ -301,7 +301,9 @@ impl Message {
                 classification,
                 trust,
             } => (Some(seq.0), *classification, Some(*trust)),
-            Accepted::Ignored { classification } => (None, *classification, None),
+            Accepted::Ignored { classification } | Accepted::Dropped { classification } => {
+                (None, *classification, None)
+            }
             Accepted::Duplicate => return None,
         };
         let attested = &perception.attested;

@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, pin::pin, sync::Arc};
 
 use dormouse_contracts::{AssistantId, Habitat};
-use dormouse_evennia::{EvenniaWorld, StaffRequest};
+use dormouse_evennia::{EvenniaWorld, Notice, StaffRequest};
 use dormouse_host::{
-    DataFolder, FolderWorld, Host, HostError, HostSettings, SystemClock, provider::ModelSelection,
+    DataFolder, FolderWorld, GameConnections, GameWorld, Host, HostError, HostSettings,
+    SystemClock, config::WorldKind, provider::ModelSelection,
 };
 use dormouse_server::{Server, ServerSettings};
 use tokio::{
@@ -72,7 +73,8 @@ pub(crate) fn run(
         let failed = |error| PlayError::composing(&data, error);
         let (asking, mut staff) = mpsc::unbounded_channel();
         let inhabited = inhabit(run.world, settings, &data, (sender, asking)).await?;
-        let (host, visited) = (&inhabited.host, inhabited.folder.as_ref());
+        let lived_in = &inhabited.host;
+        let host = &lived_in.in_any_world();
         let model = match chosen.name() {
             (provider, model) if provider == model => model,
             (provider, model) => format!("{model} of {provider}"),
@@ -86,12 +88,11 @@ pub(crate) fn run(
                 .map(std::path::absolute)
                 .transpose();
             let file = file.map_err(PlayError::System)?;
-            control::Server::open(control::Hall::new(host, visited, chosen, file, diagnostics))?
+            control::Server::open(control::Hall::new(lived_in, chosen, file, diagnostics))?
         };
-        let http = match (serve, visited) {
-            (Some(serve), Some(visited)) => Some(open(visited, serve).await?),
-            (Some(_), None) => return Err(PlayError::ServesNoGame),
-            (None, _) => None,
+        let http = match serve {
+            Some(serve) => Some(open(lived_in, serve).await?),
+            None => None,
         };
         let ill = |key: &AssistantId, error: HostError| {
             let why = PlayError::composing(&data, error);
@@ -132,7 +133,7 @@ pub(crate) fn run(
                 Some(notice) = notices.recv() => say(diagnostics, notice),
                 Some(asked) = staff.recv() => {
                     let places = Places { data: Some(data.path().to_owned()), config: places.config.clone() };
-                    evennia::attend_staff(host, places, asked);
+                    evennia::attend_staff(lived_in, places, asked);
                 }
                 () = &mut http => {}
                 () = async {
@@ -149,7 +150,7 @@ pub(crate) fn run(
         server.close().await;
         host.close().await;
         if let Some(game) = &inhabited.game {
-            game.world().game().close().await;
+            game.game().close().await;
         }
         Ok(exit)
     }))
@@ -157,11 +158,9 @@ pub(crate) fn run(
 
 /// Assistants in a world.
 struct Inhabited {
-    host: Host<dyn Habitat>,
-    /// The same host, if its world is the one of the folder.
-    folder: Option<Host<FolderWorld>>,
-    /// The same host, if its world is a game.
-    game: Option<Host<EvenniaWorld>>,
+    host: Host<FolderWorld>,
+    /// Their world, if it is a game.
+    game: Option<Arc<EvenniaWorld>>,
     /// Those who live there, known to the log or not.
     residents: BTreeSet<AssistantId>,
 }
@@ -169,7 +168,7 @@ struct Inhabited {
 /// Opens the world that was chosen, and the log.
 async fn inhabit(
     world: WorldChoice,
-    settings: HostSettings,
+    mut settings: HostSettings,
     data: &DataFolder,
     (notices, staff): (
         mpsc::UnboundedSender<String>,
@@ -178,22 +177,29 @@ async fn inhabit(
 ) -> Result<Inhabited, PlayError> {
     let failed = |error| PlayError::composing(data, error);
     let configured = settings.config.assistant.key();
-    match world {
-        WorldChoice::Folder => {
+    let is_game = world == WorldChoice::Evennia || settings.config.world.kind == WorldKind::Evennia;
+    match is_game {
+        false => {
             let host = Host::open_folder(settings, data).await.map_err(failed)?;
             Ok(Inhabited {
-                host: host.in_any_world(),
-                folder: Some(host),
+                host,
                 game: None,
                 residents: BTreeSet::from([configured]),
             })
         }
-        WorldChoice::Evennia => {
+        true => {
+            // The flag is the short form.
+            settings.config.world.kind = WorldKind::Evennia;
             data.create().map_err(data::LocateError::from)?;
             let section = &settings.config.evennia;
             let mut residents: BTreeSet<_> = section.residents.keys().cloned().collect();
             residents.extend(section.account.is_some().then_some(configured));
-            let on_notice = move |key: &AssistantId, notice| {
+            let connections = GameConnections::default();
+            let noted = connections.clone();
+            let on_notice = move |key: &AssistantId, notice: Notice| {
+                if notice.is_connection() {
+                    noted.note(key, notice.to_string());
+                }
                 // The receiver may have ended already.
                 drop(notices.send(format!("{key} {notice}")));
             };
@@ -202,11 +208,16 @@ async fn inhabit(
             let reports = (Arc::new(on_notice) as _, Arc::new(on_staff) as _);
             let environment = &settings.environment;
             let world = evennia::open(data, &settings.config, environment, reports).await?;
-            let host = Host::open_in(world, settings, data).await.map_err(failed)?;
+            let world = Arc::new(world);
+            let habitat = Arc::clone(&world) as Arc<dyn Habitat>;
+            let url = settings.config.evennia.url.clone();
+            let game = GameWorld::new(habitat, world.file().clone(), url, connections);
+            let host = Host::open_game(game, settings, data)
+                .await
+                .map_err(failed)?;
             Ok(Inhabited {
-                host: host.in_any_world(),
-                folder: None,
-                game: Some(host),
+                host,
+                game: Some(world),
                 residents,
             })
         }

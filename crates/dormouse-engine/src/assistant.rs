@@ -47,6 +47,7 @@ use crate::{
     work::{self, Called, Done, Indexing, Patience, TakenIn},
 };
 pub use error::{RunError, WakeError};
+use inbox::Dropped;
 use reconfiguring::Reconfiguring;
 use record::Unwritten;
 
@@ -97,6 +98,8 @@ struct Progress {
     /// What it is busy with, or was busy with last.
     busy: Busy,
     indexing: Indexing,
+    /// Lines that were dropped and are not in the log yet.
+    dropped: Dropped,
     /// The first delivery of each world that was refused and not accepted since.
     refused: BTreeMap<WorldId, u64>,
     /// When work of a night is repeated whose result could not be written.
@@ -318,9 +321,13 @@ impl Assistant {
                 () = wake(self.progress.unwritten.due()) => {
                     self.flush().await?;
                 }
+                () = wake(self.progress.dropped.due()) => {
+                    self.note_dropped(self.ports.clock.now());
+                }
                 () = wake(wake_at) => {}
             }
         }
+        self.note_dropped(self.ports.clock.now());
         // A snapshot of events that are not on disk would describe a life that never happened.
         if self.flush().await? == Saved::Yes {
             self.save_snapshot().await;

@@ -1,5 +1,6 @@
 //! What the operator decides about an assistant.
 
+mod admission;
 mod budgets;
 mod delegation;
 mod goals;
@@ -18,6 +19,8 @@ use dormouse_resilience::{BreakerPolicyError, RetryBudget};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use admission::AdmissionSettings;
+pub(crate) use admission::Rate;
 pub use budgets::{BudgetLimits, SpendingBudgets, TokenPrice, UnknownPrice};
 pub use delegation::DelegationSettings;
 pub use goals::GoalSettings;
@@ -429,6 +432,8 @@ pub struct AssistantConfig {
     pub tool_calling: ToolCalling,
     /// Its bounds.
     pub limits: Limits,
+    /// How much one sender may ask of it.
+    pub admission: AdmissionSettings,
     /// Sampling temperature in `0.0..=2.0`; the model's own where absent.
     pub temperature: Option<f32>,
     /// Nucleus sampling in `0.0..=1.0`; the model's own where absent.
@@ -560,6 +565,7 @@ impl AssistantConfig {
             prompt: self.prompt.clone(),
             tool_calling: self.tool_calling,
             limits: self.limits,
+            admission: self.admission.clone(),
             temperature: self.temperature,
             top_p: self.top_p,
             max_tokens: self.max_tokens,
@@ -610,6 +616,7 @@ impl AssistantConfig {
             prompt: PromptConfig::default(),
             tool_calling: ToolCalling::Native,
             limits: Limits::default(),
+            admission: AdmissionSettings::default(),
             temperature: None,
             top_p: None,
             max_tokens: None,
@@ -673,6 +680,11 @@ pub struct Settings {
     pub prompt: PromptConfig,
     pub tool_calling: ToolCalling,
     pub limits: Limits,
+    #[serde(
+        default = "AdmissionSettings::off",
+        skip_serializing_if = "AdmissionSettings::is_off"
+    )]
+    pub admission: AdmissionSettings,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

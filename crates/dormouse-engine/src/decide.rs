@@ -4,6 +4,7 @@
 //! result into the log, and asks again. So a program that was killed at any point resumes where it was.
 
 mod action;
+mod admission;
 mod approvals;
 mod assessing;
 mod budget;
@@ -31,6 +32,7 @@ use dormouse_contracts::Effect;
 use dormouse_tools::{LoopEffect, after};
 
 pub(crate) use action::{Action, Next, OutsideCall};
+pub(crate) use admission::{Admitted, Before, admit};
 pub(crate) use assessing::on_assessed;
 pub(crate) use calls::{answer_with, effect_key_of, unanswered as call_unanswered, without_advice};
 pub(crate) use compaction::{Summarized, on_extracted, on_summary};

@@ -65,7 +65,7 @@ pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
-pub use perception::{MovedTrust, Perceived};
+pub use perception::{LinesDropped, MovedTrust, Perceived, Refusal};
 pub use project::{
     ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated,
 };

@@ -166,8 +166,19 @@ fn next_fresh(state: &State) -> Option<&Trigger> {
         let person = trigger.person();
         person.is_none_or(|person| !suspects.contains(&person))
     };
-    let free = state.turns.waiting().find(is_free);
-    free.or_else(|| state.turns.waiting().next())
+    // The person who was answered longest ago goes first. So nobody waits for more than one message of each other
+    // person, however much somebody says.
+    let is_fair = !state.configuration.settings.admission.is_off();
+    let turn_of = |trigger: &&Trigger| {
+        let message = trigger.message().filter(|_| is_fair);
+        message.map_or(Seq(0), |message| {
+            let person = state.identities.person(&message.perception.attested.sender);
+            state.admission.taken(person)
+        })
+    };
+    let in_order = |trigger: &&Trigger| (turn_of(trigger), trigger.seq());
+    let free = state.turns.waiting().filter(is_free).min_by_key(in_order);
+    free.or_else(|| state.turns.waiting().min_by_key(in_order))
 }
 
 fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {

@@ -33,6 +33,11 @@ pub enum Accepted {
         /// How it is classified, and by which rule.
         classification: Classification,
     },
+    /// Its sender says too much: it is only counted.
+    Dropped {
+        /// How it is classified.
+        classification: Classification,
+    },
     /// It was accepted before, and nothing was written.
     Duplicate,
 }

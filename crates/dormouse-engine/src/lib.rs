@@ -55,10 +55,11 @@ pub use builtin::builtin_tools;
 pub use clearing::{clear_stop, reset_history, trigger_stop};
 pub use compacting::{CompactError, Compacting, CompactionSettings, Compactor, WindowLevel};
 pub use config::{
-    ApprovalRule, AssistantConfig, BudgetLimits, ConfigError, DelegationSettings, EpisodicWeights,
-    ExecutionPattern, GoalSettings, JournalConfig, LONGEST_SLEEP_HOURS, Limits, OutOfRange,
-    Privacy, ReflectionTicks, SelfSettings, Settings, SleepSettings, SleepWindow, SpendingBudgets,
-    Switch, TokenPrice, ToolBreaker, ToolCalling, ToolRetries, UnknownPrice,
+    AdmissionSettings, ApprovalRule, AssistantConfig, BudgetLimits, ConfigError,
+    DelegationSettings, EpisodicWeights, ExecutionPattern, GoalSettings, JournalConfig,
+    LONGEST_SLEEP_HOURS, Limits, OutOfRange, Privacy, ReflectionTicks, SelfSettings, Settings,
+    SleepSettings, SleepWindow, SpendingBudgets, Switch, TokenPrice, ToolBreaker, ToolCalling,
+    ToolRetries, UnknownPrice,
 };
 pub use consolidating::{
     ConsolidateError, Consolidated, ConsolidationEnd, ConsolidationForecast, ConsolidationSettings,
@@ -77,17 +78,18 @@ pub use event::{
     DelegationFailure, EffectIntended, EffectSettled, EmergencyStopCleared, EmergencyStopTriggered,
     EndedBy, EntityChanged, Event, FactsBefore, FellAsleep, Forgotten, GoalBlock, GoalCompleted,
     GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait,
-    HistoryReset, HistorySpan, HistorySummarized, JournalChanged, LowBudget, MemoryChanged,
-    ModelFailed, MovedTrust, NameDoubt, NightProbed, NightStepped, Omitted, ParseFailed, Perceived,
-    ProbeAnswer, ProbeResult, ProbeStage, ProjectCreated, ProjectId, ProjectKeyError,
-    ProjectStatus, ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure, RecallMode,
-    RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected, ReflectionRecorded,
-    ReflectionRequested, Remembered, Replied, ReservedAhead, ReservedBy, RetryRequested,
-    RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted,
-    SettingChanged, StepFailure, StepOutcome, StopCause, StopNoticeIntended, StopNoticeSettled,
-    StopReason, SummaryFailed, SummaryFailure, Tag, TagError, TaskAnswered, TaskAssessed,
-    TaskCancelled, TaskCost, TaskDelegated, TaskOutcome, TaskReceived, TickEnded, TickStarted,
-    ToolAnswered, Unanswered, UnansweredCause, Verdict, WakeCause, Woke, WokeUp, WorldFailed,
+    HistoryReset, HistorySpan, HistorySummarized, JournalChanged, LinesDropped, LowBudget,
+    MemoryChanged, ModelFailed, MovedTrust, NameDoubt, NightProbed, NightStepped, Omitted,
+    ParseFailed, Perceived, ProbeAnswer, ProbeResult, ProbeStage, ProjectCreated, ProjectId,
+    ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure,
+    RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected,
+    ReflectionRecorded, ReflectionRequested, Refusal, Remembered, Replied, ReservedAhead,
+    ReservedBy, RetryRequested, RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId,
+    SelfNoteKind, SelfNoted, SettingChanged, StepFailure, StepOutcome, StopCause,
+    StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
+    TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
+    TaskReceived, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict,
+    WakeCause, Woke, WokeUp, WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
@@ -135,12 +137,13 @@ pub use state::{
     ChangedSettings, Compactions, Configuration, Consultations, Counts, CrossTalk, Delegations,
     Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, FinishedTurn,
     GivenTask, Goal, GoalTurns, Goals, HISTORY_KEPT, Heard, Heartbeat, History, HistorySummary,
-    Identities, JournalBook, LearntLimit, MetCondition, Night, NightCounts, OVERHEARD_KEPT,
-    Occasion, OccasionKind, OpenSpan, OperatingMode, Overheard, Pause, Pauses, People, Phase,
-    Project, Projects, Promise, Promises, RECENT_CALLS, Reflections, Reservation, Roster, SelfNote,
-    SelfNotes, Service, Services, ShownLines, Sleep, SpendingLedger, SpendingWindow, Spent, State,
-    Step, StepEnd, StepKind, StepProgress, StopNotice, Stopped, TakenTask, TaskEnd, ToolCircuits,
-    Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait, Widened, Window, WorldReach,
+    Identities, JournalBook, LastRefusal, LearntLimit, MetCondition, Night, NightCounts,
+    OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, OperatingMode, Overheard, Pause, Pauses,
+    People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reflections, Reservation,
+    Roster, SelfNote, SelfNotes, SenderLoads, Service, Services, ShownLines, Sleep, SpendingLedger,
+    SpendingWindow, Spent, State, Step, StepEnd, StepKind, StepProgress, StopNotice, Stopped,
+    TakenTask, TaskEnd, ToolCircuits, Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait,
+    Widened, Window, WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

@@ -6,6 +6,7 @@
 //!
 //! A state consists of parts. Each part folds the events that concern it and owns its rules.
 
+mod admission;
 mod approvals;
 mod awaiting;
 mod cached_results;
@@ -52,6 +53,8 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub(crate) use admission::Judgement;
+pub use admission::{LastRefusal, SenderLoads};
 pub use approvals::{Approval, Approvals};
 pub use awaiting::Awaiting;
 pub(crate) use cached_results::CachedResult;
@@ -171,6 +174,9 @@ pub struct State {
     /// Changes that were taken back.
     #[serde(default)]
     pub undos: Undos,
+    /// How much each sender has asked of it lately, and what was refused.
+    #[serde(default, skip_serializing_if = "SenderLoads::is_none")]
+    pub admission: SenderLoads,
     /// What other assistants said to it since a person said something.
     #[serde(default, skip_serializing_if = "CrossTalk::is_none")]
     pub cross_talk: CrossTalk,
@@ -214,6 +220,9 @@ impl State {
         self.people.apply(at, event);
         self.identities.apply(event);
         self.cross_talk.apply(event);
+        let settings = &self.configuration.settings.admission;
+        self.admission
+            .apply((seq, at), event, settings, &self.identities, &self.turns);
         self.stop.apply(at, event);
         self.spent.apply(event);
         let budgets = &self.configuration.settings.budgets;

@@ -157,6 +157,10 @@ pub struct Status {
     pub approvals: usize,
     /// How many messages ended without an answer, in its whole life.
     pub unanswered: u64,
+    /// How many messages were overheard instead of answered because their senders asked too much, in its whole life.
+    pub overheard: u64,
+    /// How many lines were only counted because their senders said too much, in its whole life.
+    pub dropped: u64,
     /// How many messages of other assistants it answered since a person last said something, once the limit
     /// [`Limits::max_exchanges`](crate::Limits::max_exchanges) is reached: it answers no more of them until a person
     /// says something.

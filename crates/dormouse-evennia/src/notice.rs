@@ -80,6 +80,21 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// Whether it says how the connection is from now on.
+    #[must_use]
+    pub fn is_connection(&self) -> bool {
+        self.is_final()
+            || matches!(
+                self,
+                Self::Ready { .. }
+                    | Self::Observing
+                    | Self::Disconnected { .. }
+                    | Self::Reloading
+                    | Self::Stopping
+                    | Self::TakenOver
+            )
+    }
+
     /// Whether the assistant cannot live in the game until somebody mends this.
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, EntityId};
 use tokio::sync::mpsc;
 
 use crate::{client::Order, frame::StaffCommand};
@@ -23,6 +23,8 @@ pub struct StaffRequest {
     pub arguments: String,
     /// The name of who typed it.
     pub by: String,
+    /// Who that is in the game, if the game says so.
+    pub entity: Option<EntityId>,
     id: String,
     orders: mpsc::Sender<Order>,
 }
@@ -45,6 +47,7 @@ impl StaffRequest {
             command,
             switches,
             arguments: args,
+            entity: who.person().ok(),
             by: who.key,
             id,
             orders: orders.clone(),

@@ -1,18 +1,21 @@
 //! A copy of the data folder as it is at one moment, made while assistants live in it.
 
 use std::{
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use dormouse_bridge::BridgeOpenError;
-use dormouse_contracts::{ReadError, WorldError};
-use dormouse_sandbox::WorldRewriteError;
+use dormouse_bridge::{BridgeFile, BridgeOpenError};
+use dormouse_contracts::{Clock, ReadError, WorldError};
+use dormouse_sandbox::{Sandbox, WorldRewriteError};
 use dormouse_store::{LogOpenError, LogView, RedbLog, RewriteError};
 
 use crate::{
     folder::{DataError, DataFolder},
     folder_world::FolderWorld,
+    host::HostError,
 };
 
 /// What a backup holds.
@@ -73,18 +76,92 @@ pub enum BackupError {
     },
 }
 
+/// The file of a world, open.
+#[derive(Clone, Debug)]
+pub struct WorldFile {
+    name: OsString,
+    open: OpenWorld,
+}
+
+#[derive(Clone, Debug)]
+enum OpenWorld {
+    Sandbox(Sandbox),
+    Bridge(BridgeFile),
+}
+
+impl WorldFile {
+    /// The file of the world that assistants live in.
+    #[must_use]
+    pub fn of(world: &FolderWorld, folder: &DataFolder) -> Self {
+        match world {
+            FolderWorld::Sandbox(world) => Self {
+                name: name(&folder.world()),
+                open: OpenWorld::Sandbox(world.clone()),
+            },
+            FolderWorld::Http(world) => Self {
+                name: name(&folder.http_world()),
+                open: OpenWorld::Bridge(world.file().clone()),
+            },
+            FolderWorld::Game(game) => Self {
+                name: name(&folder.game()),
+                open: OpenWorld::Bridge(game.file().clone()),
+            },
+        }
+    }
+
+    /// Opens the files of worlds in this folder, except that of `lived_in`, which is open already and becomes the last.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`] if one of them cannot be opened.
+    pub fn all(
+        folder: &DataFolder,
+        lived_in: Option<&FolderWorld>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Vec<Self>, HostError> {
+        let lived_in = lived_in.map(|world| Self::of(world, folder));
+        let is_open = |file: &Path| {
+            let name = name(file);
+            lived_in.as_ref().is_some_and(|world| world.name == name)
+        };
+        let mut all = Vec::new();
+        let sandbox = folder.world();
+        if sandbox.exists() && !is_open(&sandbox) {
+            all.push(Self {
+                name: name(&sandbox),
+                open: OpenWorld::Sandbox(Sandbox::open(&sandbox, Arc::clone(clock))?),
+            });
+        }
+        for (file, kind) in [(folder.http_world(), "http"), (folder.game(), "evennia")] {
+            if file.exists() && !is_open(&file) {
+                all.push(Self {
+                    name: name(&file),
+                    open: OpenWorld::Bridge(BridgeFile::open(&file, kind)?),
+                });
+            }
+        }
+        all.extend(lived_in);
+        Ok(all)
+    }
+}
+
+fn name(file: &Path) -> OsString {
+    file.file_name().map(ToOwned::to_owned).unwrap_or_default()
+}
+
 /// Files of the folder that are not derived from others, apart from the log and the world: the configuration, what was learnt
 /// about models, the digests of tokens, and the
-/// tools of a world.
-const SMALL_FILES: [&str; 4] = [
+/// tools of a world, and the accounts of a game.
+const SMALL_FILES: [&str; 5] = [
     "dormouse.toml",
     "dialects.json",
     "tokens.json",
     "http-world-tools.json",
+    "evennia-people.json",
 ];
 
-/// Copies a data folder into the new folder `into`, which is then a data folder, too. `world` is the folder's world, if it has
-/// one.
+/// Copies a data folder into the new folder `into`, which is then a data folder, too. `worlds` are the
+/// files of worlds in the folder; the one that assistants live in is the last.
 ///
 /// Log and world are taken at one moment: the copy is what a crash at that moment would have left, so an assistant that lives in
 /// it loses no message and repeats no effect. Memories are not copied, because they are made again from the log.
@@ -98,7 +175,7 @@ const SMALL_FILES: [&str; 4] = [
 pub async fn back_up(
     folder: &DataFolder,
     log: &RedbLog,
-    world: Option<&FolderWorld>,
+    worlds: &[WorldFile],
     into: &Path,
 ) -> Result<BackupReport, BackupError> {
     if fs::symlink_metadata(into).is_ok() {
@@ -110,7 +187,7 @@ pub async fn back_up(
     name.push(format!(".{}.new", std::process::id()));
     let new = DataFolder::at(PathBuf::from(name))?;
     new.create()?;
-    let copied = match copy(folder, log, world, &new).await {
+    let copied = match copy(folder, log, worlds, &new).await {
         Ok(report) => put_in_place(new.path(), into).map(|()| report),
         failed => failed,
     };
@@ -125,25 +202,33 @@ pub async fn back_up(
 async fn copy(
     folder: &DataFolder,
     log: &RedbLog,
-    world: Option<&FolderWorld>,
+    worlds: &[WorldFile],
     new: &DataFolder,
 ) -> Result<BackupReport, BackupError> {
-    let log = match world {
+    // Only one world is lived in, and it is the last. The others stay as they are.
+    let mut moment = None;
+    for world in worlds {
+        let log = log.clone();
+        let into = new.path().join(&world.name);
+        let taken = match &world.open {
+            OpenWorld::Sandbox(world) => {
+                let (world, log) = world.moment(move || log.moment()).await?;
+                world.write(&into)?;
+                log
+            }
+            OpenWorld::Bridge(file) => {
+                let (world, log) = file.moment(move || log.moment()).await?;
+                world.write(&into)?;
+                log
+            }
+        };
+        moment = Some(taken?);
+    }
+    let moment = match moment {
+        Some(moment) => moment,
         None => log.moment()?,
-        Some(FolderWorld::Sandbox(world)) => {
-            let log = log.clone();
-            let (world, log) = world.moment(move || log.moment()).await?;
-            world.write(&new.world())?;
-            log?
-        }
-        Some(FolderWorld::Http(world)) => {
-            let log = log.clone();
-            let (world, log) = world.file().moment(move || log.moment()).await?;
-            world.write(&new.http_world())?;
-            log?
-        }
     };
-    log.write(&new.log())?;
+    moment.write(&new.log())?;
     for name in SMALL_FILES {
         let file = new.path().join(name);
         let copied = fs::copy(folder.path().join(name), &file).and_then(|_| sync(&file));

@@ -14,6 +14,7 @@ use dormouse_providers::PriceEntry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+mod admission;
 mod budgets;
 mod change;
 mod checks;
@@ -43,6 +44,7 @@ mod values;
 mod words;
 mod world;
 
+pub use admission::AdmissionSection;
 pub use budgets::BudgetsSection;
 pub use change::{AskedSettings, SettingChangeError, SettingsChange};
 pub use checks::Conflict;
@@ -89,6 +91,8 @@ pub struct Config {
     pub assistant: AssistantSection,
     /// Its limits.
     pub limits: LimitsSection,
+    /// How much one sender may ask of it.
+    pub admission: AdmissionSection,
     /// How far a tick may go; `dormouse exec show` shows it.
     #[serde(deserialize_with = "sections::execution")]
     pub execution: ExecutionSection,
@@ -122,7 +126,7 @@ pub struct Config {
     pub world: WorldSection,
     /// Bounds of requests to the service; see rest-api.md.
     pub server: ServerSection,
-    /// The game in which they live with `--world evennia`; see evennia.md.
+    /// The game in which they live if world.kind is "evennia"; see evennia.md.
     pub evennia: EvenniaSection,
     /// Prices of models that the program does not know.
     #[serde(deserialize_with = "prices::prices")]

@@ -125,6 +125,16 @@ impl DataFolder {
         self.0.join("http-world-tools.json")
     }
 
+    /// What a game has reported, and receipts.
+    pub fn game(&self) -> PathBuf {
+        self.0.join("evennia.redb")
+    }
+
+    /// The names of accounts of a game.
+    pub fn game_people(&self) -> PathBuf {
+        self.0.join("evennia-people.json")
+    }
+
     /// What was learnt about models.
     pub fn dialects(&self) -> PathBuf {
         self.0.join("dialects.json")

@@ -5,7 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 use dormouse_contracts::{Clock, Habitat};
 use dormouse_sandbox::Sandbox;
 
-use crate::{config::WorldKind, folder::DataFolder, host::HostError, http_world::HttpWorld};
+use crate::{
+    config::WorldKind, folder::DataFolder, game_world::GameWorld, host::HostError,
+    http_world::HttpWorld,
+};
 
 /// The world of a data folder.
 #[derive(Clone, Debug)]
@@ -14,6 +17,8 @@ pub enum FolderWorld {
     Sandbox(Sandbox),
     /// A world outside of this process.
     Http(Arc<HttpWorld>),
+    /// A game.
+    Game(GameWorld),
 }
 
 impl FolderWorld {
@@ -25,23 +30,9 @@ impl FolderWorld {
         Ok(match kind {
             WorldKind::Sandbox => Self::Sandbox(Sandbox::open(&folder.world(), clock)?),
             WorldKind::Http => Self::Http(Arc::new(HttpWorld::open(folder, clock.now())?)),
+            // Only its adapter can open a game: see `Host::open_game`.
+            WorldKind::Evennia => return Err(HostError::InGame),
         })
-    }
-
-    /// The world of this folder, if its file is there. Nobody else may have it open.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError`].
-    pub fn open_existing(
-        kind: WorldKind,
-        folder: &DataFolder,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Option<Self>, HostError> {
-        match Self::file(kind, folder).exists() {
-            true => Self::open(kind, folder, clock).map(Some),
-            false => Ok(None),
-        }
     }
 
     /// The file of the world.
@@ -49,6 +40,7 @@ impl FolderWorld {
         match kind {
             WorldKind::Sandbox => folder.world(),
             WorldKind::Http => folder.http_world(),
+            WorldKind::Evennia => folder.game(),
         }
     }
 
@@ -58,6 +50,7 @@ impl FolderWorld {
         match self {
             Self::Sandbox(sandbox) => Arc::new(sandbox.clone()),
             Self::Http(world) => world.habitat(),
+            Self::Game(game) => game.habitat(),
         }
     }
 
@@ -70,6 +63,7 @@ impl FolderWorld {
         match self {
             Self::Sandbox(sandbox) => Ok(sandbox),
             Self::Http(_) => Err(HostError::NoSandbox),
+            Self::Game(_) => Err(HostError::InGame),
         }
     }
 
@@ -77,8 +71,17 @@ impl FolderWorld {
     #[must_use]
     pub fn http(&self) -> Option<&Arc<HttpWorld>> {
         match self {
-            Self::Sandbox(_) => None,
+            Self::Sandbox(_) | Self::Game(_) => None,
             Self::Http(world) => Some(world),
+        }
+    }
+
+    /// The game, if the assistants live in one.
+    #[must_use]
+    pub fn game(&self) -> Option<&GameWorld> {
+        match self {
+            Self::Sandbox(_) | Self::Http(_) => None,
+            Self::Game(game) => Some(game),
         }
     }
 }

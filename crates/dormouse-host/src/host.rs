@@ -40,6 +40,7 @@ use crate::{
     folder::DataFolder,
     folder_world::FolderWorld,
     format::check_format,
+    game_world::GameWorld,
     http_world::OfferError,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
     recall::{Recall, WORDS_ALONE},
@@ -222,11 +223,13 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// [`HostError`]; files that did not exist before are removed again. [`HostError::NoSandbox`] if the configuration names
-    /// another world.
+    /// [`HostError`]; files that did not exist before are removed again. [`HostError::NoSandbox`] or
+    /// [`HostError::InGame`] if the configuration names another world.
     pub async fn open(settings: HostSettings, folder: &DataFolder) -> Result<Self, HostError> {
-        if settings.config.world.kind != WorldKind::Sandbox {
-            return Err(HostError::NoSandbox);
+        match settings.config.world.kind {
+            WorldKind::Sandbox => {}
+            WorldKind::Http => return Err(HostError::NoSandbox),
+            WorldKind::Evennia => return Err(HostError::InGame),
         }
         let mut opened = OpenedFolder::open(folder).await?;
         (opened.new_files).add(folder.world(), is_missing(&folder.world()));
@@ -251,6 +254,21 @@ impl Host<FolderWorld> {
         let is_new = is_missing(&file);
         opened.new_files.add(file, is_new);
         let world = FolderWorld::open(kind, folder, Arc::clone(&settings.clock))?;
+        opened.wire(world.habitat(), Arc::new(world), settings, folder)
+    }
+
+    /// Opens the log in the folder, or creates it, for assistants that live in this game.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError`]; files that did not exist before are removed again.
+    pub async fn open_game(
+        game: GameWorld,
+        settings: HostSettings,
+        folder: &DataFolder,
+    ) -> Result<Self, HostError> {
+        let opened = OpenedFolder::open(folder).await?;
+        let world = FolderWorld::Game(game);
         opened.wire(world.habitat(), Arc::new(world), settings, folder)
     }
 

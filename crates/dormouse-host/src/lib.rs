@@ -18,6 +18,7 @@ mod encoder;
 mod folder;
 mod folder_world;
 mod format;
+mod game_world;
 mod host;
 pub mod http_world;
 mod preview;
@@ -32,12 +33,13 @@ mod tail;
 mod tool_list;
 mod vectors;
 
-pub use backup::{BackupError, BackupReport, back_up};
+pub use backup::{BackupError, BackupReport, WorldFile, back_up};
 pub use continuity::{ContinuityError, WorldContinuity, check_world};
 pub use encoder::OPENER;
 pub use folder::{DataError, DataFolder, remove_memory};
 pub use folder_world::FolderWorld;
 pub use format::check_format;
+pub use game_world::{GameConnections, GameWorld};
 pub use host::{
     Awake, EndedError, Host, HostError, HostSettings, Mismatch, OpenLog, Resident, Running,
     ServiceReport, Summary, Woken, admit_player, check_follows, player_named,

@@ -17,6 +17,7 @@ pub(crate) fn assistant_config(
     price: Option<TokenPrice>,
 ) -> Result<AssistantConfig, OutOfRange> {
     let config = config.of(key, state);
+    let admission = config.admission();
     let (assistant, memory, provider) = (config.assistant, config.memory, config.provider);
     let name = assistant.name();
     let mut settings = AssistantConfig::new(key.clone());
@@ -44,6 +45,7 @@ pub(crate) fn assistant_config(
         execution: config.execution.config(),
         prompt: config.prompt.config(),
         limits: config.limits.limits(window)?,
+        admission,
         slow_after: config.limits.slow_after.0,
         tool_calling,
         temperature: provider.temperature.map(|number| number.0),

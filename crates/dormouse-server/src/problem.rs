@@ -176,7 +176,7 @@ impl From<HostError> for Problem {
                 "the holder of the token cannot enter the world: {}",
                 refused.reason
             )),
-            HostError::NoSandbox | HostError::NoHttpWorld => {
+            HostError::NoSandbox | HostError::InGame | HostError::NoHttpWorld => {
                 ProblemCode::Conflict.because(error.to_string())
             }
             HostError::Closed => ProblemCode::Unavailable.because("the service ends"),

@@ -29,6 +29,8 @@ pub(crate) struct Caller {
     pub(crate) folder: PathBuf,
     /// Where output goes.
     pub(crate) out: Arc<dyn CallerOutput>,
+    /// The assistant that a command without such a flag is about, if it is not the configured one.
+    pub(crate) about: Option<AssistantId>,
     /// The visited assistant, if it is not a resident of the host.
     pub(crate) visited: Option<(AssistantId, Awake)>,
 }
@@ -92,6 +94,11 @@ pub(crate) async fn resident(key: &AssistantId) -> Result<Option<Awake>, Command
         },
         None => Ok(None),
     }
+}
+
+/// The assistant that the caller's command is about, if the caller can name only one.
+pub(crate) fn about() -> Option<AssistantId> {
+    with(|caller| caller.and_then(|caller| caller.about.clone()))
 }
 
 /// The name of the user at the other end, if the command came through the control socket.

@@ -29,6 +29,7 @@ pub(crate) fn host_exit(error: &HostError) -> Exit {
         | HostError::Limits(_)
         | HostError::NoSandbox
         | HostError::NoHttpWorld
+        | HostError::InGame
         | HostError::Archived { .. } => Exit::Usage,
         HostError::Roster(error) => roster_exit(error),
         HostError::Data(error) => data_exit(error),

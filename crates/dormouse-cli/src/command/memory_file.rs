@@ -33,7 +33,10 @@ impl MemoryFile {
     /// Finds the folder and reads the configuration. Creates nothing.
     pub(crate) fn locate(places: &Places) -> Result<Self, CommandError> {
         let data = crate::data::locate(places.data.as_deref())?;
-        let (config, _) = places.configuration(&data)?;
+        let (mut config, _) = places.configuration(&data)?;
+        if let Some(about) = caller::about() {
+            config.assistant.set_key(about);
+        }
         Ok(Self::new(data, config))
     }
 

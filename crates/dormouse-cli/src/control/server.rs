@@ -15,8 +15,7 @@ use std::{
 };
 
 use clap::Parser;
-use dormouse_contracts::Habitat;
-use dormouse_host::{DataFolder, FolderWorld, Host};
+use dormouse_host::{DataFolder, FolderWorld, Host, HostError};
 use dormouse_text::beginning;
 use tokio::{
     runtime,
@@ -58,9 +57,7 @@ const CHUNK: usize = 1 << 16;
 /// What the running program offers to those who connect.
 #[derive(Debug)]
 pub(crate) struct Hall {
-    pub(super) host: Host<dyn Habitat>,
-    /// The same host, if its world is the one of the folder.
-    pub(super) visited: Option<Host<FolderWorld>>,
+    pub(super) host: Host<FolderWorld>,
     pub(super) chosen: Chosen,
     /// The configuration file that the program was started with.
     pub(super) config: Option<PathBuf>,
@@ -81,15 +78,13 @@ pub(crate) struct Server {
 impl Hall {
     /// Needs a runtime.
     pub(crate) fn new(
-        host: &Host<dyn Habitat>,
-        visited: Option<&Host<FolderWorld>>,
+        host: &Host<FolderWorld>,
         chosen: Chosen,
         config: Option<PathBuf>,
         diagnostics: &Diagnostics,
     ) -> Self {
         Self {
             host: host.clone(),
-            visited: visited.cloned(),
             chosen,
             config,
             diagnostics: diagnostics.clone(),
@@ -257,12 +252,11 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
     let folder = PathBuf::from(&request.folder);
     let exit = match command {
         Command::Play(play) if places.config.is_none() => {
-            let Some(visited) = &hall.visited else {
-                let why = "the assistants of this folder live in a game; talk to them there";
-                return refused(why.to_owned(), Exit::Usage);
-            };
+            if hall.host.world().game().is_some() {
+                return refused(HostError::InGame.to_string(), Exit::Usage);
+            }
             output.stream()?.set_read_timeout(None)?;
-            visit::attend((hall, visited), play, request.terminal, source, &output)
+            visit::attend((hall, &hall.host), play, request.terminal, source, &output)
         }
         Command::Play(_) => {
             let why = "the running program has already read its configuration; leave out --config";
@@ -270,11 +264,12 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
         }
         command => {
             let caller = Caller {
-                host: hall.host.clone(),
-                world: hall.visited.as_ref().map(|host| host.world().clone()),
+                host: hall.host.in_any_world(),
+                world: Some(hall.host.world().clone()),
                 user: request.user,
                 out: Arc::clone(&output) as Arc<dyn CallerOutput>,
                 folder: folder.clone(),
+                about: None,
                 visited: None,
             };
             let places = hall.places(places, &folder);

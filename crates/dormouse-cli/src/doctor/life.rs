@@ -1,5 +1,7 @@
 //! Checks whether the assistants in the log can run: whether they belong to the present world, and are not stopped.
 
+use std::time::Duration;
+
 use dormouse_contracts::{AssistantId, Clock};
 use dormouse_engine::{
     ConfiguredModel, State, StepEnd, forget_requests, prompt_findings, restore, unreferred,
@@ -8,6 +10,7 @@ use dormouse_host::{DataFolder, SystemClock, check_world};
 use dormouse_providers::token_counter_for;
 use dormouse_sandbox::{Sandbox, landmarks};
 use dormouse_store::RedbLog;
+use dormouse_text::escape_id;
 
 use super::Finding;
 use crate::{
@@ -18,6 +21,9 @@ use crate::{
     forget::describe_request,
     grammar::counted,
 };
+
+/// For how long a refusal is worth a look.
+const REFUSED_LATELY: Duration = Duration::from_secs(24 * 3_600);
 
 /// The findings about every assistant in the log; empty if all is well.
 pub(super) fn findings(
@@ -37,6 +43,7 @@ pub(super) fn findings(
                 findings.extend(sandbox.and_then(|sandbox| at_home(sandbox, &key, &state)));
                 findings.extend(stopped(data, &key, &state));
                 findings.extend(paused(data, &key, &state));
+                findings.extend(refused(&key, &state));
                 findings.extend(asleep(&key, &state));
                 findings.extend(asked_to_forget(data, log, &key));
                 findings.extend(config.and_then(|config| due(data, log, config, &key)));
@@ -101,6 +108,27 @@ fn asleep(key: &AssistantId, state: &State) -> Vec<Finding> {
         ))
     }));
     findings
+}
+
+/// What it did not answer, or not even keep, because somebody asked too much.
+fn refused(key: &AssistantId, state: &State) -> Option<Finding> {
+    let admission = &state.admission;
+    let last = admission.last.as_ref()?;
+    let sender = last.sender.as_ref().map_or_else(
+        || "an unnamed sender".to_owned(),
+        |id| escape_id(id.as_str()).to_string(),
+    );
+    let text = format!(
+        "{key} overheard {} instead of answering, and only counted {}; the last of them from {sender} at {} (settings of [admission])",
+        counted(admission.overheard, "message", "messages"),
+        counted(admission.dropped, "line", "lines"),
+        describe::second(last.at),
+    );
+    let is_recent = SystemClock.now().since(last.at) < REFUSED_LATELY;
+    Some(match is_recent {
+        true => Finding::Doubtful(text),
+        false => Finding::Fine(text),
+    })
 }
 
 fn stopped(data: &DataFolder, key: &AssistantId, state: &State) -> Option<Finding> {

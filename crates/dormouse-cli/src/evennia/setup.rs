@@ -40,6 +40,9 @@ pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> 
 
 4. Tell this program, in {file}:
 
+     [world]
+     kind = \"evennia\"
+
      [evennia]
      url = \"{url}\"
      account = \"{account}\"
@@ -48,7 +51,7 @@ pub(crate) fn run(places: &Places, setup: &Setup) -> Result<Exit, CommandError> 
 
      export DORMOUSE_EVENNIA_PASSWORD=PASSWORD
      dormouse evennia check
-     dormouse run --world evennia"
+     dormouse run"
     );
     for line in steps.lines() {
         say(line)?;

@@ -9,9 +9,9 @@ use std::{
 };
 
 use clap::Parser;
-use dormouse_contracts::Habitat;
+use dormouse_contracts::EntityId;
 use dormouse_evennia::StaffRequest;
-use dormouse_host::{Host, config::find};
+use dormouse_host::{FolderWorld, Host, config::find};
 use dormouse_text::beginning;
 
 use crate::{
@@ -25,11 +25,12 @@ use crate::{
 const ANSWER: usize = 32_000;
 
 /// What can be asked for, for who asked for something else.
-const USAGE: &str = "possible are: aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
+const USAGE: &str = "possible are: aimemory, aimemory/search WORDS, aiinteract, aiinteract/SETTING, aiinteract/SETTING VALUE (settings of admission), aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
     aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (limits, goals, journal, sleep, compaction, provider.temperature), assistant emergency clear";
 
 /// What the staff of a game may set. Privacy, trust, budgets and models are the operator's.
-const OF_STAFF: [&str; 6] = [
+const OF_STAFF: [&str; 7] = [
+    "admission.",
     "limits.",
     "goals.",
     "journal.",
@@ -44,7 +45,11 @@ fn may_set(field: &str) -> bool {
 }
 
 /// The command of this program for a staff command; `None` if no command is offered for it.
-fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Vec<String>> {
+fn command_for(
+    (command, switches): (&str, &[String]),
+    arguments: &str,
+    by: Option<&EntityId>,
+) -> Option<Vec<String>> {
     let (first, rest) = match arguments.trim().split_once(char::is_whitespace) {
         Some((first, rest)) => (first, rest.trim()),
         None => (arguments.trim(), ""),
@@ -57,6 +62,27 @@ fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Ve
             &["goal", switch, "--", all]
         }
         ("aiexec", "", "") => &["exec", "show"],
+        ("aimemory", "", "") => &["memory", "stats"],
+        // Only what the one who asks may be told by the assistant itself.
+        ("aimemory", "search", first) if !first.is_empty() => {
+            let listener = format!("--for={}", by?);
+            return Some(
+                ["memory", "search", &listener, "--", all]
+                    .map(str::to_owned)
+                    .into(),
+            );
+        }
+        // Profiles are not offered: they hold what others said about somebody.
+        ("aiinteract", "", "") => &["config", "show", "--", "classify.interaction_enabled"],
+        ("aiinteract", field, value) if !field.is_empty() => {
+            let field = format!("admission.{field}");
+            find(&field).ok()?;
+            let words = match value {
+                "" => vec!["config", "show", "--", &field],
+                _ => vec!["config", "set", "--", &field, all],
+            };
+            return Some(words.into_iter().map(str::to_owned).collect());
+        }
         ("aihistory", "reset", "") => &["history", "reset"],
         ("aiaudit", "", first) if !first.is_empty() && !rest.is_empty() => {
             return Some(vec![
@@ -81,17 +107,27 @@ fn command_for(command: &str, switches: &[String], arguments: &str) -> Option<Ve
 }
 
 /// Collects what a command prints.
-#[derive(Default)]
-struct Printed(Mutex<String>);
+struct Printed {
+    text: Mutex<String>,
+    remarks: Remarks,
+}
+
+/// Whether what a command says besides its result is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Remarks {
+    Shown,
+    /// A search says who perceived the records that it leaves out.
+    Left,
+}
 
 impl Printed {
     fn add(&self, text: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_str(text);
     }
 
     fn take(&self) -> String {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.text.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *all)
     }
 }
@@ -103,18 +139,20 @@ impl CallerOutput for Printed {
     }
 
     fn err(&self, text: &str) -> io::Result<()> {
-        self.add(text);
+        if self.remarks == Remarks::Shown {
+            self.add(text);
+        }
         Ok(())
     }
 }
 
 /// Carries out a staff command on a thread of its own, and answers it.
-pub(crate) fn attend(host: &Host<dyn Habitat>, places: Places, asked: StaffRequest) {
+pub(crate) fn attend(host: &Host<FolderWorld>, places: Places, asked: StaffRequest) {
     let host = host.clone();
     let attending = thread::Builder::new()
         .name("staff".to_owned())
         .spawn(move || {
-            let (text, is_done) = answer(host, &places, &asked);
+            let (text, is_done) = answer(&host, &places, &asked);
             asked.answer(beginning(text.trim(), ANSWER).to_owned(), is_done);
         });
     if let Err(error) = attending {
@@ -122,30 +160,41 @@ pub(crate) fn attend(host: &Host<dyn Habitat>, places: Places, asked: StaffReque
     }
 }
 
-fn answer(host: Host<dyn Habitat>, places: &Places, asked: &StaffRequest) -> (String, bool) {
+fn answer(host: &Host<FolderWorld>, places: &Places, asked: &StaffRequest) -> (String, bool) {
     let StaffRequest {
         command,
         switches,
         arguments,
         ..
     } = asked;
-    let Some(mut words) = command_for(command, switches, arguments) else {
+    let by = asked.entity.as_ref();
+    let Some(mut words) = command_for((command, switches), arguments, by) else {
         return (USAGE.to_owned(), false);
     };
-    // Before the separator, behind which everything is a value.
-    words.insert(2, format!("--assistant={}", asked.assistant));
+    // Commands about the memory have no such flag.
+    if words.first().is_none_or(|first| first != "memory") {
+        // Before the separator, behind which everything is a value.
+        words.insert(2, format!("--assistant={}", asked.assistant));
+    }
     words.insert(0, "dormouse".to_owned());
     let line = match CommandLine::try_parse_from(&words) {
         Ok(line) => line,
         Err(error) => return (in_short(&error.to_string()), false),
     };
-    let printed = Arc::new(Printed::default());
+    let printed = Arc::new(Printed {
+        text: Mutex::default(),
+        remarks: match command.as_str() {
+            "aimemory" => Remarks::Left,
+            _ => Remarks::Shown,
+        },
+    });
     let caller = Caller {
         folder: host.folder().path().to_owned(),
-        host,
-        world: None,
+        host: host.in_any_world(),
+        world: Some(host.world().clone()),
         user: Some(format!("{} (staff of the game)", asked.by)),
         out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
+        about: Some(asked.assistant.clone()),
         visited: None,
     };
     let done = carry_out_for(caller, || carry_out(places, line.command));
@@ -170,7 +219,9 @@ mod tests {
                 .filter(|it| !it.is_empty())
                 .into_iter()
                 .collect();
-            command_for(command, &switches, arguments).map(|words| words.join(" "))
+            let by = EntityId::try_new("account:3").unwrap();
+            let words = command_for((command, &switches), arguments, Some(&by));
+            words.map(|words| words.join(" "))
         };
         for (asked, expected) in [
             (("aigoal", "", ""), "goal list"),
@@ -185,11 +236,33 @@ mod tests {
             ),
             (("assistant", "", "emergency clear"), "emergency clear"),
             (("aihistory", "reset", ""), "history reset"),
+            (("aimemory", "", ""), "memory stats"),
+            (
+                ("aimemory", "search", "--for=account:4 roses"),
+                "memory search --for=account:3 -- --for=account:4 roses",
+            ),
+            (
+                ("aiinteract", "", ""),
+                "config show -- classify.interaction_enabled",
+            ),
+            (
+                ("aiinteract", "burst", ""),
+                "config show -- admission.burst",
+            ),
+            (
+                ("aiinteract", "refusal_notice", "Later, please."),
+                "config set -- admission.refusal_notice Later, please.",
+            ),
         ] {
             assert_eq!(line(asked.0, asked.1, asked.2).as_deref(), Some(expected));
         }
         for asked in [
             ("aimemory", "export", "/etc/passwd"),
+            ("aimemory", "", "7"),
+            ("aimemory", "search", ""),
+            ("aiinteract", "", "account:4"),
+            ("aiinteract", "list", ""),
+            ("aiinteract", "../limits.tick_rate", "1"),
             ("aigoal", "--data", "x"),
             ("assistant", "", "emergency stop"),
             ("backup", "", "/tmp/x"),

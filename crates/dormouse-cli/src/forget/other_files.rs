@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_engine::Selected;
 use serde_json::Value;
 
 use super::{Plans, journal::NEW};
@@ -48,6 +49,8 @@ impl OtherFiles {
             if is_old_copy(&name) {
                 found.is_in_old_copy = found.is_in_old_copy || holds_bytes(&file, plans)?;
                 found.old_copies.push(file);
+            } else if file == data.game_people() {
+                found.without_accounts(file, plans)?;
             } else if file == data.history() {
                 let text = String::from_utf8_lossy(&fs::read(&file)?).into_owned();
                 found.shorten(file, &text, plans);
@@ -66,6 +69,32 @@ impl OtherFiles {
     /// Whether no file has to be changed or removed.
     pub(super) fn is_nothing(&self) -> bool {
         self.shortened.is_empty() && self.copies.is_empty() && !self.is_in_old_copy
+    }
+
+    /// Removes the accounts of a person from those that a game has named.
+    fn without_accounts(&mut self, file: PathBuf, plans: &Plans) -> io::Result<()> {
+        // A damaged file counts as an empty one: the game names its people again.
+        let Ok(mut known) = serde_json::from_slice::<Value>(&fs::read(&file)?) else {
+            self.old_copies.push(file);
+            return Ok(());
+        };
+        let selected: Vec<_> = plans
+            .values()
+            .map(|plan| plan.selection().selected())
+            .collect();
+        let is_taken = |account: &Value| {
+            let id = account.get(1).and_then(Value::as_str);
+            let mut ids = selected.iter().flat_map(Selected::ids);
+            ids.any(|taken| Some(taken.as_str()) == id)
+        };
+        if let Some(accounts) = known.get_mut("accounts").and_then(Value::as_object_mut) {
+            let before = accounts.len();
+            accounts.retain(|_, account| !is_taken(account));
+            if accounts.len() < before {
+                self.shortened.push((file, known.to_string()));
+            }
+        }
+        Ok(())
     }
 
     fn search(&mut self, file: PathBuf, plans: &Plans) -> io::Result<()> {
@@ -139,7 +168,8 @@ fn is_recording(text: &str) -> bool {
 /// Whether a file of this name holds words of people, and is written by the program at this place.
 pub(super) fn is_of_program(name: &str) -> bool {
     let is_setting = ["dialects.json", "dormouse.toml"].contains(&name);
-    (is_in_use(name) && !is_setting) || is_old_copy(name) || name == "history.txt"
+    let is_other = ["history.txt", "evennia-people.json"].contains(&name);
+    (is_in_use(name) && !is_setting) || is_old_copy(name) || is_other
 }
 
 /// The files that are rewritten or rebuilt, and those of the operator.
@@ -151,6 +181,8 @@ fn is_in_use(name: &str) -> bool {
         || [
             "log.redb",
             "world.redb",
+            "http-world.redb",
+            "evennia.redb",
             "dialects.json",
             "dormouse.toml",
             "forget.json",

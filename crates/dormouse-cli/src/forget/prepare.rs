@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dormouse_bridge::{BridgeOpenError, BridgeRecord, rewrite_bridge};
 use dormouse_contracts::{AssistantId, BoxError, Clock, NewEvent, StoredEvent};
 use dormouse_database::DatabaseOpenError;
 use dormouse_engine::{ForgetPlan, LogRewrite};
@@ -9,7 +10,7 @@ use dormouse_host::{DataFolder, SystemClock};
 use dormouse_memory::{Memory, MemoryOpenError};
 use dormouse_sandbox::{RewriteWorld, WorldRewriteError, count_changed, rewrite_world};
 use dormouse_store::{RedbLog, RewriteError, RewriteEvents};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Plans, ends,
@@ -32,8 +33,13 @@ enum PrepareError {
     },
     #[error("{source}; nothing was forgotten, and nothing was changed")]
     World {
-        #[source]
+        #[from]
         source: WorldRewriteError,
+    },
+    #[error("{source}; nothing was forgotten, and nothing was changed")]
+    Bridge {
+        #[from]
+        source: BridgeOpenError,
     },
     #[error("{source}; nothing was forgotten, and nothing was changed")]
     Memory {
@@ -55,8 +61,13 @@ impl CommandFailure for PrepareError {
             Self::World {
                 source: WorldRewriteError::Open(error),
             } => world_exit(error),
+            Self::Bridge {
+                source: BridgeOpenError::File(DatabaseOpenError::InUse { .. }),
+            } => Exit::InUse,
             Self::Memory { source } => memory_open_exit(source),
-            Self::Log { .. } | Self::World { .. } | Self::Vectors { .. } => Exit::Failure,
+            Self::Log { .. } | Self::World { .. } | Self::Bridge { .. } | Self::Vectors { .. } => {
+                Exit::Failure
+            }
         }
     }
 }
@@ -64,8 +75,8 @@ impl CommandFailure for PrepareError {
 /// The files of the folder that change.
 #[derive(Debug)]
 pub(super) struct FoundFiles {
-    /// Whether the world is rewritten.
-    pub(super) world: bool,
+    /// The files of worlds that are rewritten.
+    pub(super) worlds: Vec<WorldOf>,
     pub(super) others: OtherFiles,
 }
 
@@ -79,15 +90,21 @@ impl FoundFiles {
         let data = file.data();
         let others = OtherFiles::in_folder(data, plans)?;
         // The free pages of a world's file may still contain deliveries that are no longer in any record.
-        let world = is_whole_folder
-            && data.world().exists()
-            && (!ends(plans).is_empty() || changes_world(data, plans)?);
-        Ok(Self { world, others })
+        let mut worlds = Vec::new();
+        for world in WorldOf::ALL {
+            if is_whole_folder
+                && world.file(data).exists()
+                && (!ends(plans).is_empty() || world.changed(data, plans)? > 0)
+            {
+                worlds.push(world);
+            }
+        }
+        Ok(Self { worlds, others })
     }
 
     /// Whether only the log would lose words. The world also has words that no assistant heard, or that the log masks.
     pub(super) fn is_nothing(&self) -> bool {
-        !self.world && self.others.is_nothing()
+        self.worlds.is_empty() && self.others.is_nothing()
     }
 
     /// Files of other programs that contain forgotten words.
@@ -96,10 +113,57 @@ impl FoundFiles {
     }
 }
 
-/// Whether the world contains anything that the plans remove.
-fn changes_world(data: &DataFolder, plans: &Plans) -> Result<bool, PrepareError> {
-    let changed = count_changed(&data.world(), &mut WorldWords { plans });
-    Ok(changed.map_err(|source| PrepareError::World { source })? > 0)
+/// A world of which the folder may have a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WorldOf {
+    Sandbox,
+    Http,
+    Game,
+}
+
+impl WorldOf {
+    const ALL: [Self; 3] = [Self::Sandbox, Self::Http, Self::Game];
+
+    pub(super) fn file(self, data: &DataFolder) -> PathBuf {
+        match self {
+            Self::Sandbox => data.world(),
+            Self::Http => data.http_world(),
+            Self::Game => data.game(),
+        }
+    }
+
+    /// The name of the file.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sandbox => "world.redb",
+            Self::Http => "http-world.redb",
+            Self::Game => "evennia.redb",
+        }
+    }
+
+    /// How many records of the file the plans change.
+    fn changed(self, data: &DataFolder, plans: &Plans) -> Result<u64, PrepareError> {
+        let (file, mut words) = (self.file(data), WorldWords { plans });
+        Ok(match self {
+            Self::Sandbox => count_changed(&file, &mut words)?,
+            Self::Http | Self::Game => {
+                dormouse_bridge::count_changed(&file, &mut |record| words.bridged(record))?
+            }
+        })
+    }
+
+    /// Writes the new form of the file next to it.
+    fn rewrite(self, data: &DataFolder, plans: &Plans) -> Result<(), PrepareError> {
+        let (file, mut words) = (self.file(data), WorldWords { plans });
+        let into = new_form(&file);
+        match self {
+            Self::Sandbox => drop(rewrite_world(&file, &into, &mut words)?),
+            Self::Http | Self::Game => {
+                rewrite_bridge(&file, &into, &mut |record| words.bridged(record))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The new files, complete, and what is left to do.
@@ -169,12 +233,9 @@ fn write(
         rewritten.map_err(|source| PrepareError::Log { source })?;
         journal.replace.push(name(&data.log()));
     }
-    if found.world {
-        let mut words = WorldWords { plans };
-        let into = new_form(&data.world());
-        let rewritten = rewrite_world(&data.world(), &into, &mut words);
-        rewritten.map_err(|source| PrepareError::World { source })?;
-        journal.replace.push(name(&data.world()));
+    for world in &found.worlds {
+        world.rewrite(data, plans)?;
+        journal.replace.push(name(&world.file(data)));
     }
     for (path, without) in &found.others.shortened {
         write_new(&new_form(path), without.as_bytes())?;
@@ -323,6 +384,30 @@ impl WorldWords<'_> {
         }
         Ok(is_changed.then(|| value.to_string()))
     }
+
+    fn bridged(&mut self, record: BridgeRecord<'_>) -> Result<Option<String>, BoxError> {
+        match record {
+            BridgeRecord::Delivery(record) => self.perception(record),
+            BridgeRecord::Receipt { key, row } => {
+                let row: Value = serde_json::from_str(row)?;
+                let Some(outcome) = row.get("outcome") else {
+                    return Ok(None);
+                };
+                // The form in which the sandbox keeps an act, which is what a plan reads. The words of the act are not kept.
+                let act = json!({"effect": {"key": key}, "outcome": outcome});
+                let changed = self.effect(&act.to_string())?;
+                changed.map(|act| with_outcome(row, &act)).transpose()
+            }
+        }
+    }
+}
+
+fn with_outcome(mut row: Value, act: &str) -> Result<String, BoxError> {
+    let mut act: Value = serde_json::from_str(act)?;
+    if let (Some(outcome), Some(new)) = (row.get_mut("outcome"), act.get_mut("outcome")) {
+        *outcome = new.take();
+    }
+    Ok(row.to_string())
 }
 
 impl RewriteWorld for WorldWords<'_> {

@@ -71,7 +71,7 @@ impl Summary {
         let mut rewritten: Vec<PathBuf> = Vec::new();
         let is_log_changed = plans.values().any(|plan| plan.events() > 0);
         rewritten.extend(is_log_changed.then(|| "log.redb".into()));
-        rewritten.extend(found.world.then(|| "world.redb".into()));
+        rewritten.extend(found.worlds.iter().map(|world| world.name().into()));
         rewritten.extend(names(found.others.shortened.iter().map(|(path, _)| path)));
         let selection = asked(plans);
         let person = match selection {

@@ -39,10 +39,6 @@ pub(crate) enum PlayError {
     #[cfg(unix)]
     #[error(transparent)]
     Socket(#[from] crate::control::SocketError),
-    #[error(
-        "the REST API is not available for assistants in a game; use `dormouse run --world evennia`"
-    )]
-    ServesNoGame,
     #[error(transparent)]
     Game(#[from] crate::evennia::GameError),
     #[error(transparent)]
@@ -73,9 +69,7 @@ impl PlayError {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Provider(_) | Self::Script(_) | Self::ServesNoGame => {
-                Exit::Usage
-            }
+            Self::Config(_) | Self::Provider(_) | Self::Script(_) => Exit::Usage,
             Self::Data(error) => error.exit(),
             #[cfg(unix)]
             Self::Socket(error) => error.exit(),

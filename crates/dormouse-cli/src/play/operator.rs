@@ -151,6 +151,7 @@ impl Operator {
             user: Some(self.player.clone()),
             folder: std::env::current_dir().unwrap_or_default(),
             out: Arc::clone(&printed) as Arc<dyn CallerOutput>,
+            about: None,
             visited: Some((
                 self.key.clone(),
                 Awake::new(self.handle.clone(), self.memory.clone()),

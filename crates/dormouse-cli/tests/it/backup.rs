@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs};
 
+use dormouse_bridge::{BridgeFile, Report};
+use dormouse_contracts::{EntityId, Sender, Senses, SourceKind, Timestamp, Words};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -136,4 +138,82 @@ fn completions_and_manual_have_every_command() {
     ok(home.run(&["manual", pages.to_str().unwrap()], ""));
     let page = fs::read_to_string(pages.join("dormouse-journal-search.1")).unwrap();
     assert!(page.contains("journal search"), "{page}");
+}
+
+/// A folder with the files of a game, in which words of Alice wait for the assistant.
+fn with_a_game(home: &Home, words: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let file = BridgeFile::open(&home.file("evennia.redb"), "evennia").unwrap();
+        let observer = EntityId::try_new("assistant:dormouse").unwrap();
+        file.queue().enter(&observer).await.unwrap();
+        let alice = Sender::Entity {
+            id: EntityId::try_new("player:alice").unwrap(),
+            name: "Alice".to_owned(),
+        };
+        let words = Words::try_new(words).unwrap();
+        let report = Report::new(SourceKind::Page, alice, Timestamp::EPOCH, words);
+        file.queue()
+            .push_once(&observer, "1", report)
+            .await
+            .unwrap();
+    });
+    home.write(
+        "evennia-people.json",
+        r#"{"accounts":{"alice":["Alice","player:alice"],"bob":["Bob","account:4"]},"games":{"Dormouse":"game-1"}}"#,
+    );
+}
+
+#[test]
+fn a_backup_has_what_a_game_has_reported_and_forgetting_somebody_takes_it_out() {
+    let (home, shelf) = (Home::new(), Shelf::new());
+    ok(home.play("hello\n"));
+    ok(home.run(
+        &["play", "--as", "Alice"],
+        "remember that I own a blue pot\n",
+    ));
+    with_a_game(&home, "the ferry leaves at noon from the old pier");
+    let waiting = |folder: &std::path::Path| {
+        let bytes = fs::read(folder.join("evennia.redb")).unwrap();
+        String::from_utf8_lossy(&bytes).contains("leaves at noon from the old pier")
+    };
+    ok(home.run(&["backup", &shelf.place("copy")], ""));
+    assert!(waiting(&shelf.0.file("copy")));
+    let people = fs::read_to_string(shelf.0.file("copy").join("evennia-people.json")).unwrap();
+    assert!(people.contains("player:alice"), "{people}");
+
+    let forget = [
+        "forget",
+        "--person",
+        "Alice",
+        "--reason",
+        "she asked",
+        "--yes",
+        "--json",
+    ];
+    let done = ok(home.run(&forget, ""));
+    assert!(done.out.contains("evennia.redb"), "{}", done.out);
+    assert!(!waiting(home.path()), "her words still wait");
+    let people = fs::read_to_string(home.file("evennia-people.json")).unwrap();
+    assert!(!people.to_lowercase().contains("alice"), "{people}");
+    assert!(
+        people.contains("account:4") && people.contains("game-1"),
+        "{people}"
+    );
+    // The delivery keeps its number, so nothing is heard twice.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let file = BridgeFile::open(&home.file("evennia.redb"), "evennia").unwrap();
+        let observer = EntityId::try_new("assistant:dormouse").unwrap();
+        let waiting = file.queue().perceptions(&observer, 0, 10).await.unwrap();
+        let numbers: Vec<_> = waiting
+            .iter()
+            .map(|it| it.attested.delivery.number)
+            .collect();
+        assert_eq!(numbers, [1]);
+    });
 }

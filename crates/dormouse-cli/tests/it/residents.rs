@@ -81,8 +81,9 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
     let running = Running::start(&home);
     until_mole_is_there(&home);
     visit(&home, "What does Mole think?\n");
-    until_held_back(&home, 1);
-    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (3, 2));
+    // Each says a farewell, which the other does not answer.
+    until_held_back(&home, 2);
+    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (4, 3));
     running.end(Signal::SIGTERM);
 
     // A restart changes nothing, and neither does an arrival, because a person must say something.
@@ -95,13 +96,13 @@ fn two_residents_that_page_each_other_stop_until_a_person_says_something() {
         ),
         "{status:?}"
     );
-    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (3, 2));
-    assert_eq!(held_back(&home, "dormouse"), 0);
+    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (4, 3));
+    assert_eq!(held_back(&home, "dormouse"), 1);
 
     // Both hear it, and continue to talk.
     visit(&home, "And what does it think now?\n");
-    until_held_back(&home, 2);
-    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (6, 4));
+    until_held_back(&home, 4);
+    assert_eq!((turns(&home, "dormouse"), turns(&home, "mole")), (8, 6));
     running.end(Signal::SIGTERM);
     let shown = home.run(&["log", "show", "--assistant", "mole"], "");
     assert!(

@@ -1,23 +1,25 @@
 //! Accepting messages: classified, written, and only then acknowledged.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::{Delivery, Perception, Timestamp, WorldId};
+use dormouse_contracts::{Delivery, EntityId, Perception, Timestamp, WorldId};
 use dormouse_text::escape_id;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{Assistant, RunError, Saved, answer};
 use crate::{
-    decide,
-    event::{Event, Perceived},
+    decide::{self, Admitted},
+    event::{Event, LinesDropped, Perceived},
     handle::{Accepted, Command, PerceiveError},
-    state::{CrossTalk, People},
+    state::{CrossTalk, People, SenderLoads},
     status::Activity,
 };
 
 /// How many messages are written at once.
 const BATCH: usize = 64;
+/// How often lines that were dropped are noted. A crash loses at most the count of this time.
+const NOTED_EVERY: Duration = Duration::from_secs(10);
 /// How many messages may wait for an answer.
 const INBOX_LIMIT: usize = 1_000;
 
@@ -34,7 +36,13 @@ struct Batch {
     people: Option<People>,
     /// What other assistants said before the next message.
     cross_talk: CrossTalk,
+    /// What senders asked before the next message, if that differs from the state.
+    admission: Option<SenderLoads>,
+    /// How many messages of the batch wait for an answer, in all and by person.
     triggers: usize,
+    waiting: BTreeMap<String, usize>,
+    /// Lines that are only counted, by sender.
+    dropped: BTreeMap<Option<EntityId>, u64>,
 }
 
 /// A message, the reply to its sender, and whether that reply holds only once the batch is on disk.
@@ -103,6 +111,7 @@ impl Assistant {
             self.note_refusal(delivery, &result);
             answer(reply, result);
         }
+        self.count_dropped(now, batch.dropped);
         Ok(())
     }
 
@@ -161,6 +170,21 @@ impl Assistant {
         }
         let view = self.view(now);
         let classification = decide::classification(view, &perception, batch.cross_talk);
+        let before = decide::Before {
+            admission: batch.admission.as_ref().unwrap_or(&self.state.admission),
+            waiting: Some(&batch.waiting),
+        };
+        let attested = &perception.attested;
+        let admitted = decide::admit(view, attested, classification, before);
+        let Admitted::Kept {
+            classification,
+            refused,
+        } = admitted
+        else {
+            let sender = attested.sender.id().cloned();
+            *batch.dropped.entry(sender).or_default() += 1;
+            return (Ok(Accepted::Dropped { classification }), false);
+        };
         let waiting =
             self.state.turns.waiting().len() + self.state.turns.aside().len() + batch.triggers;
         match classification.verdict {
@@ -170,7 +194,11 @@ impl Assistant {
                 self.note_refusal(delivery, &refused);
                 return (refused, false);
             }
-            MessageVerdict::Trigger => batch.triggers += 1,
+            MessageVerdict::Trigger => {
+                batch.triggers += 1;
+                let person = self.state.identities.person(&attested.sender);
+                *batch.waiting.entry(person.to_owned()).or_default() += 1;
+            }
             MessageVerdict::Context | MessageVerdict::Capture => {}
         }
         batch.heard.insert(delivery.world, delivery.number);
@@ -185,9 +213,13 @@ impl Assistant {
             batch.people = Some(people);
         }
         let people = batch.people.as_ref().unwrap_or(&self.state.people);
-        let perceived = decide::perceived(view, seq, perception, classification, people);
+        let perceived = decide::perceived(view, seq, perception, (classification, refused), people);
         warn_of_doubts(&perceived, people);
         let trust = perceived.trust;
+        let settings = &self.state.configuration.settings.admission;
+        let admission = &mut batch.admission;
+        let admission = admission.get_or_insert_with(|| self.state.admission.clone());
+        admission.hear(now, &perceived, settings, &self.state.identities);
         let event = Event::Perceived(perceived);
         if let Some(people) = &mut batch.people {
             people.apply(now, &event);
@@ -202,6 +234,51 @@ impl Assistant {
             }),
             true,
         )
+    }
+}
+
+/// Lines that were dropped and are not in the log yet. A flood gets one event every few seconds: an event for each line would
+/// fill the log as fast as the lines do.
+#[derive(Debug, Default)]
+pub(super) struct Dropped {
+    lines: BTreeMap<Option<EntityId>, u64>,
+    /// When they are noted.
+    due: Option<Instant>,
+}
+
+impl Dropped {
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// How many they are.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines.values().sum()
+    }
+}
+
+impl Assistant {
+    /// Counts lines that were dropped. The first are noted in the log at once.
+    fn count_dropped(&mut self, now: Timestamp, dropped: BTreeMap<Option<EntityId>, u64>) {
+        let waiting = &mut self.progress.dropped;
+        for (sender, lines) in dropped {
+            let all = waiting.lines.entry(sender).or_default();
+            *all = all.saturating_add(lines);
+        }
+        if waiting.due.is_none() {
+            self.note_dropped(now);
+        }
+    }
+
+    /// Notes the lines that were dropped, and waits before the next ones are noted.
+    pub(super) fn note_dropped(&mut self, now: Timestamp) {
+        let dropped = std::mem::take(&mut self.progress.dropped.lines);
+        let is_over = dropped.is_empty();
+        self.progress.dropped.due = (!is_over).then(|| Instant::now() + NOTED_EVERY);
+        let events = dropped.into_iter();
+        let events =
+            events.map(|(entity, lines)| Event::LinesDropped(LinesDropped { entity, lines }));
+        self.note(now, events.collect());
     }
 }
 

@@ -186,6 +186,8 @@ impl Assistant {
             waiting: waiting.max(unwritten),
             approvals: state.approvals.waiting(self.ports.clock.now()).count(),
             unanswered: state.counts.unanswered,
+            overheard: state.admission.overheard,
+            dropped: (state.admission.dropped).saturating_add(self.progress.dropped.lines()),
             exchanges: (self.config.limits)
                 .ends_exchanges(state.cross_talk)
                 .then_some(state.cross_talk.answered()),

@@ -8,7 +8,7 @@ use dormouse_text::is_blank;
 
 use super::View;
 use crate::{
-    event::{MovedTrust, NameDoubt, Perceived},
+    event::{MovedTrust, NameDoubt, Perceived, Refusal},
     render,
     state::{CrossTalk, People},
 };
@@ -43,7 +43,7 @@ pub(crate) fn perceived(
     view: View<'_>,
     seq: Seq,
     mut perception: Perception,
-    classification: Classification,
+    (classification, refused): (Classification, Option<Refusal>),
     people: &People,
 ) -> Perceived {
     // A list that is too long would fill the log, so the audience counts as unknown.
@@ -62,6 +62,7 @@ pub(crate) fn perceived(
         tokens,
         doubts,
         moved,
+        refused,
         is_public,
     }
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     builtin,
-    event::{Call, Event, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
+    event::{Call, Event, Refusal, StopReason, TickEnded, Unanswered, UnansweredCause, Verdict},
     state::{CallState, Turn},
 };
 
@@ -20,6 +20,9 @@ const GIVEN_UP: &str = "not done: the message is given up after too many errors"
 
 /// Why the message has to be given up, if it does.
 pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
+    if let Some(cause) = turn.message().and_then(|message| message.refused) {
+        return Some(UnansweredCause::NotAdmitted(cause));
+    }
     if turn.failures.errors >= view.config().limits.max_consecutive_errors() {
         return Some(UnansweredCause::Failures(turn.failures.errors));
     }
@@ -152,6 +155,8 @@ pub(super) fn end(view: View<'_>, turn: &Turn, cause: UnansweredCause) -> Decide
     let apology = match cause {
         // The model chose silence, no tool speaks, or a second attempt could say the same thing twice.
         UnansweredCause::NoSpeech | UnansweredCause::Silence | UnansweredCause::Unknown => "",
+        UnansweredCause::NotAdmitted(Refusal::Exchanges) => &view.config().admission.farewell,
+        UnansweredCause::NotAdmitted(_) => &view.config().admission.refusal_notice,
         _ if said(view, turn) == Said::Beginning => &view.config().broken_off,
         _ => &view.config().apology,
     };

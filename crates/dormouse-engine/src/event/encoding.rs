@@ -133,6 +133,7 @@ families! {
     }
     perception {
         "perceived" => Perceived,
+        "lines_dropped" => LinesDropped,
     }
     turn {
         "tick_started" => TickStarted,

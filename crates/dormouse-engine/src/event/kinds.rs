@@ -20,7 +20,7 @@ use super::{
     journal::{JournalChanged, ReflectionRecorded, ReflectionRequested},
     life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
-    perception::Perceived,
+    perception::{LinesDropped, Perceived},
     project::{ProjectCreated, ProjectSwapped, ProjectUpdated},
     recollected::Recollected,
     roster::RosterChanged,
@@ -46,6 +46,8 @@ pub enum Event {
     SettingChanged(SettingChanged),
     /// A message was accepted.
     Perceived(Perceived),
+    /// Lines of a sender were only counted.
+    LinesDropped(LinesDropped),
     /// A tick began, because there was a reason to think.
     TickStarted(TickStarted),
     /// The task of a turn was assessed.
@@ -181,6 +183,8 @@ impl Event {
             | Self::ReflectionRequested(_)
             | Self::NightStepped(_)
             | Self::NightProbed(_)
+            // Like a message, it comes at any time.
+            | Self::LinesDropped(_)
             | Self::TaskCancelled(_) => true,
             Self::FellAsleep(it) => matches!(it.author, Author::Operator(_)),
             Self::WokeUp(it) => matches!(it.cause, WakeCause::Operator(_) | WakeCause::AllDone),

@@ -3,7 +3,10 @@
 use dormouse_contracts::Seq;
 use serde::{Deserialize, Serialize};
 
-use super::turn::{Call, StopReason};
+use super::{
+    perception::Refusal,
+    turn::{Call, StopReason},
+};
 
 /// Why a message gets no answer from the model, or only a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +39,8 @@ pub enum UnansweredCause {
     NotHeard,
     /// The model made the same call with the same result again and again.
     RepeatedCall,
+    /// It was not admitted, so the model was not asked.
+    NotAdmitted(Refusal),
 }
 
 impl UnansweredCause {
@@ -50,7 +55,9 @@ impl UnansweredCause {
             Self::NoMoreSteps => StopReason::MaxIterations,
             Self::RepeatedCall => StopReason::RepeatedCall,
             Self::NoMoreRoom => StopReason::CriticalTokens,
-            Self::NoSpeech | Self::BrokenOff | Self::Silence => StopReason::Noop,
+            Self::NoSpeech | Self::BrokenOff | Self::Silence | Self::NotAdmitted(_) => {
+                StopReason::Noop
+            }
             Self::Unknown | Self::NotHeard => StopReason::TerminalTool,
         }
     }

@@ -715,11 +715,23 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::Perceived(perceived) => {
             let perception = perceived.perception.clone();
             let classification = decide::classification(view, &perception, state.cross_talk);
+            let before = decide::Before {
+                admission: &state.admission,
+                waiting: None,
+            };
+            let attested = &perception.attested;
+            let decide::Admitted::Kept {
+                classification,
+                refused,
+            } = decide::admit(view, attested, classification, before)
+            else {
+                return Some(Vec::new());
+            };
             let perceived = decide::perceived(
                 view,
                 state.seq.next(),
                 perception,
-                classification,
+                (classification, refused),
                 &state.people,
             );
             Some(vec![Event::Perceived(perceived)])

@@ -18,6 +18,7 @@ fn pending(perceive: Perceive) -> Trigger {
         trust: Trust::FULL,
         tokens: 1,
         doubts: Vec::new(),
+        refused: None,
         is_public: false,
     }))
 }

@@ -20,12 +20,15 @@ impl CrossTalk {
         let Event::Perceived(Perceived {
             perception,
             classification,
+            refused,
             ..
         }) = event
         else {
             return;
         };
-        let calls_for_a_turn = classification.verdict == MessageVerdict::Trigger;
+        // A farewell is not an answer.
+        let calls_for_a_turn =
+            classification.verdict == MessageVerdict::Trigger && refused.is_none();
         match (&perception.attested.sender, &perception.attested.source) {
             (Sender::Assistant { .. }, _) if calls_for_a_turn => self.0 = self.0.saturating_add(1),
             // An arrival or departure is not speech.

@@ -164,6 +164,7 @@ mod tests {
             tokens: 1,
             doubts: Vec::new(),
             moved: None,
+            refused: None,
             is_public: false,
         })
     }

@@ -3,7 +3,7 @@
 use dormouse_contracts::{Audience, Delivery, Perception, Seq, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{NameDoubt, Perceived};
+use crate::event::{NameDoubt, Perceived, Refusal};
 
 /// A message that was accepted: one that waits for its turn, is being answered, or was overheard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct Heard {
     /// What makes the name of its sender suspicious.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<NameDoubt>,
+    /// Why it is not answered. Its turn only says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
     /// Whether it was said on a channel or in a place that the operator had marked as public.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_public: bool,
@@ -35,6 +38,7 @@ impl Heard {
             trust: perceived.trust,
             tokens: perceived.tokens,
             doubts: perceived.doubts.clone(),
+            refused: perceived.refused,
             is_public: perceived.is_public,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dormouse_contracts::{Attested, Audience, EntityId, SourceKind};
+use dormouse_contracts::{Attested, Audience, EntityId, Sender, SourceKind};
 use dormouse_entities::EntityChange;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,12 @@ impl Identities {
             .into_iter()
             .filter(|id| audience.includes(self.id_of(id)) == Some(true));
         of_them.fold(audience.clone(), |all, id| all.with(id.clone()))
+    }
+
+    /// Who sent a message: the id that represents them, or a name if the world gives no id.
+    pub(crate) fn person<'a>(&'a self, sender: &'a Sender) -> &'a str {
+        let id = sender.id().map(|id| self.id_of(id));
+        id.map_or(sender.name(), EntityId::as_str)
     }
 
     /// The id that represents somebody.

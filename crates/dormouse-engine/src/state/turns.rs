@@ -97,6 +97,7 @@ impl Turns {
                 }
             }),
             Event::Configured(_)
+            | Event::LinesDropped(_)
             | Event::Woke(_)
             | Event::SettingChanged(_)
             | Event::StopNoticeIntended(_)
@@ -293,6 +294,7 @@ mod tests {
             tokens: 1,
             doubts: Vec::new(),
             moved: None,
+            refused: None,
             is_public: false,
         })
     }

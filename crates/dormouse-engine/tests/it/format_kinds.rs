@@ -6,7 +6,9 @@ use crate::format;
 
 /// Events of ticks, budgets, approvals, compaction, outages and the emergency stop, each with all optional fields and
 /// with none.
-const OF_TICKS: [(&str, &str); 29] = [
+const OF_TICKS: [(&str, &str); 31] = [
+    ("lines_dropped", r#"{"entity":"player:1","lines":180}"#),
+    ("lines_dropped", r#"{"entity":null,"lines":1}"#),
     (
         "task_assessed",
         r#"{"assessment":{"complexity":3,"class":"query","mode":"react_loop","iterations":4,"confirm_dangerous":true,"signals":{"token_pressure":61,"recent_errors":2,"goal_urgency":true}},"asked":{"prompt_hash":"0123456789abcdef","prompt_tokens":40,"duration_ms":1.5,"outcome":{"replied":{"model":"tiny","complexity":3,"tokens":1,"usage":{"prompt_tokens":41,"completion_tokens":1}}}}}"#,

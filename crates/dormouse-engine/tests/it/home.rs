@@ -13,8 +13,8 @@ use dormouse_contracts::{
     Timestamp, ToolCategory, ToolName, ToolSource, ToolSpec,
 };
 use dormouse_engine::{
-    Accepted, Assistant, AssistantConfig, DecideAgainError, Event, Handle, Ports, Privacy, Rest,
-    RunError, State, StopReason, WakeError, decide_again,
+    Accepted, AdmissionSettings, Assistant, AssistantConfig, DecideAgainError, Event, Handle,
+    Ports, Privacy, Rest, RunError, State, StopReason, WakeError, decide_again,
 };
 use dormouse_memory::Memory;
 use dormouse_testing::{
@@ -83,7 +83,11 @@ impl Home {
         let clock = Arc::new(TokioClock::new());
         Self {
             memory: memory(clock.clone()),
-            config: AssistantConfig::new(key()),
+            config: AssistantConfig {
+                // In most tests a few people say a lot at once.
+                admission: AdmissionSettings::off(),
+                ..AssistantConfig::new(key())
+            },
             log: MemoryLog::new(),
             world: FakeWorld::new(),
             tools: FakeWorld::tools(),

@@ -7,6 +7,7 @@
     reason = "a test tells what it got wrong by a panic"
 )]
 
+mod admission;
 mod answering;
 mod appending;
 mod approving;

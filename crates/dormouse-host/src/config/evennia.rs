@@ -1,4 +1,4 @@
-//! `[evennia]`: the game in which assistants live with `--world evennia`. This crate only reads it.
+//! `[evennia]`: the game in which assistants live if `world.kind` is "evennia". This crate only reads it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{located::Located, section::section, words};
 
 section! {
-    /// `[evennia]`: the game in which the assistants live with `--world evennia`; see evennia.md.
+    /// `[evennia]`: the game in which the assistants live if world.kind is "evennia"; see evennia.md.
     pub struct EvenniaSection {
         /// The address of the game's websocket; wss:// encrypts
         #[schemars(extend("x-may-hold-a-key" = "in an address", "default" = "ws://127.0.0.1:4002"))]

@@ -95,6 +95,12 @@ pub(super) type AMinute = Whole<1, 1_000_000_000>;
 pub(super) type AtOnce = Whole<1, 1_000>;
 /// How many tokens of a prompt recollections may take.
 pub(super) type RecallTokens = Whole<0, 100_000>;
+/// How many messages of one sender are taken at once; 0: any number.
+pub(super) type MessagesAtOnce = Whole<0, 1_000>;
+/// How many lines of one sender are kept in a minute; 0: all.
+pub(super) type LinesPerMinute = Whole<0, 100_000>;
+/// How long a sender waits for one more answer.
+pub(super) type CoolDown = Seconds<3_600>;
 /// How many turns a goal may take.
 pub(super) type PursuedTurns = Whole<1, 1_000>;
 /// After how many turns without progress a goal is divided; 0: never.

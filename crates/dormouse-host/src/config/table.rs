@@ -175,9 +175,10 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 19] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 20] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
+    ("admission", super::AdmissionSection::NAMES),
     ("execution", sections::ExecutionSection::NAMES),
     ("prompt", super::PromptSection::NAMES),
     ("classify", sections::ClassifySection::NAMES),

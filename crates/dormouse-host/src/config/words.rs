@@ -25,7 +25,7 @@ words! {
     secrets_in_log: "masked" | "kept";
     approval: "trust" | "required";
     unknown_price: "refused" | "allowed";
-    world_kind: "sandbox" | "http";
+    world_kind: "sandbox" | "http" | "evennia";
 }
 
 pub(super) fn trust(_: &mut SchemaGenerator) -> Schema {

@@ -54,6 +54,11 @@ pub enum HostError {
         "the assistants of this folder live in a world outside of the program (world.kind is \"http\"): only that world says what happens there"
     )]
     NoSandbox,
+    /// The assistants live in a game.
+    #[error(
+        "the assistants of this folder live in a game (world.kind is \"evennia\"): talk to them there; `dormouse run` and `dormouse serve` let them live in it"
+    )]
+    InGame,
     /// The assistants live in the sandbox.
     #[error(
         "the assistants of this folder live in the sandbox; with world.kind = \"http\" in dormouse.toml they live in a world of your own"

@@ -51,7 +51,8 @@ pub(crate) struct MessageOutcome {
     /// The message's sequence number in the log, by which its outcome can be requested; absent if the assistant has not
     /// received it yet.
     message: Option<u64>,
-    /// `waiting`, `answered`, `silent`, `unanswered` or `ignored`. A waiting message is kept, and handled exactly once.
+    /// `waiting`, `answered`, `silent`, `unanswered`, `overheard` or `ignored`. A waiting message is kept, and handled
+    /// exactly once. An overheard one gets no answer, because its sender asked too much; the assistant knows it.
     outcome: &'static str,
     /// Its answers that the sender of the message can perceive.
     answer: Vec<Spoken>,
@@ -103,9 +104,11 @@ pub(crate) async fn speak(
         // The assistant receives it later: too many messages wait, or it was put away.
         Ok(Err(_)) | Err(_) => return Ok(respond(&key, MessageOutcome::waiting(None))),
     };
-    let Some(place) = place else {
-        // The assistant received it and ignored it, so it is not in the log.
-        return Ok(respond(&key, MessageOutcome::ignored()));
+    let place = match place {
+        Some((place, true)) => place,
+        Some((place, false)) => return Ok(respond(&key, MessageOutcome::overheard(place))),
+        // The assistant received it and ignored it, or only counted it, so it is not in the log.
+        None => return Ok(respond(&key, MessageOutcome::ignored())),
     };
     let outcome = await_outcome(
         &service,
@@ -145,7 +148,11 @@ pub(crate) async fn outcome(
     let said =
         Event::decode(first.ok_or_else(unknown)?).map_err(|error| Problem::internal(&error))?;
     match said {
-        Event::Perceived(it) if it.perception.attested.sender.id() == Some(&player) => {}
+        Event::Perceived(it) if it.perception.attested.sender.id() == Some(&player) => {
+            if !it.calls_for_turn() {
+                return Ok(Json(MessageOutcome::overheard(Seq(place))));
+            }
+        }
         _ => return Err(unknown()),
     }
     let mut course = Course::of(Seq(place), player, &caller.token);
@@ -162,13 +169,13 @@ pub(crate) async fn outcome(
     Ok(Json(course.outcome()))
 }
 
-/// The place of the message in the log. Everything that was taken in is on disk.
+/// The place of the message in the log, and whether it has a turn. Everything that was taken in is on disk.
 async fn place_of(
     service: &Service,
     resident: &Resident,
     before: Seq,
     acted: &Acted,
-) -> Result<Option<Seq>, Problem> {
+) -> Result<Option<(Seq, bool)>, Problem> {
     let to_it = acted.deliveries.iter();
     let mut to_it = to_it.filter(|(to, _)| to == resident.character());
     let Some((_, number)) = to_it.next() else {
@@ -185,9 +192,10 @@ async fn place_of(
         for stored in &page {
             let event = Event::decode(stored).map_err(|error| Problem::internal(&error))?;
             if let Event::Perceived(it) = event {
+                let has_turn = it.calls_for_turn();
                 let delivery = it.perception.attested.delivery;
                 if delivery.number == *number && delivery.world == *world {
-                    return Ok(Some(stored.seq));
+                    return Ok(Some((stored.seq, has_turn)));
                 }
             }
         }
@@ -342,6 +350,14 @@ impl MessageOutcome {
             outcome: "waiting",
             answer: Vec::new(),
             cause: None,
+        }
+    }
+
+    /// The sender asked more than the assistant answers; it knows the message.
+    fn overheard(place: Seq) -> Self {
+        Self {
+            outcome: "overheard",
+            ..Self::waiting(Some(place.0))
         }
     }
 

@@ -1,16 +1,24 @@
 //! The status of an assistant: from its log, and if it is awake, from its work under way. A request wakes no assistant.
 
 use axum::{Json, extract::State};
+use dormouse_contracts::AssistantId;
 use dormouse_engine::{
     Activity, BudgetKind, BudgetStatus, ContextSignals, OperatingMode, SafetyCounters, Status,
     WindowLevel,
 };
+use dormouse_host::FolderWorld;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{assistants::wrong, json};
-use crate::{extract::Key, guard::Caller, problem::Problem, service::Shared, tokens::Right};
+use crate::{
+    extract::Key,
+    guard::Caller,
+    problem::Problem,
+    service::{Service, Shared},
+    tokens::Right,
+};
 
 /// The status of an assistant.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,6 +49,10 @@ pub(crate) struct StatusView {
     approvals: u64,
     /// How many messages ended without an answer.
     unanswered: u64,
+    /// How many messages were overheard instead of answered because their senders asked too much.
+    overheard: u64,
+    /// How many lines were only counted because their senders said too much.
+    dropped: u64,
     /// How many ticks had a reason to call a model.
     ticks: u64,
     /// How many memories it stored on purpose.
@@ -55,8 +67,21 @@ pub(crate) struct StatusView {
     budgets: Vec<BudgetView>,
     /// What decides how far the next tick may go.
     signals: SignalsView,
+    /// Where it lives.
+    world: WorldView,
     /// Its work under way; absent if it is not awake.
     live: Option<LiveView>,
+}
+
+/// Where an assistant lives.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorldView {
+    /// `sandbox`, `http` or `game`.
+    kind: &'static str,
+    /// The address of the game, and how the assistant is connected to it, for people. Only callers with the right `operate` see
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<String>,
 }
 
 /// A tool that failed lately.
@@ -218,6 +243,10 @@ pub(crate) async fn show(
         waiting: live.as_ref().map_or(state.turns.len(), |live| live.waiting) as u64,
         approvals: state.approvals.waiting(now).count() as u64,
         unanswered: state.counts.unanswered,
+        overheard: state.admission.overheard,
+        dropped: live
+            .as_ref()
+            .map_or(state.admission.dropped, |live| live.dropped),
         ticks: state.counts.ticks,
         memories: state.counts.remembered,
         compactions: state.compactions.count,
@@ -234,8 +263,25 @@ pub(crate) async fn show(
         },
         budgets: budgets.collect(),
         signals: ContextSignals::of(&state, now).into(),
+        world: world(&service, &caller, &key),
         live: live.map(live_view),
     }))
+}
+
+fn world(service: &Service, caller: &Caller, key: &AssistantId) -> WorldView {
+    let world = service.host.world();
+    let may_operate = caller.may(Right::Operate, key).is_ok();
+    WorldView {
+        kind: match world {
+            FolderWorld::Sandbox(_) => "sandbox",
+            FolderWorld::Http(_) => "http",
+            FolderWorld::Game(_) => "game",
+        },
+        game: world
+            .game()
+            .filter(|_| may_operate)
+            .map(|game| game.to_text(key)),
+    }
 }
 
 /// Show what is wrong with an assistant. It is not woken, and no service is called.

@@ -12,7 +12,7 @@ use super::{
     residents::fill,
     seen::{Seen, left},
     story::{self, Lane},
-    words::{counted, grouped, moment},
+    words::{counted, grouped, moment, outside},
 };
 use crate::{
     api::{
@@ -83,7 +83,7 @@ pub(super) async fn show(
         @if end > PAGE { (slider(&path, last, end)) }
         ol #log.log role="log" aria-label="Its life" aria-live=(if follows { "polite" } else { "off" })
             data-key=[follows.then_some(key.as_str())] data-last=(last) { (rows) }
-        @if follows && caller.may(Right::Talk, &key).is_ok() { (composer(&seen)) }
+        @if follows && seen.game.is_none() && caller.may(Right::Talk, &key).is_ok() { (composer(&seen)) }
     };
     Ok(frame::about(&seen, &caller, "", &body))
 }
@@ -136,11 +136,29 @@ fn facts(seen: &Seen, caller: &Caller) -> Markup {
                 }
             }
             div { dt { "Ticks" } dd { (grouped(state.counts.ticks)) } }
+            @if let Some(game) = &seen.game { div { dt { "Game" } dd { (outside(game)) } } }
+            @if state.admission.overheard > 0 || state.admission.dropped > 0 { div { dt { "Refused" } dd { (refused(seen)) } } }
             @if waiting > 0 { div { dt { "Waiting" } dd { (counted(waiting as u64, "message", "messages")) } } }
             @for budget in seen.live.iter().flat_map(|live| &live.budgets) { div { dt { "Budget" } dd { (left(budget)) } } }
             @if caller.may(Right::Operate, &seen.key).is_ok() && !seen.is_archived() {
                 div { dt { "Steer" } dd { (steer(seen, caller)) } }
             }
+        }
+    }
+}
+
+/// What it did not answer, because somebody asked too much.
+fn refused(seen: &Seen) -> Markup {
+    let admission = &seen.state.admission;
+    let dropped = seen
+        .live
+        .as_ref()
+        .map_or(admission.dropped, |live| live.dropped);
+    html! {
+        (counted(admission.overheard, "message", "messages")) " overheard instead of answered, "
+        (counted(dropped, "line", "lines")) " only counted"
+        @if let Some(last) = &admission.last {
+            "; last of " (outside(last.sender.as_ref().map_or("unnamed senders", |id| id.as_str()))) " at " (moment(last.at))
         }
     }
 }

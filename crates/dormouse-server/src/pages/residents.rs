@@ -106,6 +106,7 @@ fn card(it: &Seen, caller: &Caller) -> Markup {
                 span { (grouped(spent.prompt_tokens.saturating_add(spent.completion_tokens))) " tokens in its life" }
                 @if waiting > 0 { span { (counted(waiting as u64, "message waits", "messages wait")) } }
                 span { (counted(state.seq.0, "event", "events")) }
+                @if let Some(game) = &it.game { span { (outside(game)) } }
             }
             @if let Some(archived) = &state.roster.archived {
                 p.quiet { "Archived by " (outside(&archived.by.to_string())) ": " (outside(&archived.reason)) }

@@ -28,6 +28,8 @@ pub(super) struct Seen {
     pub(super) state: Box<State>,
     /// When it wakes by itself.
     pub(super) due: Option<Timestamp>,
+    /// The game that it lives in, and how it is connected to it.
+    pub(super) game: Option<String>,
     /// What is under way, if it is awake.
     pub(super) live: Option<Box<Status>>,
     /// What it needs somebody for, the most urgent first.
@@ -104,6 +106,7 @@ impl Seen {
             name,
             state,
             due: summary.and_then(|it| it.due),
+            game: service.host.world().game().map(|game| game.to_text(key)),
             live,
             needs,
         })

@@ -197,6 +197,13 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
     let said = |by: &Author, what: Markup| Row::new(Lane::by(by), html! { (what) (by_whom(by)) });
     match event {
         Event::Perceived(it) => perceived(it),
+        Event::LinesDropped(it) => Row::new(
+            Lane::Heard,
+            html! {
+                (counted(it.lines, "line", "lines")) " only counted, because there were too many, from "
+                (outside(it.entity.as_ref().map_or("unnamed senders", |id| id.as_str())))
+            },
+        ),
         Event::TickStarted(it) => Row::frame(
             Lane::Thought,
             html! { "Tick " (it.tick) " begins (" (it.context.row().name) "), because of " (self::event(key, it.trigger)) },
