@@ -8,8 +8,9 @@ use redb::{ReadTransaction, ReadableTable, WriteTransaction};
 use crate::{
     file::{
         ACTORS, BridgeOpenError, DELIVERIES, IDENTITY, KIND, META, OBSERVERS, PEER_IDS, PEER_ORDER,
-        RECEIPTS,
+        POSITIONS, RECEIPTS,
     },
+    queue::positions,
     store_error::StoreError,
 };
 
@@ -51,5 +52,12 @@ fn copy(reading: &ReadTransaction, writing: &WriteTransaction) -> Result<(), Sto
     copy!(
         META, IDENTITY, OBSERVERS, DELIVERIES, PEER_IDS, PEER_ORDER, RECEIPTS, ACTORS
     );
+    if let Some(all) = positions(reading)? {
+        let mut table = writing.open_table(POSITIONS)?;
+        for entry in all.iter()? {
+            let (key, value) = entry?;
+            table.insert(key.value(), value.value())?;
+        }
+    }
     Ok(())
 }

@@ -10,6 +10,9 @@
 mod classified;
 mod conforming;
 mod inhabited;
+mod private;
+mod rounds;
+mod staffed;
 
 use dormouse_tests::{Game, tell};
 
@@ -35,6 +38,17 @@ async fn assistants_live_in_a_real_game() {
     part(
         "conforming",
         conforming::a_game_keeps_the_promises_of_a_world(&game),
+    )
+    .await;
+    part(
+        "private",
+        private::what_is_said_in_private_stays_private(&game),
+    )
+    .await;
+    part("staffed", staffed::staff_move_and_stop_a_resident(&game)).await;
+    part(
+        "rounds",
+        rounds::every_message_is_answered_once_whatever_is_killed(&game),
     )
     .await;
 }
