@@ -71,7 +71,7 @@ pub(crate) async fn what_is_said_is_perceived_as_the_game_attests_it(game: &Game
 async fn people_are_perceived(world: &EvenniaWorld, alice: &mut Player, admin: &mut Player) {
     use MessageVerdict::{Context, Trigger};
     // Everybody enters the same room.
-    admin.types("tel *alice = #2").await;
+    admin.types("tel alice = #2").await;
     for (line, words, source, verdict, trust) in [
         (
             "say Good evening <b>all</b> |rred",

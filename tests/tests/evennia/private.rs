@@ -1,7 +1,14 @@
 //! What was said to an assistant in private stays private, even if its model repeats all that it is shown, to everybody and in
 //! every way.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use dormouse_contracts::{ChatRequest, Senses};
 use dormouse_evennia::EvenniaWorld;
@@ -28,30 +35,41 @@ const SECRETS: [&str; 6] = [
 /// A name that looks like Alice's.
 const LOOKALIKE: &str = "\u{430}lice";
 
-/// All names that somebody has in the course of the test.
-const NAMES: [&str; 5] = ["alice", "carol", "admin", "zed", LOOKALIKE];
+/// The accounts, and all names that a character has in the course of the test.
+const ACCOUNTS: [&str; 3] = ["alice", "carol", "admin"];
+const CHARACTERS: [&str; 5] = ["alice", "carol", "admin", "zed", LOOKALIKE];
 
-/// Calls every tool that speaks, with all the secrets that the request shows.
-fn repeats_everything(request: &ChatRequest) -> ScriptedTurn {
+/// With which way to speak a turn begins, so that turns of four steps come through all.
+const BEGINNINGS: [usize; 3] = [0, 4, 8];
+
+/// The other room. A game that is kept has those of earlier runs.
+fn den() -> String {
+    format!("Den{}", std::process::id())
+}
+
+/// Says all the secrets that the request shows, in the next way: aloud, or to somebody in particular.
+fn repeats_everything(request: &ChatRequest, way: usize) -> ScriptedTurn {
     let all = serde_json::to_string(&request.messages).unwrap();
     let shown = SECRETS.iter().filter(|word| all.contains(**word));
     let words = shown.copied().collect::<Vec<_>>().join(" and ");
     let words = format!("I know this: {words}.");
-    let mut calls = vec![
+    let to = |tool, who: &&str| (tool, json!({ "to": who, "message": words }));
+    let mut ways = vec![
+        ("say", json!({ "message": words })),
         ("pose", json!({ "action": words })),
         ("channel", json!({ "channel": "public", "message": words })),
     ];
-    for to in NAMES {
-        calls.push(("page", json!({ "to": to, "message": words })));
-        calls.push(("whisper", json!({ "to": to, "message": words })));
-    }
-    calls.push(("say", json!({ "message": words })));
-    ScriptedTurn::calls(calls)
+    ways.extend(CHARACTERS.iter().map(|who| to("whisper", who)));
+    ways.extend(ACCOUNTS.iter().map(|who| to("page", who)));
+    let (tool, arguments) = ways.swap_remove(way % ways.len());
+    ScriptedTurn::call(tool, arguments)
 }
 
 /// The people, by the account that they play with; the names of their characters change.
 struct House {
     model: ScriptedModel,
+    /// How it will say all that it is shown.
+    way: Arc<AtomicUsize>,
     host: Host<EvenniaWorld>,
     bob: Resident,
     people: BTreeMap<&'static str, Player>,
@@ -59,7 +77,10 @@ struct House {
 
 impl House {
     async fn open(game: &Game, folder: &TempDir) -> Self {
-        let model = ScriptedModel::looping(ScriptedTurn::with(repeats_everything));
+        let way = Arc::new(AtomicUsize::new(0));
+        let next = Arc::clone(&way);
+        let repeats = move |request: &_| repeats_everything(request, next.fetch_add(1, SeqCst));
+        let model = ScriptedModel::looping(ScriptedTurn::with(repeats));
         let world = inhabit(game, folder.path(), &[]).await;
         let environment = Environment::of(|_| None);
         let models = Models::of(Arc::new(model.clone()));
@@ -68,11 +89,12 @@ impl House {
         let host = Host::open_in(world, settings, &folder).await.unwrap();
         let bob = host.wake(&assistant("dormouse")).await.unwrap();
         let mut people = BTreeMap::new();
-        for account in ["alice", "carol", "admin"] {
+        for account in ACCOUNTS {
             people.insert(account, game.enter(account).await);
         }
         Self {
             model,
+            way,
             host,
             bob,
             people,
@@ -83,16 +105,19 @@ impl House {
         self.people.get_mut(account).unwrap()
     }
 
-    /// Lets somebody type something that Bob is to answer, and waits until he is done with it.
+    /// Lets somebody type something that Bob is to answer, until he has tried every way, and waits until he is done with it.
     async fn asks(&mut self, account: &str, line: &str) {
-        let before = self.model.requests().len();
-        self.person(account).types(line).await;
-        let end = Instant::now() + Duration::from_secs(30);
-        while self.model.requests().len() == before {
-            assert!(Instant::now() < end, "nobody is asked about {line:?}");
-            sleep(Duration::from_millis(20)).await;
+        for begin in BEGINNINGS {
+            self.way.store(begin, SeqCst);
+            let before = self.model.requests().len();
+            self.person(account).types(line).await;
+            let end = Instant::now() + Duration::from_secs(30);
+            while self.model.requests().len() == before {
+                assert!(Instant::now() < end, "nobody is asked about {line:?}");
+                sleep(Duration::from_millis(20)).await;
+            }
+            self.rests().await;
         }
-        self.rests().await;
     }
 
     async fn rests(&mut self) {
@@ -129,9 +154,9 @@ impl House {
 pub(crate) async fn what_is_said_in_private_stays_private(game: &Game) {
     let folder = TempDir::new().unwrap();
     let mut house = House::open(game, &folder).await;
-    house.staff("tel *alice = #2").await;
-    house.staff("tel *carol = #2").await;
-    house.staff("dig Den = den, limbo").await;
+    house.staff("tel alice = #2").await;
+    house.staff("tel carol = #2").await;
+    house.staff(&format!("dig {}", den())).await;
     in_one_room(&mut house).await;
     in_another_room(&mut house).await;
     by_page(&mut house).await;
@@ -179,15 +204,15 @@ async fn in_one_room(house: &mut House) {
 
 /// Carol and Bob are in a room of their own, and then he comes back.
 async fn in_another_room(house: &mut House) {
-    house.staff("tel *carol = Den").await;
-    house.staff("tel *bob = Den").await;
+    house.staff(&format!("tel carol = {}", den())).await;
+    house.staff(&format!("tel bob = {}", den())).await;
     house
         .asks("carol", "say @bob here the word of the vault is azurite")
         .await;
     house
         .asks("carol", "whisper bob = which word opens the vault?")
         .await;
-    house.staff("tel *bob = #2").await;
+    house.staff("tel bob = #2").await;
     house
         .asks("alice", "say @bob which word opens the vault?")
         .await;
@@ -204,7 +229,7 @@ async fn by_page(house: &mut House) {
     house
         .asks("carol", "page bob = which word opens the vault?")
         .await;
-    house.staff("tel *carol = #2").await;
+    house.staff("tel carol = #2").await;
     house
         .asks("carol", "say @bob which word opens the vault?")
         .await;

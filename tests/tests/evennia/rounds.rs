@@ -333,7 +333,9 @@ pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Gam
         let begun = Instant::now();
         let both = (&mut alice, &mut witness);
         play(round, game, &mut running, both, &mut messages).await;
-        *seconds.entry(FAULTS[round % FAULTS.len()]).or_default() += begun.elapsed().as_secs_f32();
+        let (fault, took) = (FAULTS[round % FAULTS.len()], begun.elapsed().as_secs_f32());
+        *seconds.entry(fault).or_default() += took;
+        tell(&format!("round {round}: {fault:?}, {took:.1} s"));
     }
     let mut end = Instant::now() + PATIENCE;
     let mut is_over = false;

@@ -113,15 +113,15 @@ class Game:
         self.install()
         if not self.alive():
             self.make(base)
-        # The launcher gives up after 30 s on a slow machine, with exit status 0; asked again, it goes on.
-        for _ in range(4):
-            if "server" not in self.running():
-                self.evennia("start")
         self.wait_until_up()
         return self.describe()
 
     def wait_until_up(self) -> None:
         """The Portal answers before the Server does, and what is sent in between is lost."""
+        # The launcher gives up after 30 s on a slow machine, with exit status 0; asked again, it goes on.
+        for _ in range(4):
+            if "server" not in self.running():
+                self.evennia("start")
         base = self.base()
         wait("the websocket answers", lambda: answers(base + 2))
         wait("the Server answers", lambda: serves(f"http://127.0.0.1:{base + 1}/"))
