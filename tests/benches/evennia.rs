@@ -20,8 +20,8 @@ use std::{
 
 use cap::Cap;
 use dormouse_contracts::{
-    AssistantId, BoxStream, ChatDelta, ChatModel, ChatRequest, Clock, EntityId, ModelError,
-    ModelName, ProviderId, Senses, Timestamp,
+    AssistantId, BoxStream, ChatDelta, ChatModel, ChatRequest, Clock, ModelError, ModelName,
+    ProviderId, Senses, Timestamp,
 };
 use dormouse_evennia::{Account, EvenniaGame, EvenniaSettings, EvenniaWorld, Password};
 use dormouse_host::{DataFolder, Host, HostSettings, Resident, config::Config, provider::Models};
@@ -109,17 +109,19 @@ struct Crowd {
 impl Crowd {
     async fn gather(game: &Game) -> Self {
         let mut admin = game.enter("admin").await;
+        // Names of a line that is executed are not known within its comprehensions, apart from the first sequence.
         let made = format!(
             "py from evennia.utils.utils import class_from_module; from django.conf import settings; \
-             made = [class_from_module(settings.BASE_ACCOUNT_TYPECLASS).create(username=f'guest{{n}}', password='{PASSWORD}')[1] \
-             for n in range({PEOPLE})]; self.msg(f'errors: {{sum(made, [])}}.')"
+             made = [one.create(username=f'visitor{{n}}', password='{PASSWORD}')[1] \
+             for n, one in enumerate([class_from_module(settings.BASE_ACCOUNT_TYPECLASS)] * {PEOPLE})]; \
+             self.msg(f'errors: {{sum(made, [])}}.')"
         );
         admin.types(&made).await;
         admin.sees("errors: [].").await;
         admin.leaves().await;
         let (mut people, mut tasks) = (Vec::new(), JoinSet::new());
         for number in 0..PEOPLE {
-            let guest = game.enter_with(&format!("guest{number}"), PASSWORD).await;
+            let guest = game.enter_with(&format!("visitor{number}"), PASSWORD).await;
             let (lines, taken) = mpsc::unbounded_channel();
             tasks.spawn(guest.chats(taken));
             people.push(lines);

@@ -318,6 +318,9 @@ async fn play(
     running.cable.is_mended();
     messages.said.push(word("d"));
     says(alice, &word("d")).await;
+    if fault.empties_rooms() {
+        alice.sees("bob has entered the game").await;
+    }
 }
 
 pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Game) {
