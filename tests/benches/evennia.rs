@@ -43,12 +43,12 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// How many people talk.
 const PEOPLE: usize = 50;
-/// How many lines they say in an hour: each of them one a minute.
+/// How many lines they say in an hour, each of them one a minute, unless `--lines` says otherwise.
 const HOUR: usize = 3_000;
 /// How many whispers are timed, and how often somebody says something meanwhile.
-const WHISPERS: usize = 100;
-const LINE_EVERY: Duration = Duration::from_millis(50);
-/// How many lines wait for an assistant that was away. The game keeps 2,000.
+const WHISPERS: usize = 50;
+const LINE_EVERY: Duration = Duration::from_millis(500);
+/// How many lines wait at most for an assistant that was away. The game keeps 2,000.
 const AWAY: usize = 1_900;
 
 const PASSWORD: &str = "crowd-pw-of-tests";
@@ -63,6 +63,12 @@ impl Clock for Now {
     fn now(&self) -> Timestamp {
         SystemTime::now().into()
     }
+}
+
+/// The number after `--lines`.
+fn lines() -> usize {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--lines");
+    (arguments.nth(1)).map_or(HOUR, |number| number.parse().unwrap())
 }
 
 fn main() {
@@ -84,16 +90,18 @@ async fn measure(game: &Game, table: &mut Table) {
     whispering(table, &crowd, (&mut alice, &mut carol), &mut asked).await;
     drop(alice);
     bob.handle().at_rest().await;
-    talking(table, &mut crowd, &host, &bob, &mut carol).await;
+    let lines = lines();
+    talking(table, &mut crowd, lines, (&host, &bob), &mut carol).await;
     let last = host.world().last_delivery(bob.character()).await.unwrap();
     let eve = listener(game).await;
     // Cut off without a word, both stay in the room, and the game keeps what they hear.
     drop((host, bob, eve));
-    for _ in 0..AWAY {
+    let missed = lines.min(AWAY);
+    for _ in 0..missed {
         crowd.talks();
     }
-    carol.hears("talk number", AWAY).await;
-    catching_up(table, game, last + AWAY as u64, async || {
+    carol.hears("talk number", missed).await;
+    catching_up(table, game, (last, missed), async || {
         inhabit(game, folder.path(), &model).await
     })
     .await;
@@ -237,8 +245,8 @@ async fn whispering(
             baseline: "from a whisper to a plain websocket client that only receives",
             baseline_measured: at(&mut to_client, part),
             note: format!(
-                "of {WHISPERS}, while {PEOPLE} people say {} lines a second",
-                Duration::from_secs(1).as_millis() / LINE_EVERY.as_millis()
+                "of {WHISPERS}, while {PEOPLE} people say a line every {} ms",
+                LINE_EVERY.as_millis()
             ),
         });
     }
@@ -257,28 +265,28 @@ fn at(latencies: &mut [Duration], part: usize) -> f64 {
 async fn talking(
     table: &mut Table,
     crowd: &mut Crowd,
-    host: &Host<EvenniaWorld>,
-    bob: &Resident,
+    lines: usize,
+    (host, bob): (&Host<EvenniaWorld>, &Resident),
     carol: &mut Player,
 ) {
     let before = ALLOCATOR.allocated();
     let first = host.world().last_delivery(bob.character()).await.unwrap();
     let started = Instant::now();
-    for _ in 0..HOUR {
+    for _ in 0..lines {
         crowd.talks();
     }
     let plain = async {
-        carol.hears("talk number", HOUR).await;
+        carol.hears("talk number", lines).await;
         started.elapsed()
     };
-    let (plain, heard) = tokio::join!(plain, classified(host, bob, first + HOUR as u64, started));
+    let (plain, heard) = tokio::join!(plain, classified(host, bob, first + lines as u64, started));
     table.add(&Row {
         what: "lines of talk, on disk and classified",
-        measured: HOUR as f64 / heard.as_secs_f64(),
+        measured: lines as f64 / heard.as_secs_f64(),
         unit: "a second",
         baseline: "received by a plain websocket client in the same room",
-        baseline_measured: HOUR as f64 / plain.as_secs_f64(),
-        note: format!("{HOUR} lines of {PEOPLE} people; the game sets the pace"),
+        baseline_measured: lines as f64 / plain.as_secs_f64(),
+        note: format!("{lines} lines of {PEOPLE} people; the game sets the pace"),
     });
     bob.handle().at_rest().await;
     let after = ALLOCATOR.allocated();
@@ -290,7 +298,7 @@ async fn talking(
         baseline_measured: before as f64 / 1e6,
         note: format!(
             "{} bytes more for each line",
-            after.saturating_sub(before) / HOUR
+            after.saturating_sub(before) / lines
         ),
     });
 }
@@ -312,26 +320,26 @@ async fn classified(
 async fn catching_up(
     table: &mut Table,
     game: &Game,
-    last: u64,
+    (last, missed): (u64, usize),
     open: impl AsyncFn() -> (Host<EvenniaWorld>, Resident),
 ) {
     let mut eve = listener(game).await;
     let started = Instant::now();
-    while eve.received("dormouse_event").len() < AWAY {
+    while eve.received("dormouse_event").len() < missed {
         eve.receives("dormouse_event").await;
     }
     let plain = started.elapsed();
     eve.leaves().await;
     let started = Instant::now();
     let (host, bob) = open().await;
-    let heard = classified(&host, &bob, last, started).await;
+    let heard = classified(&host, &bob, last + missed as u64, started).await;
     table.add(&Row {
         what: "lines that waited, on disk and classified",
-        measured: AWAY as f64 / heard.as_secs_f64(),
+        measured: missed as f64 / heard.as_secs_f64(),
         unit: "a second",
         baseline: "received by a plain client of a resident",
-        baseline_measured: AWAY as f64 / plain.as_secs_f64(),
-        note: format!("{AWAY} lines, with the login and the start of the assistant"),
+        baseline_measured: missed as f64 / plain.as_secs_f64(),
+        note: format!("{missed} lines, with the login and the start of the assistant"),
     });
     host.close().await;
     host.world().game().close().await;

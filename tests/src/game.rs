@@ -92,6 +92,12 @@ impl Game {
         format!("127.0.0.1:{}", self.base + 2)
     }
 
+    /// The file of its database. Copy or replace it only while the game is stopped.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("game/server/evennia.db3")
+    }
+
     /// The password of an account.
     ///
     /// # Panics

@@ -205,7 +205,7 @@ impl FeedPosition {
 /// Who may hear an act. The game checks it at the moment of the act, because people move between a look and a word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Hearers {
-    /// Whoever is in the room is one of these.
+    /// All who are in the room are among these.
     #[serde(rename = "within")]
     Within(BTreeSet<EntityId>),
     /// The name is that of this person.

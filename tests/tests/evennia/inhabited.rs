@@ -45,7 +45,13 @@ pub(crate) async fn inhabit(game: &Game, folder: &Path, commands: &[&str]) -> Ev
     world
 }
 
-/// What the operator is told, in order.
+/// The first of the assistants, with its account and password.
+pub(crate) fn assistant_account(game: &Game) -> (&str, &str, &str) {
+    let [(key, account), _] = RESIDENTS;
+    (key, account, game.password(account))
+}
+
+/// What is reported to the operator, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noticed(Arc<Mutex<Vec<Notice>>>);
 

@@ -11,6 +11,7 @@ mod classified;
 mod conforming;
 mod inhabited;
 mod private;
+mod restored;
 mod rounds;
 mod staffed;
 
@@ -46,6 +47,11 @@ async fn assistants_live_in_a_real_game() {
     )
     .await;
     part("staffed", staffed::staff_move_and_stop_a_resident(&game)).await;
+    part(
+        "restored",
+        restored::a_program_that_was_started_again_notices_an_older_copy(&game),
+    )
+    .await;
     part(
         "rounds",
         rounds::every_message_is_answered_once_whatever_is_killed(&game),

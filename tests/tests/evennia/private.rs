@@ -263,7 +263,7 @@ async fn under_other_names(house: &mut House) {
     house
         .asks("carol", "whisper bob = another word of mine is orpiment")
         .await;
-    // Whoever has another name is still who they were.
+    // Somebody with another name is still the same person.
     house
         .asks(
             "alice",

@@ -367,9 +367,6 @@ pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Gam
         account.uncertain.len(),
         account.uncertain.values().filter(|it| **it == 1).count(),
     ));
-    if let Ok(kept) = env::var("DORMOUSE_EVENNIA_KEEP") {
-        drop(fs::rename(&running.data, kept));
-    }
     let complaints = Program::over(&running.data).complaints();
     assert!(wrong.is_empty(), "{wrong:?}\n{complaints}");
     let least = 3 * rounds;
