@@ -325,8 +325,10 @@ async fn catching_up(
 ) {
     let mut eve = listener(game).await;
     let started = Instant::now();
-    while eve.received("dormouse_event").len() < missed {
+    let mut received = 0;
+    while received < missed {
         eve.receives("dormouse_event").await;
+        received += eve.takes("dormouse_event").len();
     }
     let plain = started.elapsed();
     eve.leaves().await;
