@@ -237,6 +237,25 @@ fn a_program_that_was_started_again_continues_behind_what_it_stored() {
 }
 
 #[test]
+fn the_game_is_greeted_now_and_then_and_when_the_character_changes() {
+    let mut driven = Driven::ready();
+    driven.frame(event(4));
+    driven.session.stored(position(4), driven.now);
+    let is_hello = |frame: &String| frame.contains("dormouse_hello");
+    let now_and_then = sent(&driven.passes(PING_EVERY));
+    assert_eq!(now_and_then.iter().filter(|it| is_hello(it)).count(), 1);
+    // What comes again was stored before, and the next entry follows it.
+    driven.frame(hello(0));
+    assert_eq!(driven.frame(event(4)), []);
+    assert!(matches!(&*driven.frame(event(5)), [Action::Store(_)]));
+    let you = driven.frame(json!(["dormouse_you", [{ "you": {}, "room": null }], {}]));
+    assert!(
+        sent(&you).iter().all(is_hello) && !you.is_empty(),
+        "{you:?}"
+    );
+}
+
+#[test]
 fn what_was_lost_is_reported_and_told() {
     let mut driven = Driven::new();
     driven.opened();
@@ -377,13 +396,16 @@ fn refusals_say_what_to_do() {
     }
     let mut driven = Driven::ready();
     driven.ask(3, "k");
-    let refused =
-        json!(["dormouse_error", [{ "code": "full", "error": "no room", "about": "k" }], {}]);
-    let refused = driven.frame(refused);
+    let refusal =
+        |code| json!(["dormouse_error", [{ "code": code, "error": "no room", "about": "k" }], {}]);
+    let refused = driven.frame(refusal("full"));
     assert_eq!(
         refused,
         [Action::Answer(3, Answer::Refused("no room".to_owned()))]
     );
+    driven.ask(4, "k");
+    let changed = driven.frame(refusal("changed"));
+    assert_eq!(changed, [Action::Answer(4, Answer::Changed)]);
     // A frame that cannot be read changes nothing.
     driven.session.skipped("odd".to_owned(), driven.now);
     assert_eq!(
