@@ -2,6 +2,7 @@
 //! to its model, and what an hour of talk leaves in memory. `cargo xtask bench evennia`; needs the peer `evennia`.
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::print_stdout,
     reason = "a failed measurement ends in a panic, and its result is a table for people"
 )]

@@ -3,6 +3,7 @@
 //! One game serves all of these, because starting one takes a quarter of a minute.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a test tells what it got wrong by a panic"
 )]
