@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    env,
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -14,14 +15,22 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
     net::TcpStream,
+    select,
+    sync::mpsc,
     time::{Instant, timeout},
 };
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
 use crate::peer::installed;
 
+/// Names a folder whose game is kept between runs: making one takes longer than most tests in it.
+const KEPT: &str = "EVENNIA_TEST_FOLDER";
+
 /// How long a player waits for something.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long the answer to a fence may take.
+const FENCE: Duration = Duration::from_secs(3);
 
 /// The ports of a game, counted from its base.
 const PORTS: [u16; 5] = [0, 1, 2, 5, 6];
@@ -29,7 +38,9 @@ const PORTS: [u16; 5] = [0, 1, 2, 5, 6];
 /// A running game with its accounts. Dropping it kills it.
 #[derive(Debug)]
 pub struct Game {
-    folder: TempDir,
+    folder: PathBuf,
+    /// Absent if the folder stays for another run.
+    _made: Option<TempDir>,
     venv: PathBuf,
     base: u16,
     described: Described,
@@ -42,7 +53,7 @@ struct Described {
 }
 
 impl Game {
-    /// Starts a new game. If Evennia is not installed, this is printed on standard output and is `None`.
+    /// Starts a new game, or the one in the folder that `EVENNIA_TEST_FOLDER` names, which is kept. If Evennia is not installed, this is printed on standard output and is `None`.
     ///
     /// # Panics
     ///
@@ -51,12 +62,18 @@ impl Game {
     pub fn start() -> Option<Self> {
         let home = installed("evennia", &["evennia/venv/bin/evennia"])?;
         let venv = home.join("evennia/venv");
-        let folder = TempDir::new().expect("a folder for the game");
+        let kept = env::var_os(KEPT).map(PathBuf::from);
+        let made = kept
+            .is_none()
+            .then(|| TempDir::new().expect("a folder for the game"));
+        let folder = made.as_ref().map(|it| it.path().to_owned());
+        let folder = folder.or(kept).expect("one of both");
         let base = free_ports();
-        let started = script(&venv, &["start", path(folder.path()), &base.to_string()]);
+        let started = script(&venv, &["start", path(&folder), &base.to_string()]);
         let described = serde_json::from_str(&started).expect("the script describes the game");
         Some(Self {
             folder,
+            _made: made,
             venv,
             base,
             described,
@@ -75,6 +92,12 @@ impl Game {
         format!("127.0.0.1:{}", self.base + 2)
     }
 
+    /// The file of its database. Copy or replace it only while the game is stopped.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("game/server/evennia.db3")
+    }
+
     /// The password of an account.
     ///
     /// # Panics
@@ -88,13 +111,13 @@ impl Game {
             .expect("an account of the tests")
     }
 
-    /// Lets it reload, reboot or stop, or kills it.
+    /// Lets it `reload`, `reboot` or `stop`, or kills it (`kill`, or `kill_server` without its portal).
     ///
     /// # Panics
     ///
     /// If that fails.
     pub fn does(&self, what: &str) {
-        script(&self.venv, &[what, path(self.folder.path())]);
+        script(&self.venv, &[what, path(&self.folder)]);
     }
 
     /// Starts it again.
@@ -104,7 +127,7 @@ impl Game {
     /// If it does not start.
     pub fn starts_again(&self) {
         let base = self.base.to_string();
-        script(&self.venv, &["start", path(self.folder.path()), &base]);
+        script(&self.venv, &["start", path(&self.folder), &base]);
     }
 
     /// Lets somebody play.
@@ -113,8 +136,17 @@ impl Game {
     ///
     /// If they are not let in.
     pub async fn enter(&self, account: &str) -> Player {
+        self.enter_with(account, self.password(account)).await
+    }
+
+    /// Lets somebody play whom a test has made.
+    ///
+    /// # Panics
+    ///
+    /// If they are not let in.
+    pub async fn enter_with(&self, account: &str, password: &str) -> Player {
         let mut player = Player::connect(self.url()).await;
-        player.log_in(account, self.password(account)).await;
+        player.log_in(account, password).await;
         player
     }
 }
@@ -122,7 +154,7 @@ impl Game {
 impl Drop for Game {
     fn drop(&mut self) {
         // It may have been killed by its test.
-        drop(command(&self.venv, &["kill", path(self.folder.path())]).output());
+        drop(command(&self.venv, &["kill", path(&self.folder)]).output());
     }
 }
 
@@ -169,6 +201,7 @@ pub struct Player {
     seen: Vec<String>,
     /// Other frames, by name.
     frames: Vec<(String, Value)>,
+    fences: usize,
 }
 
 impl Player {
@@ -182,6 +215,7 @@ impl Player {
                         socket,
                         seen,
                         frames,
+                        fences: 0,
                     };
                 }
                 Err(error) => assert!(Instant::now() < end, "{url}: {error}"),
@@ -256,10 +290,34 @@ impl Player {
     /// How many texts with these words the game has printed by now.
     pub async fn counts(&mut self, words: &str) -> usize {
         // What the game carried out before this line has been printed before its answer.
-        let fence = format!("fence {}", self.seen.len());
-        self.send(&json!(["echo", [fence], {}])).await;
-        self.sees(&fence).await;
+        self.fences += 1;
+        let fence = format!("fence {}.", self.fences);
+        for _ in 0..20 {
+            // A server that restarts loses what is sent to it.
+            self.send(&json!(["echo", [fence], {}])).await;
+            if self.waits_for(FENCE, &fence).await.is_some() {
+                break;
+            }
+        }
         self.seen.iter().filter(|it| it.contains(words)).count()
+    }
+
+    /// Whether a text with all these words came.
+    #[must_use]
+    pub fn has_seen(&self, words: &[&str]) -> bool {
+        let has_all = |text: &String| words.iter().all(|word| text.contains(word));
+        self.seen.iter().any(has_all)
+    }
+
+    /// Forgets the texts that came.
+    pub fn forgets(&mut self) {
+        self.seen.clear();
+    }
+
+    /// The same as [`receives`](Self::receives), if it comes within this time.
+    pub async fn receives_within(&mut self, name: &str, limit: Duration) -> Option<Value> {
+        let came = self.frame(limit, |it, _| it == name).await;
+        came.then(|| self.received(name).pop().unwrap_or_default())
     }
 
     /// Waits for a frame of this name, and returns its content.
@@ -278,6 +336,48 @@ impl Player {
     pub fn received(&self, name: &str) -> Vec<Value> {
         let frames = self.frames.iter().filter(|(it, _)| it == name);
         frames.map(|(_, content)| content.clone()).collect()
+    }
+
+    /// As [`received`](Self::received), and forgets them.
+    pub fn takes(&mut self, name: &str) -> Vec<Value> {
+        let taken = self.received(name);
+        self.frames.retain(|(it, _)| it != name);
+        taken
+    }
+
+    /// Waits until this many texts with these words have come, and forgets them.
+    ///
+    /// # Panics
+    ///
+    /// If none comes for a minute.
+    pub async fn hears(&mut self, words: &str, count: usize) {
+        let mut heard = 0;
+        loop {
+            heard += self.seen.iter().filter(|it| it.contains(words)).count();
+            self.seen.clear();
+            if heard >= count {
+                return;
+            }
+            let came = self.frame(PATIENCE, |name, _| name == "text").await;
+            assert!(came, "only {heard} of {count} came");
+        }
+    }
+
+    /// Types these lines as they come, and forgets what the game prints, until the sender is dropped.
+    pub async fn chats(mut self, mut lines: mpsc::UnboundedReceiver<String>) {
+        loop {
+            select! {
+                line = lines.recv() => match line {
+                    Some(line) => self.types(&line).await,
+                    None => return,
+                },
+                message = self.socket.next() => {
+                    if !matches!(message, Some(Ok(_))) {
+                        return;
+                    }
+                }
+            }
+        }
     }
 
     /// Leaves the game, which knows at once.

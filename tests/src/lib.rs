@@ -10,6 +10,7 @@
     reason = "test support: a failure ends the test by a panic"
 )]
 
+mod cable;
 mod child;
 mod clock;
 mod game;
@@ -19,6 +20,7 @@ mod resident;
 mod tell;
 mod workshop;
 
+pub use cable::Cable;
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
 pub use game::{Game, Player};

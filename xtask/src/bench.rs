@@ -29,6 +29,12 @@ pub(crate) fn turns(sh: &Shell) -> Result {
     Ok(())
 }
 
+/// `cargo xtask bench evennia`: measures an assistant in a room of a real game, with 50 people who talk.
+pub(crate) fn evennia(sh: &Shell) -> Result {
+    cmd!(sh, "cargo bench --package dormouse-tests --bench evennia").run()?;
+    Ok(())
+}
+
 /// `cargo xtask bench journal`: adding to a journal and searching it, against a linear scan; of one size only, if one is given.
 pub(crate) fn journal(sh: &Shell, entries: &[&str]) -> Result {
     cmd!(

@@ -43,6 +43,7 @@ Usage: cargo xtask <command>
   bench journal      adding to a journal and searching it, against a scan [--entries 1000000]
   bench turns        a turn of five steps over HTTP, against a bare client
   bench instructions the instructions of such a turn, which load does not change [--history 0]; needs valgrind
+  bench evennia      an assistant in a room of a real game with 50 people who talk; needs the peer
   bench residents    residents in one process [--count 1000]
   bench forgetting   forgetting in the log of a year [--events 1000000]
   peers              installs the servers the end-to-end tests talk to
@@ -110,6 +111,7 @@ fn run(arguments: &[String]) -> Result {
         ["bench", "journal"] => bench::journal(&sh, &[]),
         ["bench", "journal", "--entries", count] => bench::journal(&sh, &[count]),
         ["bench", "turns"] => bench::turns(&sh),
+        ["bench", "evennia"] => bench::evennia(&sh),
         ["bench", "instructions"] => bench::instructions(&sh, "0"),
         ["bench", "instructions", "--history", turns] => bench::instructions(&sh, turns),
         ["bench", "residents"] => bench::residents(&sh, "1000"),

@@ -6,9 +6,12 @@ use dormouse_contracts::BoxError;
 use dormouse_database::DatabaseHandle;
 use redb::{ReadTransaction, ReadableTable, WriteTransaction};
 
-use crate::file::{
-    ACTORS, BridgeOpenError, DELIVERIES, IDENTITY, KIND, META, OBSERVERS, PEER_IDS, PEER_ORDER,
-    RECEIPTS,
+use crate::{
+    file::{
+        ACTORS, BridgeOpenError, DELIVERIES, IDENTITY, KIND, META, OBSERVERS, PEER_IDS, PEER_ORDER,
+        POSITIONS, RECEIPTS,
+    },
+    queue::positions,
 };
 
 /// A bridge as it was at one moment. While this exists, the file keeps what it had then.
@@ -141,6 +144,13 @@ fn copy(
         )+};
     }
     copy!(META, IDENTITY, OBSERVERS, PEER_IDS, PEER_ORDER, ACTORS);
+    if let Some(all) = positions(reading)? {
+        let mut table = writing.open_table(POSITIONS)?;
+        for entry in all.iter()? {
+            let (key, value) = entry?;
+            table.insert(key.value(), value.value())?;
+        }
+    }
     let mut deliveries = writing.open_table(DELIVERIES)?;
     let mut receipts = writing.open_table(RECEIPTS)?;
     for_each(reading, change, |(key, record), other| {

@@ -57,6 +57,10 @@ pub(crate) const PEER_IDS: TableDefinition<'_, (&str, &[u8]), u64> =
 pub(crate) const PEER_ORDER: TableDefinition<'_, (&str, u64), &[u8]> =
     TableDefinition::new("peer_order");
 
+/// Observer → its position in the feed that the game itself numbers. Missing in files of earlier versions until the first
+/// position is stored.
+pub(crate) const POSITIONS: TableDefinition<'_, &str, &str> = TableDefinition::new("positions");
+
 /// Effect key → `Row` of a receipt.
 pub(crate) const RECEIPTS: TableDefinition<'_, &str, &str> = TableDefinition::new("receipts");
 
@@ -316,6 +320,7 @@ fn create(writing: &WriteTransaction, world: &WorldId) -> Result<(), redb::Error
     writing.open_table(DELIVERIES)?;
     writing.open_table(PEER_IDS)?;
     writing.open_table(PEER_ORDER)?;
+    writing.open_table(POSITIONS)?;
     writing.open_table(RECEIPTS)?;
     writing.open_table(ACTORS)?;
     Ok(())

@@ -6,12 +6,12 @@ use dormouse_contracts::{
     BoxError, BoxFuture, Delivery, EntityId, PERCEPTIONS_PAGE, Perception, PortError, Presence,
     SenseError, SenseErrorKind, Senses, WorldId,
 };
-use redb::{ReadTransaction, ReadableTable, WriteTransaction};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, TableError, WriteTransaction};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::{
-    file::{BridgeFile, Changed, DELIVERIES, OBSERVERS, PEER_IDS, PEER_ORDER},
+    file::{BridgeFile, Changed, DELIVERIES, OBSERVERS, PEER_IDS, PEER_ORDER, POSITIONS},
     report::Report,
     store_error::{StoreError, WriteError},
 };
@@ -137,8 +137,7 @@ impl DeliveryQueue {
         id: &str,
         report: Report,
     ) -> Result<Delivery, QueueError> {
-        let digest = Sha256::digest(id.as_bytes()).to_vec();
-        self.store(observer, Some(digest), report).await
+        self.store(observer, Some(digest(id)), report).await
     }
 
     async fn store(
@@ -164,6 +163,61 @@ impl DeliveryQueue {
         });
         let pushed = pushed.await.map_err(queue_error)?;
         pushed.ok_or_else(|| QueueError::new(QueueErrorKind::NotPresent, None))
+    }
+
+    /// Stores a report of a game that numbers its own feed, and the position of the report in that feed, in one write. A game
+    /// that is asked to continue behind the stored position therefore repeats nothing and leaves nothing out. `report` is
+    /// absent if nothing at this position can be perceived. A position is also an id as in [`push_once`](Self::push_once).
+    ///
+    /// # Errors
+    ///
+    /// [`QueueError`], whose kind says whether both may have been stored.
+    pub async fn push_at(
+        &self,
+        observer: &EntityId,
+        position: &str,
+        report: Option<Report>,
+    ) -> Result<(), QueueError> {
+        let (world, to) = (self.file.world().clone(), observer.clone());
+        let (position, digest) = (position.to_owned(), digest(position));
+        let pushed = self.file.write(move |writing| {
+            let mut delivered_to = Vec::new();
+            if let Some(report) = report
+                && known(writing, &to, &digest)?.is_none()
+            {
+                let Some(delivery) = deliver(writing, &world, &to, report)? else {
+                    return Ok(Changed::No(false));
+                };
+                remember(writing, &to, delivery.number, &digest)?;
+                delivered_to.push(to.clone());
+            }
+            let mut positions = writing.open_table(POSITIONS)?;
+            positions.insert(to.as_str(), position.as_str())?;
+            Ok(Changed::Yes(true, delivered_to))
+        });
+        match pushed.await.map_err(queue_error)? {
+            true => Ok(()),
+            false => Err(QueueError::new(QueueErrorKind::NotPresent, None)),
+        }
+    }
+
+    /// The position that was stored last with [`push_at`](Self::push_at).
+    ///
+    /// # Errors
+    ///
+    /// [`QueueErrorKind::Unavailable`].
+    pub async fn position(&self, observer: &EntityId) -> Result<Option<String>, QueueError> {
+        let asked = observer.clone();
+        let position = self.file.read(move |reading| {
+            let Some(positions) = positions(reading)? else {
+                return Ok(None);
+            };
+            let position = positions.get(asked.as_str())?;
+            Ok(position.map(|position| position.value().to_owned()))
+        });
+        let unavailable =
+            |error: StoreError| QueueError::new(QueueErrorKind::Unavailable, Some(error.into()));
+        position.await.map_err(unavailable)
     }
 
     /// The number of the last delivery to an observer that has entered.
@@ -200,6 +254,22 @@ pub(crate) fn deliver(
     deliveries.insert((to.as_str(), delivery.number), row.as_str())?;
     observers.insert(to.as_str(), (delivery.number, removed))?;
     Ok(Some(delivery))
+}
+
+/// The stored positions, if the file has any.
+pub(crate) fn positions(
+    reading: &ReadTransaction,
+) -> Result<Option<ReadOnlyTable<&'static str, &'static str>>, StoreError> {
+    match reading.open_table(POSITIONS) {
+        Ok(table) => Ok(Some(table)),
+        Err(TableError::TableDoesNotExist(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The stored form of an id that the game gave a report.
+fn digest(id: &str) -> Vec<u8> {
+    Sha256::digest(id.as_bytes()).to_vec()
 }
 
 /// The delivery that the game reported under this id.

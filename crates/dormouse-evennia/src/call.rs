@@ -7,7 +7,11 @@ use dormouse_text::one_line;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{people::People, room::RoomState};
+use crate::{
+    frame::{Addressee, Hearers},
+    people::People,
+    room::{EntityKind, RoomState},
+};
 
 /// The longest command line that the game's package accepts, in characters.
 const LINE_LIMIT: usize = 16_000;
@@ -259,6 +263,7 @@ impl Call {
     ) -> Result<Plan, CallRefusal> {
         let room = || seen.room.as_ref().ok_or(CallRefusal::NoRoom);
         let aloud = || seen.listeners().unwrap_or(Audience::Public);
+        let mut addressee = None;
         let (line, heard_by) = match self {
             Self::Say(words) => {
                 room()?;
@@ -277,7 +282,12 @@ impl Call {
             }
             Self::Whisper { to, words } => {
                 let (name, id) = person(seen, to)?;
-                let audience = Audience::of([id]);
+                let audience = Audience::of([id.clone()]);
+                addressee = Some(Addressee {
+                    kind: EntityKind::Object,
+                    name: name.to_owned(),
+                    person: id,
+                });
                 (format!("whisper {name} = {}", spoken(words)), audience)
             }
             Self::Page { to, words } => {
@@ -285,6 +295,11 @@ impl Call {
                     .account(to)
                     .ok_or_else(|| CallRefusal::NeverMet(to.clone()))?;
                 let name = plain_name(name)?;
+                addressee = Some(Addressee {
+                    kind: EntityKind::Account,
+                    name: name.to_owned(),
+                    person: id.clone(),
+                });
                 (
                     format!("page {name} = {}", spoken(words)),
                     Audience::of([id.clone()]),
@@ -329,7 +344,11 @@ impl Call {
         if line.chars().count() > LINE_LIMIT {
             return Err(CallRefusal::TooLong);
         }
-        Ok(Plan { line, heard_by })
+        Ok(Plan {
+            line,
+            heard_by,
+            addressee,
+        })
     }
 }
 
@@ -339,6 +358,21 @@ pub(crate) struct Plan {
     pub(crate) line: String,
     /// Who hears words of the assistant, besides itself; `None` if it has none.
     pub(crate) heard_by: Option<Audience>,
+    /// Whom the line names as the only listener.
+    pub(crate) addressee: Option<Addressee>,
+}
+
+impl Plan {
+    /// What the game has to check at the moment of the act. `is_limited`: the words are not for everybody.
+    pub(crate) fn only(&self, is_limited: bool) -> Option<Hearers> {
+        match (&self.addressee, &self.heard_by) {
+            (Some(addressee), _) => Some(Hearers::To(addressee.clone())),
+            (None, Some(Audience::Entities(present))) if is_limited => {
+                Some(Hearers::Within(present.clone()))
+            }
+            (None, _) => None,
+        }
+    }
 }
 
 /// The words as others shall see them: in one line, so that nothing looks like a line of its own, and without markup.

@@ -37,7 +37,7 @@ pub async fn check(
         url: url.to_owned(),
         character,
         acts: String::new(),
-        session: Session::new(&account.name, account.password, None, Instant::now()),
+        session: Session::new(&account.name, account.password, Instant::now()),
         queue: None,
         people: Arc::new(Mutex::new(People::default())),
         clock,

@@ -210,9 +210,7 @@ impl Client {
     /// Stores an entry of the feed. Until that has worked, nothing else is received, so that nothing is acknowledged
     /// that may be lost.
     async fn store(&mut self, event: &GameEvent) {
-        if self.queue.is_none() {
-            return;
-        }
+        let Some(queue) = &self.queue else { return };
         self.meet(event.from.iter().chain(&event.audience));
         let (Some(you), Some(life)) = (self.session.you(), self.session.life()) else {
             return;
@@ -224,11 +222,12 @@ impl Client {
         };
         // Before anything of this game is kept, so that another one is noticed.
         self.note_game(life);
-        let (id, report) = (event.id(life), event.report(&listener));
-        if let Some(report) = report {
-            self.push(&id, report).await;
+        let (position, report) = (event.position(life), event.report(&listener));
+        let place = position.to_string();
+        while let Err(error) = queue.push_at(&self.character, &place, report.clone()).await {
+            self.not_stored(&error).await;
         }
-        self.session.stored(event.seq, event.at, Instant::now());
+        self.session.stored(position, Instant::now());
     }
 
     /// Text of a game that attests nothing. It counts as the output of its own session, which never asks for an
@@ -253,19 +252,16 @@ impl Client {
             return;
         };
         let id = format!("{life}/lost/{after}/{count}");
-        self.push(&id, self.unattested(words)).await;
+        let report = self.unattested(words);
+        let Some(queue) = &self.queue else { return };
+        while let Err(error) = queue.push_once(&self.character, &id, report.clone()).await {
+            self.not_stored(&error).await;
+        }
     }
 
     fn unattested(&self, words: dormouse_contracts::Words) -> Report {
         let at = self.clock.now();
         Report::new(SourceKind::CommandOutput, Sender::Unattributed, at, words)
-    }
-
-    async fn push(&self, id: &str, report: Report) {
-        let Some(queue) = &self.queue else { return };
-        while let Err(error) = queue.push_once(&self.character, id, report.clone()).await {
-            self.not_stored(&error).await;
-        }
     }
 
     async fn not_stored(&self, error: &QueueError) {

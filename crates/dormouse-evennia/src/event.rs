@@ -9,7 +9,10 @@ use dormouse_contracts::{
 use dormouse_text::beginning_bytes;
 use serde::Deserialize;
 
-use crate::room::{GameEntity, GameRef};
+use crate::{
+    frame::FeedPosition,
+    room::{GameEntity, GameRef},
+};
 
 /// The game lists at most this many who heard something, so a list of this length may be incomplete.
 const AUDIENCE_LISTED: usize = 100;
@@ -70,10 +73,13 @@ impl Listener<'_> {
 }
 
 impl GameEvent {
-    /// The id of the entry, for recognising one that comes again. A game that was restored from a copy may use a number
-    /// twice, but not at the same time.
-    pub(crate) fn id(&self, life: &str) -> String {
-        format!("{life}/{}/{}", self.seq, self.at)
+    /// The place of the entry in the feed of this life.
+    pub(crate) fn position(&self, life: &str) -> FeedPosition {
+        FeedPosition {
+            life: life.to_owned(),
+            seq: self.seq,
+            at: self.at,
+        }
     }
 
     /// What the resident perceives; `None` if there are no words.

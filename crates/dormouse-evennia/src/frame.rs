@@ -1,11 +1,14 @@
 //! The frames of the websocket: `[name, [arguments], {keywords}]`.
 
-use serde::{Deserialize, de::DeserializeOwned};
+use std::{collections::BTreeSet, fmt};
+
+use dormouse_contracts::EntityId;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use crate::{
     event::GameEvent,
-    room::{GameEntity, RoomState},
+    room::{EntityKind, GameEntity, RoomState},
 };
 
 /// The largest frame that is read, in bytes. The game itself bounds nothing: a player may say half a megabyte.
@@ -24,6 +27,8 @@ pub(crate) enum FromGame {
     Event(Box<GameEvent>),
     Done(ActDone),
     State(Box<RoomState>),
+    /// The resident has another character or another room, or none.
+    You,
     Server(ServerEvent),
     Staff(StaffCommand),
     Error(GameError),
@@ -146,6 +151,7 @@ pub(crate) fn read(text: &str) -> Result<FromGame, FrameError> {
         "dormouse_event" => FromGame::Event(content(name, first)?),
         "dormouse_done" => FromGame::Done(content(name, first)?),
         "dormouse_state" => FromGame::State(content(name, first)?),
+        "dormouse_you" => FromGame::You,
         "dormouse_staff" => FromGame::Staff(content(name, first)?),
         "dormouse_server" => {
             #[derive(Deserialize)]
@@ -168,12 +174,52 @@ fn content<T: DeserializeOwned>(name: String, first: Option<Value>) -> Result<T,
     }
 }
 
-/// An entry of a resident's feed.
+/// An entry of a resident's feed. As a text, it is stored with what was perceived of the entry. A game that was restored from
+/// a copy may use a number twice, but not at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FeedPosition {
     pub(crate) life: String,
     pub(crate) seq: u64,
     pub(crate) at: f64,
+}
+
+impl fmt::Display for FeedPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.life, self.seq, self.at)
+    }
+}
+
+impl FeedPosition {
+    /// Reads what was stored; `None` if it is damaged.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (rest, at) = text.rsplit_once('/')?;
+        let (life, seq) = rest.rsplit_once('/')?;
+        Some(Self {
+            life: life.to_owned(),
+            seq: seq.parse().ok()?,
+            at: at.parse().ok().filter(|at: &f64| at.is_finite())?,
+        })
+    }
+}
+
+/// Who may hear an act. The game checks it at the moment of the act, because people move between a look and a word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) enum Hearers {
+    /// All who are in the room are among these.
+    #[serde(rename = "within")]
+    Within(BTreeSet<EntityId>),
+    /// The name is that of this person.
+    #[serde(rename = "to")]
+    To(Addressee),
+}
+
+/// Somebody by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Addressee {
+    /// Whether it names a character in the room, or an account.
+    pub(crate) kind: EntityKind,
+    pub(crate) name: String,
+    pub(crate) person: EntityId,
 }
 
 /// A frame for the game.
@@ -191,6 +237,7 @@ pub(crate) enum ToGame {
     Act {
         key: String,
         line: String,
+        only: Option<Hearers>,
     },
     Receipt(String),
     State(u64),
@@ -227,7 +274,9 @@ impl ToGame {
                 )
             }
             Self::Ack(seq) => ours("ack", &json!({ "seq": seq })),
-            Self::Act { key, line } => ours("act", &json!({ "key": key, "line": line })),
+            Self::Act { key, line, only } => {
+                ours("act", &json!({ "key": key, "line": line, "only": only }))
+            }
             Self::Receipt(key) => ours("receipt", &json!({ "key": key })),
             Self::State(request) => ours("state", &json!({ "req": request })),
             Self::StaffDone { id, text, ok } => {
@@ -256,8 +305,8 @@ impl Password {
     }
 }
 
-impl std::fmt::Debug for Password {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
     }
 }
@@ -308,6 +357,20 @@ mod tests {
             let error = read(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
             assert!(!error.contains("nonsense"));
+        }
+    }
+
+    #[test]
+    fn a_position_is_stored_as_a_text_and_read_again() {
+        let position = FeedPosition {
+            life: "9f".to_owned(),
+            seq: 41,
+            at: 1_795_912_345.678,
+        };
+        assert_eq!(position.to_string(), "9f/41/1795912345.678");
+        assert_eq!(FeedPosition::read(&position.to_string()), Some(position));
+        for damaged in ["", "9f", "9f/41", "9f/x/1.0", "9f/41/NaN"] {
+            assert_eq!(FeedPosition::read(damaged), None, "{damaged}");
         }
     }
 

@@ -57,6 +57,9 @@ pub(crate) struct Link {
     pub(crate) orders: mpsc::Sender<Order>,
 }
 
+/// How often it is looked who is around before an act is given up.
+const LOOKS: u32 = 3;
+
 /// Why the game was not asked.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum NotAsked {
@@ -220,31 +223,39 @@ impl Game for EvenniaGame {
                 "this assistant has no account in the game",
             ));
         };
-        let (call, plan) = match self.plan(link, effect).await? {
-            Ok(planned) => planned,
-            Err(rejection) => {
-                return Ok(Performed {
-                    outcome: Outcome::Rejected(rejection),
-                    reports: Vec::new(),
-                });
-            }
-        };
-        let act = Ask::Act {
-            key: format!("{}{}", self.acts, effect.key),
-            line: plan.line.clone(),
-        };
-        match link.ask(act).await {
-            Ok(Answer::Done(done)) => match done.state {
-                ActState::Done | ActState::Failed => {
-                    Ok(self.outcome(link, actor, effect, (call, plan), done).await)
+        // If somebody came or left since the look, it is looked again.
+        for _ in 0..LOOKS {
+            let (call, plan) = match self.plan(link, effect).await? {
+                Ok(planned) => planned,
+                Err(rejection) => {
+                    return Ok(Performed {
+                        outcome: Outcome::Rejected(rejection),
+                        reports: Vec::new(),
+                    });
                 }
-                ActState::Begun | ActState::Never => Err(unanswered()),
-            },
-            Ok(Answer::Refused(why)) => Ok(Performed::refused(why)),
-            Ok(Answer::NotReached | Answer::Seen(_)) => Err(not_reached(NotAsked::NotReached)),
-            // The connection was closed by this program, which may have sent it before.
-            Ok(Answer::Unknown) | Err(_) => Err(unanswered()),
+            };
+            let act = Ask::Act {
+                key: format!("{}{}", self.acts, effect.key),
+                line: plan.line.clone(),
+                only: plan.only(effect.within.is_some()),
+            };
+            return match link.ask(act).await {
+                Ok(Answer::Done(done)) => match done.state {
+                    ActState::Done | ActState::Failed => {
+                        Ok(self.outcome(link, actor, effect, (call, plan), done).await)
+                    }
+                    ActState::Begun | ActState::Never => Err(unanswered()),
+                },
+                Ok(Answer::Changed) => continue,
+                Ok(Answer::Refused(why)) => Ok(Performed::refused(why)),
+                Ok(Answer::NotReached | Answer::Seen(_)) => Err(not_reached(NotAsked::NotReached)),
+                // The connection was closed by this program, which may have sent it before.
+                Ok(Answer::Unknown) | Err(_) => Err(unanswered()),
+            };
         }
+        Ok(Performed::refused(
+            "it is not certain who would hear it: others have the name, or come and go; nothing was said",
+        ))
     }
 
     /// The game keeps the keys of acts, so it can tell unless it went down in the middle of one.

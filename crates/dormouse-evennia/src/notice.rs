@@ -28,7 +28,7 @@ pub enum Notice {
     Reloading,
     /// The game is stopping or restarting.
     Stopping,
-    /// The game refuses the account or the password. Nothing is tried any more.
+    /// The game refuses the account or the password, or has banned it. Nothing is tried any more.
     NotLetIn {
         /// The account.
         account: String,
@@ -129,8 +129,9 @@ impl fmt::Display for Notice {
             Self::Stopping => f.write_str("waits: the game is stopping or restarting"),
             Self::NotLetIn { account } => write!(
                 f,
-                "is not let in: the game refuses the account {account:?} with this password. Nothing more is tried, because \
-                 five failures lock this address out. Correct evennia.account or the password, and start again"
+                "is not let in: the game refuses the account {account:?} with this password, or its staff banned it. Nothing more is \
+                 tried, because five failures lock this address out. Correct evennia.account or the password, or let the staff \
+                 `unban` it, and start again"
             ),
             Self::NotResident { account } => write!(
                 f,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dormouse_contracts::{Audience, EntityId, IdError, Place, PlaceId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// An object or an account of the game, and the account that plays it or the object that it plays.
@@ -27,7 +27,7 @@ pub(crate) struct GameEntity {
 }
 
 /// Objects and accounts number separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EntityKind {
     Object,

@@ -138,16 +138,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// `game` is the id of the game that the account was in before, if it was in one.
-    pub(crate) fn new(
-        account: &str,
-        password: Password,
-        game: Option<String>,
-        now: Instant,
-    ) -> Self {
+    pub(crate) fn new(account: &str, password: Password, now: Instant) -> Self {
         Self {
             account: account.to_owned(),
-            game,
+            game: None,
             password,
             phase: Phase::Away { until: now },
             failures: 0,
@@ -162,6 +156,16 @@ impl Session {
             pace: Pace::default(),
             actions: VecDeque::new(),
             sends: VecDeque::new(),
+        }
+    }
+
+    /// Continues what an earlier program left: `game` is the id of the game that the account was in, `stored` the newest entry
+    /// of its feed that is stored.
+    pub(crate) fn resumes(self, game: Option<String>, stored: Option<FeedPosition>) -> Self {
+        Self {
+            game,
+            stored,
+            ..self
         }
     }
 
@@ -328,6 +332,8 @@ impl Session {
         if self.pinged + PING_EVERY <= now {
             self.pinged = now;
             self.actions.push_back(Action::Ping);
+            // Of a server that was killed behind its portal nothing is heard. What it kept and did not send comes now.
+            self.look_again();
         }
         if self.is_logged_in() && self.typed + IDLE_EVERY <= now {
             self.typed = now;
@@ -353,6 +359,13 @@ impl Session {
         };
         self.ack_at = None;
         self.send(ToGame::Hello(self.stored.clone()));
+    }
+
+    /// Asks the game who and where the resident is, and for what it keeps for it.
+    fn look_again(&mut self) {
+        if self.is_ready() {
+            self.send(ToGame::Hello(self.stored.clone()));
+        }
     }
 
     fn watch(&mut self, now: Instant) {
@@ -399,10 +412,8 @@ impl Session {
     }
 
     /// An entry of the feed is stored.
-    pub(crate) fn stored(&mut self, seq: u64, at: f64, now: Instant) {
-        let Some(hello) = &self.hello else { return };
-        let life = hello.life.clone();
-        self.stored = Some(FeedPosition { life, seq, at });
+    pub(crate) fn stored(&mut self, position: FeedPosition, now: Instant) {
+        self.stored = Some(position);
         self.ack_at.get_or_insert(now + ACK_WITHIN);
     }
 
@@ -447,6 +458,7 @@ impl Session {
                 });
                 self.interrupted(now);
             }
+            FromGame::You => self.look_again(),
             FromGame::Staff(command) => self.actions.push_back(Action::Staff(command)),
             FromGame::Error(error) => self.refused(error, now),
             FromGame::Other => {}
@@ -472,9 +484,13 @@ impl Session {
                 ..
             } => {
                 let text = text.to_lowercase();
-                if text.contains("password is incorrect")
-                    || text.contains("too many login failures")
-                {
+                let is_final = [
+                    "password is incorrect",
+                    "too many login failures",
+                    // Each further try would count against all accounts of this address.
+                    "you have been banned",
+                ];
+                if is_final.iter().any(|words| text.contains(words)) {
                     let account = self.account.clone();
                     self.stop(Notice::NotLetIn { account });
                 } else if *tried > 1 && !text.contains(&RESTARTED.to_lowercase()) {
@@ -540,8 +556,18 @@ impl Session {
         self.hello = Some(hello);
     }
 
+    /// Whether this entry of the feed was stored before. Numbers never repeat in one life.
+    fn has_stored(&self, seq: u64) -> bool {
+        let is_behind =
+            |stored: &FeedPosition| Some(&*stored.life) == self.life() && seq <= stored.seq;
+        self.stored.as_ref().is_some_and(is_behind)
+    }
+
     fn event(&mut self, event: Box<GameEvent>, now: Instant) {
         if !self.is_ready() {
+            return;
+        }
+        if self.has_stored(event.seq) {
             return;
         }
         match self.received {
@@ -557,8 +583,7 @@ impl Session {
     }
 
     fn refused(&mut self, error: GameError, now: Instant) {
-        let GameError { code, error, about } = error;
-        match code.as_str() {
+        match error.code.as_str() {
             "not_logged_in" | "hello_first" => {
                 if self.is_ready() {
                     self.greet(0, now);
@@ -576,13 +601,10 @@ impl Session {
                     tried: 0,
                 };
             }
-            _ => {
-                let answered = about.and_then(|key| self.asked.refused(&key, &error));
-                match answered {
-                    Some((id, answer)) => self.actions.push_back(Action::Answer(id, answer)),
-                    None => self.report(Notice::Refused { error }),
-                }
-            }
+            _ => match self.asked.refused(&error) {
+                Some((id, answer)) => self.actions.push_back(Action::Answer(id, answer)),
+                None => self.report(Notice::Refused { error: error.error }),
+            },
         }
     }
 }

@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     client::{Client, Order},
-    frame::Password,
+    frame::{FeedPosition, Password},
     game::{EvenniaGame, Link},
     notice::Notice,
     people::People,
@@ -121,6 +121,9 @@ impl EvenniaGame {
                 let people = people.lock().unwrap_or_else(PoisonError::into_inner);
                 people.game_of(&account.name)
             };
+            let stored = file.queue().position(&character).await?;
+            let stored = stored.and_then(|text| FeedPosition::read(&text));
+            let session = Session::new(&account.name, account.password, Instant::now());
             let on_notice = Arc::clone(&settings.on_notice);
             let on_staff = Arc::clone(&settings.on_staff);
             let noticed = assistant.clone();
@@ -128,7 +131,7 @@ impl EvenniaGame {
                 url: settings.url.clone(),
                 character,
                 acts: acts.clone(),
-                session: Session::new(&account.name, account.password, game, Instant::now()),
+                session: session.resumes(game, stored),
                 queue: Some(file.queue()),
                 people: Arc::clone(&people),
                 clock: Arc::clone(&settings.clock),

@@ -37,20 +37,23 @@ pub(crate) async fn does(
     world: &EvenniaWorld,
     who: &str,
     key: &str,
-    (tool, arguments): (&str, Value),
+    call: (&str, Value),
 ) -> Outcome {
+    world.perform(&effect(who, key, call)).await.unwrap()
+}
+
+pub(crate) fn effect(who: &str, key: &str, (tool, arguments): (&str, Value)) -> Effect {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object")
     };
-    let effect = Effect {
+    Effect {
         key: EffectKey::try_new(format!("{who}/{key}")).unwrap(),
         actor: assistant(who),
         tool: ToolName::try_new(tool).unwrap(),
         arguments,
         reply_to: None,
         within: None,
-    };
-    world.perform(&effect).await.unwrap()
+    }
 }
 
 pub(crate) async fn what_is_said_is_perceived_as_the_game_attests_it(game: &Game) {
@@ -68,7 +71,7 @@ pub(crate) async fn what_is_said_is_perceived_as_the_game_attests_it(game: &Game
 async fn people_are_perceived(world: &EvenniaWorld, alice: &mut Player, admin: &mut Player) {
     use MessageVerdict::{Context, Trigger};
     // Everybody enters the same room.
-    admin.types("tel *alice = #2").await;
+    admin.types("tel alice = #2").await;
     for (line, words, source, verdict, trust) in [
         (
             "say Good evening <b>all</b> |rred",

@@ -1,7 +1,6 @@
 //! A game as a world, without anybody who thinks.
 
 use std::{
-    collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex},
     time::{Duration, SystemTime},
@@ -39,32 +38,68 @@ pub(crate) fn character(key: &str) -> EntityId {
 
 /// Lets both assistants live in the game, and waits until they do.
 pub(crate) async fn inhabit(game: &Game, folder: &Path, commands: &[&str]) -> EvenniaWorld {
-    let accounts = RESIDENTS.map(|(key, account)| {
-        let password = Password::new(game.password(account));
-        let name = account.to_owned();
+    let accounts = RESIDENTS.map(|(key, account)| (key, account, game.password(account)));
+    let (world, noticed) = open(game, folder, commands, &accounts).await;
+    let is_ready = |notice: &Notice| matches!(notice, Notice::Ready { .. });
+    noticed.times(RESIDENTS.len(), is_ready).await;
+    world
+}
+
+/// The first of the assistants, with its account and password.
+pub(crate) fn assistant_account(game: &Game) -> (&str, &str, &str) {
+    let [(key, account), _] = RESIDENTS;
+    (key, account, game.password(account))
+}
+
+/// What is reported to the operator, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Noticed(Arc<Mutex<Vec<Notice>>>);
+
+impl Noticed {
+    /// Waits until so many of these have come.
+    pub(crate) async fn times(&self, count: usize, is_meant: impl Fn(&Notice) -> bool) {
+        let come = async {
+            while self
+                .0
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|it| is_meant(it))
+                .count()
+                < count
+            {
+                sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waited = timeout(Duration::from_secs(60), come).await;
+        assert!(waited.is_ok(), "{:?}", self.0.lock().unwrap());
+    }
+}
+
+/// Lets assistants live in the game with these accounts and passwords.
+pub(crate) async fn open(
+    game: &Game,
+    folder: &Path,
+    commands: &[&str],
+    accounts: &[(&str, &str, &str)],
+) -> (EvenniaWorld, Noticed) {
+    let account = |(key, name, password): &(&str, &str, &str)| {
+        let password = Password::new(*password);
+        let name = (*name).to_owned();
         (assistant(key), Account { name, password })
-    });
-    let ready: Arc<Mutex<Vec<Notice>>> = Arc::default();
-    let noticed = Arc::clone(&ready);
+    };
+    let noticed = Noticed::default();
+    let Noticed(notices) = noticed.clone();
     let settings = EvenniaSettings {
         url: game.url().to_owned(),
-        residents: BTreeMap::from(accounts),
+        residents: accounts.iter().map(account).collect(),
         commands: commands.iter().map(|it| (*it).to_owned()).collect(),
         folder: folder.to_owned(),
         clock: Arc::new(Now),
-        on_notice: Arc::new(move |_, notice| noticed.lock().unwrap().push(notice)),
+        on_notice: Arc::new(move |_, notice| notices.lock().unwrap().push(notice)),
         on_staff: Arc::new(|asked: StaffRequest| asked.answer("seen".to_owned(), true)),
     };
-    let world = EvenniaGame::open(settings).await.unwrap();
-    let is_ready = |notice: &&Notice| matches!(notice, Notice::Ready { .. });
-    let both = async {
-        while ready.lock().unwrap().iter().filter(is_ready).count() < RESIDENTS.len() {
-            sleep(Duration::from_millis(50)).await;
-        }
-    };
-    let waited = timeout(Duration::from_secs(60), both).await;
-    assert!(waited.is_ok(), "{:?}", ready.lock().unwrap());
-    world
+    (EvenniaGame::open(settings).await.unwrap(), noticed)
 }
 
 /// Waits until an assistant perceives something with these words, and returns it.

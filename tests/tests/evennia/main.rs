@@ -3,6 +3,7 @@
 //! One game serves all of these, because starting one takes a quarter of a minute.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a test tells what it got wrong by a panic"
 )]
@@ -10,6 +11,10 @@
 mod classified;
 mod conforming;
 mod inhabited;
+mod private;
+mod restored;
+mod rounds;
+mod staffed;
 
 use dormouse_tests::{Game, tell};
 
@@ -35,6 +40,22 @@ async fn assistants_live_in_a_real_game() {
     part(
         "conforming",
         conforming::a_game_keeps_the_promises_of_a_world(&game),
+    )
+    .await;
+    part(
+        "private",
+        private::what_is_said_in_private_stays_private(&game),
+    )
+    .await;
+    part("staffed", staffed::staff_move_and_stop_a_resident(&game)).await;
+    part(
+        "restored",
+        restored::a_program_that_was_started_again_notices_an_older_copy(&game),
+    )
+    .await;
+    part(
+        "rounds",
+        rounds::every_message_is_answered_once_whatever_is_killed(&game),
     )
     .await;
 }

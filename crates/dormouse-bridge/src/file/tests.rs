@@ -139,6 +139,24 @@ fn report(words: &str) -> Report {
     )
 }
 
+#[tokio::test]
+async fn a_file_of_an_earlier_version_has_no_positions_until_one_is_stored() {
+    let file = Disk::default().bridge().await;
+    let without = |writing: &WriteTransaction| {
+        writing.delete_table(POSITIONS)?;
+        Ok(Changed::Yes((), Vec::new()))
+    };
+    file.write(without).await.unwrap();
+    let queue = file.queue();
+    assert_eq!(queue.position(&alice()).await.unwrap(), None);
+    let (moment, ()) = file.moment(|| ()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    moment.write(&folder.path().join("copy.redb")).unwrap();
+    queue.push_at(&alice(), "1", None).await.unwrap();
+    let position = queue.position(&alice()).await.unwrap();
+    assert_eq!(position.as_deref(), Some("1"));
+}
+
 /// Polls a future once, which starts its write, and drops it.
 fn begin_and_leave(future: impl Future) {
     let _left = pin!(future).poll(&mut Context::from_waker(Waker::noop()));

@@ -38,6 +38,38 @@ async fn what_a_game_reports_again_under_its_own_id_is_delivered_once_to_each_ob
 }
 
 #[tokio::test]
+async fn a_report_and_its_position_are_stored_together_and_found_after_a_restart() {
+    let place = Place::new();
+    let file = BridgeFile::open(&place.path(), "game").unwrap();
+    let queue = file.queue();
+    queue.enter(&dormouse()).await.unwrap();
+    assert_eq!(queue.position(&dormouse()).await.unwrap(), None);
+    for (position, report) in [
+        ("1", Some(page("one"))),
+        ("1", Some(page("one"))),
+        ("2", None),
+    ] {
+        queue.push_at(&dormouse(), position, report).await.unwrap();
+    }
+    drop((queue, file));
+    let file = BridgeFile::open(&place.path(), "game").unwrap();
+    let queue = file.queue();
+    let position = queue.position(&dormouse()).await.unwrap();
+    assert_eq!(position.as_deref(), Some("2"));
+    assert_eq!(queue.last_delivery(&dormouse()).await.unwrap(), 1);
+    let stranger = queue.push_at(&alice(), "1", Some(page("one"))).await;
+    assert_eq!(stranger.unwrap_err().kind(), QueueErrorKind::NotPresent);
+    assert_eq!(queue.position(&alice()).await.unwrap(), None);
+    // Also in a copy.
+    let (moment, ()) = file.moment(|| ()).await.unwrap();
+    let copy = place.path().with_extension("copy");
+    moment.write(&copy).unwrap();
+    let copy = BridgeFile::open(&copy, "game").unwrap();
+    let position = copy.queue().position(&dormouse()).await.unwrap();
+    assert_eq!(position.as_deref(), Some("2"));
+}
+
+#[tokio::test]
 async fn nothing_is_stored_for_somebody_who_never_entered() {
     let place = Place::new();
     let file = BridgeFile::open(&place.path(), "game").unwrap();

@@ -5,6 +5,7 @@
     game.py status FOLDER            print that line again (exit status 1 if it does not run)
     game.py stop|reload|reboot FOLDER
     game.py kill FOLDER              SIGKILL for Server and Portal
+    game.py kill_server FOLDER       SIGKILL for the Server alone; `start` starts it again
     game.py run FOLDER PORTBASE COMMAND...   start, run the command, stop; its exit status is passed on
 
 FOLDER/venv and FOLDER/game are kept if they exist: a second start takes a few seconds.
@@ -112,15 +113,15 @@ class Game:
         self.install()
         if not self.alive():
             self.make(base)
-        # The launcher gives up after 30 s on a slow machine, with exit status 0; asked again, it goes on.
-        for _ in range(4):
-            if "server" not in self.running():
-                self.evennia("start")
         self.wait_until_up()
         return self.describe()
 
     def wait_until_up(self) -> None:
         """The Portal answers before the Server does, and what is sent in between is lost."""
+        # The launcher gives up after 30 s on a slow machine, with exit status 0; asked again, it goes on.
+        for _ in range(4):
+            if "server" not in self.running():
+                self.evennia("start")
         base = self.base()
         wait("the websocket answers", lambda: answers(base + 2))
         wait("the Server answers", lambda: serves(f"http://127.0.0.1:{base + 1}/"))
@@ -163,11 +164,18 @@ class Game:
         self.wait_until_up()
 
     def kill(self) -> None:
-        for pid in self.alive():
-            os.kill(pid, signal.SIGKILL)
-        wait("the processes end", lambda: not self.alive())
-        for name in ("server.pid", "portal.pid"):
-            (self.game / "server" / name).unlink(missing_ok=True)
+        self._kill("server", "portal")
+
+    def kill_server(self) -> None:
+        self._kill("server")
+
+    def _kill(self, *names: str) -> None:
+        for name, pid in self.running().items():
+            if name in names:
+                os.kill(pid, signal.SIGKILL)
+        wait("the processes end", lambda: not set(names) & set(self.running()))
+        for name in names:
+            (self.game / "server" / f"{name}.pid").unlink(missing_ok=True)
 
     def pids(self) -> dict[str, int]:
         found = {}
@@ -240,7 +248,7 @@ def wait(what: str, condition, seconds: float = 180) -> None:
 
 
 def main(args: list[str]) -> int:
-    if len(args) < 2 or args[0] not in ("start", "status", "stop", "reload", "reboot", "kill", "run"):
+    if len(args) < 2 or args[0] not in ("start", "status", "stop", "reload", "reboot", "kill", "kill_server", "run"):
         say(__doc__)
         return 2
     game = Game(Path(args[1]))

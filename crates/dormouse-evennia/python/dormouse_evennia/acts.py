@@ -7,7 +7,7 @@ from django.conf import settings
 from evennia.commands.cmdhandler import cmdhandler
 from evennia.utils import logger
 
-from . import PROTOCOL, SESSION_FLAG, __version__, store
+from . import PROTOCOL, SESSION_FLAG, __version__, hearers, store
 from .context import RunningAct, running
 from .delivery import has_greeted, send
 from .entities import entity, is_character, ref
@@ -86,6 +86,9 @@ def act(session: Any, fields: Fields) -> None:
     key = fields.text("key", KEY_CHARS, shortest=1)
     line = fields.text("line", LINE_CHARS, shortest=1)
     account_id = session.account.id
+    # What was done stays done, whoever is there when its receipt is asked for.
+    if not hearers.check(session, fields.optional_fields("only")) and store.receipt(account_id, key) is None:
+        raise BadRequest("others than those named would hear it now; nothing was done", code="changed", about=key)
     try:
         new = store.begin(account_id, key)
     except store.ReceiptsFull:

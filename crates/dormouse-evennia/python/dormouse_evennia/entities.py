@@ -81,6 +81,19 @@ def entity(thing: Any, player: Any = None) -> dict | None:
     }
 
 
+def person(who: dict) -> str:
+    """Somebody as the client names them: by the account, which stays while characters change, or else by the object."""
+    kind, number = ("account", who["account"]["id"]) if who["account"] else (who["kind"], who["id"])
+    return f"{kind}:{number}"
+
+
+def present(room: Any) -> list[Any]:
+    """Who is played now, and residents, whose feed hears without a client. The rest of the room hears nothing."""
+    if room is None:
+        return []
+    return [thing for thing in room.contents if thing.has_account or (is_character(thing) and owner(thing))]
+
+
 def same(one: dict, other: dict) -> bool:
     return one["kind"] == other["kind"] and one["id"] == other["id"]
 

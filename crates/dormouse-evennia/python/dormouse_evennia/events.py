@@ -11,7 +11,7 @@ from evennia.utils.utils import make_iter
 
 from . import words
 from .context import cause
-from .entities import entity, is_character, is_me, is_object, owner, ref, same
+from .entities import entity, is_me, is_object, present, ref, same
 from .words import name, plain
 
 SENDERS = 10
@@ -150,19 +150,12 @@ def _audience(message: Message, kind: str | None, senders: list[dict]) -> tuple[
     parties = list(message.note.audience)
     parties.append(message.receiver)
     if is_object(message.receiver) and (kind in ROOM_KINDS or (kind == "emit" and message.broadcast)):
-        parties += _present(message.receiver.location)
+        parties += present(message.receiver.location)
     for party in parties[: AUDIENCE * 2]:
         who = entity(party)
         if who is not None and not any(same(who, other) for other in found):
             found.append(who)
     return found[:AUDIENCE], len(found) > AUDIENCE
-
-
-def _present(room: Any) -> list[Any]:
-    """Who is played now, and residents, whose feed hears without a client. The rest of the room hears nothing."""
-    if room is None:
-        return []
-    return [thing for thing in room.contents if thing.has_account or (is_character(thing) and owner(thing))]
 
 
 def _mentions(message: Message, own: str | None, audience: list[dict]) -> list[dict]:

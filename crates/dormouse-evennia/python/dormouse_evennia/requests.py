@@ -40,6 +40,20 @@ class Fields:
             raise BadRequest(f"{field}: is not valid Unicode")
         return value
 
+    def optional_fields(self, field: str) -> "Fields | None":
+        value = self._fields.get(field)
+        if value is not None and not isinstance(value, dict):
+            raise BadRequest(f"{field}: expected an object")
+        return None if value is None else Fields((value,))
+
+    def optional_texts(self, field: str, most: int, longest: int) -> list[str] | None:
+        value = self._fields.get(field)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) > most or not all(isinstance(one, str) and len(one) <= longest for one in value):
+            raise BadRequest(f"{field}: expected at most {most} strings of at most {longest} characters")
+        return value
+
     def optional_text(self, field: str, longest: int) -> str | None:
         return None if self._fields.get(field) is None else self.text(field, longest)
 

@@ -94,8 +94,8 @@ class Resident(Client):
     def event(self, **fields: Any) -> dict:
         return self.frame("dormouse_event", **fields)
 
-    def act(self, key: str, line: str) -> dict:
-        self.send("dormouse_act", {"key": key, "line": line})
+    def act(self, key: str, line: str, **fields: Any) -> dict:
+        self.send("dormouse_act", {"key": key, "line": line, **fields})
         return self.frame("dormouse_done", key=key)
 
     def receipt(self, key: str) -> dict:

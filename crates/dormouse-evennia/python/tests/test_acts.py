@@ -131,3 +131,38 @@ def test_a_command_that_waits_is_done_when_its_deferred_fires(bob, admin):
         bob.until(lambda frame: False, seconds=5)
     me = bob.greeting["you"]["account"]["id"]
     assert admin.value(f"__import__('dormouse_evennia.store').store.receipt({me}, {key!r})['state']") == "done"
+
+
+def test_an_act_is_heard_by_those_it_names_or_not_done(bob, eve, alice):
+    person = {who["key"]: f"account:{who['account']['id']}" for who in bob.state()["people"] if who["account"]}
+    to = {"kind": "object", "name": "alice", "person": person["alice"]}
+    page = {**to, "kind": "account"}
+    for line, only in [
+        ("say all", {"within": list(person.values())}),
+        ("whisper alice = all", {"to": to}),
+        ("page alice = all", {"to": page}),
+    ]:
+        assert bob.act(new_key("named"), line, only=only)["state"] == "done"
+    for line, only in [
+        ("say some", {"within": [person["alice"]]}),
+        ("say some", {"within": []}),
+        ("whisper alice = some", {"to": {**to, "person": person["eve"]}}),
+        ("whisper ali = some", {"to": {**to, "name": "nobody"}}),
+        ("page alice = some", {"to": {**page, "person": "account:1"}}),
+    ]:
+        bob.send("dormouse_act", {"key": (key := new_key("other")), "line": line, "only": only})
+        error = bob.frame("dormouse_error")
+        assert (error["code"], error["about"]) == ("changed", key)
+        assert bob.receipt(key)["state"] == "never"
+    alice.fence()
+    assert [frame for frame in alice.seen if "some" in str(frame)] == []
+    # What was done is known, whoever is there now.
+    key = new_key("known")
+    done = bob.act(key, "say all", only={"within": list(person.values())})
+    assert bob.act(key, "say all", only={"within": []}) == done
+
+
+@pytest.mark.parametrize("only", [7, {"within": "all"}, {"within": [1]}, {"to": "alice"}, {"to": {"kind": "room", "name": "a", "person": "b"}}])
+def test_bad_hearers_are_refused(bob, only):
+    bob.send("dormouse_act", {"key": new_key("bad"), "line": "say hi", "only": only})
+    assert bob.frame("dormouse_error")["code"] == "bad_request"

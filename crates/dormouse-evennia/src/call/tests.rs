@@ -184,6 +184,18 @@ fn who_will_hear_words_is_known_before_they_are_said() {
         heard("execute_command", json!({ "command": "dance" })),
         Some(Audience::Public)
     );
+    // The game checks it again when it carries out the line.
+    let only = |tool, given, is_limited| {
+        let only = planned(tool, given).unwrap().only(is_limited);
+        serde_json::to_value(only).unwrap()
+    };
+    let present = json!({ "within": ["account:3", "account:4", "account:5", "account:6"] });
+    assert_eq!(only("say", json!({ "message": "x" }), true), present);
+    assert_eq!(only("say", json!({ "message": "x" }), false), Value::Null);
+    let alice = |kind| json!({ "to": { "kind": kind, "name": "alice", "person": "account:3" } });
+    let message = || json!({ "to": "alice", "message": "x" });
+    assert_eq!(only("whisper", message(), false), alice("object"));
+    assert_eq!(only("page", message(), true), alice("account"));
     let cut = RoomState {
         cut: true,
         ..seen()

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
 
 use crate::{
-    frame::{ActDone, ActState, ToGame},
+    frame::{ActDone, ActState, GameError, Hearers, ToGame},
     room::RoomState,
 };
 
@@ -24,8 +24,12 @@ pub(crate) type AskId = u64;
 /// A request to the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// Carry out a command line.
-    Act { key: String, line: String },
+    /// Carry out a command line, if only those hear it who may.
+    Act {
+        key: String,
+        line: String,
+        only: Option<Hearers>,
+    },
     /// What became of an act.
     Receipt { key: String },
     /// Who and what is around.
@@ -39,6 +43,8 @@ pub(crate) enum Answer {
     Seen(Box<RoomState>),
     /// The game refused it, and did nothing.
     Refused(String),
+    /// Somebody else would hear it now. Nothing was done.
+    Changed,
     /// The game does not know whether it happened, or did not answer.
     Unknown,
     /// It was certainly not carried out.
@@ -57,9 +63,10 @@ struct Pending {
 impl Pending {
     fn frame(&self, id: AskId) -> ToGame {
         match &self.ask {
-            Ask::Act { key, line } => ToGame::Act {
+            Ask::Act { key, line, only } => ToGame::Act {
                 key: key.clone(),
                 line: line.clone(),
+                only: only.clone(),
             },
             Ask::Receipt { key } => ToGame::Receipt(key.clone()),
             Ask::State => ToGame::State(id),
@@ -180,13 +187,18 @@ impl Asked {
     }
 
     /// The game refuses an act.
-    pub(super) fn refused(&mut self, key: &str, error: &str) -> Option<(AskId, Answer)> {
+    pub(super) fn refused(&mut self, error: &GameError) -> Option<(AskId, Answer)> {
+        let key = error.about.as_deref()?;
         let (id, _) = self
             .pending
             .iter()
             .find(|(_, pending)| pending.is_about(key))?;
         let id = *id;
         self.pending.remove(&id);
-        Some((id, Answer::Refused(error.to_owned())))
+        let answer = match error.code.as_str() {
+            "changed" => Answer::Changed,
+            _ => Answer::Refused(error.error.clone()),
+        };
+        Some((id, answer))
     }
 }

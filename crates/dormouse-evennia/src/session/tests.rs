@@ -14,7 +14,7 @@ impl Driven {
     fn new() -> Self {
         let now = Instant::now();
         Self {
-            session: Session::new("bob", Password::new("secret"), None, now),
+            session: Session::new("bob", Password::new("secret"), now),
             now,
             done: Vec::new(),
         }
@@ -84,8 +84,8 @@ impl Driven {
     }
 
     fn ask(&mut self, id: AskId, key: &str) -> Vec<Action> {
-        let (key, line) = (key.to_owned(), "say hi".to_owned());
-        self.session.ask(id, Ask::Act { key, line }, self.now);
+        let (key, line, only) = (key.to_owned(), "say hi".to_owned(), None);
+        self.session.ask(id, Ask::Act { key, line, only }, self.now);
         self.actions()
     }
 }
@@ -98,6 +98,14 @@ fn hello(lost: u64) -> serde_json::Value {
 
 fn event(seq: u64) -> serde_json::Value {
     json!(["dormouse_event", [{ "seq": seq, "at": 100.0, "plain": "x" }], {}])
+}
+
+fn position(seq: u64) -> FeedPosition {
+    FeedPosition {
+        life: "aa".to_owned(),
+        seq,
+        at: 100.0,
+    }
 }
 
 fn done(key: &str, state: &str, running: bool) -> serde_json::Value {
@@ -198,7 +206,7 @@ fn entries_are_acknowledged_after_they_are_stored_and_a_gap_is_asked_for() {
         [""; 0],
         "nothing is stored yet"
     );
-    driven.session.stored(4, 100.0, driven.now);
+    driven.session.stored(position(4), driven.now);
     let acknowledged = sent(&driven.passes(ACK_WITHIN));
     assert_eq!(acknowledged, [r#"["dormouse_ack",[{"seq":4}],{}]"#]);
     assert_eq!(driven.frame(event(4)), [], "it came twice");
@@ -210,6 +218,41 @@ fn entries_are_acknowledged_after_they_are_stored_and_a_gap_is_asked_for() {
     driven.frame(hello(1));
     // What is missing is lost, and the game says so.
     assert!(matches!(&*driven.frame(event(6)), [Action::Store(_)]));
+}
+
+#[test]
+fn a_program_that_was_started_again_continues_behind_what_it_stored() {
+    let mut driven = Driven::new();
+    driven.session = driven
+        .session
+        .resumes(Some("aa".to_owned()), Some(position(4)));
+    driven.opened();
+    let asked = sent(&driven.frame(json!(["logged_in", [], {}])));
+    assert!(
+        asked[1].contains(r#""after":4,"after_at":100.0"#) && asked[1].contains(r#""life":"aa""#),
+        "{asked:?}"
+    );
+    driven.frame(hello(0));
+    assert!(matches!(&*driven.frame(event(5)), [Action::Store(_)]));
+}
+
+#[test]
+fn the_game_is_greeted_now_and_then_and_when_the_character_changes() {
+    let mut driven = Driven::ready();
+    driven.frame(event(4));
+    driven.session.stored(position(4), driven.now);
+    let is_hello = |frame: &String| frame.contains("dormouse_hello");
+    let now_and_then = sent(&driven.passes(PING_EVERY));
+    assert_eq!(now_and_then.iter().filter(|it| is_hello(it)).count(), 1);
+    // What comes again was stored before, and the next entry follows it.
+    driven.frame(hello(0));
+    assert_eq!(driven.frame(event(4)), []);
+    assert!(matches!(&*driven.frame(event(5)), [Action::Store(_)]));
+    let you = driven.frame(json!(["dormouse_you", [{ "you": {}, "room": null }], {}]));
+    assert!(
+        sent(&you).iter().all(is_hello) && !you.is_empty(),
+        "{you:?}"
+    );
 }
 
 #[test]
@@ -353,13 +396,16 @@ fn refusals_say_what_to_do() {
     }
     let mut driven = Driven::ready();
     driven.ask(3, "k");
-    let refused =
-        json!(["dormouse_error", [{ "code": "full", "error": "no room", "about": "k" }], {}]);
-    let refused = driven.frame(refused);
+    let refusal =
+        |code| json!(["dormouse_error", [{ "code": code, "error": "no room", "about": "k" }], {}]);
+    let refused = driven.frame(refusal("full"));
     assert_eq!(
         refused,
         [Action::Answer(3, Answer::Refused("no room".to_owned()))]
     );
+    driven.ask(4, "k");
+    let changed = driven.frame(refusal("changed"));
+    assert_eq!(changed, [Action::Answer(4, Answer::Changed)]);
     // A frame that cannot be read changes nothing.
     driven.session.skipped("odd".to_owned(), driven.now);
     assert_eq!(
@@ -375,7 +421,7 @@ fn refusals_say_what_to_do() {
 fn a_restored_game_is_reported_and_in_another_nothing_is_done() {
     let mut driven = Driven::ready();
     driven.frame(event(4));
-    driven.session.stored(4, 100.0, driven.now);
+    driven.session.stored(position(4), driven.now);
     let restored = hello(0).to_string();
     let restored = restored.replace("\"restored\":false", "\"restored\":true");
     let reported = notices(&driven.frame(serde_json::from_str(&restored).unwrap()));

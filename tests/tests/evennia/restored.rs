@@ -1,0 +1,49 @@
+//! The game's database is restored from an older copy while the program is not running.
+
+use std::fs;
+
+use dormouse_contracts::Senses;
+use dormouse_evennia::Notice;
+use dormouse_tests::Game;
+use tempfile::TempDir;
+
+use crate::inhabited::{assistant_account, character, open, perceives};
+
+pub(crate) async fn a_program_that_was_started_again_notices_an_older_copy(game: &Game) {
+    let folder = TempDir::new().unwrap();
+    let accounts = [assistant_account(game)];
+    let is_ready = |it: &Notice| matches!(it, Notice::Ready { .. });
+    let (world, noticed) = open(game, folder.path(), &[], &accounts).await;
+    noticed.times(1, is_ready).await;
+    world.game().close().await;
+    drop(world);
+    game.does("stop");
+    let copy = folder.path().join("yesterday.db3");
+    fs::copy(game.database(), &copy).unwrap();
+    game.starts_again();
+    let (world, noticed) = open(game, folder.path(), &[], &accounts).await;
+    noticed.times(1, is_ready).await;
+    let mut alice = game.enter("alice").await;
+    for line in ["one", "two", "three"] {
+        alice.types(&format!("say since the copy {line}")).await;
+    }
+    perceives(&world, "dormouse", "since the copy three").await;
+    let last = world.last_delivery(&character("dormouse")).await.unwrap();
+    world.game().close().await;
+    drop(world);
+    game.does("stop");
+    fs::copy(&copy, game.database()).unwrap();
+    game.starts_again();
+    let (world, noticed) = open(game, folder.path(), &[], &accounts).await;
+    noticed.times(1, |it| *it == Notice::Restored).await;
+    noticed.times(1, is_ready).await;
+    let mut alice = game.enter("alice").await;
+    alice.types("say after the copy").await;
+    perceives(&world, "dormouse", "after the copy").await;
+    // Nothing of before comes again.
+    let new = world.perceptions(&character("dormouse"), last, 256).await;
+    let new = new.unwrap();
+    let words = new.iter().map(|it| it.words.as_claimed());
+    assert_eq!(words.filter(|it| it.contains("since the copy")).count(), 0);
+    world.game().close().await;
+}
