@@ -175,7 +175,9 @@ impl Statement {
         let rarity = |term: &&String| index.rarity(term);
         let about = shared.iter().copied().filter(|term| asked.contains(*term));
         let about: f32 = about.map(|term| index.rarity(term)).sum();
-        let question: f32 = asked.iter().map(|term| index.rarity(term)).sum();
+        // Words that nobody ever said tell nothing about what a statement is about.
+        let known = asked.iter().map(|term| index.rarity(term));
+        let question: f32 = known.filter(|rarity| *rarity < 1.0).sum();
         if about <= 0.0 || about < LEAST_ASKED * question {
             return false;
         }
