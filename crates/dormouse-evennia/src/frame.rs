@@ -246,6 +246,8 @@ pub(crate) enum ToGame {
         text: String,
         ok: bool,
     },
+    /// Takes up the account's character, as a player does who is out of character.
+    Enter,
     /// The only input that a game's idle time-out counts.
     Idle,
 }
@@ -282,6 +284,7 @@ impl ToGame {
             Self::StaffDone { id, text, ok } => {
                 ours("staff_done", &json!({ "id": id, "text": text, "ok": ok }))
             }
+            Self::Enter => json!(["text", ["ic"], {}]),
             Self::Idle => json!(["text", ["idle"], {}]),
         };
         frame.to_string()

@@ -14,7 +14,7 @@ use crate::{
         FeedPosition, FromGame, GameError, GameHello, Password, ServerEvent, StaffCommand, ToGame,
     },
     notice::Notice,
-    room::GameEntity,
+    room::{EntityKind, GameEntity},
 };
 use asked::Asked;
 pub(crate) use asked::{Answer, Ask, AskId};
@@ -125,6 +125,8 @@ pub(crate) struct Session {
     pinged: Instant,
     typed: Instant,
     hello: Option<GameHello>,
+    /// Whether it takes up its character if the next answer of the package says that it plays nobody.
+    may_enter: bool,
     /// The newest entry of the feed that is stored.
     stored: Option<FeedPosition>,
     /// The newest entry that was received since the last greeting.
@@ -149,6 +151,7 @@ impl Session {
             pinged: now,
             typed: now,
             hello: None,
+            may_enter: false,
             stored: None,
             received: None,
             ack_at: None,
@@ -434,6 +437,7 @@ impl Session {
         match frame {
             FromGame::LoggedIn => {
                 if matches!(self.phase, Phase::LoggingIn { .. }) {
+                    self.may_enter = true;
                     self.send(ToGame::Options);
                     self.greet(0, now);
                 }
@@ -500,6 +504,8 @@ impl Session {
             }
             Phase::Ready { .. } | Phase::Greeting { .. } if text.contains(RESTARTED) => {
                 self.asked.disconnected();
+                let played = |you: &GameEntity| you.kind == EntityKind::Object;
+                self.may_enter |= self.you().is_some_and(played);
                 self.greet(0, now);
             }
             Phase::Watching { .. } => self.actions.push_back(Action::Watch(text.to_owned())),
@@ -552,6 +558,11 @@ impl Session {
                 package: hello.package.clone(),
             });
             self.phase = Phase::Ready { since: now };
+        }
+        // A login while the server starts, or in a game that lets players choose, ends without a character. Once for each
+        // login and restart: later, staff may take the character away.
+        if std::mem::take(&mut self.may_enter) && hello.you.kind == EntityKind::Account {
+            self.send(ToGame::Enter);
         }
         self.hello = Some(hello);
     }

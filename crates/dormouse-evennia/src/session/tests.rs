@@ -96,6 +96,13 @@ fn hello(lost: u64) -> serde_json::Value {
         "seq": 3, "restored": false, "lost": lost, "problems": [] }], {}])
 }
 
+/// The answer of a game in which the account plays nobody.
+fn hello_out_of_character() -> serde_json::Value {
+    let mut hello = hello(0);
+    hello[1][0]["you"] = json!({ "kind": "account", "id": 4, "key": "bob", "resident": true });
+    hello
+}
+
 fn event(seq: u64) -> serde_json::Value {
     json!(["dormouse_event", [{ "seq": seq, "at": 100.0, "plain": "x" }], {}])
 }
@@ -430,4 +437,39 @@ fn a_restored_game_is_reported_and_in_another_nothing_is_done() {
     let reported = notices(&driven.frame(serde_json::from_str(&other).unwrap()));
     assert!(matches!(&reported[..], [only @ Notice::AnotherGame { .. }] if only.is_final()));
     assert!(!driven.session.is_ready());
+}
+
+#[test]
+fn a_login_without_a_character_takes_it_up_once() {
+    let mut driven = Driven::new();
+    driven.opened();
+    driven.frame(json!(["logged_in", [], {}]));
+    let enters = r#"["text",["ic"],{}]"#;
+    let entered = driven.frame(hello_out_of_character());
+    assert!(sent(&entered).contains(&enters.to_owned()), "{entered:?}");
+    // The staff takes the character away: that is not undone.
+    driven.frame(hello(0));
+    let later = driven.frame(hello_out_of_character());
+    assert!(!sent(&later).contains(&enters.to_owned()), "{later:?}");
+
+    // Nor by a restart, while a character that was played until then is taken up again.
+    driven.frame(json!(["text", [" ... Server restarted."], {}]));
+    let restarted = driven.frame(hello_out_of_character());
+    assert!(
+        !sent(&restarted).contains(&enters.to_owned()),
+        "{restarted:?}"
+    );
+    let mut playing = Driven::ready();
+    playing.frame(json!(["text", [" ... Server restarted."], {}]));
+    let restarted = playing.frame(hello_out_of_character());
+    assert!(
+        sent(&restarted).contains(&enters.to_owned()),
+        "{restarted:?}"
+    );
+
+    let mut playing = Driven::new();
+    playing.opened();
+    playing.frame(json!(["logged_in", [], {}]));
+    let greeted = playing.frame(hello(0));
+    assert!(!sent(&greeted).contains(&enters.to_owned()), "{greeted:?}");
 }
