@@ -314,7 +314,7 @@ async fn messages(folder: &Path, assistant: &str) -> BTreeMap<Seq, (Option<Entit
 async fn after_a_month_no_byte_of_a_person_is_left_and_nobody_else_loses_a_word() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let data = folder.path();
-    a_month(data).await;
+    Box::pin(a_month(data)).await;
     let (phrases, words) = of_alice();
     let before = hits(data, &phrases);
     assert_eq!(before.len(), phrases.len(), "{before:?}");
@@ -428,7 +428,7 @@ async fn killed_at_any_moment_a_forgetting_leaves_all_or_nothing_and_the_next_st
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (base, data) = (folder.path().join("base"), folder.path().join("data"));
     fs::create_dir_all(&base).unwrap();
-    a_month(&base).await;
+    Box::pin(a_month(&base)).await;
     let (phrases, _) = of_alice();
     let forget = ["forget", "--person", "player:alice", "--yes", "--json"];
     let program = Program::over(&data);

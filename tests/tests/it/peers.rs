@@ -164,12 +164,12 @@ async fn check_folder(data: &Path) {
 
 #[tokio::test]
 async fn aimock_drives_a_turn_of_two_tools_in_native_form() {
-    turn_in_process(Peer::Aimock, ToolCalling::Native).await;
+    Box::pin(turn_in_process(Peer::Aimock, ToolCalling::Native)).await;
 }
 
 #[tokio::test]
 async fn aimock_drives_a_turn_of_two_tools_in_fallback_form() {
-    turn_in_process(Peer::Aimock, ToolCalling::Fallback).await;
+    Box::pin(turn_in_process(Peer::Aimock, ToolCalling::Fallback)).await;
 }
 
 #[tokio::test]
@@ -179,12 +179,12 @@ async fn aimock_drives_a_turn_of_two_tools_through_the_program() {
 
 #[tokio::test]
 async fn llama_server_drives_a_turn_of_two_tools_in_native_form() {
-    turn_in_process(Peer::LlamaServer, ToolCalling::Native).await;
+    Box::pin(turn_in_process(Peer::LlamaServer, ToolCalling::Native)).await;
 }
 
 #[tokio::test]
 async fn llama_server_drives_a_turn_of_two_tools_in_fallback_form() {
-    turn_in_process(Peer::LlamaServer, ToolCalling::Fallback).await;
+    Box::pin(turn_in_process(Peer::LlamaServer, ToolCalling::Fallback)).await;
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use super::{memory::MemorySection, section::section, sections::ClassifySection, 
 section! {
     /// `[world]`: where the assistants of the folder live.
     pub struct WorldSection {
-        /// "sandbox": in the rooms of this program; "evennia": in the game of [evennia], see evennia.md; "http": in a world of your own that speaks HTTP with `dormouse serve`, see rest-api.md
+        /// "sandbox": in the rooms of this program; "evennia": in the game of `[evennia]`, see evennia.md; "http": in a world of your own that speaks HTTP with `dormouse serve`, see rest-api.md
         #[schemars(schema_with = "words::world_kind", extend("default" = "sandbox"))]
         kind: WorldKind = WorldKind::Sandbox,
     }
