@@ -13,7 +13,7 @@ use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, BoxFuture, ChatModel, EntityId, LoadSnapshot,
     ReadError, ReadEvents, SaveSnapshot, Senses, Seq, Snapshot, StoredEvent, ToolSource,
 };
-use dormouse_engine::{Accepted, AssistantConfig, Rest};
+use dormouse_engine::{Accepted, AdmissionSettings, AssistantConfig, Rest};
 use dormouse_offline::OfflineModel;
 use dormouse_sandbox::CharacterKind;
 use dormouse_store::RedbLog;
