@@ -45,12 +45,8 @@ fn hours(count: u64) -> Duration {
     Duration::from_secs(3_600 * count)
 }
 
-/// Things whose places three people mention.
-const THINGS: [&str; 3] = [
-    "little red boat lies in the old harbour of",
-    "tall grey horse stands in the long stable of",
-    "thin silver ring hides in the deep cellar of",
-];
+/// Something whose places three people mention.
+const THING: &str = "little red boat lies in the old harbour of";
 
 /// A model that repeats the subject of each line at length, and loses the one important word.
 fn wordy() -> ScriptedModel {
@@ -61,9 +57,9 @@ fn wordy() -> ScriptedModel {
                 let lines = shown.lines().filter(|line| line.starts_with('['));
                 let facts = lines.map(|line| {
                     let id = line.trim_start_matches('[').split(']').next().unwrap();
-                    let thing = THINGS.into_iter().find(|thing| line.contains(thing));
+                    let thing = if line.contains(THING) { THING } else { "night" };
                     // Only words that a search counts, so that a passage has as many of them as it can.
-                    let words = thing.unwrap_or("night").split_whitespace();
+                    let words = thing.split_whitespace();
                     let words = words.filter(|word| !["in", "the", "of"].contains(word));
                     let text = words.collect::<Vec<_>>().join(" ");
                     json!({"text": format!("{} {id}", [text.as_str()].repeat(24).join(" ")), "from": [id]})
@@ -94,7 +90,7 @@ async fn where_things_are(model: ScriptedModel) -> (Home, Life) {
     ];
     for (number, harbour) in harbours.into_iter().enumerate() {
         let who = ["Alice", "Bob", "Carol"][number % 3];
-        let said = format!("the {} {harbour}", THINGS[number % 3]);
+        let said = format!("the {THING} {harbour}");
         let said = Perceive::whisper(who, &said).number(number as u64 + 1);
         life.accept(said.build()).await;
         assert_eq!(life.handle.at_rest().await, Rest::Settled);
@@ -214,7 +210,7 @@ async fn what_is_said_while_a_piece_of_work_is_interrupted_is_not_blamed_on_it()
         }
         // Dora says so much of the same that nothing else is found within the tokens of a question.
         for number in 0..60_u64 {
-            let said = format!("the {} Atlantis {number}", THINGS[0]);
+            let said = format!("the {THING} Atlantis {number}");
             let said = match number {
                 0 => Perceive::whisper("Dora", &said),
                 _ => Perceive::say("Dora", &said),
