@@ -39,7 +39,7 @@ const FAULTS: [Fault; 7] = [
 ];
 
 /// So many rounds are played by a thorough test, and by a quick one: those come first that take seconds.
-const ROUNDS: (usize, usize) = (50, 4);
+const ROUNDS: (usize, usize) = (50, 2);
 
 /// How long the last answers may take, and how long it is watched that no further ones come.
 const PATIENCE: Duration = Duration::from_secs(120);

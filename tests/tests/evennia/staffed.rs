@@ -72,6 +72,9 @@ pub(crate) async fn staff_move_and_stop_a_resident(game: &Game) {
     world.game().close().await;
     admin.types("airesident/remove tom").await;
     admin.sees("no longer a resident").await;
+    // The next part begins where everybody is together.
+    admin.types("tel alice = #2").await;
+    admin.counts("nothing").await;
 }
 
 /// It speaks and hears where it is put, and knows where that is.
