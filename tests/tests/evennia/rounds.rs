@@ -39,7 +39,7 @@ const FAULTS: [Fault; 7] = [
 ];
 
 /// So many rounds are played by a thorough test, and by a quick one: those come first that take seconds.
-const ROUNDS: (usize, usize) = (50, 2);
+const ROUNDS: (usize, usize) = (50, 4);
 
 /// How long the last answers may take, and how long it is watched that no further ones come.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -221,7 +221,7 @@ impl Running {
         fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
         let cable = Cable::to(game.address()).await;
         let config = format!(
-            "[assistant]\nkey = \"dormouse\"\n[evennia]\nurl = \"ws://127.0.0.1:{}\"\naccount = \"bob\"\npassword_from = \"file:{}\"\n",
+            "[assistant]\nkey = \"dormouse\"\n[admission]\nwaiting = 0\nburst = 0\nlines_per_minute = 0\n[evennia]\nurl = \"ws://127.0.0.1:{}\"\naccount = \"bob\"\npassword_from = \"file:{}\"\n",
             cable.port(),
             password.display()
         );
