@@ -177,8 +177,20 @@ fn next_fresh(state: &State) -> Option<&Trigger> {
         })
     };
     let in_order = |trigger: &&Trigger| (turn_of(trigger), trigger.seq());
-    let free = state.turns.waiting().filter(is_free).min_by_key(in_order);
-    free.or_else(|| state.turns.waiting().min_by_key(in_order))
+    let next = |is_eligible: &dyn Fn(&&Trigger) -> bool| {
+        let eligible = || state.turns.waiting().filter(is_eligible);
+        let message = eligible().filter(|it| it.message().is_some());
+        let (message, occasion) = (
+            message.min_by_key(in_order),
+            eligible().find(|it| it.message().is_none()),
+        );
+        match (message, occasion) {
+            // What else is due keeps its place, so neither waits for all of the other.
+            (Some(message), Some(occasion)) if occasion.seq() < message.seq() => Some(occasion),
+            (message, occasion) => message.or(occasion),
+        }
+    };
+    next(&is_free).or_else(|| next(&|_| true))
 }
 
 fn open_turn(turn: &Turn, services: &[ServiceName], now: Timestamp) -> Result<Reason, Skip> {

@@ -175,7 +175,7 @@ async fn live(data: &Path) {
     let appends = Arc::default();
     let mut pairs = Vec::new();
     for number in 0..ASSISTANTS {
-        pairs.push(pair(&host, number, &model, &appends).await);
+        pairs.push(Box::pin(pair(&host, number, &model, &appends)).await);
     }
     let before = host.log.stats();
     let at_once = pairs

@@ -26,7 +26,7 @@ const ANSWER: usize = 32_000;
 
 /// What can be asked for, for who asked for something else.
 const USAGE: &str = "possible are: aimemory, aimemory/search WORDS, aiinteract, aiinteract/SETTING, aiinteract/SETTING VALUE (settings of admission), aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
-    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (limits, goals, journal, sleep, compaction, provider.temperature), assistant emergency clear";
+    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (admission, limits, goals, journal, sleep, compaction, provider.temperature), assistant emergency clear";
 
 /// What the staff of a game may set. Privacy, trust, budgets and models are the operator's.
 const OF_STAFF: [&str; 7] = [

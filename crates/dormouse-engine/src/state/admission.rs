@@ -15,7 +15,7 @@ use crate::{
     event::{Event, LinesDropped, Perceived, Refusal},
 };
 
-/// How many senders are remembered. Quiet ones are forgotten first, and nothing is lost with them.
+/// How many senders are remembered. Quiet ones are forgotten first: only their place in the order is lost.
 const SENDERS_KEPT: usize = 512;
 
 /// How much each sender has asked of the assistant lately, and what was refused.
@@ -205,27 +205,30 @@ impl SenderLoads {
         }
         let person = identities.person(&attested.sender).to_owned();
         let load = self.senders.entry(person).or_default();
-        load.is_told &= !load.is_quiet(at);
+        let was_quiet = load.is_quiet(at);
         if let Some(rate) = settings.lines() {
             load.lines_free_at = rate.after_one_more(load.lines_free_at, at);
         }
         let is_trigger = perceived.classification.verdict == MessageVerdict::Trigger;
         match perceived.refused {
             None if is_trigger => {
+                // Not by a refused line: it would make the next one hear the notice again.
+                load.is_told &= !was_quiet;
                 if let Some(rate) = settings.answers() {
                     load.answers_free_at = rate.after_one_more(load.answers_free_at, at);
                 }
             }
             None => {}
-            Some(cause) => {
-                self.overheard = self.overheard.saturating_add(1);
-                let sender = attested.sender.id().cloned();
-                match (cause, &sender) {
-                    (Refusal::Exchanges, Some(id)) if is_trigger => {
-                        self.farewells.insert(id.clone());
-                    }
-                    _ => load.is_told |= is_trigger,
+            // A talk that ends is no load.
+            Some(Refusal::Exchanges) => {
+                if let Some(id) = attested.sender.id().filter(|_| is_trigger) {
+                    self.farewells.insert(id.clone());
                 }
+            }
+            Some(_) => {
+                self.overheard = self.overheard.saturating_add(1);
+                load.is_told |= is_trigger;
+                let sender = attested.sender.id().cloned();
                 self.last = Some(LastRefusal { sender, at });
             }
         }
@@ -242,7 +245,7 @@ impl SenderLoads {
             let least = self
                 .senders
                 .iter()
-                .min_by_key(|(_, load)| load.lines_free_at);
+                .min_by_key(|(_, load)| load.lines_free_at.max(load.answers_free_at));
             let Some(person) = least.map(|(person, _)| person.clone()) else {
                 break;
             };

@@ -434,3 +434,23 @@ fn check_turns(
     prop_assert!(waiting.is_empty());
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn without_a_limit_of_rates_a_refused_sender_hears_once_why_however_much_follows() {
+    let gate = Gate::new();
+    let model = ScriptedModel::new([ScriptedTurn::after(&gate, answer())]).then_for_ever(answer());
+    let only_waiting = AdmissionSettings {
+        waiting: 2,
+        refusal_notice: "That is too much.".to_owned(),
+        ..AdmissionSettings::off()
+    };
+    let home = Home::with_all_shared(model).configured(|config| config.admission = only_waiting);
+    let mut company = Company::of(home).await;
+    for _ in 0..9 {
+        company.whispers("Alice").await;
+    }
+    gate.open();
+    company.life.handle.at_rest().await;
+    assert_eq!(company.notices("Alice"), 1);
+    company.end().await;
+}
