@@ -1,15 +1,16 @@
 //! `dormouse mcp`: a memory for agents that speak the Model Context Protocol.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, EntityId, Trust};
 use dormouse_host::SystemClock;
 use dormouse_mcp::{MemoryLimits, MemoryServer, ServeError, ServeMemoryError};
 use dormouse_memory::Memory;
+use tokio::runtime::Builder;
 
 use crate::{
-    command::{CommandError, CommandFailure, block_on},
+    command::{CommandError, CommandFailure},
     exit::Exit,
     signals::Signals,
 };
@@ -41,7 +42,9 @@ fn trust(text: &str) -> Result<Trust, String> {
 
 /// Serves one client on standard input and output, until it closes them or a signal ends the program.
 pub(crate) fn run(mcp: Mcp) -> Result<Exit, CommandError> {
-    block_on(async {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(CommandError::System)?;
+    let exit = runtime.block_on(async {
         let memory = Memory::builder(mcp.agent, SystemClock)
             .open(&mcp.memory)
             .await?;
@@ -57,7 +60,10 @@ pub(crate) fn run(mcp: Mcp) -> Result<Exit, CommandError> {
             .serve(tokio::io::stdin(), tokio::io::stdout(), stopped)
             .await?;
         Ok(exit)
-    })?
+    });
+    // The thread that reads the input may be waiting for a line that never comes.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    exit
 }
 
 impl CommandFailure for ServeMemoryError {

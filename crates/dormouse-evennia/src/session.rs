@@ -127,6 +127,8 @@ pub(crate) struct Session {
     hello: Option<GameHello>,
     /// Whether it takes up its character if the next answer of the package says that it plays nobody.
     may_enter: bool,
+    /// Whether it ever does; a check of the connection changes nothing in the game.
+    enters: bool,
     /// The newest entry of the feed that is stored.
     stored: Option<FeedPosition>,
     /// The newest entry that was received since the last greeting.
@@ -152,6 +154,7 @@ impl Session {
             typed: now,
             hello: None,
             may_enter: false,
+            enters: false,
             stored: None,
             received: None,
             ack_at: None,
@@ -168,6 +171,7 @@ impl Session {
         Self {
             game,
             stored,
+            enters: true,
             ..self
         }
     }
@@ -437,7 +441,7 @@ impl Session {
         match frame {
             FromGame::LoggedIn => {
                 if matches!(self.phase, Phase::LoggingIn { .. }) {
-                    self.may_enter = true;
+                    self.may_enter = self.enters;
                     self.send(ToGame::Options);
                     self.greet(0, now);
                 }
@@ -505,7 +509,7 @@ impl Session {
             Phase::Ready { .. } | Phase::Greeting { .. } if text.contains(RESTARTED) => {
                 self.asked.disconnected();
                 let played = |you: &GameEntity| you.kind == EntityKind::Object;
-                self.may_enter |= self.you().is_some_and(played);
+                self.may_enter |= self.enters && self.you().is_some_and(played);
                 self.greet(0, now);
             }
             Phase::Watching { .. } => self.actions.push_back(Action::Watch(text.to_owned())),

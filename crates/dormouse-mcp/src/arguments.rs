@@ -30,7 +30,7 @@ pub(crate) struct Remember {
     pub thread: Option<String>,
     /// When it was said or happened, such as "2026-11-29T10:00:00Z"; otherwise now.
     pub at: Option<String>,
-    /// The ids of all who heard it. Without this, the speaker alone.
+    /// The ids of all who heard it. Without this, the `speaker` alone, and without one nobody.
     pub known_to: Option<BTreeSet<String>>,
     /// How far it is believed, from 0 to 1. The operator's limit is not exceeded.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -76,7 +76,7 @@ impl From<Kind> for RecordKind {
 pub(crate) struct Recall {
     /// The question, or words to look for.
     pub query: String,
-    /// How many tokens the answer may take.
+    /// How many tokens the recalled lines may take, without their ids.
     #[serde(default = "usual_tokens")]
     #[schemars(range(min = 1, max = 16_384))]
     pub tokens: u32,

@@ -9,6 +9,7 @@ use dormouse_memory::{
     Added, Change, Derivation, MIN_QUOTE_TRUST, MIN_TRUST, Memory, MemoryError, Note,
     RecallRequest, Record, RecordId,
 };
+use dormouse_text::one_line;
 use serde_json::{Value, json};
 
 use crate::arguments::{Forget, MOST_TOKENS, Recall, Remember, Restore, Why};
@@ -162,12 +163,15 @@ impl MemoryTools {
                     "trust": item.record.trust,
                     "score": item.score,
                     "role": item.role,
+                    "updated_by": item.updated_by,
+                    "excerpt": item.excerpt,
                 })
             })
             .collect();
         let lines = found.items.iter();
         let lines: Vec<_> = lines
-            .map(|item| format!("{} {}", item.record.id, item.line()))
+            // A text with line breaks could pose as several memories.
+            .map(|item| format!("{} {}", item.record.id, one_line(&item.line())))
             .collect();
         let tokens: u32 = found.items.iter().map(|item| item.tokens).sum();
         Ok(Answer {
@@ -188,7 +192,7 @@ impl MemoryTools {
         let text: Vec<_> = changes
             .map(|change| {
                 let what = change.change.name();
-                format!("{} {what}: {}", change.at, change.reason)
+                format!("{} {what}: {}", change.at, one_line(&change.reason))
             })
             .collect();
         Ok(Answer {

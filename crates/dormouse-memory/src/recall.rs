@@ -125,7 +125,8 @@ impl Inner {
         let depth = request.depth();
         let spare = repeating::with_spare(depth);
         let matches = self.search(request, asked_at, similar, hearing, spare);
-        let matches = self.read_back(&matches)?;
+        // What stays in the answer is compared, not what is folded into it.
+        let matches = repeating::folded(self.read_back(&matches)?, depth);
         let matches = {
             let projection = self
                 .projection
@@ -133,7 +134,6 @@ impl Inner {
                 .unwrap_or_else(PoisonError::into_inner);
             changed::newest_first(matches, request.question(), &projection.index)
         };
-        let matches = repeating::folded(matches, depth);
         match request.tokens {
             None => Ok(matches),
             Some(budget) => self.packed(request, asked_at, hearing, matches, budget),

@@ -68,7 +68,7 @@ pub fn pack(items: &[PackItem<'_>], budget: u32, counter: &dyn TokenCounter) -> 
     for item in by_want(items) {
         let wanted = match item.role {
             ItemRole::Found => true,
-            ItemRole::Neighbour(other) => choice.holds(other),
+            ItemRole::Neighbour(other) => choice.mentions(other),
         };
         if wanted && !choice.mentions(item.id) {
             choice.consider(item, budget, counter);

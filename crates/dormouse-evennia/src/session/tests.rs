@@ -14,7 +14,7 @@ impl Driven {
     fn new() -> Self {
         let now = Instant::now();
         Self {
-            session: Session::new("bob", Password::new("secret"), now),
+            session: Session::new("bob", Password::new("secret"), now).resumes(None, None),
             now,
             done: Vec::new(),
         }

@@ -12,10 +12,7 @@ use std::collections::BTreeSet;
 use dormouse_retrieval::{Index, asks, terms, words};
 
 use super::Recollection;
-use crate::{
-    admission::same_speaker,
-    record::{Record, RecordId},
-};
+use crate::record::{Record, RecordId};
 
 /// How many of the best matches are compared with each other.
 const MOST_COMPARED: usize = 50;
@@ -25,6 +22,8 @@ const LONGEST_WORDS: usize = 40;
 const RARE: f32 = 0.6;
 /// In a small memory no word is that rare. There a word is rare if no more records than these contain it.
 const RARE_IN: usize = 3;
+/// A text of more bytes has more words than that, whatever they are.
+const LONGEST_BYTES: usize = 64 * LONGEST_WORDS;
 /// How many rare words two statements share if nothing says that something changed.
 const RARE_WORDS: usize = 2;
 /// The least share of the shorter statement, by rarity, that the other one shares.
@@ -105,7 +104,9 @@ pub(super) fn newest_first(
         let others = matches.iter().zip(&statements).enumerate();
         let later = others.filter(|(_, (other, later))| {
             other.record.at > one.record.at
-                && same_speaker(&other.record.speaker, &one.record.speaker)
+                && other.record.speaker.is_same_as(&one.record.speaker)
+                // Somebody who is believed less cannot replace what is known.
+                && other.record.trust >= one.record.trust
                 && later
                     .as_ref()
                     .is_some_and(|later| later.replaces(earlier, &asked, index))
@@ -152,6 +153,9 @@ fn in_order(matches: Vec<Recollection>, by: &[Option<usize>]) -> Vec<Recollectio
 impl Statement {
     /// `None` if the record states nothing, or too much.
     fn of(record: &Record, index: &Index) -> Option<Self> {
+        if record.text.len() > LONGEST_BYTES {
+            return None;
+        }
         let spoken = words(&record.text);
         if asks(&record.text) || spoken.len() > LONGEST_WORDS {
             return None;

@@ -1,8 +1,9 @@
 //! Statements that a later one makes out of date, and long records in a budget.
 
-use dormouse_memory::{Memory, RecallRequest, RecordExcerpt};
+use dormouse_contracts::Trust;
+use dormouse_memory::{Collection, Memory, Note, RecallRequest, RecordExcerpt};
 
-use crate::{add, ephemeral, found, said};
+use crate::{add, at, ephemeral, found, said};
 
 const QUESTION: &str = "Which milk does Alice take in her coffee?";
 
@@ -158,4 +159,47 @@ async fn a_long_record_is_packed_as_its_best_passage() {
         (item.record.text.as_str(), item.excerpt),
         (long.as_str(), None)
     );
+}
+
+#[tokio::test]
+async fn a_message_is_recalled_though_an_entry_repeats_it_later() {
+    let memory = talk().await;
+    let boat = "I keep my red boat in the old harbour of Bergen";
+    let message = add(&memory, said("Alice", 1, boat)).await;
+    let entry = said("Alice", 90_000, boat)
+        .in_collection(Collection::Journal)
+        .derived_from([message]);
+    add(&memory, entry).await;
+    for request in [
+        RecallRequest::new("Where is the red boat?"),
+        RecallRequest::new("Where is the red boat?").tokens(400),
+    ] {
+        let recall = memory.recall(request).await.unwrap();
+        let item = recall.items.iter().find(|it| it.record.id == message);
+        assert_eq!(item.expect("it was said").updated_by, None);
+    }
+}
+
+#[tokio::test]
+async fn notes_without_a_speaker_and_what_is_believed_less_replace_nothing() {
+    let memory = talk().await;
+    let note = |seconds, text: &str| Note::new(text).at(at(seconds));
+    let alice = note(1, "Alice takes oat milk in her coffee");
+    add(&memory, alice).await;
+    let bob = "Bob switched from oat milk to almond milk in his coffee";
+    add(&memory, note(90_000, bob)).await;
+    add(&memory, said("Cara", 2, "I take oat milk in my coffee")).await;
+    let doubted = said(
+        "Cara",
+        90_001,
+        "I switched from oat milk to soy milk in my coffee",
+    );
+    add(&memory, doubted.trusted(Trust::try_new(0.3).unwrap())).await;
+    let recall = memory
+        .recall("Who takes oat milk in coffee?")
+        .await
+        .unwrap();
+    assert!(recall.items.len() > 3);
+    let replaced = recall.items.iter().filter(|it| it.updated_by.is_some());
+    assert_eq!(replaced.count(), 0);
 }
