@@ -49,8 +49,8 @@ const HOUR: usize = 3_000;
 /// How many whispers are timed, and how often somebody says something meanwhile.
 const WHISPERS: usize = 50;
 const LINE_EVERY: Duration = Duration::from_millis(500);
-/// How many lines wait at most for an assistant that was away. The game keeps 2,000.
-const AWAY: usize = 1_900;
+/// How many lines wait at most for an assistant that was away. The game keeps 16 MiB of them, and each names all 50 people.
+const AWAY: usize = 1_000;
 
 const PASSWORD: &str = "crowd-pw-of-tests";
 

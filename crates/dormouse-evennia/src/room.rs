@@ -24,6 +24,13 @@ pub(crate) struct GameEntity {
     pub(crate) superuser: bool,
     #[serde(default)]
     pub(crate) perms: Vec<String>,
+    /// Whether what is said around it reaches somebody: it is played, or another assistant's. Known of those in a room.
+    #[serde(default = "unless_denied")]
+    pub(crate) hears: bool,
+}
+
+fn unless_denied() -> bool {
+    true
 }
 
 /// Objects and accounts number separately.
@@ -136,9 +143,10 @@ impl RoomState {
         found.place().ok()
     }
 
-    /// Everybody in the room but the assistant. `None` if the game did not list them all.
+    /// Everybody who hears what the assistant says in the room. `None` if the game did not list them all.
     pub(crate) fn listeners(&self) -> Option<Audience> {
-        let people: Result<BTreeSet<_>, _> = self.people.iter().map(GameEntity::person).collect();
+        let people = self.people.iter().filter(|one| one.hears);
+        let people: Result<BTreeSet<_>, _> = people.map(GameEntity::person).collect();
         (!self.cut && !self.unseen)
             .then_some(())
             .and(Audience::of(people.ok()?))

@@ -7,12 +7,16 @@ use dormouse_contracts::{
 };
 use dormouse_memory::{
     Added, Change, Derivation, MIN_QUOTE_TRUST, MIN_TRUST, Memory, MemoryError, Note,
-    RecallRequest, Record, RecordId,
+    RecallRequest, Record, RecordId, RecordStatus,
 };
 use dormouse_text::one_line;
 use serde_json::{Value, json};
 
 use crate::arguments::{Forget, MOST_TOKENS, Recall, Remember, Restore, Why};
+
+/// How much `why` shows at most: a record that is changed again and again has no end of them.
+const MOST_SOURCES: usize = 32;
+const MOST_CHANGES: usize = 64;
 
 /// What an operator decides about a server. No call exceeds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,14 +111,14 @@ impl MemoryTools {
             note = note.known_to(Audience::of(ids).ok_or(Refusal::Audience(count))?);
         }
         if let Some(key) = it.key {
-            note = note.from_source(key);
+            note = note.from_source(self.own_key(&key));
         }
         let note = it.tags.into_iter().fold(note, Note::tagged);
         let added = self.memory.add(note, "remembered for an agent").await?;
         let id = added.id();
         let (is_new, text) = match added {
             Added::New(_) => (true, format!("Remembered as {id}.")),
-            Added::AlreadyThere(_) => (false, format!("Already remembered, as {id}.")),
+            Added::AlreadyThere(_) => (false, self.already(id).await?),
         };
         Ok(Answer {
             value: json!({ "id": id, "new": is_new }),
@@ -186,18 +190,26 @@ impl MemoryTools {
     pub(crate) async fn why(&self, it: Why) -> Result<Answer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
-        let mut why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;
-        why.sources.retain(|source| self.may_learn(source));
-        let changes = why.changes.iter();
-        let text: Vec<_> = changes
-            .map(|change| {
-                let what = change.change.name();
-                format!("{} {what}: {}", change.at, one_line(&change.reason))
-            })
-            .collect();
+        let why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;
+        let sources = why.sources.iter().filter(|it| self.may_learn(it));
+        let sources: Vec<_> = sources.take(MOST_SOURCES).collect();
+        // The newest, in order.
+        let first = why.changes.len().saturating_sub(MOST_CHANGES);
+        let (mut changes, mut text) = (Vec::new(), Vec::new());
+        for it in why.changes.iter().skip(first) {
+            let what = it.change.name();
+            // A change names other records and a reason, which may hold words that these listeners did not hear.
+            if self.limits.listeners.is_some() {
+                changes.push(json!({ "seq": it.seq, "at": it.at, "change": what }));
+                text.push(format!("{} {what}", it.at));
+            } else {
+                changes.push(json!(it));
+                text.push(format!("{} {what}: {}", it.at, one_line(&it.reason)));
+            }
+        }
         Ok(Answer {
             text: text.join("\n"),
-            value: json!({ "record": why.record, "sources": why.sources, "changes": why.changes }),
+            value: json!({ "record": why.record, "sources": sources, "changes": changes }),
         })
     }
 
@@ -253,6 +265,24 @@ impl MemoryTools {
         };
         // Of more than an audience can list, only what everybody may know is recalled.
         Some(Audience::of(all).unwrap_or(Audience::Public))
+    }
+
+    /// Keys of other listeners are not known here: whether one is in use would tell something about what it stands at.
+    fn own_key(&self, key: &str) -> String {
+        let Some(listeners) = &self.limits.listeners else {
+            return key.to_owned();
+        };
+        let ids: Vec<_> = listeners.iter().map(EntityId::as_str).collect();
+        format!("{}\n{key}", ids.join(","))
+    }
+
+    async fn already(&self, id: RecordId) -> Result<String, Refusal> {
+        let record = self.memory.record(id).await?;
+        let is_recalled = record.is_some_and(|it| it.status == RecordStatus::Live);
+        Ok(match is_recalled {
+            true => format!("Already remembered, as {id}."),
+            false => format!("Not remembered again: it is {id}, which is not recalled any more."),
+        })
     }
 
     fn may_learn(&self, record: &Record) -> bool {

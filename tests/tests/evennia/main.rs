@@ -9,7 +9,9 @@
 )]
 
 mod classified;
+mod commanded;
 mod conforming;
+mod flooded;
 mod inhabited;
 mod private;
 mod restored;
@@ -47,6 +49,8 @@ async fn assistants_live_in_a_real_game() {
         private::what_is_said_in_private_stays_private(&game),
     )
     .await;
+    part("flooded", flooded::one_who_floods_starves_nobody(&game)).await;
+    part("commanded", commanded::staff_steer_a_resident(&game)).await;
     part("staffed", staffed::staff_move_and_stop_a_resident(&game)).await;
     part(
         "restored",

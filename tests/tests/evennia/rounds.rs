@@ -207,21 +207,25 @@ async fn says(alice: &mut Player, word: &str) {
     alice.types(&line).await;
 }
 
+/// No limits of senders: in the rounds, ten lines come at once.
+const WITHOUT_LIMITS: &str = "[admission]\nwaiting = 0\nburst = 0\nlines_per_minute = 0\n";
+
 /// The program over its folder, and its way to the game.
-struct Running {
-    data: PathBuf,
+pub(crate) struct Running {
+    pub(crate) data: PathBuf,
     cable: Cable,
     program: Option<Child>,
 }
 
 impl Running {
-    async fn over(folder: &Path, game: &Game) -> Self {
+    /// With these settings, in the form of the configuration file.
+    pub(crate) async fn over(folder: &Path, game: &Game, settings: &str) -> Self {
         let (data, password) = (folder.join("data"), folder.join("password"));
         fs::write(&password, game.password("bob")).unwrap();
         fs::set_permissions(&password, fs::Permissions::from_mode(0o600)).unwrap();
         let cable = Cable::to(game.address()).await;
         let config = format!(
-            "[assistant]\nkey = \"dormouse\"\n[admission]\nwaiting = 0\nburst = 0\nlines_per_minute = 0\n[evennia]\nurl = \"ws://127.0.0.1:{}\"\naccount = \"bob\"\npassword_from = \"file:{}\"\n",
+            "{settings}[assistant]\nkey = \"dormouse\"\n[evennia]\nurl = \"ws://127.0.0.1:{}\"\naccount = \"bob\"\npassword_from = \"file:{}\"\n",
             cable.port(),
             password.display()
         );
@@ -251,7 +255,7 @@ impl Running {
         self.program = Some(Program::over(&self.data).start(&arguments));
     }
 
-    async fn is_killed(&mut self) {
+    pub(crate) async fn is_killed(&mut self) {
         if let Some(program) = self.program.take() {
             program.kill_and_read().await;
         }
@@ -327,7 +331,7 @@ pub(crate) async fn every_message_is_answered_once_whatever_is_killed(game: &Gam
     let folder = TempDir::new().unwrap();
     let mut witness = Witness::enters(game).await;
     let mut alice = game.enter("alice").await;
-    let mut running = Running::over(folder.path(), game).await;
+    let mut running = Running::over(folder.path(), game, WITHOUT_LIMITS).await;
     alice.sees("bob has entered the game").await;
     let mut messages = Messages::default();
     let rounds = rounds();

@@ -306,7 +306,7 @@ async fn die_often(folder: &Path) {
     tell(&format!(
         "{} kills {:?} of a house with two assistants, after {:?}; {} messages sent, {} acknowledged, {} answered; {blasts} acts \
          confirmed and done, {} confirmed or refused by the command; {tasks} tasks done by the other; {} compactions, {summaries} \
-         summaries; {} events",
+         summaries; {} reflections; {} events",
         ledger.killed(),
         ledger.kills,
         ledger.ends,
@@ -315,6 +315,7 @@ async fn die_often(folder: &Path) {
         sum(|life| life.heard.len()),
         ledger.by_command,
         sum(|life| life.compactions),
+        sum(|life| life.reflections),
         sum(|life| life.events),
     ));
     assert!(blasts > 0 && tasks > 0 && summaries > 0);

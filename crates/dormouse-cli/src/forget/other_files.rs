@@ -193,5 +193,9 @@ fn is_in_use(name: &str) -> bool {
 /// Copies that salvaging, rebuilding and creating leave: `log.redb.damaged`, `memory-KEY.redb.former`, `….again`.
 fn is_old_copy(name: &str) -> bool {
     let of = |start: &str| name.starts_with(start) && name.contains(".redb.");
-    of("log.") || of("world.") || of("memory-") || (of(".") && name.ends_with(".new"))
+    let is_of_data = ["log.", "world.", "http-world.", "evennia.", "memory-"].map(of);
+    is_of_data.contains(&true)
+        || (of(".") && name.ends_with(".new"))
+        // Written before it replaces the one without `.new`.
+        || name == "evennia-people.new"
 }

@@ -128,6 +128,8 @@ fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
     let home = lived();
     // Files that other commands leave behind.
     fs::copy(home.file("log.redb"), home.file("log.redb.damaged")).unwrap();
+    home.write("evennia.redb.damaged", SECRETS[0]);
+    home.write("evennia-people.new", SECRETS[0]);
     home.write(
         "history.txt",
         &format!(
@@ -179,7 +181,14 @@ fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
         fs::read_to_string(home.file("history.txt")).unwrap(),
         "#V2\nlook\n"
     );
-    assert!(!home.file("log.redb.damaged").exists() && !home.file("forget.json").exists());
+    for gone in [
+        "log.redb.damaged",
+        "evennia.redb.damaged",
+        "evennia-people.new",
+        "forget.json",
+    ] {
+        assert!(!home.file(gone).exists(), "{gone} is left");
+    }
 
     // Nothing else is lost, to neither assistant. One message of Bob repeats words of hers.
     assert_eq!(hits(home.path(), &BOBS).len(), BOBS.len());

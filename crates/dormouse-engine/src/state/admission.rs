@@ -173,13 +173,11 @@ impl SenderLoads {
                     self.senders.entry(person.to_owned()).or_default().taken = seq;
                 }
             }
-            Event::Forgotten(forgotten) => {
-                let ids: BTreeSet<_> = forgotten.selected.ids().collect();
-                self.senders
-                    .retain(|person, _| !ids.iter().any(|id| id.as_str() == person));
-                self.farewells.retain(|id| !ids.contains(id));
-                self.last
-                    .take_if(|last| last.sender.as_ref().is_some_and(|id| ids.contains(id)));
+            // A forgotten message no longer says whose it was, so decisions from here on must not depend on those before.
+            Event::Forgotten(_) => {
+                self.senders.clear();
+                self.farewells.clear();
+                self.last = None;
             }
             _ => {}
         }

@@ -1,17 +1,26 @@
 //! However much somebody says: others are answered in fair order, the model is asked a bounded number of times, and nothing
 //! is lost without being counted.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::Seq;
-use dormouse_engine::{Accepted, AdmissionSettings, Event, Refusal, UnansweredCause};
-use dormouse_testing::{Gate, Perceive, ScriptedModel, ScriptedTurn, effort};
+use dormouse_contracts::{Seq, StoredEvent};
+use dormouse_engine::{
+    Accepted, AdmissionSettings, Event, Person, Refusal, Selection, UnansweredCause, decide_again,
+};
+use dormouse_testing::{CountTokens, Gate, Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::advance;
 
-use crate::home::{Home, Life, in_virtual_time};
+use crate::{
+    forgetting::without,
+    home::{Home, Life, in_virtual_time, key},
+};
 
 fn home(admission: AdmissionSettings) -> Home {
     let home = Home::with_all_shared(ScriptedModel::looping(answer()));
@@ -104,7 +113,7 @@ fn dropped_in_log(home: &Home) -> u64 {
 fn served(home: &Home) -> Vec<String> {
     let mut sender = BTreeMap::new();
     let mut served = Vec::new();
-    for stored in home.log.events(&crate::home::key()) {
+    for stored in home.log.events(&key()) {
         match Event::decode(&stored).unwrap() {
             Event::Perceived(it) => {
                 let name = it.perception.attested.sender.name().to_owned();
@@ -286,6 +295,47 @@ async fn another_assistant_hears_a_farewell_once_until_a_person_says_something()
     company.end().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn after_somebody_is_forgotten_limits_begin_anew_and_a_replay_is_equal() {
+    let settings = AdmissionSettings {
+        burst: 3,
+        ..AdmissionSettings::default()
+    };
+    let mut company = Company::new(settings).await;
+    for line in 0..12 {
+        let name = ["Alice", "Bob", "Cara"][line % 3];
+        company.whispers(name).await;
+    }
+    company.life.handle.at_rest().await;
+    company.life.end().await.unwrap();
+    let alice = |event: &StoredEvent| match Event::decode(event).unwrap() {
+        Event::Perceived(it) => it.perception.attested.sender.name() == "Alice",
+        _ => false,
+    };
+    let events = company.home.log.events(&key());
+    let first = events.iter().find(|event| alice(event)).unwrap();
+    let Event::Perceived(heard) = Event::decode(first).unwrap() else {
+        panic!("not a message")
+    };
+    let id = heard.perception.attested.sender.id().unwrap().clone();
+    let person = Person::of_ids(BTreeSet::from([id]));
+    let (log, _) = without(&company.home.log, Selection::Person(person)).await;
+    company.home.log = log;
+    company.home.lose_memory();
+    company.life = company.home.wake_configured().await;
+    for line in 0..12 {
+        let name = ["Bob", "Alice", "Cara"][line % 3];
+        company.whispers(name).await;
+    }
+    company.life.handle.at_rest().await;
+    let (home, fates) = company.end().await;
+    // Each of them has three answers and a notice before, and the same again after it.
+    let triggers: Vec<_> = fates.values().map(|fate| fate.triggers).collect();
+    assert_eq!(triggers, [8, 8, 8]);
+    let again = decide_again(&home.log, &key(), Seq(u64::MAX), |_| Arc::new(CountTokens)).await;
+    again.unwrap_or_else(|error| panic!("{error}: {error:#?}"));
+}
+
 /// What a test does next.
 #[derive(Clone, Debug)]
 enum Deed {
@@ -376,7 +426,7 @@ fn check_turns(
     let mut served_since: BTreeMap<Seq, BTreeMap<String, u32>> = BTreeMap::new();
     let mut of_assistants = 0;
     let mut answered: BTreeMap<String, Vec<i64>> = BTreeMap::new();
-    for stored in home.log.events(&crate::home::key()) {
+    for stored in home.log.events(&key()) {
         match Event::decode(&stored).unwrap() {
             Event::Perceived(it) => {
                 let sender = &it.perception.attested.sender;

@@ -36,7 +36,8 @@ TELNET_PORTS = [{base}]
 WEBSERVER_PORTS = [({base} + 1, {base} + 5)]
 WEBSOCKET_CLIENT_PORT = {base} + 2
 AMP_PORT = {base} + 6
-# For tests alone: many logins from one address, and hashing that takes no time.
+# For tests alone: many logins from one address, a flood that comes through, and hashing that takes no time.
+MAX_COMMAND_RATE = 1000
 LOGIN_THROTTLE_LIMIT = CREATION_THROTTLE_LIMIT = None
 MAX_CONNECTION_RATE = 100
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

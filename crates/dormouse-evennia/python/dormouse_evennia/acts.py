@@ -10,7 +10,7 @@ from evennia.utils import logger
 from . import PROTOCOL, SESSION_FLAG, __version__, hearers, store
 from .context import RunningAct, running
 from .delivery import has_greeted, send
-from .entities import entity, is_character, ref
+from .entities import entity, hears, is_character, ref
 from .requests import KEY_CHARS, BadRequest, Fields, refuse
 from .typeclasses import ResidentCharacterMixin
 from .words import name, plain
@@ -176,7 +176,7 @@ def state(session: Any, fields: Fields) -> None:
         "req": fields.number("req"),
         "you": entity(me or session.account),
         "room": room and {**ref(room), "desc": plain(_description(room, me))},
-        "people": [entity(thing) for thing in people[:LISTED]],
+        "people": [{**entity(thing), "hears": hears(thing)} for thing in people[:LISTED]],
         "things": [_thing(thing) for thing in rest[:LISTED]],
         "exits": [_exit(thing) for thing in exits[:LISTED]],
         "carried": [_thing(thing) for thing in carried[:LISTED]],
@@ -189,7 +189,7 @@ def state(session: Any, fields: Fields) -> None:
 def _has_unseen_players(me: Any, seen: list[Any]) -> bool:
     """Whether somebody hears what is said here whom the resident cannot see. It learns no more than that."""
     room = me.location if me else None
-    return bool(room) and any(thing.has_account and thing is not me and thing not in seen for thing in room.contents)
+    return bool(room) and any(hears(thing) and thing is not me and thing not in seen for thing in room.contents)
 
 
 def _visible(me: Any, things: list[Any]) -> list[Any]:

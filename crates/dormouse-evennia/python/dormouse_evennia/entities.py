@@ -87,11 +87,14 @@ def person(who: dict) -> str:
     return f"{kind}:{number}"
 
 
+def hears(thing: Any) -> bool:
+    """Whether it is played now, or a resident's, whose feed hears without a client. The rest of a room hears nothing."""
+    return bool(thing.has_account or (is_character(thing) and owner(thing)))
+
+
 def present(room: Any) -> list[Any]:
-    """Who is played now, and residents, whose feed hears without a client. The rest of the room hears nothing."""
-    if room is None:
-        return []
-    return [thing for thing in room.contents if thing.has_account or (is_character(thing) and owner(thing))]
+    """Everybody who hears what is said in a room."""
+    return [] if room is None else [thing for thing in room.contents if hears(thing)]
 
 
 def same(one: dict, other: dict) -> bool:

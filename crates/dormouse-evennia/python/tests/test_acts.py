@@ -133,6 +133,23 @@ def test_a_command_that_waits_is_done_when_its_deferred_fires(bob, admin):
     assert admin.value(f"__import__('dormouse_evennia.store').store.receipt({me}, {key!r})['state']") == "done"
 
 
+def test_a_character_that_nobody_plays_is_there_and_hears_nothing(bob, admin, alice):
+    puppet = new_name("puppet")
+    admin.line(f"create/drop {puppet}:typeclasses.characters.Character")
+    admin.fence()
+    hears = {who["key"]: who["hears"] for who in bob.state()["people"]}
+    assert (hears[puppet], hears["alice"]) == (False, True)
+    people = [
+        f"account:{who['account']['id']}" if who["account"] else f"object:{who['id']}"
+        for who in bob.state()["people"]
+        if who["hears"]
+    ]
+    done = bob.act(new_key("puppet"), f"say {puppet} is silent", only={"within": people})
+    assert done["state"] == "done"
+    admin.line(f"destroy/force {puppet}")
+    admin.fence()
+
+
 def test_an_act_is_heard_by_those_it_names_or_not_done(bob, eve, alice):
     person = {who["key"]: f"account:{who['account']['id']}" for who in bob.state()["people"] if who["account"]}
     to = {"kind": "object", "name": "alice", "person": person["alice"]}

@@ -8,9 +8,11 @@ fn seen() -> RoomState {
         json!({ "kind": "object", "id": id, "key": key, "object": { "id": id, "key": key },
                 "account": { "id": id, "key": key } })
     };
+    // Nobody plays it, so it hears nothing.
+    let statue = json!({ "kind": "object", "id": 12, "key": "statue", "hears": false });
     let seen = json!({
         "req": 1, "room": { "id": 2, "key": "Limbo", "desc": "Void." },
-        "people": [person(3, "alice"), person(4, "Twin"), person(5, "twin"), person(6, "a=b")],
+        "people": [person(3, "alice"), person(4, "Twin"), person(5, "twin"), person(6, "a=b"), statue],
         "things": [{ "id": 9, "key": "rock" }, { "id": 10, "key": "big rock" }],
         "exits": [{ "id": 7, "key": "north", "aliases": ["n"], "to": { "id": 8, "key": "Hall" } }],
         "carried": [{ "id": 11, "key": "cup" }],

@@ -74,6 +74,33 @@ async fn no_call_reaches_what_the_operators_listeners_did_not_hear() {
 }
 
 #[tokio::test]
+async fn neither_a_reason_nor_a_key_tells_listeners_what_they_did_not_hear() {
+    let (folder, _) = whispered().await;
+    let mut line = Line::begun(folder, MemoryLimits::default()).await;
+    let told = json!({ "text": "The mill is old.", "speaker": "person:carol", "known_to": ["person:carol"], "key": "mill" });
+    let id = line.calls("remember", told.clone()).await["id"].clone();
+    let reason = "Alice whispered that the treasure is under it";
+    line.calls("forget", json!({ "id": id, "reason": reason }))
+        .await;
+    let folder = line.ends().await;
+
+    let mut carol = Line::begun(folder, only_for("person:carol")).await;
+    let why = carol.calls("why", json!({ "id": id })).await;
+    assert!(!why.to_string().contains("treasure"), "{why}");
+    let changes = why["changes"].as_array().unwrap();
+    assert!(
+        changes.iter().any(|it| it["change"] == "withdrawn"),
+        "{why}"
+    );
+    let own = carol.calls("remember", told.clone()).await;
+    assert_eq!(own["new"], true);
+    assert_ne!(own["id"], id);
+    let again = carol.calls("remember", told).await;
+    assert_eq!((&again["new"], &again["id"]), (&json!(false), &own["id"]));
+    carol.ends().await;
+}
+
+#[tokio::test]
 async fn nothing_is_believed_more_than_the_operator_allows() {
     let limits = MemoryLimits {
         trust: Trust::try_new(0.3).unwrap(),

@@ -8,7 +8,8 @@ use std::{
 use dormouse_classify::MessageVerdict;
 use dormouse_contracts::{AssistantId, EffectKey, Outcome, Seq};
 use dormouse_engine::{
-    ApprovalAnswer, DelegatedWords, EffectIntended, Event, TaskOutcome, replay, restore,
+    ApprovalAnswer, ContextType, DelegatedWords, EffectIntended, Event, TaskOutcome, replay,
+    restore,
 };
 use dormouse_tests::{BLAST, COUNT, Workshop};
 use serde_json::Value;
@@ -43,6 +44,7 @@ pub(super) struct Life {
     done: BTreeSet<EffectKey>,
     pub(super) compactions: usize,
     pub(super) summaries: usize,
+    pub(super) reflections: usize,
     pub(super) events: usize,
 }
 
@@ -94,10 +96,13 @@ impl Life {
         for (seq, event) in events(&host.log, assistant).await {
             life.events += 1;
             match event {
-                Event::TickStarted(it) => trigger = Some(it.trigger),
+                Event::TickStarted(it) => trigger = Some((it.trigger, it.context)),
                 Event::TickEnded(it) if it.resume_at.is_none() => {
-                    let trigger = trigger.take().expect("a tick that ends has begun");
-                    *life.closed.entry(trigger).or_default() += 1;
+                    match trigger.take().expect("a tick that ends has begun") {
+                        // Nobody asked for it: so many ticks have passed since the last one.
+                        (_, ContextType::Reflection) => life.reflections += 1,
+                        (trigger, _) => *life.closed.entry(trigger).or_default() += 1,
+                    }
                 }
                 Event::EffectIntended(it) => {
                     life.act(&it);
