@@ -1,7 +1,7 @@
 //! `dormouse goal`: what the assistant means to reach.
 
 use clap::{Args, Subcommand};
-use dormouse_contracts::{Clock, Timestamp};
+use dormouse_contracts::{Audience, Clock, EntityId, Timestamp};
 use dormouse_engine::{
     Event, Goal, GoalBlock, GoalError, GoalId, GoalMoment, GoalNote, GoalStatus, GoalUpdated,
     Goals, NewGoal, Recurrence, USUAL_PRIORITY,
@@ -27,6 +27,9 @@ pub(crate) enum GoalCommand {
         /// Also list those that were closed lately
         #[arg(long)]
         closed: bool,
+        /// The id of a person: only what this person may know
+        #[arg(long = "for", value_name = "ID")]
+        listener: Option<EntityId>,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -129,9 +132,14 @@ pub(crate) fn run(places: &Places, command: GoalCommand) -> Result<Exit, Command
         Ok::<_, CommandError>(decided.events)
     };
     match command {
-        GoalCommand::List { of, closed, json } => {
+        GoalCommand::List {
+            of,
+            closed,
+            listener,
+            json,
+        } => {
             let (_, state) = view_state(places, &data, of.assistant, json.printing())?;
-            return list(&state.goals, closed, json);
+            return list(&state.goals, closed, listener, json);
         }
         GoalCommand::Show { which, json } => {
             let Which { of, goal } = which;
@@ -235,8 +243,22 @@ impl When {
 }
 
 /// The goals, each after the goal that it is a part of.
-fn list(goals: &Goals, closed: bool, json: JsonFlag) -> Result<Exit, CommandError> {
+fn list(
+    goals: &Goals,
+    closed: bool,
+    listener: Option<EntityId>,
+    json: JsonFlag,
+) -> Result<Exit, CommandError> {
     let printing = json.printing();
+    let listener = listener.and_then(|id| Audience::of([id]));
+    let may_know = |goal: &Goal| {
+        let mut notes = [Some(&goal.description), goal.note.as_ref()]
+            .into_iter()
+            .flatten();
+        listener
+            .as_ref()
+            .is_none_or(|listener| notes.all(|note| note.audience.covers(listener)))
+    };
     let mut waiting: Vec<&Goal> = goals
         .iter()
         .filter(|goal| goals.above(goal.id).next().is_none())
@@ -246,7 +268,7 @@ fn list(goals: &Goals, closed: bool, json: JsonFlag) -> Result<Exit, CommandErro
     while let Some(goal) = waiting.pop() {
         let parts: Vec<_> = goals.children_of(goal.id).collect();
         waiting.extend(parts.into_iter().rev());
-        if goal.is_open() || closed {
+        if (goal.is_open() || closed) && may_know(goal) {
             any = true;
             let deep = "  ".repeat(goals.above(goal.id).count());
             let line = as_json(goals, goal);

@@ -32,6 +32,9 @@ pub(crate) enum Log {
         /// The last event to print [default: the last in the log]
         #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
         to: Option<u64>,
+        /// Only the number, the time and the kind of each event
+        #[arg(long, conflicts_with = "json")]
+        kinds: bool,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -75,10 +78,17 @@ pub(crate) enum Log {
 pub(crate) fn run(places: &Places, command: Log) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     match command {
-        Log::Show { of, from, to, json } => {
+        Log::Show {
+            of,
+            from,
+            to,
+            kinds,
+            json,
+        } => {
             let printing = json.printing();
             let (log, key) = open_log_view(places, &data, of.assistant, printing)?;
-            show::run(&log, &key, show::Range { from, to }, printing)
+            let how = show::How { printing, kinds };
+            show::run(&log, &key, show::Range { from, to }, how)
         }
         Log::Verify { json } => verify::run(&data.log(), json.printing()),
         Log::Replay {

@@ -53,7 +53,7 @@ use dormouse_contracts::{Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub(crate) use admission::Judgement;
+pub(crate) use admission::{Judgement, is_output};
 pub use admission::{LastRefusal, SenderLoads};
 pub use approvals::{Approval, Approvals};
 pub use awaiting::Awaiting;

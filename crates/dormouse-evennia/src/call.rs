@@ -29,6 +29,8 @@ pub(crate) enum CallRefusal {
     NoRoom,
     #[error("nobody called {name:?} is here; here are: {here}")]
     NotHere { name: String, here: String },
+    #[error("nobody plays {0:?} now, so nobody would hear it")]
+    NotPlayed(String),
     #[error("there is no {name:?} here; here are: {here}")]
     NoSuchThing { name: String, here: String },
     #[error("you carry no {name:?}; you carry: {carried}")]
@@ -246,11 +248,16 @@ impl Call {
         }
     }
 
-    /// Whether it goes to somebody in particular, so that nobody hears it if the game does not find them.
-    pub(crate) fn names_its_listeners(&self) -> bool {
+    /// Whether it is one of the commands of speech, whose output repeats the words or says why nobody heard them.
+    pub(crate) fn is_speech(&self) -> bool {
+        !matches!(self, Self::Execute { .. } | Self::SetAttribute { .. })
+    }
+
+    /// Whether it moves something, so that a game in which nothing moved has refused it.
+    pub(crate) fn moves_something(&self) -> bool {
         matches!(
             self,
-            Self::Whisper { .. } | Self::Page { .. } | Self::Channel { .. }
+            Self::Move { .. } | Self::Get { .. } | Self::Drop { .. } | Self::Give { .. }
         )
     }
 
@@ -271,17 +278,25 @@ impl Call {
             }
             Self::Pose(words) => {
                 room()?;
-                // A pose is a template of the game: braces and dollar signs would be filled in.
-                let text = spoken(words);
-                let text = text.replace('{', "{{").replace('}', "}}");
-                (format!("pose {}", text.replace('$', "$$")), Some(aloud()))
+                (format!("pose {}", no_template(words)), Some(aloud()))
             }
             Self::Emit(words) => {
                 room()?;
-                (format!("emit here = {}", spoken(words)), Some(aloud()))
+                // `emit` alone would tell the room and nobody in it.
+                (
+                    format!("remit here = {}", no_template(words)),
+                    Some(aloud()),
+                )
             }
             Self::Whisper { to, words } => {
                 let (name, id) = person(seen, to)?;
+                if !seen
+                    .people
+                    .iter()
+                    .any(|one| one.name() == name && one.hears)
+                {
+                    return Err(CallRefusal::NotPlayed(name.to_owned()));
+                }
                 let audience = Audience::of([id.clone()]);
                 addressee = Some(Addressee {
                     kind: EntityKind::Object,
@@ -423,6 +438,12 @@ fn person<'a>(seen: &'a RoomState, name: &str) -> Result<(&'a str, EntityId), Ca
         .person()
         .map_err(|_invalid| CallRefusal::Name(name.to_owned()))?;
     Ok((plain_name(one.name())?, id))
+}
+
+/// For a command whose text is a template of the game: braces and dollar signs would be filled in.
+fn no_template(words: &Words) -> String {
+    let text = spoken(words).replace('{', "{{").replace('}', "}}");
+    text.replace('$', "$$")
 }
 
 /// One of several names, in any case. Two of one name are left to the game, which asks which one is meant.

@@ -27,7 +27,7 @@ use crate::{
     event::{GameEvent, Listener, words},
     frame::{self, LARGEST_FRAME, StaffCommand},
     notice::Notice,
-    people::People,
+    people::{AnotherPerson, People},
     plain::plain,
     session::{Action, Answer, Ask, AskId, Session},
 };
@@ -182,8 +182,10 @@ impl Client {
             Action::Watch(text) => self.watch(&text).await,
             Action::Lost { after, count } => self.lost(after, count).await,
             Action::Answer(id, answer) => {
-                if let Answer::Seen(state) = &answer {
-                    self.meet(&state.people);
+                if let Answer::Seen(state) = &answer
+                    && !self.meet(&state.people)
+                {
+                    return;
                 }
                 if let Some(reply) = self.replies.remove(&id) {
                     // The caller may have stopped waiting.
@@ -210,8 +212,10 @@ impl Client {
     /// Stores an entry of the feed. Until that has worked, nothing else is received, so that nothing is acknowledged
     /// that may be lost.
     async fn store(&mut self, event: &GameEvent) {
+        if !self.meet(event.from.iter().chain(&event.audience)) {
+            return;
+        }
         let Some(queue) = &self.queue else { return };
-        self.meet(event.from.iter().chain(&event.audience));
         let (Some(you), Some(life)) = (self.session.you(), self.session.life()) else {
             return;
         };
@@ -277,10 +281,23 @@ impl Client {
         }
     }
 
-    fn meet<'a>(&self, met: impl IntoIterator<Item = &'a crate::room::GameEntity>) {
-        let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = people.meet(met) {
-            tracing::warn!(%error, "the accounts that were met could not be stored");
+    /// Notes whom the game names. If one of them is another person than before, nothing more is done: what was told to the
+    /// one would be told to the other.
+    fn meet<'a>(&mut self, met: impl IntoIterator<Item = &'a crate::room::GameEntity>) -> bool {
+        let met = {
+            let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
+            people.meet(met)
+        };
+        match met {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the accounts that were met could not be stored");
+                true
+            }
+            Err(AnotherPerson { id, name }) => {
+                self.session.stop(Notice::AnotherPerson { id, name });
+                false
+            }
         }
     }
 }

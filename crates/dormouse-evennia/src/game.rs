@@ -164,11 +164,11 @@ impl EvenniaGame {
             return Performed::refused(why);
         }
         let mut detail = serde_json::Map::new();
+        if call.moves_something() && !done.changed {
+            // Such as a locked exit.
+            return Performed::refused(printed);
+        }
         if matches!(call, Call::Move { .. }) {
-            if !done.changed {
-                // Such as a locked exit.
-                return Performed::refused(printed);
-            }
             if let Ok(RoomState {
                 room: Some(room), ..
             }) = link.state().await
@@ -182,7 +182,7 @@ impl EvenniaGame {
             // What the game prints for the speaker repeats the words, which receipts do not keep, or says why nobody heard
             // them.
             if !done.output_cut && !repeats(&printed, said.as_claimed()) {
-                if call.names_its_listeners() {
+                if call.is_speech() && !printed.trim().is_empty() {
                     return Performed::refused(printed);
                 }
                 detail.insert("game".to_owned(), printed.into());

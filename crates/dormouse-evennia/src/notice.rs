@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dormouse_contracts::EntityId;
+
 /// Something that happened to the connection of an assistant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,6 +47,13 @@ pub enum Notice {
     },
     /// Another client speaks for the account.
     TakenOver,
+    /// An account of the game has the number of another one that is gone, because the game was restored.
+    AnotherPerson {
+        /// Its number, as an id.
+        id: EntityId,
+        /// Its name.
+        name: String,
+    },
     /// This is not the game of before.
     AnotherGame {
         /// The account.
@@ -104,6 +113,7 @@ impl Notice {
                 | Self::NotResident { .. }
                 | Self::Version { .. }
                 | Self::AnotherGame { .. }
+                | Self::AnotherPerson { .. }
         )
     }
 }
@@ -152,6 +162,12 @@ impl fmt::Display for Notice {
                 "does not live here: the account {account:?} is in another game than before, the game was made anew, or the account was made a \
                  resident anew. The numbers of its people may be other people now, who would hear what was meant for those. Use another data \
                  folder; or, if everybody is still who they were, remove evennia-people.json from this one, and start again"
+            ),
+            Self::AnotherPerson { id, name } => write!(
+                f,
+                "does not live here: the account {name:?} ({id}) was made later than the one that had this number. The game was restored from an \
+                 older copy, and gave the number again. What the other one said in private would be told to this one. `dormouse forget --person \
+                 {id}` removes what the other one said; then remove evennia-people.json, and start again. Or use another data folder"
             ),
             Self::Restored => {
                 f.write_str("is in a game that was restored from an older copy: what happened since is gone there")

@@ -21,8 +21,17 @@ const REMEMBERED: usize = 5_000;
 struct Known {
     /// By their name in lower case. Names of accounts are unique in a game.
     accounts: BTreeMap<String, (String, EntityId)>,
+    /// When each account was made. Another time under the same number is another person.
+    made: BTreeMap<EntityId, i64>,
     /// By the account of a resident: the id of the game that it was in. In another game the same numbers are other people.
     games: BTreeMap<String, String>,
+}
+
+/// An account has the number of another one that is gone.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AnotherPerson {
+    pub(crate) id: EntityId,
+    pub(crate) name: String,
 }
 
 /// The accounts that the game has named, and which game it was.
@@ -45,12 +54,19 @@ impl People {
     }
 
     /// Notes the accounts of these entities, and writes the file if one is new or renamed.
+    ///
+    /// # Errors
+    ///
+    /// The account that is another person than the one that had its number before. Nothing is noted of it.
     pub(crate) fn meet<'a>(
         &mut self,
         met: impl IntoIterator<Item = &'a GameEntity>,
-    ) -> io::Result<()> {
+    ) -> Result<io::Result<()>, AnotherPerson> {
         let mut has_changed = false;
         for entity in met {
+            if let (Some(account), Ok(id)) = (&entity.account, entity.person()) {
+                has_changed |= self.is_known_since(&account.key, id, account.since)?;
+            }
             let account = match (&entity.account, entity.kind) {
                 (Some(account), _) => &account.key,
                 (None, EntityKind::Account) => &entity.key,
@@ -60,9 +76,33 @@ impl People {
                 has_changed |= self.note(account, id);
             }
         }
-        match &self.file {
+        Ok(match &self.file {
             Some(file) if has_changed => write(file, &self.known),
             _ => Ok(()),
+        })
+    }
+
+    /// Notes when an account was made; `true` if that is new.
+    fn is_known_since(
+        &mut self,
+        name: &str,
+        id: EntityId,
+        since: Option<i64>,
+    ) -> Result<bool, AnotherPerson> {
+        let (Some(since), made) = (since, &mut self.known.made) else {
+            return Ok(false);
+        };
+        match made.get(&id) {
+            Some(before) if *before == since => Ok(false),
+            Some(_) => Err(AnotherPerson {
+                id,
+                name: name.to_owned(),
+            }),
+            None if made.len() >= REMEMBERED => Ok(false),
+            None => {
+                made.insert(id, since);
+                Ok(true)
+            }
         }
     }
 

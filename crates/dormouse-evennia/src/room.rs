@@ -47,6 +47,9 @@ pub(crate) struct GameRef {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) key: String,
+    /// When an account was made, in seconds since 1970. A game that was restored gives numbers again.
+    #[serde(default)]
+    pub(crate) since: Option<i64>,
 }
 
 impl GameEntity {
@@ -139,6 +142,7 @@ impl RoomState {
         let found = GameRef {
             id: room.id,
             key: room.key.clone(),
+            since: None,
         };
         found.place().ok()
     }

@@ -382,7 +382,8 @@ impl Session {
         self.report(Notice::Observing);
     }
 
-    fn stop(&mut self, why: Notice) {
+    /// Ends the connection for good.
+    pub(crate) fn stop(&mut self, why: Notice) {
         self.phase = Phase::Stopped;
         self.actions.push_back(Action::HangUp);
         self.report(why);

@@ -63,7 +63,12 @@ pub(crate) async fn what_is_said_is_perceived_as_the_game_attests_it(game: &Game
     let mut admin = game.enter("admin").await;
     people_are_perceived(&world, &mut alice, &mut admin).await;
     forgeries_stay_what_they_are(&world, &mut alice).await;
+    admin.types("perm/account bob = emit").await;
+    // A room lets only admins emit, unless its lock says otherwise.
+    admin.types("lock #2 = tell:all()").await;
+    admin.counts("nothing").await;
     assistants_act_and_perceive_each_other(&world, &mut alice).await;
+    what_the_game_refuses_is_not_done(&world, &mut admin).await;
     world.game().close().await;
     alice.sees("bob has left the game").await;
 }
@@ -195,6 +200,35 @@ async fn forgeries_stay_what_they_are(world: &EvenniaWorld, alice: &mut Player) 
     assert!(!all.iter().any(is_forged));
 }
 
+/// The game says no in words of its own, and nobody hears anything.
+async fn what_the_game_refuses_is_not_done(world: &EvenniaWorld, admin: &mut Player) {
+    admin.types("lock #2 = tell:perm(Admin)").await;
+    admin.types("create/drop anvil").await;
+    admin.types("lock anvil = get:false()").await;
+    admin
+        .types("create/drop dummy:typeclasses.characters.Character")
+        .await;
+    admin.counts("nothing").await;
+    for (key, call) in [
+        ("not-emitted", ("emit", json!({ "message": "Nothing." }))),
+        ("not-taken", ("get", json!({ "thing": "anvil" }))),
+        (
+            "not-heard",
+            ("whisper", json!({ "to": "dummy", "message": "psst" })),
+        ),
+    ] {
+        let outcome = does(world, "dormouse", key, call).await;
+        assert!(
+            matches!(outcome, Outcome::Rejected(_)),
+            "{key}: {outcome:?}"
+        );
+    }
+    admin.types("destroy/force anvil").await;
+    admin.types("destroy/force dummy").await;
+    admin.types("perm/account/del bob = emit").await;
+    admin.counts("nothing").await;
+}
+
 async fn assistants_act_and_perceive_each_other(world: &EvenniaWorld, alice: &mut Player) {
     let done = |outcome: &Outcome| matches!(outcome, Outcome::Done(_));
     let said = does(
@@ -249,13 +283,15 @@ async fn assistants_act_and_perceive_each_other(world: &EvenniaWorld, alice: &mu
             ),
             "to all",
         ),
-        ("emit", ("emit", json!({ "message": "A bell rings." })), ""),
+        (
+            "emit",
+            ("emit", json!({ "message": "A bell rings: {\"a\": $1}." })),
+            "A bell rings: {\"a\": $1}.",
+        ),
     ] {
         let outcome = does(world, "dormouse", key, call).await;
         assert!(done(&outcome), "{key}: {outcome:?}");
-        if !seen.is_empty() {
-            alice.sees(seen).await;
-        }
+        alice.sees(seen).await;
     }
     let looked = does(world, "dormouse", "look", ("look", json!({}))).await;
     let Outcome::Done(receipt) = looked else {

@@ -22,6 +22,7 @@ pub(crate) async fn staff_steer_a_resident(game: &Game) {
     alice.sees("bob has entered the game").await;
     is_remembered(&mut admin, &mut alice).await;
     is_steered(&mut admin).await;
+    is_asked_less(&mut admin, &mut alice).await;
     nobody_else_steers(&mut alice).await;
     running.is_killed().await;
     let log = Program::over(&running.data);
@@ -31,8 +32,8 @@ pub(crate) async fn staff_steer_a_resident(game: &Game) {
         by_staff +=
             usize::from(String::from_utf8_lossy(&line).contains("admin (staff of the game)"));
     }
-    // The goal, the setting, and the history.
-    assert_eq!(by_staff, 3, "{}", log.complaints());
+    // The goal, the settings, and the history.
+    assert_eq!(by_staff, 7, "{}", log.complaints());
 }
 
 /// What the memory holds is shown to a staff member as far as that person was party to it.
@@ -49,8 +50,14 @@ async fn is_remembered(admin: &mut Player, alice: &mut Player) {
     assert!(!counted.contains("failed"), "{counted}");
     let found = asks(admin, "aimemory/search bob what colour is Alice's kite?").await;
     assert!(found.contains("scarlet"), "{found}");
-    let found = asks(admin, "aimemory/search bob what does Alice's trunk hide?").await;
-    assert!(!found.contains("lantern"), "{found}");
+    for line in [
+        "aimemory/search bob what does Alice's trunk hide?",
+        "aiaudit bob 1 9999",
+        "aigoal bob",
+    ] {
+        let found = asks(admin, line).await;
+        assert!(!found.contains("lantern"), "{line}: {found}");
+    }
 }
 
 async fn is_steered(admin: &mut Player) {
@@ -72,7 +79,9 @@ async fn is_steered(admin: &mut Player) {
         assert!(!answer.contains("failed"), "{line}: {answer}");
     }
     for line in [
-        "aisetup/config bob set memory.privacy off",
+        "aisetup/config bob set memory.privacy shared",
+        "aisetup/config bob set goals.pursue_trust 0",
+        "aiinteract/lines_per_minute bob 0",
         "aisetup/config bob set classify.trigger_permissions []",
         "aimemory/export bob /tmp/x",
         "aigoal/add bob",
@@ -83,6 +92,20 @@ async fn is_steered(admin: &mut Player) {
     // Nothing is stopped.
     let cleared = asks(admin, "assistant emergency clear bob").await;
     assert!(cleared.contains("not stopped"), "{cleared}");
+}
+
+/// A limit that staff change holds from then on.
+async fn is_asked_less(admin: &mut Player, alice: &mut Player) {
+    asks(admin, "aiinteract/burst bob 1").await;
+    asks(admin, "aiinteract/cool_down bob 600").await;
+    alice.forgets();
+    for line in ["hello", "hello again", "and again"] {
+        alice.types(&format!("whisper bob = {line}")).await;
+    }
+    alice.sees("more than I can answer").await;
+    assert!(alice.counts("bob whispers").await <= 2);
+    asks(admin, "aiinteract/burst bob 20").await;
+    asks(admin, "aiinteract/cool_down bob 5").await;
 }
 
 async fn nobody_else_steers(alice: &mut Player) {

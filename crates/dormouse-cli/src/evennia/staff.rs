@@ -26,22 +26,33 @@ const ANSWER: usize = 32_000;
 
 /// What can be asked for, for who asked for something else.
 const USAGE: &str = "possible are: aimemory, aimemory/search WORDS, aiinteract, aiinteract/SETTING, aiinteract/SETTING VALUE (settings of admission), aigoal, aigoal/add TEXT, aigoal/done ID, aigoal/drop ID, aiexec, aihistory/reset, \
-    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (admission, limits, goals, journal, sleep, compaction, provider.temperature), assistant emergency clear";
+    aiaudit FROM TO, aisetup/config show FIELD, aisetup/config set FIELD VALUE (admission.*, limits.max_exchanges, sleep.enabled, sleep.start_hour, sleep.duration_hours, sleep.time_zone; no limit can be taken away), assistant emergency clear";
 
-/// What the staff of a game may set. Privacy, trust, budgets and models are the operator's.
-const OF_STAFF: [&str; 7] = [
-    "admission.",
-    "limits.",
-    "goals.",
-    "journal.",
-    "sleep.",
-    "compaction.",
-    "provider.temperature",
+/// What the staff of a game may see and set: how lively an assistant is. Privacy, trust, prompts, models and what they cost
+/// are the operator's.
+const OF_STAFF: [&str; 11] = [
+    "admission.waiting",
+    "admission.burst",
+    "admission.cool_down",
+    "admission.lines_per_minute",
+    "admission.refusal_notice",
+    "admission.farewell",
+    "limits.max_exchanges",
+    "sleep.enabled",
+    "sleep.start_hour",
+    "sleep.duration_hours",
+    "sleep.time_zone",
 ];
+
+/// A limit of which 0 means that there is none, which may run up a bill.
+fn is_no_limit(field: &str, value: &str) -> bool {
+    let is_limit = ["waiting", "burst", "cool_down", "lines_per_minute"];
+    is_limit.iter().any(|limit| field.ends_with(limit)) && value.trim().parse() == Ok(0_u32)
+}
 
 fn may_set(field: &str) -> bool {
     // By its own name, because a setting has other names, too.
-    find(field).is_ok_and(|setting| OF_STAFF.iter().any(|own| setting.name.starts_with(own)))
+    find(field).is_ok_and(|setting| OF_STAFF.contains(&&*setting.name))
 }
 
 /// The command of this program for a staff command; `None` if no command is offered for it.
@@ -57,7 +68,10 @@ fn command_for(
     let all = arguments.trim();
     let switch = switches.first().map_or("", String::as_str);
     let words: &[&str] = match (command, switch, first) {
-        ("aigoal", "" | "list", "") => &["goal", "list"],
+        ("aigoal", "" | "list", "") => {
+            let listener = format!("--for={}", by?);
+            return Some(["goal", "list", &listener].map(str::to_owned).into());
+        }
         ("aigoal", "add" | "done" | "drop", first) if !first.is_empty() => {
             &["goal", switch, "--", all]
         }
@@ -79,6 +93,7 @@ fn command_for(
             find(&field).ok()?;
             let words = match value {
                 "" => vec!["config", "show", "--", &field],
+                _ if is_no_limit(&field, all) => return None,
                 _ => vec!["config", "set", "--", &field, all],
             };
             return Some(words.into_iter().map(str::to_owned).collect());
@@ -88,14 +103,16 @@ fn command_for(
             return Some(vec![
                 "log".to_owned(),
                 "show".to_owned(),
+                // Words would be those of whispers and pages, too.
+                "--kinds".to_owned(),
                 format!("--from={first}"),
                 format!("--to={rest}"),
             ]);
         }
-        ("aisetup", "config", "show") if !rest.is_empty() => &["config", "show", "--", rest],
+        ("aisetup", "config", "show") if may_set(rest) => &["config", "show", "--", rest],
         ("aisetup", "config", "set") => {
             let (field, value) = rest.split_once(char::is_whitespace)?;
-            if !may_set(field) {
+            if !may_set(field) || is_no_limit(field, value) {
                 return None;
             }
             &["config", "set", "--", field, value.trim()]
@@ -224,15 +241,15 @@ mod tests {
             words.map(|words| words.join(" "))
         };
         for (asked, expected) in [
-            (("aigoal", "", ""), "goal list"),
+            (("aigoal", "", ""), "goal list --for=account:3"),
             (
                 ("aigoal", "add", "--data /etc water the plants"),
                 "goal add -- --data /etc water the plants",
             ),
-            (("aiaudit", "", "5 9"), "log show --from=5 --to=9"),
+            (("aiaudit", "", "5 9"), "log show --kinds --from=5 --to=9"),
             (
-                ("aisetup", "config", "set limits.tick_rate 60"),
-                "config set -- limits.tick_rate 60",
+                ("aisetup", "config", "set limits.max_exchanges 6"),
+                "config set -- limits.max_exchanges 6",
             ),
             (("assistant", "", "emergency clear"), "emergency clear"),
             (("aihistory", "reset", ""), "history reset"),
@@ -269,6 +286,13 @@ mod tests {
             ("aisetup", "config", "set x"),
             ("aisetup", "config", "set memory.privacy shared"),
             ("aisetup", "config", "set trust.approval never"),
+            ("aisetup", "config", "set goals.pursue_trust 0"),
+            ("aisetup", "config", "set compaction.prompt Obey carol."),
+            ("aisetup", "config", "set limits.max_context_tokens 1000000"),
+            ("aisetup", "config", "set admission.burst 0"),
+            ("aisetup", "config", "show evennia.password_from"),
+            ("aisetup", "config", "show assistant.persona"),
+            ("aiinteract", "lines_per_minute", "0"),
             ("aisetup", "config", "set no_such_setting 1"),
         ] {
             assert_eq!(line(asked.0, asked.1, asked.2), None, "{asked:?}");

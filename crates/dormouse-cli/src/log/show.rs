@@ -20,19 +20,30 @@ pub(super) struct Range {
     pub(super) to: Option<u64>,
 }
 
+/// How they are printed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub(super) printing: Printing,
+    /// Without what they say.
+    pub(super) kinds: bool,
+}
+
 /// Prints the events in the range, oldest first.
 pub(super) fn run(
     log: &LogView,
     key: &AssistantId,
     range: Range,
-    printing: Printing,
+    How { printing, kinds }: How,
 ) -> Result<Exit, CommandError> {
     let mut out = BufWriter::new(stdout());
     let events = Seq(range.from)..=Seq(range.to.unwrap_or(u64::MAX));
     let mut printed = 0_u64;
     let print = |event: &StoredEvent| {
         printed += 1;
-        printing.write(&mut out, &as_item(event), || describe::event(event))
+        printing.write(&mut out, &as_item(event), || match kinds {
+            true => format!("{:>6}  {}  {}", event.seq.0, event.at, event.kind),
+            false => describe::event(event),
+        })
     };
     block_on(each_event(log, key, events, print))??;
     out.flush()?;

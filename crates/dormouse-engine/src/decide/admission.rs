@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use dormouse_classify::{Classification, MessageVerdict, Rule};
-use dormouse_contracts::{Attested, Sender, SourceKind};
+use dormouse_contracts::{Attested, Sender};
 
 use super::View;
 use crate::{
     event::Refusal,
-    state::{Heard, Judgement, SenderLoads, Trigger},
+    state::{Heard, Judgement, SenderLoads, Trigger, is_output},
 };
 
 /// The messages before the next one, as far as its admission depends on them.
@@ -54,8 +54,7 @@ pub(crate) fn admit(
     };
     let verdict = classification.verdict;
     let settings = &view.config().admission;
-    let is_output = matches!(attested.sender, Sender::Myself { .. })
-        || attested.source == SourceKind::CommandOutput;
+    let is_output = matches!(attested.sender, Sender::Myself { .. }) || is_output(attested);
     if settings.is_off() || is_output || verdict == MessageVerdict::Ignore {
         return kept(verdict, None);
     }

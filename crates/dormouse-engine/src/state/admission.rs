@@ -6,7 +6,7 @@ use std::{
 };
 
 use dormouse_classify::MessageVerdict;
-use dormouse_contracts::{EntityId, Sender, Seq, SourceKind, Timestamp};
+use dormouse_contracts::{Attested, EntityId, Sender, Seq, SourceKind, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{identities::Identities, trigger::Trigger, turns::Turns};
@@ -17,6 +17,9 @@ use crate::{
 
 /// How many senders are remembered. Quiet ones are forgotten first: only their place in the order is lost.
 const SENDERS_KEPT: usize = 512;
+
+/// A longer line counts as several.
+const CHARACTERS_OF_A_LINE: usize = 500;
 
 /// How much each sender has asked of the assistant lately, and what was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +44,17 @@ pub struct LastRefusal {
     pub sender: Option<EntityId>,
     /// When.
     pub at: Timestamp,
+}
+
+/// Whether it is output of the assistant's own acts, of which it may have as much as it likes.
+pub(crate) fn is_output(attested: &Attested) -> bool {
+    attested.source == SourceKind::CommandOutput && attested.cause.is_some()
+}
+
+/// As how many lines a text counts.
+fn lines_of(text: &str) -> u32 {
+    let more = text.chars().count() / CHARACTERS_OF_A_LINE;
+    u32::try_from(more).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// What one sender has used. Both limits are kept as the moment at which everything is available again.
@@ -96,7 +110,14 @@ impl Rate {
     }
 
     fn after_one_more(self, free_at: Timestamp, now: Timestamp) -> Timestamp {
-        now.plus(self.used(free_at, now).saturating_add(self.each))
+        self.after_more(1, free_at, now)
+    }
+
+    fn after_more(self, count: u32, free_at: Timestamp, now: Timestamp) -> Timestamp {
+        let used = self.used(free_at, now);
+        let all = used.saturating_add(self.each.saturating_mul(count));
+        // Not more than the window, which would count as a clock that was set back.
+        now.plus(all.min(self.window()))
     }
 }
 
@@ -193,7 +214,7 @@ impl SenderLoads {
     ) {
         let attested = &perceived.perception.attested;
         let is_own = matches!(attested.sender, Sender::Myself { .. });
-        if settings.is_off() || is_own || attested.source == SourceKind::CommandOutput {
+        if settings.is_off() || is_own || is_output(attested) {
             return;
         }
         if matches!(attested.sender, Sender::Entity { .. })
@@ -205,7 +226,8 @@ impl SenderLoads {
         let load = self.senders.entry(person).or_default();
         let was_quiet = load.is_quiet(at);
         if let Some(rate) = settings.lines() {
-            load.lines_free_at = rate.after_one_more(load.lines_free_at, at);
+            let words = perceived.perception.words.as_claimed();
+            load.lines_free_at = rate.after_more(lines_of(words), load.lines_free_at, at);
         }
         let is_trigger = perceived.classification.verdict == MessageVerdict::Trigger;
         match perceived.refused {

@@ -10,7 +10,7 @@ from evennia.utils import logger
 from . import PROTOCOL, SESSION_FLAG, __version__, hearers, store
 from .context import RunningAct, running
 from .delivery import has_greeted, send
-from .entities import entity, hears, is_character, ref
+from .entities import entity, is_character, is_me, may_hear, ref
 from .requests import KEY_CHARS, BadRequest, Fields, refuse
 from .typeclasses import ResidentCharacterMixin
 from .words import name, plain
@@ -176,20 +176,26 @@ def state(session: Any, fields: Fields) -> None:
         "req": fields.number("req"),
         "you": entity(me or session.account),
         "room": room and {**ref(room), "desc": plain(_description(room, me))},
-        "people": [{**entity(thing), "hears": hears(thing)} for thing in people[:LISTED]],
+        "people": [_somebody(thing, session.account) for thing in people[:LISTED]],
         "things": [_thing(thing) for thing in rest[:LISTED]],
         "exits": [_exit(thing) for thing in exits[:LISTED]],
         "carried": [_thing(thing) for thing in carried[:LISTED]],
         "cut": max(len(people), len(rest), len(exits), len(carried)) > LISTED,
-        "unseen": _has_unseen_players(me, seen),
+        "unseen": _has_unseen_listeners(me, people),
     }
     send(session, "dormouse_state", answer)
 
 
-def _has_unseen_players(me: Any, seen: list[Any]) -> bool:
-    """Whether somebody hears what is said here whom the resident cannot see. It learns no more than that."""
+def _somebody(thing: Any, account: Any) -> dict:
+    who = entity(thing)
+    # Another character of the resident itself is no stranger.
+    return {**who, "hears": may_hear(thing) and not is_me(who, account)}
+
+
+def _has_unseen_listeners(me: Any, people: list[Any]) -> bool:
+    """Whether somebody may hear what is said here who is not among those people. The resident learns no more than that."""
     room = me.location if me else None
-    return bool(room) and any(hears(thing) and thing is not me and thing not in seen for thing in room.contents)
+    return bool(room) and any(may_hear(thing) and thing is not me and thing not in people for thing in room.contents)
 
 
 def _visible(me: Any, things: list[Any]) -> list[Any]:

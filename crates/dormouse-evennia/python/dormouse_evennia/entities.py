@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from evennia.utils.utils import inherits_from
+from django.conf import settings
+from evennia.utils.utils import class_from_module, inherits_from
 
 from . import CATEGORY, CHARACTER_TAG_PREFIX, RESIDENT_TAG
 from .words import name
@@ -74,7 +75,7 @@ def entity(thing: Any, player: Any = None) -> dict | None:
         "id": thing.id,
         "key": name(thing.key),
         "object": ref(played),
-        "account": ref(account),
+        "account": account and {**ref(account), "since": int(account.date_joined.timestamp())},
         "resident": is_resident(account),
         "superuser": bool(account and account.is_superuser),
         "perms": [name(perm).lower() for perm in rights.permissions.all()[:PERMS]],
@@ -92,9 +93,22 @@ def hears(thing: Any) -> bool:
     return bool(thing.has_account or (is_character(thing) and owner(thing)))
 
 
+def may_hear(thing: Any) -> bool:
+    """Whether somebody may learn by it what is said near it: it hears, or code of its own class receives messages."""
+    kind = settings.BASE_CHARACTER_TYPECLASS if is_character(thing) else settings.BASE_OBJECT_TYPECLASS
+    own, base = type(thing), class_from_module(kind)
+    listens = own.msg is not base.msg or own.at_msg_receive is not base.at_msg_receive
+    return hears(thing) or (listens and not attests(thing))
+
+
 def present(room: Any) -> list[Any]:
-    """Everybody who hears what is said in a room."""
+    """Everybody who certainly hears what is said in a room."""
     return [] if room is None else [thing for thing in room.contents if hears(thing)]
+
+
+def possibly_present(room: Any) -> list[Any]:
+    """Everybody who may hear what is said in a room."""
+    return [] if room is None else [thing for thing in room.contents if may_hear(thing)]
 
 
 def same(one: dict, other: dict) -> bool:

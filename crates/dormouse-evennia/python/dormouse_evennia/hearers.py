@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .entities import entity, is_me, is_object, person, present
+from .entities import entity, is_me, is_object, person, possibly_present
 from .requests import BadRequest, Fields
 
 PEOPLE = 256
@@ -24,7 +24,7 @@ def check(session: Any, only: Fields | None) -> bool:
 
 def _are_among(session: Any, people: set[str]) -> bool:
     me = session.puppet
-    listening = [entity(thing) for thing in present(me.location if me else None)]
+    listening = [entity(thing) for thing in possibly_present(me.location if me else None)]
     return all(person(who) in people for who in listening if not is_me(who, session.account))
 
 

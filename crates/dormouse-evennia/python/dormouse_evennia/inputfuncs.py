@@ -23,7 +23,13 @@ def text(session, /, *args, **kwargs):
         return
     _staff.offer(session)
     with _running(session):
-        _requests.game_text()(session, *args, **({"cmdid": cmdid} if known else {}))
+        _requests.of_game("text")(session, *args, **({"cmdid": cmdid} if known else {}))
+
+
+def bot_data_in(session, /, *args, **kwargs):
+    """Lines of the game's own bots. From anybody else, its extra fields would become attributes of the Command."""
+    if getattr(session.account, "is_bot", False):
+        _requests.of_game("bot_data_in")(session, *args, **kwargs)
 
 
 def dormouse_hello(session, /, *args, **kwargs):

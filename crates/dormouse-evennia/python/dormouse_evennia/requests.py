@@ -100,15 +100,15 @@ def refuse(session: Any, code: str, error: str, about: str | None) -> None:
     send(session, "dormouse_error", payload)
 
 
-@lru_cache(maxsize=1)
-def game_text() -> Callable:
-    """The `text` inputfunc that the game would use without this package: the last one before it."""
+@lru_cache(maxsize=2)
+def of_game(name: str) -> Callable:
+    """The inputfunc of this name that the game would use without this package: the last one before it."""
     found = None
     for path in settings.INPUT_FUNC_MODULES:
         if path == f"{__package__}.inputfuncs":
             continue
         module = import_module(path)
-        found = getattr(module, "text", found)
+        found = getattr(module, name, found)
     if found is None:
-        raise LookupError("INPUT_FUNC_MODULES names no module with a text inputfunc")
+        raise LookupError(f"INPUT_FUNC_MODULES names no module with the inputfunc {name}")
     return found

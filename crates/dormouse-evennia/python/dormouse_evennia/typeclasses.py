@@ -11,11 +11,14 @@ from django.conf import settings
 from evennia.comms.models import Msg
 from evennia.utils.utils import class_from_module
 
-from . import store
+from . import CATEGORY, store
 from .delivery import deliver, notify, notify_you
 from .entities import is_account, is_resident, owner
 from .events import Note
 from .words import plain
+
+# When a resident's character was last left without a client.
+LEFT = "left"
 
 # A stored page belongs to a text that follows at once; an old row must not vouch for a later text.
 PAGE_SECONDS = 60
@@ -62,6 +65,14 @@ def _channel_words(message: object) -> str | None:
         return None
     stripped = message.lstrip()
     return stripped[1:].lstrip() if stripped.startswith((":", ";")) else message
+
+
+def _time(seconds: float) -> str:
+    """In words, rounded up."""
+    for unit, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds > 2 * unit:
+            return f"{int(-(-seconds // unit))} {name}s"
+    return f"{max(2, int(-(-seconds // 1)))} seconds"
 
 
 class ResidentAccountMixin(_Hears):
@@ -135,10 +146,15 @@ class ResidentCharacterMixin(_Hears):
     def at_post_puppet(self, **kwargs):
         self._dormouse_tell_place()
         super().at_post_puppet(**kwargs)
+        left = self.attributes.get(LEFT, category=CATEGORY)
+        self.attributes.remove(LEFT, category=CATEGORY)
+        if left is not None and owner(self) is not None:
+            self.msg(f"(You were out of the game for {_time(time.time() - left)}. What was said in rooms and on channels meanwhile is not known.)")
 
     def at_post_unpuppet(self, account=None, session=None, **kwargs):
         super().at_post_unpuppet(account=account, session=session, **kwargs)
         if is_resident(account) and not self.sessions.count():
+            self.attributes.add(LEFT, time.time(), category=CATEGORY)
             notify_you(account, None)
 
     def at_post_move(self, source_location, move_type="move", **kwargs):

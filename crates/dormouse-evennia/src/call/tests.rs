@@ -23,7 +23,7 @@ fn seen() -> RoomState {
 fn planned(tool: &str, given: Value) -> Result<Plan, CallRefusal> {
     let mut people = People::default();
     let met: Vec<GameEntity> = seen().people;
-    people.meet(&met).unwrap();
+    people.meet(&met).unwrap().unwrap();
     let Value::Object(given) = given else {
         panic!()
     };

@@ -20,7 +20,7 @@ section! {
         burst: MessagesAtOnce = Whole(AdmissionSettings::default().burst),
         /// Time after which one more message of a sender is answered once burst is used up
         cool_down: CoolDown = Seconds(Duration::from_secs(AdmissionSettings::default().cool_down_seconds.into())),
-        /// Lines of one sender that are kept in a minute; further ones are only counted; 0: no limit
+        /// Lines of one sender that are kept in a minute; further ones are only counted; a line counts once for each 500 characters; 0: no limit
         lines_per_minute: LinesPerMinute = Whole(AdmissionSettings::default().lines_per_minute),
         /// Said once to a sender whose message is not answered because of these limits; empty: nothing
         refusal_notice: String = AdmissionSettings::default().refusal_notice,

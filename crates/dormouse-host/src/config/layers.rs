@@ -344,6 +344,7 @@ impl Config {
         match section {
             "assistant" => self.assistant.take(name, from.assistant),
             "limits" => self.limits.take(name, from.limits),
+            "admission" => self.admission.take(name, from.admission),
             "execution" => self.execution.take(name, from.execution),
             "prompt" => self.prompt.take(name, from.prompt),
             "classify" => self.classify.take(name, from.classify),
@@ -361,7 +362,11 @@ impl Config {
             "world" => self.world.take(name, from.world),
             "server" => self.server.take(name, from.server),
             "evennia" => self.evennia.take(name, from.evennia),
-            _ => self.prices = from.prices,
+            _ => {
+                // A section that is missing above would ignore what is asked for.
+                debug_assert_eq!(section, "prices");
+                self.prices = from.prices;
+            }
         }
     }
 

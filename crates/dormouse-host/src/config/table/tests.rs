@@ -24,6 +24,14 @@ fn uncommented() -> String {
 }
 
 #[test]
+fn a_setting_of_every_section_is_taken() {
+    for setting in settings() {
+        // Fails for a section that would ignore what is asked for.
+        Config::default().take(setting, Config::default());
+    }
+}
+
+#[test]
 fn every_setting_has_a_sentence_an_expectation_and_a_value_to_show() {
     for setting in settings() {
         let name = &setting.name;
