@@ -40,11 +40,11 @@ use crate::{
     gate::gate,
     handle::{Command, Handle},
     prompt::leaves_room,
-    remembering::catch_up,
+    remembering::{LastPosition, catch_up},
     replay::{Restored, restore_counted},
     state::{Configuration, State},
     status::{Activity, Status},
-    work::{self, Called, Done, Indexing, Patience, TakenIn},
+    work::{self, Called, Done, Indexing, LogEnd, Patience, TakenIn},
 };
 pub use error::{RunError, WakeError};
 use inbox::Dropped;
@@ -98,6 +98,8 @@ struct Progress {
     /// What it is busy with, or was busy with last.
     busy: Busy,
     indexing: Indexing,
+    /// How far the memory has come in the log.
+    read_by_memory: Arc<LastPosition>,
     /// Lines that were dropped and are not in the log yet.
     dropped: Dropped,
     /// The first delivery of each world that was refused and not accepted since.
@@ -387,7 +389,6 @@ impl Assistant {
 
     fn begin(&mut self, call: OutsideCall) -> BoxFuture<'static, Done> {
         let ports = self.ports.clone();
-        let key = self.config.key.clone();
         let recall_limit = self.config.recall_timeout;
         self.busy_with(match call {
             _ if self.state.stop.is_on() => Busy::Announcing,
@@ -454,7 +455,7 @@ impl Assistant {
                 (called, Box::pin(work::observe(ports, id, query, patience)))
             }
             OutsideCall::Recall(ask) => {
-                let recall = work::recall(ports, key, *ask, recall_limit);
+                let recall = work::recall(ports, self.log_end(), *ask, recall_limit);
                 (Called::Recall, Box::pin(recall))
             }
             OutsideCall::ExtractFacts => (Called::Extraction, self.extract_facts(ports)),
@@ -465,11 +466,19 @@ impl Assistant {
             }
             OutsideCall::AskMemory(id, ask) => {
                 let called = Called::Memory(id.clone());
-                let ask = work::ask_memory(ports, key, id, *ask, recall_limit);
+                let ask = work::ask_memory(ports, self.log_end(), id, *ask, recall_limit);
                 (called, Box::pin(ask))
             }
         };
         work::caught(called, work, Arc::clone(&self.progress.panics))
+    }
+
+    /// What the memory has to have read before it is asked now.
+    fn log_end(&self) -> LogEnd {
+        LogEnd {
+            last: Arc::clone(&self.progress.read_by_memory),
+            written: self.written(),
+        }
     }
 
     /// Extracts facts from what was heard. The resulting events are appended like those of an operator.

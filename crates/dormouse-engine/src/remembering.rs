@@ -11,6 +11,7 @@ mod mapping;
 mod place;
 mod reading;
 
+pub(crate) use catch_up::LastPosition;
 pub use catch_up::{CatchUpError, CaughtUp, catch_up, check_log};
 pub use logged::{LoggedChangeError, LoggedMemory};
 pub(crate) use mapping::is_for_memory;

@@ -17,6 +17,7 @@ mod consultations;
 mod cross_talk;
 mod delegations;
 mod deliveries;
+mod derived;
 mod errors;
 mod finished;
 mod goals;

@@ -18,8 +18,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, CallId, ChatModel, ChatReply, ChatRequest, Clock, EffectKey, ModelError,
-    ModelErrorKind, ModelName, Outcome, Random, ServiceName, TokenCounter, complete,
+    CallId, ChatModel, ChatReply, ChatRequest, Clock, EffectKey, ModelError, ModelErrorKind,
+    ModelName, Outcome, Random, Seq, ServiceName, TokenCounter, complete,
 };
 use dormouse_resilience::{
     Exhausted, RetryBudget, RetryPolicy, RetryVerdict, deadline, retry_within,
@@ -36,7 +36,7 @@ use crate::{
         AssessmentCall, AssessmentOutcome, FactsBefore, RecallFailure, RecalledLine, Recollected,
     },
     prompt::{hash, request_tokens},
-    remembering::{CatchUpError, catch_up},
+    remembering::{CatchUpError, LastPosition},
 };
 pub(crate) use extraction::extract_facts;
 pub(crate) use indexing::{Indexing, index_pending};
@@ -89,9 +89,19 @@ pub(crate) enum Done {
     },
 }
 
+/// How much of the log the memory must have read before it is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct LogEnd {
+    pub(crate) last: Arc<LastPosition>,
+    /// The last event of the log.
+    pub(crate) written: Seq,
+}
+
 /// Lets the memory catch up with the log.
-async fn caught_up(ports: &Ports, key: &AssistantId) -> Result<(), RecallFailure> {
-    let Err(error) = catch_up(&*ports.log, key, &ports.memory).await else {
+async fn caught_up(ports: &Ports, end: &LogEnd) -> Result<(), RecallFailure> {
+    let LogEnd { last, written } = end;
+    let caught_up = last.catch_up_through(*written, &*ports.log, &ports.memory);
+    let Err(error) = caught_up.await else {
         return Ok(());
     };
     error.warn();

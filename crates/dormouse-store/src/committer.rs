@@ -17,6 +17,7 @@ use dormouse_database::DatabaseHandle;
 use tokio::sync::mpsc;
 
 use crate::{
+    ends::KnownEnds,
     events,
     fault::{Fault, SharedFault, contained},
     stats::Counters,
@@ -38,6 +39,7 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) struct LogWriter {
     pub(crate) database: Arc<DatabaseHandle>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) ends: Arc<KnownEnds>,
 }
 
 impl LogWriter {
@@ -58,6 +60,7 @@ impl LogWriter {
 
     fn serve(&self, batch: Vec<Request>) {
         if batch.iter().any(|one| matches!(one, Request::Recover)) {
+            self.ends.forget();
             self.recover();
         }
         if !batch.iter().any(Request::is_write) {
@@ -70,8 +73,15 @@ impl LogWriter {
             (attempt, result) = self.try_commit(&batch);
         }
         match result {
-            Ok(()) => answer(batch, attempt.batch.verdicts),
-            Err(fault) => self.settle(batch, attempt, fault),
+            Ok(()) => {
+                // A caller whose events are acknowledged must find them when it reads.
+                self.ends.committed(&attempt.batch.ends);
+                answer(batch, attempt.batch.verdicts);
+            }
+            Err(fault) => {
+                self.ends.forget();
+                self.settle(batch, attempt, fault);
+            }
         }
     }
 

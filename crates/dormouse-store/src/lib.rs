@@ -13,6 +13,7 @@
 //! Stability: the functions may still change; later versions read files of format 1.
 
 mod committer;
+mod ends;
 mod events;
 mod fault;
 #[cfg(test)]

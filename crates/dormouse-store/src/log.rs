@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     committer::{LogWriter, Reply, Request},
+    ends::KnownEnds,
     events,
     fault::{Fault, contained},
     open::{self, Absence, LogOpenError, OpenedLog},
@@ -72,6 +73,7 @@ pub struct RedbLog {
 struct Core {
     database: Arc<DatabaseHandle>,
     counters: Arc<Counters>,
+    ends: Arc<KnownEnds>,
     creation: Creation,
     writes: mpsc::Sender<Request>,
     reads: mpsc::Sender<ReadJob>,
@@ -113,6 +115,7 @@ impl RedbLog {
     pub(crate) fn over(opened: OpenedLog) -> io::Result<Self> {
         let counters = Arc::new(Counters::new(opened.database.meter()));
         let database = Arc::new(opened.database);
+        let ends = Arc::new(KnownEnds::default());
         let closing = Arc::new(AtomicBool::new(false));
         let (writes, requests) = mpsc::channel(QUEUE);
         let (reads, jobs) = mpsc::channel(QUEUE);
@@ -120,6 +123,7 @@ impl RedbLog {
             core: Arc::new(Core {
                 database: Arc::clone(&database),
                 counters: Arc::clone(&counters),
+                ends: Arc::clone(&ends),
                 creation: opened.creation,
                 writes,
                 reads,
@@ -139,7 +143,12 @@ impl RedbLog {
             })?;
         }
         log.core.spawn("log-writer", move || {
-            LogWriter { database, counters }.run(requests, &closing);
+            let writer = LogWriter {
+                database,
+                counters,
+                ends,
+            };
+            writer.run(requests, &closing);
         })?;
         Ok(log)
     }
@@ -250,6 +259,8 @@ impl Core {
                 tracing::error!("a thread of the log panicked");
             }
         }
+        // A closed log answers no read.
+        self.ends.forget();
     }
 }
 

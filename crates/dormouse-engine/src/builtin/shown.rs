@@ -1,6 +1,6 @@
 //! Everything that the prompts of a turn show, each part with its trust.
 
-use std::{collections::BTreeSet, ops::Deref};
+use std::{collections::BTreeSet, ops::Deref, sync::Arc};
 
 use dormouse_contracts::{
     Attribution, EntityId, FORGOTTEN, Origin, Seq, SourceKind, Sources, Trust,
@@ -13,7 +13,7 @@ use crate::{
     delegating::shown_briefing,
     event::{
         Call, DelegatedTask, DelegatedWords, GoalNote, Omitted, ProjectStatus, RecalledLine,
-        Verdict,
+        Recollected, Verdict,
     },
     privacy::{KnownGoal, KnownProject, Shareable},
     render,
@@ -81,11 +81,14 @@ impl<'a> ShownPart<'a> {
     }
 }
 
+/// Parts that are shown together, such as those of one result.
+pub(crate) type ShownParts = Arc<[ShownPart<'static>]>;
+
 /// What prompts of later turns can show of a finished turn, before the listeners are considered.
 #[derive(Debug, PartialEq)]
 pub(crate) struct TurnWords {
     trigger: ShownPart<'static>,
-    done: Vec<ShownPart<'static>>,
+    done: Vec<ShownParts>,
     own: Vec<OwnWords>,
     /// The lowest trust of all parts that are not names.
     least: Trust,
@@ -94,12 +97,18 @@ pub(crate) struct TurnWords {
 impl TurnWords {
     pub(crate) fn of(turn: &Turn) -> Self {
         let trigger = trigger(&turn.trigger).into_owned();
-        let done = done(turn, turn.steps.len()).into_iter();
-        let done: Vec<_> = done.map(|(part, _)| part.into_owned()).collect();
+        let origin = Origin::event(turn.trigger_seq());
+        let steps = turn.steps.iter().skip(turn.shown_from());
+        let done = steps.flat_map(|step| {
+            let results = step.calls.iter();
+            let results = results.map(|call| Arc::clone(call.shown(|| result(call, origin))));
+            let words: ShownParts = Arc::new([said(step, origin)]);
+            [words].into_iter().chain(results)
+        });
         Self {
             least: trusts_done(turn).fold(trigger.said.trust, Trust::lowest),
+            done: done.filter(|parts| !parts.is_empty()).collect(),
             trigger,
-            done,
             own: own_words_in(turn).collect(),
         }
     }
@@ -107,7 +116,8 @@ impl TurnWords {
     /// Whether the lowest trust is that of its parts.
     #[cfg(test)]
     pub(crate) fn has_least_of_parts(&self) -> bool {
-        let parts = self.done.iter().chain([&self.trigger]);
+        let done = self.done.iter().flat_map(|parts| parts.iter());
+        let parts = done.chain([&self.trigger]);
         let trusts = parts.filter(|part| !part.said.is_name);
         let trusts = trusts.map(|part| part.said.trust);
         trusts.fold(Trust::FULL, Trust::lowest) == self.least
@@ -153,9 +163,9 @@ pub(crate) fn shown<'a>(state: &'a State, turn: &'a Turn, spoken: usize) -> Vec<
     let mut items = shown_around(Shareable::of(state, turn), state, turn);
     let omitted = omitted(turn);
     let done = done(turn, spoken).into_iter();
-    items.extend(done.map(|(part, was_shown)| {
-        let was_shown = was_shown && has_room(omitted, &part);
-        part.was_shown(was_shown)
+    items.extend(done.map(|item| {
+        let was_shown = item.was_shown && has_room(omitted, &item);
+        ShownItem { was_shown, ..item }
     }));
     let said = items.iter().map(|item| &item.said);
     let said = said.flat_map(|said| [&said.speaker, &said.channel]);
@@ -210,12 +220,10 @@ fn shown_around<'a>(
             let was_shown = was_line_shown(line, omitted);
             heard(line).was_shown(was_shown)
         }));
-        items.extend(recollected(turn).into_iter().map(|part| {
-            let was_shown = has_room(omitted, &part);
-            part.was_shown(was_shown)
-        }));
+        let looked_up = turn.looked_up(recollected).iter();
+        items.extend(looked_up.map(|part| kept(part, has_room(omitted, part))));
         items.extend(turns.into_iter().flat_map(|(turn, was_shown)| {
-            let done = turn.words().done.iter();
+            let done = turn.words().done.iter().flat_map(|parts| parts.iter());
             done.map(move |part| kept(part, was_shown))
         }));
     }
@@ -345,10 +353,7 @@ fn heard(heard: &Heard) -> ShownPart<'_> {
     }
 }
 
-fn recollected(turn: &Turn) -> Vec<ShownPart<'_>> {
-    let Some(found) = &turn.recollected else {
-        return Vec::new();
-    };
+fn recollected(found: &Recollected<RecalledLine>) -> ShownParts {
     let lines = found.items.iter().flat_map(remembered);
     let blocks = [&found.entities, &found.orders].into_iter();
     let blocks = blocks.filter(|block| !block.is_empty()).flat_map(|block| {
@@ -370,7 +375,7 @@ fn recollected(turn: &Turn) -> Vec<ShownPart<'_>> {
             .chain(parts)
             .chain(block.names.iter().cloned().map(name))
     });
-    lines.chain(blocks).collect()
+    lines.chain(blocks).map(ShownPart::into_owned).collect()
 }
 
 /// A remembered line, and the name of its place, which is outside text.
@@ -388,29 +393,37 @@ fn remembered(line: &RecalledLine) -> impl Iterator<Item = ShownPart<'_>> {
     [said].into_iter().chain(render::place(line).map(name))
 }
 
-/// The parts of a turn: the words of its first `spoken` steps, and the results of all steps. Each comes with a flag:
-/// whether it was shown before the next step's words were written.
-fn done(turn: &Turn, spoken: usize) -> Vec<(ShownPart<'_>, bool)> {
+/// The parts of a turn: the words of its first `spoken` steps, and the results of all steps. Each comes with whether it was
+/// shown before the next step's words were written.
+fn done(turn: &Turn, spoken: usize) -> Vec<ShownItem<'_>> {
     let mut items = Vec::new();
     let trigger = Origin::event(turn.trigger_seq());
     let steps = turn.steps.iter().enumerate();
     for (index, step) in steps.skip(turn.shown_from()) {
         if index < spoken {
-            let acts = step.calls.iter().filter_map(settled);
-            let sources = step.sources.iter().flat_map(Sources::as_slice).copied();
-            let part = ShownPart {
-                origin: None,
-                rests_on: [trigger].into_iter().chain(acts).chain(sources).collect(),
-                from: Attribution::Myself,
-                said: words(step).into(),
-            };
-            items.push((part, true));
+            items.push(said(step, trigger).was_shown(true));
         }
-        let results = step.calls.iter().flat_map(|call| result(call, trigger));
+        let results = step.calls.iter();
+        let results = results.flat_map(|call| call.shown(|| result(call, trigger)).iter());
         // What the judged reply itself looked up came only after its words.
-        items.extend(results.map(|part| (part, index < spoken)));
+        items.extend(results.map(|part| ShownItem {
+            part: Part::Kept(part),
+            was_shown: index < spoken,
+        }));
     }
     items
+}
+
+/// The words of a step, in a turn of this message.
+fn said(step: &Step, trigger: Origin) -> ShownPart<'static> {
+    let acts = step.calls.iter().filter_map(settled);
+    let sources = step.sources.iter().flat_map(Sources::as_slice).copied();
+    ShownPart {
+        origin: None,
+        rests_on: [trigger].into_iter().chain(acts).chain(sources).collect(),
+        from: Attribution::Myself,
+        said: words(step).into(),
+    }
 }
 
 /// What a step says.
@@ -518,12 +531,12 @@ impl<'a> ShownResult<'a> {
 
 /// The result of a call in the turn of this message. The result of an act often repeats the spoken words. These are
 /// left out, because they are nothing new.
-fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
+fn result(call: &CallState, trigger: Origin) -> ShownParts {
     let content = match ShownResult::of(call) {
-        None => return Vec::new(),
-        Some(ShownResult::Lines(lines)) => return lines,
+        None => return Arc::default(),
+        Some(ShownResult::Lines(lines)) => return lines.into(),
         Some(ShownResult::Outside(content)) => {
-            return vec![ShownPart {
+            return Arc::new([ShownPart {
                 origin: None,
                 rests_on: vec![settled(call).unwrap_or(trigger)],
                 from: Attribution::Surroundings,
@@ -532,7 +545,7 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
                     without_words_of(content, &call.call.arguments),
                 )
                 .into(),
-            }];
+            }]);
         }
         Some(ShownResult::Own(content)) => content,
     };
@@ -547,7 +560,8 @@ fn result(call: &CallState, trigger: Origin) -> Vec<ShownPart<'_>> {
                 FORGOTTEN
             } else {
                 content
-            },
+            }
+            .to_owned(),
         )
         .into(),
     });

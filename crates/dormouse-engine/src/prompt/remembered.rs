@@ -137,9 +137,11 @@ impl Remembered {
 
     /// The remembered lines, and the note that something is left out.
     fn memories(self, turn: &Turn) -> Option<String> {
-        let (_, lines) = self.divided(turn);
+        let (left_out, lines) = self.divided(turn);
         let memories = (!lines.is_empty()).then(|| {
-            let lines: Vec<_> = lines.iter().map(render::memory).collect();
+            let all = left_out.iter().chain(lines);
+            let all = turn.remembered_lines(|| all.map(render::memory).collect());
+            let lines = all.get(left_out.len()..).unwrap_or_default();
             format!("{MEMORIES}\n{}", lines.join("\n"))
         });
         let withheld = self.is_something_withheld.then(|| WITHHELD.to_owned());

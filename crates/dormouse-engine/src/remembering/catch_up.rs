@@ -1,5 +1,7 @@
 //! Catching up with the log.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use dormouse_contracts::{AssistantId, ReadError, ReadEvents, Seq};
 use dormouse_memory::{LogPosition, Memory, MemoryError, Taken};
 
@@ -100,22 +102,55 @@ pub async fn catch_up<L: ReadEvents + ?Sized>(
     key: &AssistantId,
     memory: &Memory,
 ) -> Result<CaughtUp, CatchUpError> {
+    Ok(read_on(log, key, memory).await?.done())
+}
+
+async fn read_on<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    memory: &Memory,
+) -> Result<Progress, CatchUpError> {
     check_owner(key, memory)?;
     memory.follow_log();
     let log = Log { events: log, key };
     let through = memory.log_position().await?;
-    let mut progress = Progress {
-        context: log.context(through).await?,
-        through,
-        events: 0,
-        refused: 0,
-    };
-    loop {
-        let events = log.page(Seq(progress.through.seq), PAGE).await?;
-        if events.is_empty() {
-            return Ok(progress.done());
-        }
-        progress.take(&log, memory, &events).await?;
+    let mut progress = Progress::begin(log.context(through).await?, through);
+    while progress.take_page(&log, memory).await? {}
+    Ok(progress)
+}
+
+/// How far a memory has come in the log of a running assistant, so that neither its position nor the events before it are
+/// read again with every message. It is only a hint: a memory refuses a part of a log that does not begin at its own position.
+#[derive(Debug, Default)]
+pub(crate) struct LastPosition(Mutex<Option<(LogPosition, Context)>>);
+
+impl LastPosition {
+    /// Like [`catch_up`], through this event or further. Costs nothing if the memory has read it.
+    pub(crate) async fn catch_up_through<L: ReadEvents + ?Sized>(
+        &self,
+        end: Seq,
+        log: &L,
+        memory: &Memory,
+    ) -> Result<(), CatchUpError> {
+        let key = memory.assistant();
+        // After an error nothing is known any more, so that the next attempt checks everything.
+        let known = self.lock().take();
+        let progress = match known {
+            None => read_on(log, key, memory).await?,
+            Some((through, context)) => {
+                let log = Log { events: log, key };
+                let mut progress = Progress::begin(context, through);
+                while progress.through.seq < end.0 && progress.take_page(&log, memory).await? {}
+                progress
+            }
+        };
+        *self.lock() = Some((progress.through, progress.context.clone()));
+        progress.done();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(LogPosition, Context)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,6 +189,29 @@ struct Progress {
 }
 
 impl Progress {
+    fn begin(context: Context, through: LogPosition) -> Self {
+        Self {
+            context,
+            through,
+            events: 0,
+            refused: 0,
+        }
+    }
+
+    /// Takes in the next page. Returns false at the end of the log.
+    async fn take_page<L: ReadEvents + ?Sized>(
+        &mut self,
+        log: &Log<'_, L>,
+        memory: &Memory,
+    ) -> Result<bool, CatchUpError> {
+        let events = log.page(Seq(self.through.seq), PAGE).await?;
+        if events.is_empty() {
+            return Ok(false);
+        }
+        self.take(log, memory, &events).await?;
+        Ok(true)
+    }
+
     async fn take<L: ReadEvents + ?Sized>(
         &mut self,
         log: &Log<'_, L>,

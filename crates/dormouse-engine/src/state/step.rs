@@ -5,7 +5,11 @@ use dormouse_contracts::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::event::{ActSpeech, Call, DelayCause, Omitted, SpokenWords, Verdict};
+use super::derived::Derived;
+use crate::{
+    builtin::ShownParts,
+    event::{ActSpeech, Call, DelayCause, Omitted, SpokenWords, Verdict},
+};
 
 /// One reply of the model and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +76,9 @@ pub struct CallState {
     /// How many tokens its result takes.
     #[serde(default)]
     pub tokens: u32,
+    /// What its result shows. Every later step of the turn reads it.
+    #[serde(skip)]
+    shown: Derived<ShownParts>,
 }
 
 /// An outward act of a call.
@@ -185,7 +192,18 @@ impl CallState {
             category: None,
             trust: None,
             tokens: 0,
+            shown: Derived::default(),
         }
+    }
+
+    pub(super) fn set_result(&mut self, result: String) {
+        self.result = Some(result);
+        self.shown = Derived::default();
+    }
+
+    /// What its result shows. `make` is called once for each result; it depends on this call and on the trigger of its turn.
+    pub(crate) fn shown(&self, make: impl FnOnce() -> ShownParts) -> &ShownParts {
+        self.shown.get_or_make(make)
     }
 
     pub(super) fn has_effect(&self, key: &EffectKey) -> bool {

@@ -10,6 +10,7 @@ use dormouse_text::beginning_bytes;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    derived::Derived,
     heard::Heard,
     service::Blame,
     step::{CallState, EffectState, Step, StepKind},
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     assessment::Assessment,
-    builtin::{GET_ENTITY_PROFILE, lists_lines},
+    builtin::{GET_ENTITY_PROFILE, ShownPart, ShownParts, lists_lines},
     config::Privacy,
     event::{
         ContextLimit, ContextType, DelayCause, Delayed, EffectIntended, EffectSettled, GoalId,
@@ -74,6 +75,16 @@ pub struct Turn {
     /// How much of it prompts show after it is over.
     #[serde(default, skip_serializing_if = "TurnView::is_whole")]
     pub view: TurnView,
+    /// How the prompts of its steps show what was looked up for it.
+    #[serde(skip)]
+    looked_up: LookedUp,
+}
+
+/// How prompts show what was looked up in the memory for a turn. All its steps show the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct LookedUp {
+    lines: Derived<Vec<String>>,
+    parts: Derived<ShownParts>,
 }
 
 /// How much of a finished turn prompts show.
@@ -175,6 +186,7 @@ impl Turn {
             widened: None,
             is_outdated: false,
             view: TurnView::Whole,
+            looked_up: LookedUp::default(),
         }
     }
 
@@ -225,11 +237,12 @@ impl Turn {
         for line in items.filter(|line| is_gone(line.record)) {
             FORGOTTEN.clone_into(&mut line.text);
         }
+        self.looked_up = LookedUp::default();
         // The number of tokens stays: it is an upper bound for the shortened result.
         for call in self.results_of(lists_lines) {
             let shown = call.result.as_deref();
             if let Some(without) = shown.and_then(|shown| without_records(shown, &is_gone)) {
-                call.result = Some(without);
+                call.set_result(without);
             }
         }
     }
@@ -237,7 +250,7 @@ impl Turn {
     /// Drops the words of what was looked up about people.
     pub(super) fn forget_profiles(&mut self) {
         for call in self.results_of(|tool| tool == GET_ENTITY_PROFILE) {
-            call.result = Some(left_out());
+            call.set_result(left_out());
         }
     }
 
@@ -258,7 +271,24 @@ impl Turn {
 
     pub(super) fn recollect(&mut self, recollected: Recollected<RecalledLine>) {
         self.recollected = Some(recollected);
+        self.looked_up = LookedUp::default();
         self.is_outdated = false;
+    }
+
+    /// The remembered lines as prompts show them. `make` is called once for each look-up.
+    pub(crate) fn remembered_lines(&self, make: impl FnOnce() -> Vec<String>) -> &[String] {
+        self.looked_up.lines.get_or_make(make)
+    }
+
+    /// What the look-up shows. `make` is called once for each look-up.
+    pub(crate) fn looked_up(
+        &self,
+        make: impl FnOnce(&Recollected<RecalledLine>) -> ShownParts,
+    ) -> &[ShownPart<'static>] {
+        match &self.recollected {
+            Some(found) => self.looked_up.parts.get_or_make(|| make(found)),
+            None => &[],
+        }
     }
 
     /// Whether the memory is searched before the next model call.
@@ -342,6 +372,7 @@ impl Turn {
     pub(super) fn closed(mut self, reason: StopReason) -> Self {
         self.phase = Phase::Over(reason);
         self.recollected = None;
+        self.looked_up = LookedUp::default();
         self.is_outdated = false;
         self.context_limit = None;
         self.assessment = None;
@@ -491,7 +522,7 @@ impl Turn {
             self.careful_from = Some(steps);
         }
         if let Some(call) = step.calls.iter_mut().find(|c| c.call.id == answered.call) {
-            call.result = Some(answered.content.clone());
+            call.set_result(answered.content.clone());
             call.verdict = Some(answered.verdict);
             call.category = answered.category;
             call.trust = answered.trust;
@@ -534,7 +565,7 @@ impl Turn {
             return;
         };
         step.tokens = step.tokens.saturating_add(settled.tokens);
-        call.result = Some(settled.content.clone());
+        call.set_result(settled.content.clone());
         call.tokens = settled.tokens;
         let verdict = Verdict::from(&settled.outcome);
         call.verdict = Some(verdict);

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use dormouse_contracts::{
-    AssistantId, Audience, CallId, EntityId, Origin, Seq, Sources, Timestamp, Trust,
-};
+use dormouse_contracts::{Audience, CallId, EntityId, Origin, Seq, Sources, Timestamp, Trust};
 use dormouse_entities::{
     Attributes, Entities, EntityChange, EntityChangeError, PendingAction, Profile, StaleAfter,
 };
@@ -12,7 +10,7 @@ use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, Re
 use dormouse_resilience::deadline;
 use serde_json::{Value, json};
 
-use super::{Done, caught_up, recall};
+use super::{Done, LogEnd, caught_up, recall};
 use crate::{
     Ports,
     builtin::{Basis, Draft, MemoryAnswer, MemoryQuery, NewAction, shown_score},
@@ -34,14 +32,14 @@ const OBSERVATIONS: usize = 10;
 /// Asks the memory, within `limit`. If this fails, only the call fails.
 pub(crate) async fn ask_memory(
     ports: Ports,
-    key: AssistantId,
+    end: LogEnd,
     call: CallId,
     ask: MemoryQuery,
     limit: Duration,
 ) -> Done {
     // A search of the journal uses words only if the encoder does not answer.
     let is_hint = matches!(ask, MemoryQuery::SimilarEntries { .. });
-    let answer = match deadline(limit, answer(&ports, &key, ask)).await {
+    let answer = match deadline(limit, answer(&ports, &end, ask)).await {
         Ok(Ok(answer)) => answer,
         _ if is_hint => MemoryAnswer::Similar(Vec::new()),
         Ok(Err(failure)) => MemoryAnswer::Refused(failure.reason().to_owned()),
@@ -52,10 +50,10 @@ pub(crate) async fn ask_memory(
 
 async fn answer(
     ports: &Ports,
-    key: &AssistantId,
+    end: &LogEnd,
     ask: MemoryQuery,
 ) -> Result<MemoryAnswer, RecallFailure> {
-    caught_up(ports, key).await?;
+    caught_up(ports, end).await?;
     let now = ports.clock.now();
     match ask {
         MemoryQuery::SimilarEntries {

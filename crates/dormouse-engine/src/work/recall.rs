@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use dormouse_contracts::{
-    AssistantId, Audience, EntityId, Origin, Seq, SourceKind, Sources, Timestamp, TokenCounter,
-    Trust, invariant,
+    Audience, EntityId, Origin, Seq, SourceKind, Sources, Timestamp, TokenCounter, Trust, invariant,
 };
 use dormouse_entities::{
     BlockPolicy, Entities, OrderPolicy, StandingOrder, StandingOrders, compile, entity_block,
@@ -13,7 +12,7 @@ use dormouse_memory::{Derivation, Memory, MemoryError, RecallRequest, Record, Se
 use dormouse_resilience::deadline;
 use dormouse_text::beginning;
 
-use super::{Done, caught_up};
+use super::{Done, LogEnd, caught_up};
 use crate::{
     Ports,
     event::{RecallFailure, RecallMode, RecalledBlock, RecalledLine, RecalledPart, Recollected},
@@ -44,13 +43,8 @@ pub(crate) struct RecallQuery {
 
 /// Searches the memory for a turn, within `limit`. Never fails: a part that could not be looked up is empty and
 /// contains the reason.
-pub(crate) async fn recall(
-    ports: Ports,
-    key: AssistantId,
-    ask: RecallQuery,
-    limit: Duration,
-) -> Done {
-    let found = match deadline(limit, look_up(&ports, &key, &ask)).await {
+pub(crate) async fn recall(ports: Ports, end: LogEnd, ask: RecallQuery, limit: Duration) -> Done {
+    let found = match deadline(limit, look_up(&ports, &end, &ask)).await {
         Ok(Ok(found)) => found,
         Ok(Err(failure)) => nothing(failure),
         Err(_) => nothing(RecallFailure::TimedOut),
@@ -73,10 +67,10 @@ pub(super) fn nothing(failure: RecallFailure) -> Recollected<RecalledLine> {
 
 async fn look_up(
     ports: &Ports,
-    key: &AssistantId,
+    end: &LogEnd,
     ask: &RecallQuery,
 ) -> Result<Recollected<RecalledLine>, RecallFailure> {
-    caught_up(ports, key).await?;
+    caught_up(ports, end).await?;
     let failed = |error: MemoryError| {
         tracing::warn!(
             error = &error as &dyn std::error::Error,

@@ -190,6 +190,29 @@ async fn catching_up_reads_what_is_new_and_a_tick_before_it_not_the_past() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_memory_that_others_let_catch_up_between_two_messages_comes_out_the_same() {
+    let mut home = Home::with_all_shared(ScriptedModel::looping(say("hi")));
+    let life = home.wake().await;
+    for number in 1..=8 {
+        let heard = Perceive::whisper("Alice", &format!("hello {number}"));
+        life.accept(heard.number(number).build()).await;
+        life.handle.at_rest().await;
+        if number % 3 == 0 {
+            let caught_up = catch_up(&home.log, &key(), &home.memory).await.unwrap();
+            assert!(
+                caught_up.events > 0,
+                "the assistant has not read them itself"
+            );
+        }
+    }
+    life.end().await.unwrap();
+    let lived = contents(&home.memory).await;
+    home.lose_memory();
+    catch_up(&home.log, &key(), &home.memory).await.unwrap();
+    assert_eq!(lived, contents(&home.memory).await);
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_message_that_was_heard_is_remembered_exactly_once_also_after_a_crash() {
     let home = Home::with_all_shared(ScriptedModel::looping(noop()));
     let mut number = 0;

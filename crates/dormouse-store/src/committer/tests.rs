@@ -35,8 +35,13 @@ async fn append(log: &RedbLog, expected: Seq, payload: Vec<u8>) -> Result<Seq, A
     .await
 }
 
+/// What the log has. Reading on from any place finds the same.
 async fn payloads(log: &RedbLog) -> Vec<Vec<u8>> {
     let events = log.read(&alice(), Seq::ZERO, 1000).await.unwrap();
+    for (read, left) in (0..).zip((0..=events.len()).map(|at| &events[at..])) {
+        let found = log.read(&alice(), Seq(read), 1000).await.unwrap();
+        assert_eq!(found, left);
+    }
     events.into_iter().map(|event| event.payload).collect()
 }
 
