@@ -39,6 +39,20 @@ pub(crate) enum Command {
     /// Measure whether a memory knows which statement is the later one, about facts that change during conversations
     #[command(after_help = EXIT_CODES)]
     Changes(Changes),
+    /// Measure which messages are recognised as standing orders
+    #[command(after_help = EXIT_CODES)]
+    Orders(Orders),
+}
+
+/// Standing orders.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Orders {
+    /// A file of messages, one a line: `learn` or `kept`, then `+` for an order or `-` for none, then the message
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which half of the messages
+    #[arg(long, value_name = "HALF", default_value = "learn")]
+    pub(crate) half: Half,
 }
 
 /// Facts that change.

@@ -4,13 +4,17 @@ use std::{io, path::PathBuf};
 
 use dormouse_providers::RequestedEmbedderError;
 
-use crate::{contender::ContenderError, dataset::DatasetError, life::LifeError};
+use crate::{
+    contender::ContenderError, dataset::DatasetError, life::LifeError, orders::OrdersFileError,
+};
 
 /// Why an evaluation stopped without a result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvalError {
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+    #[error(transparent)]
+    Orders(#[from] OrdersFileError),
     #[error(transparent)]
     Encoder(#[from] RequestedEmbedderError),
     #[error(transparent)]
@@ -57,6 +61,7 @@ impl EvalError {
         match self {
             Self::Encoder(_) | Self::SameFile { .. } | Self::NoConversation { .. } => 2,
             Self::Dataset(_)
+            | Self::Orders(_)
             | Self::Contender(_)
             | Self::Life(_)
             | Self::Unequal { .. }

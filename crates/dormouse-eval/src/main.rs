@@ -19,6 +19,7 @@ mod importance;
 mod life;
 mod measuring;
 mod metrics;
+mod orders;
 mod receipts;
 mod report;
 mod scripted;
@@ -43,12 +44,13 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Changes, Command, CommandLine, Importance, Recall, Sleep, Week};
+use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, Week};
 use changes::ChangesReport;
 use contender::Ranking;
 use error::EvalError;
 use importance::ImportanceReport;
 use measuring::{Asking, Step};
+use orders::OrdersReport;
 use receipts::Receipts;
 use report::Report;
 use sleeping::SleepReport;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Week(asked) => week(asked),
         Command::Sleep(asked) => sleep(asked),
         Command::Changes(asked) => changes(asked),
+        Command::Orders(asked) => orders(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -141,6 +144,10 @@ fn sleep(asked: &Sleep) -> Result<(), EvalError> {
 fn changes(asked: &Changes) -> Result<(), EvalError> {
     let report = runtime()?.block_on(ChangesReport::of(asked))?;
     print(&report.to_string())
+}
+
+fn orders(asked: &Orders) -> Result<(), EvalError> {
+    print(&OrdersReport::of(asked)?.to_string())
 }
 
 fn print(text: &str) -> Result<(), EvalError> {
