@@ -6,6 +6,7 @@
 mod best;
 mod bm25;
 mod estimate;
+mod everyday;
 mod features;
 mod gather;
 mod plan;
