@@ -183,6 +183,10 @@ pub(crate) struct Recall {
     /// The seed of the typing errors
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "typos")]
     pub(crate) seed: u64,
+    /// Measure instead how well a memory knows whether it contains an answer: each is also asked the questions about the other
+    /// conversations, with the names of its own speakers
+    #[arg(long, conflicts_with_all = ["json", "receipts", "links", "private", "embedder"])]
+    pub(crate) confidence: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,

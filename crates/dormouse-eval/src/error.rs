@@ -30,6 +30,14 @@ pub(crate) enum EvalError {
         /// How many there are.
         count: usize,
     },
+    #[error(
+        "{} has one conversation; --confidence needs at least two, because each is asked about the others",
+        path.display()
+    )]
+    OneConversation {
+        /// The file.
+        path: PathBuf,
+    },
     #[error("two weeks with seed {seed} did not end in the same state")]
     Unequal {
         /// The seed.
@@ -62,6 +70,7 @@ impl EvalError {
             Self::Encoder(_) | Self::SameFile { .. } | Self::NoConversation { .. } => 2,
             Self::Dataset(_)
             | Self::Orders(_)
+            | Self::OneConversation { .. }
             | Self::Contender(_)
             | Self::Life(_)
             | Self::Unequal { .. }

@@ -10,6 +10,7 @@
 mod args;
 mod changes;
 mod comparison;
+mod confidence;
 mod contender;
 mod dataset;
 mod encoder;
@@ -46,6 +47,7 @@ use tracing_subscriber::{
 
 use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, Week};
 use changes::ChangesReport;
+use confidence::ConfidenceReport;
 use contender::Ranking;
 use error::EvalError;
 use importance::ImportanceReport;
@@ -113,6 +115,10 @@ fn runtime() -> Result<tokio::runtime::Runtime, EvalError> {
 }
 
 fn recall(asked: &Recall) -> Result<(), EvalError> {
+    if asked.confidence {
+        let report = runtime()?.block_on(ConfidenceReport::of(asked))?;
+        return print(&report.to_string());
+    }
     let report = runtime()?.block_on(measure(asked))?;
     let text = if asked.json {
         format!("{}\n", escape_hidden_json(&serde_json::to_string(&report)?))

@@ -5,6 +5,7 @@
 
 mod best;
 mod bm25;
+mod confidence;
 mod estimate;
 mod everyday;
 mod features;

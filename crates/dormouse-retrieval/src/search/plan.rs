@@ -96,11 +96,7 @@ impl<'a> QueryPlan<'a> {
         };
         let names_one = first.is_some_and(|first| names.all(|name| name == first));
         Self {
-            weights: if query.dense.is_empty() {
-                &index.config.lexical_weights
-            } else {
-                &index.config.hybrid_weights
-            },
+            weights: index.config.weights_for(query),
             terms,
             named,
             meant,

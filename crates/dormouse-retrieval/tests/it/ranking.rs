@@ -525,3 +525,37 @@ fn words_of_one_family_are_found() {
     let found = index.search(&SearchQuery::new("Which competition was it?"), 2);
     assert_eq!(found[0].id, 0);
 }
+
+#[test]
+fn an_answer_is_likelier_the_better_the_best_match_is_and_without_matches_there_is_none() {
+    let index = talk(&[
+        ("Alice", "The copper kettle is under the stairs in a box"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let confidence = |text| {
+        let query = SearchQuery::new(text);
+        index.confidence(&query, &index.search(&query, 5))
+    };
+    let (known, vague) = (
+        confidence("Where is the copper kettle box under the stairs?"),
+        confidence("Which trombone did they have at lunch in Ghent?"),
+    );
+    assert!(
+        known > vague && vague > 0.0 && known < 1.0,
+        "{known} {vague}"
+    );
+    assert_eq!(index.confidence(&SearchQuery::new("kettle"), &[]), 0.0);
+}
+
+#[test]
+fn vectors_do_not_change_how_likely_an_answer_is_by_words() {
+    let index = talk(&[
+        ("Alice", "The copper kettle is under the stairs"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let hits = [Hit { id: 0, score: 0.9 }, Hit { id: 1, score: 0.1 }];
+    let by_words = SearchQuery::new("Where is the kettle?");
+    let by_both = by_words.dense(&hits);
+    let of = |query| index.confidence(query, &index.search(query, 5));
+    assert!((of(&by_words) - of(&by_both)).abs() < 1e-4);
+}
