@@ -47,8 +47,8 @@ pub use observation::{
     NewObservation, Observation, ObservationSource, ObservationStage, ObservationText,
 };
 pub use orders::{
-    FoundOrder, LeftOut, OrderId, OrderKind, OrderPolicy, OrderSubject, OrderText, OrderValidity,
-    StandingOrder, StandingOrders, compile, orders_in, recognise, subject_of,
+    FoundOrder, LeftOut, OrderId, OrderKind, OrderPeriod, OrderPolicy, OrderSubject, OrderText,
+    OrderValidity, StandingOrder, StandingOrders, compile, orders_in, recognise, subject_of,
 };
 pub use profile::{EntityType, Name, Profile};
 pub use relationship::{

@@ -1,9 +1,12 @@
 //! Standing orders: lasting requests of people.
 
+mod clause;
 mod compile;
 mod recognise;
 mod sentence;
 mod subject;
+
+use std::time::Duration;
 
 use dormouse_contracts::{EntityId, Timestamp, Trust};
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,8 @@ pub enum OrderKind {
     Instruction,
     /// What the person likes.
     Preference,
+    /// That an earlier request of the person no longer holds.
+    Withdrawal,
 }
 
 impl std::fmt::Display for OrderKind {
@@ -37,7 +42,30 @@ impl std::fmt::Display for OrderKind {
         f.pad(match self {
             Self::Instruction => "instruction",
             Self::Preference => "preference",
+            Self::Withdrawal => "withdrawal",
         })
+    }
+}
+
+/// How long a request lasts that says so itself: "answer in French for today".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OrderPeriod {
+    /// A day.
+    Day,
+    /// A week.
+    Week,
+}
+
+impl OrderPeriod {
+    /// The length, counted from when it is said.
+    #[must_use]
+    pub fn duration(self) -> Duration {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        match self {
+            Self::Day => DAY,
+            Self::Week => DAY * 7,
+        }
     }
 }
 

@@ -39,6 +39,20 @@ pub(crate) enum Command {
     /// Measure whether a memory knows which statement is the later one, about facts that change during conversations
     #[command(after_help = EXIT_CODES)]
     Changes(Changes),
+    /// Measure which messages are recognised as standing orders
+    #[command(after_help = EXIT_CODES)]
+    Orders(Orders),
+}
+
+/// Standing orders.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Orders {
+    /// A file of messages, one a line: `learn` or `kept`, then `+` for an order or `-` for none, then the message
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which half of the messages
+    #[arg(long, value_name = "HALF", default_value = "learn")]
+    pub(crate) half: Half,
 }
 
 /// Facts that change.
@@ -169,6 +183,10 @@ pub(crate) struct Recall {
     /// The seed of the typing errors
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "typos")]
     pub(crate) seed: u64,
+    /// Measure instead how well a memory knows whether it contains an answer: each is also asked the questions about the other
+    /// conversations, with the names of its own speakers
+    #[arg(long, conflicts_with_all = ["json", "receipts", "links", "private", "embedder"])]
+    pub(crate) confidence: bool,
     /// Print one JSON object instead of tables (docs/json-output.md)
     #[arg(long)]
     pub(crate) json: bool,

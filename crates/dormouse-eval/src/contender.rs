@@ -118,6 +118,20 @@ impl Contender {
         })
     }
 
+    /// How likely a memory finds that it contains an answer; plain BM25 does not say.
+    pub(crate) async fn confidence(
+        &self,
+        question: &Question,
+    ) -> Result<Option<f32>, ContenderError> {
+        match self {
+            Self::Memory(remembered) => {
+                let request = remembered.request(question).limit(TIMED_LIMIT);
+                Ok(Some(remembered.memory.recall(request).await?.confidence))
+            }
+            Self::Plain(_) => Ok(None),
+        }
+    }
+
     pub(crate) async fn ask(
         &self,
         question: &Question,

@@ -4,13 +4,17 @@ use std::{io, path::PathBuf};
 
 use dormouse_providers::RequestedEmbedderError;
 
-use crate::{contender::ContenderError, dataset::DatasetError, life::LifeError};
+use crate::{
+    contender::ContenderError, dataset::DatasetError, life::LifeError, orders::OrdersFileError,
+};
 
 /// Why an evaluation stopped without a result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EvalError {
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+    #[error(transparent)]
+    Orders(#[from] OrdersFileError),
     #[error(transparent)]
     Encoder(#[from] RequestedEmbedderError),
     #[error(transparent)]
@@ -25,6 +29,14 @@ pub(crate) enum EvalError {
         asked: usize,
         /// How many there are.
         count: usize,
+    },
+    #[error(
+        "{} has one conversation; --confidence needs at least two, because each is asked about the others",
+        path.display()
+    )]
+    OneConversation {
+        /// The file.
+        path: PathBuf,
     },
     #[error("two weeks with seed {seed} did not end in the same state")]
     Unequal {
@@ -57,6 +69,8 @@ impl EvalError {
         match self {
             Self::Encoder(_) | Self::SameFile { .. } | Self::NoConversation { .. } => 2,
             Self::Dataset(_)
+            | Self::Orders(_)
+            | Self::OneConversation { .. }
             | Self::Contender(_)
             | Self::Life(_)
             | Self::Unequal { .. }

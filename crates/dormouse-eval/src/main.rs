@@ -10,6 +10,7 @@
 mod args;
 mod changes;
 mod comparison;
+mod confidence;
 mod contender;
 mod dataset;
 mod encoder;
@@ -19,6 +20,7 @@ mod importance;
 mod life;
 mod measuring;
 mod metrics;
+mod orders;
 mod receipts;
 mod report;
 mod scripted;
@@ -43,12 +45,14 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Changes, Command, CommandLine, Importance, Recall, Sleep, Week};
+use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, Week};
 use changes::ChangesReport;
+use confidence::ConfidenceReport;
 use contender::Ranking;
 use error::EvalError;
 use importance::ImportanceReport;
 use measuring::{Asking, Step};
+use orders::OrdersReport;
 use receipts::Receipts;
 use report::Report;
 use sleeping::SleepReport;
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Week(asked) => week(asked),
         Command::Sleep(asked) => sleep(asked),
         Command::Changes(asked) => changes(asked),
+        Command::Orders(asked) => orders(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -110,6 +115,10 @@ fn runtime() -> Result<tokio::runtime::Runtime, EvalError> {
 }
 
 fn recall(asked: &Recall) -> Result<(), EvalError> {
+    if asked.confidence {
+        let report = runtime()?.block_on(ConfidenceReport::of(asked))?;
+        return print(&report.to_string());
+    }
     let report = runtime()?.block_on(measure(asked))?;
     let text = if asked.json {
         format!("{}\n", escape_hidden_json(&serde_json::to_string(&report)?))
@@ -141,6 +150,10 @@ fn sleep(asked: &Sleep) -> Result<(), EvalError> {
 fn changes(asked: &Changes) -> Result<(), EvalError> {
     let report = runtime()?.block_on(ChangesReport::of(asked))?;
     print(&report.to_string())
+}
+
+fn orders(asked: &Orders) -> Result<(), EvalError> {
+    print(&OrdersReport::of(asked)?.to_string())
 }
 
 fn print(text: &str) -> Result<(), EvalError> {

@@ -84,7 +84,8 @@ impl Inner {
     }
 }
 
-/// The orders in one record: the sentences that are recognised as orders, or the whole text if there is none.
+/// The orders in one record: the sentences that are recognised as orders, or the whole text if there is none. A preference
+/// may be overheard, so a record of a preference contains no instruction.
 fn orders_of(record: &Record) -> Vec<StandingOrder> {
     let Attribution::Entity { id: from, name } = &record.speaker else {
         return Vec::new();
@@ -98,12 +99,14 @@ fn orders_of(record: &Record) -> Vec<StandingOrder> {
         RecordKind::Event | RecordKind::Fact | RecordKind::Insight => return Vec::new(),
     };
     let mut found = orders_in(&record.text);
+    found.retain(|found| kind == OrderKind::Instruction || found.kind == kind);
     if found.is_empty() {
         let whole = OrderText::shortened(&record.text);
         found.extend(whole.map(|text| FoundOrder {
             kind,
             text,
             subject: None,
+            period: None,
         }));
     }
     let orders = found.into_iter().enumerate().filter_map(|(place, found)| {
@@ -112,6 +115,7 @@ fn orders_of(record: &Record) -> Vec<StandingOrder> {
             place => format!("{}/{place}", record.id),
         };
         let id = OrderId::try_new(id);
+        let ends = found.period.map(|period| record.at.plus(period.duration()));
         Some(StandingOrder {
             id: invariant!(id.map(Some), "a record's number is a valid id of an order")?,
             text: found.text,
@@ -122,7 +126,7 @@ fn orders_of(record: &Record) -> Vec<StandingOrder> {
             at: record.at,
             valid: OrderValidity {
                 since: record.valid_from,
-                until: record.valid_until,
+                until: record.valid_until.into_iter().chain(ends).min(),
             },
             subject: found.subject,
         })

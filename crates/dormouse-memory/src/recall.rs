@@ -44,10 +44,11 @@ impl Memory {
                 SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
             };
             let hearing = inner.hearing(request.listeners.as_ref());
-            let items = inner.recall(&request, asked_at, similar, &hearing)?;
+            let (items, confidence) = inner.recall(&request, asked_at, similar, &hearing)?;
             let withheld = inner.withheld(&request, asked_at, similar, &hearing);
             Ok(Recall {
                 items,
+                confidence,
                 mode,
                 waiting,
                 withheld,
@@ -114,30 +115,43 @@ enum Similar<'a> {
 }
 
 impl Inner {
-    /// The records that match, in the requested form.
+    /// The records that match, in the requested form, and how likely it is that there is an answer among all records.
     fn recall(
         &self,
         request: &RecallRequest,
         asked_at: Timestamp,
         similar: Similar<'_>,
         hearing: &Hearing,
-    ) -> Result<Vec<Recollection>, StoreError> {
+    ) -> Result<(Vec<Recollection>, f32), StoreError> {
         let depth = request.depth();
         let spare = repeating::with_spare(depth);
-        let matches = self.search(request, asked_at, similar, hearing, spare);
+        let found = self.search(request, asked_at, similar, hearing, spare);
         // What stays in the answer is compared, not what is folded into it.
-        let matches = repeating::folded(self.read_back(&matches)?, depth);
-        let matches = {
+        let matches = repeating::folded(self.read_back(&found)?, depth);
+        let (matches, confidence) = {
             let projection = self
                 .projection
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
-            changed::newest_first(matches, request.question(), &projection.index)
+            let hits = match similar {
+                Similar::Unknown => &[][..],
+                Similar::Known(hits) => hits,
+            };
+            let query = SearchQuery::new(request.question()).asked_at(asked_at);
+            let query = query.dense(hits);
+            let confidence = projection.index.confidence(&query, &found);
+            let question = request.question();
+            let matches = changed::newest_first(matches, question, &projection.index);
+            (matches, confidence)
         };
-        match request.tokens {
-            None => Ok(matches),
-            Some(budget) => self.packed(request, asked_at, hearing, matches, budget),
+        if confidence < request.min_confidence {
+            return Ok((Vec::new(), confidence));
         }
+        let items = match request.tokens {
+            None => matches,
+            Some(budget) => self.packed(request, asked_at, hearing, matches, budget)?,
+        };
+        Ok((items, confidence))
     }
 
     /// The `depth` records that match best, best first.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Weights;
+use crate::{SearchQuery, Weights};
 
 /// How an index links and searches units. Every value is valid; the defaults are measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,16 @@ impl Default for Config {
             posting_budget: 50_000,
             lexical_weights: Weights::lexical(),
             hybrid_weights: Weights::hybrid(),
+        }
+    }
+}
+
+impl Config {
+    /// The weights that rank the matches of a query.
+    pub(crate) fn weights_for(&self, query: &SearchQuery<'_>) -> &Weights {
+        match query.dense {
+            [] => &self.lexical_weights,
+            _ => &self.hybrid_weights,
         }
     }
 }

@@ -5,7 +5,9 @@
 
 mod best;
 mod bm25;
+mod confidence;
 mod estimate;
+mod everyday;
 mod features;
 mod gather;
 mod plan;

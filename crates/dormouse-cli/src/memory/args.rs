@@ -217,6 +217,9 @@ pub(crate) struct Search {
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
+    /// Print nothing unless the memory contains an answer with this probability, 0 to 1 [default: 0]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) min_confidence: Option<f32>,
     /// Recall only what this listener may hear: the id or the name of somebody the assistant knows; may be given several
     /// times
     #[arg(long = "for", value_name = "WHO")]
@@ -237,6 +240,14 @@ pub(crate) struct Search {
     pub(crate) by: ByEncoder,
     #[command(flatten)]
     pub(crate) json: JsonFlag,
+}
+
+/// A share from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        Ok(_) | Err(_) => Err(format!("{text:?} is not a number from 0 to 1")),
+    }
 }
 
 /// Changing to another encoder.

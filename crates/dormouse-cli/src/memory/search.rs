@@ -36,6 +36,7 @@ struct Line<'a> {
 struct Summary {
     r#type: &'static str,
     found: usize,
+    confidence: f32,
     mode: SearchMode,
     waiting: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +64,7 @@ pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, Com
     let summary = Summary {
         r#type: "recall",
         found: recall.items.len(),
+        confidence: recall.confidence,
         mode: recall.mode,
         waiting: recall.waiting,
         withheld: recall.withheld.iter().map(withheld_line).collect(),
@@ -140,6 +142,9 @@ fn request(asked: &Search, listeners: Vec<EntityId>) -> RecallRequest {
     if let Some(least) = asked.min_trust {
         request = request.min_trust(least).min_quote_trust(least);
     }
+    if let Some(least) = asked.min_confidence {
+        request = request.min_confidence(least);
+    }
     if let Some(at) = asked.as_of {
         request = request.valid(Validity::At(at)).asked_at(at);
     }
@@ -203,6 +208,11 @@ fn parts(parts: &[(&'static str, f32)]) -> String {
 fn remark_on(summary: &Summary) {
     if summary.found == 0 {
         remark("no record matches");
+    } else {
+        remark(&format!(
+            "the probability that the memory contains an answer is {:.2}",
+            summary.confidence
+        ));
     }
     if let SearchMode::WordsBecause(why) = &summary.mode {
         remark(&format!(

@@ -7,7 +7,7 @@ use dormouse_contracts::{
     Attribution, Audience, Author, ChannelId, EntityId, Origin, Outcome, Place, Sender, Seq,
     SourceKind, SpeechKind, Timestamp, Trust,
 };
-use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, recognise};
+use dormouse_entities::{Entities, EntityChange, OrderKind, Passage, SpeakerRole, orders_in};
 use dormouse_memory::{Derivation, Intake, IntakeStep, LogPosition, Note, RecordKind};
 use dormouse_redact::{RedactionProfile, mask};
 use dormouse_text::beginning;
@@ -404,12 +404,16 @@ fn said_in(said: SpokenWords<'_>, trigger: &Trigger, listener: Option<&EntityId>
     }
 }
 
-/// A sentence counts as an instruction only if it was said to the assistant.
+/// A sentence counts as an instruction, or takes one back, only if it was said to the assistant.
 fn kind(words: &str, is_directed: bool) -> RecordKind {
-    match recognise(words) {
-        Some(OrderKind::Instruction) if is_directed => RecordKind::Instruction,
-        Some(OrderKind::Preference) => RecordKind::Preference,
-        _ => RecordKind::Event,
+    let found = orders_in(words);
+    let is_preference = |kind| kind == OrderKind::Preference;
+    if is_directed && found.iter().any(|found| !is_preference(found.kind)) {
+        RecordKind::Instruction
+    } else if found.iter().any(|found| is_preference(found.kind)) {
+        RecordKind::Preference
+    } else {
+        RecordKind::Event
     }
 }
 

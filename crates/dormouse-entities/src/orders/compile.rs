@@ -8,7 +8,12 @@ use std::{
 use dormouse_contracts::{EntityId, Timestamp, TokenCount, TokenCounter, Trust};
 use dormouse_text::escape_id;
 
-use super::{OrderId, OrderKind, StandingOrder, subject_of};
+use super::{
+    OrderId, OrderKind, StandingOrder,
+    recognise::withdrawn_by,
+    sentence::sentences,
+    subject::{subject_of, words_of},
+};
 use crate::plain::{content, name};
 
 const HEADING: &str = "\
@@ -58,7 +63,8 @@ impl OrderPolicy {
     fn admits(&self, order: &StandingOrder) -> bool {
         order.trust
             >= match order.kind {
-                OrderKind::Instruction => self.instruction_trust,
+                // Who may not give an instruction may not end one either.
+                OrderKind::Instruction | OrderKind::Withdrawal => self.instruction_trust,
                 OrderKind::Preference => self.preference_trust,
             }
     }
@@ -82,6 +88,13 @@ pub enum LeftOut {
         /// The order that counts.
         by: OrderId,
     },
+    /// The same person took the order back.
+    Withdrawn {
+        /// The withdrawal.
+        by: OrderId,
+    },
+    /// It only takes back other orders.
+    IsWithdrawal,
     /// The order counts, but there is no room.
     NoRoom,
 }
@@ -102,8 +115,8 @@ pub struct StandingOrders {
 /// Writes the block of standing orders for a prompt, in at most `budget` tokens.
 ///
 /// An order counts if it is valid now and its person is trusted enough. Of several orders of one person on the same
-/// subject only the newest counts; an order that does not count never displaces one that does. Instructions come before
-/// preferences, newer orders before older ones, then by id. Without room, the last ones are left out.
+/// subject only the newest counts, and a withdrawal ends the earlier orders of its person that it is about; an order that
+/// does not count never displaces one that does. Instructions come before preferences, newer orders before older ones, then by id. Without room, the last ones are left out.
 ///
 /// Each order is quoted with its person and date, as that person's wish. It can neither end the quotation nor imitate a
 /// heading.
@@ -163,11 +176,17 @@ fn standing<'a>(
 ) -> Vec<&'a StandingOrder> {
     let mut newest: BTreeMap<(&EntityId, String), &StandingOrder> = BTreeMap::new();
     let mut passed = Vec::new();
+    let ends = withdrawals(orders, policy, now);
     for order in orders {
         if !order.valid.holds(now) {
             left_out.push((order.id.clone(), LeftOut::NotValid));
         } else if !policy.admits(order) {
             left_out.push((order.id.clone(), LeftOut::TooLittleTrust));
+        } else if order.kind == OrderKind::Withdrawal {
+            left_out.push((order.id.clone(), LeftOut::IsWithdrawal));
+        } else if let Some(end) = ends.iter().find(|end| end.ends(order)) {
+            let by = end.order.id.clone();
+            left_out.push((order.id.clone(), LeftOut::Withdrawn { by }));
         } else {
             match newest.entry((&order.from, subject(order))) {
                 Entry::Vacant(place) => {
@@ -190,6 +209,49 @@ fn standing<'a>(
         }
     }
     newest.into_values().collect()
+}
+
+/// A withdrawal that counts.
+struct End<'a> {
+    order: &'a StandingOrder,
+    subject: String,
+    about: Vec<String>,
+}
+
+impl End<'_> {
+    /// Whether it is about this earlier order of the same person: on the same subject, or with all words of the withdrawal.
+    fn ends(&self, order: &StandingOrder) -> bool {
+        let is_earlier = (order.at, &order.id) < (self.order.at, &self.order.id);
+        if order.from != self.order.from || !is_earlier {
+            return false;
+        }
+        let of_order = || -> Vec<String> {
+            let sentences = sentences(order.text.as_str());
+            sentences.flat_map(|it| words_of(&it.plain())).collect()
+        };
+        let has_words = || {
+            let words = of_order();
+            !self.about.is_empty() && self.about.iter().all(|word| words.contains(word))
+        };
+        subject(order) == self.subject || has_words()
+    }
+}
+
+/// The withdrawals that count.
+fn withdrawals<'a>(
+    orders: &'a [StandingOrder],
+    policy: &OrderPolicy,
+    now: Timestamp,
+) -> Vec<End<'a>> {
+    let ends = orders.iter().filter(|order| {
+        order.kind == OrderKind::Withdrawal && order.valid.holds(now) && policy.admits(order)
+    });
+    ends.map(|order| End {
+        order,
+        subject: subject(order),
+        about: withdrawn_by(order.text.as_str()),
+    })
+    .collect()
 }
 
 fn passed_by(order: &StandingOrder, by: &StandingOrder) -> LeftOut {

@@ -1,9 +1,18 @@
-//! Recognises standing orders in plain English by their first words.
+//! Recognises standing orders in plain English, clause by clause.
+
+mod lists;
+mod manner;
+mod preference;
+mod wanted;
+mod withdrawn;
 
 use dormouse_text::beginning_bytes;
 
 use super::{
-    OrderKind, OrderSubject, OrderText, sentence::Sentence, sentence::statements, subject,
+    OrderKind, OrderPeriod, OrderSubject, OrderText,
+    clause::Clause,
+    sentence::{Sentence, Word, sentences},
+    subject,
 };
 
 /// The maximum number of orders per text.
@@ -16,10 +25,12 @@ const LOOKED_AT: usize = 8_000;
 pub struct FoundOrder {
     /// The kind of request.
     pub kind: OrderKind,
-    /// The sentence with the request.
+    /// The sentence with the request, without a question at its end.
     pub text: OrderText,
     /// The subject.
     pub subject: Option<OrderSubject>,
+    /// How long it lasts, if it says so.
+    pub period: Option<OrderPeriod>,
 }
 
 /// The kind of the first standing order in a text, if there is one.
@@ -27,251 +38,169 @@ pub struct FoundOrder {
 /// [`orders_in`] explains how, and the limits.
 #[must_use]
 pub fn recognise(text: &str) -> Option<OrderKind> {
-    statements(beginning(text)).find_map(|sentence| kind(&sentence))
+    sentences(beginning(text)).find_map(|sentence| found(sentence).map(|found| found.kind))
 }
 
 /// The standing orders in a text, in order; at most five, in its first 8,000 bytes.
 ///
-/// Instructions begin with *always*, *never*, *from now on*, *in future*, *going forward*, *don't ever*, *you
-/// must/should always/never*, *I want you to always/never*, *make sure to always*, *whenever …, (do)*, *stop …ing me*,
-/// or forbid something politely or with *again*, *anymore*. Preferences begin with *call me*, *I prefer*, *I'd rather*,
-/// *I like/love/enjoy/hate …*, *I don't like*, *my favourite … is*, *I want my …*, *my pronouns are*. A greeting, a
-/// name and *please* may precede them.
+/// An instruction says that it lasts (*always*, *never*, *from now on*, *whenever …, (do)*, *unless I say otherwise*, *every
+/// Friday*), or is about how the listener speaks (*answer in French*, *keep your answers short*, *no emojis*, *avoid
+/// jargon*, *be honest with me*), or about what the listener has to keep in mind (*remember that I'm vegan*). It may have the
+/// form of a command, a wish (*I'd like you to …*), a question (*could you always …?*), or follow from a reason (*I'm …, so
+/// …*). Preferences begin with *call me*, *I go by*, *I prefer*, *I like/love/hate …*, *my favourite … is*, *my pronouns are*.
+/// A greeting, a name and *please* may precede them, and a question may follow (*I prefer …, can you …?*). A withdrawal
+/// takes back what was asked for: *you can use emojis again*, *forget what I said about tea*.
 ///
-/// Limits: English only, sentence by sentence, by the first words. Questions, quotations and sentences about others
-/// ("she always knocks") do not count. Revocations ("forget what I said about tea") and irony are not recognised. A
-/// found order is only a request; [`compile`](super::compile()) decides whether it counts.
+/// Limits: English only, sentence by sentence, by words. Requests about this moment ("tonight", "right now"), other
+/// questions, quotations and sentences about others ("she always knocks") do not count. Irony is not recognised. A found
+/// order is only a request; [`compile`](super::compile()) decides whether it counts.
 #[must_use]
 pub fn orders_in(text: &str) -> Vec<FoundOrder> {
-    statements(beginning(text))
-        .filter_map(|sentence| {
-            Some(FoundOrder {
-                kind: kind(&sentence)?,
-                text: OrderText::shortened(sentence.text)?,
-                subject: subject::of(&sentence),
-            })
-        })
+    sentences(beginning(text))
+        .filter_map(found)
         .take(MOST)
         .collect()
+}
+
+/// What a withdrawal is about; empty for every other text.
+pub(super) fn withdrawn_by(text: &str) -> Vec<String> {
+    let withdrawn = sentences(beginning(text)).find_map(|sentence| {
+        let words = sentence.plain();
+        withdrawn::withdrawn(&words).map(subject::words_of)
+    });
+    withdrawn.unwrap_or_default()
 }
 
 pub(super) fn beginning(text: &str) -> &str {
     beginning_bytes(text, LOOKED_AT)
 }
 
-fn kind(sentence: &Sentence<'_>) -> Option<OrderKind> {
-    let words: Vec<&str> = sentence.words.iter().map(String::as_str).collect();
-    if is_instruction(&words, sentence) {
-        Some(OrderKind::Instruction)
-    } else if is_preference(&words) {
+fn found(mut sentence: Sentence<'_>) -> Option<FoundOrder> {
+    let period = take_period(&mut sentence.words);
+    let words = sentence.plain();
+    let whole = Clause::new(&words, &sentence.words);
+    let (kind, said, governing) = match sentence.is_question {
+        true => in_question(whole, sentence.is_polite)?,
+        false => {
+            let (kind, governing) = in_statement(whole, sentence.is_polite)?;
+            (kind, whole, governing)
+        }
+    };
+    let text = match said.end() == whole.end() {
+        true => sentence.text,
+        false => sentence
+            .text
+            .get(..said.end())?
+            .trim_end_matches([',', ':', '–', '—']),
+    };
+    Some(FoundOrder {
+        kind,
+        text: OrderText::shortened(text)?,
+        subject: subject::of(governing.words),
+        period,
+    })
+}
+
+/// The kind of the order in a statement, and the clause that contains it.
+fn in_statement(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<'_>)> {
+    if let Some(kind) = kind(whole, is_polite) {
+        return Some((kind, whole));
+    }
+    whole.parts().find_map(|(before, then)| {
+        // After a comma alone, another sentence may begin that has nothing to do with the first: "stop it, you're funny".
+        let begins = matches!(then.words, ["so" | "please" | "don't" | "let's" | "no", ..]);
+        let commands = matches!(
+            then.words,
+            [
+                "but" | "and",
+                "please" | "call" | "don't" | "never" | "always" | "only" | "no",
+                ..
+            ] | ["keep" | "use" | "answer" | "reply" | "avoid" | "skip", ..]
+        );
+        let begins = begins || commands && !then.is_name(0);
+        let then_words = then.without_fillers();
+        if begins && let Some(kind) = kind(then_words, is_polite) {
+            return Some((kind, then_words));
+        }
+        wanted::follows(before.words, then.words).then_some((OrderKind::Instruction, then_words))
+    })
+}
+
+/// The same for a question. Only what precedes a question at the end is part of the order: "I prefer trains, what's the best
+/// way to Lyon?".
+fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<'_>, Clause<'_>)> {
+    if wanted::is_asked(whole.words) {
+        return Some((OrderKind::Instruction, whole, whole));
+    }
+    let asks = |words: &[&str]| {
+        let fillers = ["so", "and", "but"];
+        let words = match words {
+            [first, rest @ ..] if fillers.contains(first) => rest,
+            words => words,
+        };
+        words.first().is_some_and(|first| ASKING.contains(first))
+    };
+    let mut parts = whole.parts();
+    let (before, asked) = parts.find(|(_, then)| asks(then.words))?;
+    let (kind, governing) = match in_statement(before, is_polite) {
+        Some(found) => found,
+        None if wanted::is_asked(asked.without_fillers().words) => {
+            return Some((OrderKind::Instruction, whole, asked));
+        }
+        None => return None,
+    };
+    Some((kind, before, governing))
+}
+
+/// The first words of questions.
+const ASKING: [&str; 34] = [
+    "can", "could", "would", "will", "do", "does", "did", "is", "are", "what", "what's", "whats",
+    "which", "where", "where's", "how", "how's", "who", "who's", "when", "why", "any", "may",
+    "might", "should", "shall", "have", "has", "got", "know", "am", "was", "were", "won't",
+];
+
+fn kind(clause: Clause<'_>, is_polite: bool) -> Option<OrderKind> {
+    let clause = clause.without_fillers();
+    if withdrawn::withdrawn(clause.words).is_some() {
+        Some(OrderKind::Withdrawal)
+    } else if preference::is_preference(clause) {
         Some(OrderKind::Preference)
     } else {
-        None
+        wanted::is_instruction(clause, is_polite).then_some(OrderKind::Instruction)
     }
 }
 
-fn is_instruction(words: &[&str], sentence: &Sentence<'_>) -> bool {
-    match words {
-        ["from", "now", "on", rest @ ..]
-        | ["in", "future", rest @ ..]
-        | ["in", "the", "future", rest @ ..]
-        | ["going", "forward", rest @ ..] => is_asked_for(rest),
-        ["you", "must" | "should" | "shall" | "are", rest @ ..]
-        | ["you", "have" | "need", "to", rest @ ..]
-        | [
-            "i",
-            "want" | "need" | "expect" | "would" | "ask",
-            "you",
-            "to",
-            rest @ ..,
-        ]
-        | ["i'd" | "id", "like", "you", "to", rest @ ..]
-        | ["i", "would", "like", "you", "to", rest @ ..]
-        | ["make" | "be", "sure", "to" | "you", rest @ ..]
-        | ["to", rest @ ..] => matches!(rest, ["always" | "never", _, ..]),
-        ["always", next, ..] => !AFTER_ALWAYS.contains(next),
-        ["never", "ever", _, ..] => true,
-        ["never", next, _, ..] => !AFTER_NEVER.contains(next),
-        ["don't", "ever", _, ..] | ["do", "not", "ever", _, ..] => true,
-        ["don't", "worry" | "mind", ..] | ["do", "not", "worry" | "mind", ..] => false,
-        ["don't", _, ..] | ["do", "not", _, ..] => {
-            sentence.is_polite || matches!(words, [.., "again" | "anymore"] | [.., "any", "more"])
-        }
-        ["whenever" | "anytime", ..] | ["every" | "each" | "any", "time", ..] => {
-            let then = words.get(sentence.before_comma..);
-            // This is also called with shorter forms of the sentence, which may end before the comma.
-            then.is_some_and(is_asked_for)
-        }
-        ["stop", doing, "me" | "my" | "us" | "our", ..] => doing.ends_with("ing"),
-        [rest @ .., "from", "now", "on"] => is_asked_for(rest),
-        _ => false,
-    }
-}
-
-/// Whether the sentence asks the listener, rather than describing a person or thing.
-fn is_asked_for(words: &[&str]) -> bool {
-    let about = [
-        "i",
-        "i'll",
-        "i'm",
-        "i've",
-        "i'd",
-        "we",
-        "we'll",
-        "we're",
-        "he",
-        "he'll",
-        "she",
-        "she'll",
-        "it",
-        "it'll",
-        "it's",
-        "they",
-        "they'll",
-        "there",
-        "there'll",
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "his",
-        "her",
-        "their",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "everything",
-        "everyone",
-        "nothing",
-        "nobody",
-        "things",
-        "people",
-    ];
-    words.first().is_some_and(|first| !about.contains(first))
-}
-
-/// Words after "always" in a description.
-const AFTER_ALWAYS: [&str; 26] = [
-    "a",
-    "an",
-    "the",
-    "i",
-    "been",
-    "was",
-    "were",
-    "is",
-    "are",
-    "had",
-    "has",
-    "have",
-    "knew",
-    "wanted",
-    "thought",
-    "wondered",
-    "good",
-    "nice",
-    "great",
-    "happy",
-    "glad",
-    "there",
-    "something",
-    "someone",
-    "so",
-    "such",
+/// Phrases that say how long a request lasts.
+const PERIODS: [(&[&str], OrderPeriod); 10] = [
+    (&["just", "for", "today"], OrderPeriod::Day),
+    (&["for", "today"], OrderPeriod::Day),
+    (&["today", "only"], OrderPeriod::Day),
+    (&["for", "tonight"], OrderPeriod::Day),
+    (&["until", "tomorrow"], OrderPeriod::Day),
+    (
+        &["for", "the", "rest", "of", "the", "day"],
+        OrderPeriod::Day,
+    ),
+    (&["for", "this", "week"], OrderPeriod::Week),
+    (&["this", "week", "only"], OrderPeriod::Week),
+    (&["until", "next", "week"], OrderPeriod::Week),
+    (
+        &["for", "the", "rest", "of", "the", "week"],
+        OrderPeriod::Week,
+    ),
 ];
 
-/// Words after "never" in a description.
-const AFTER_NEVER: [&str; 34] = [
-    "a",
-    "an",
-    "the",
-    "i",
-    "been",
-    "was",
-    "were",
-    "is",
-    "are",
-    "had",
-    "has",
-    "have",
-    "knew",
-    "wanted",
-    "thought",
-    "wondered",
-    "mind",
-    "heard",
-    "seen",
-    "saw",
-    "met",
-    "tried",
-    "said",
-    "felt",
-    "got",
-    "went",
-    "did",
-    "understood",
-    "really",
-    "again",
-    "before",
-    "once",
-    "liked",
-    "in",
-];
-
-fn is_preference(words: &[&str]) -> bool {
-    match words {
-        ["call", "me", name, ..] | ["you", "can" | "may" | "could", "call", "me", name, ..] => {
-            !AFTER_CALL_ME.contains(name)
-        }
-        ["address", "me", ..] | ["my", "pronouns", "are", _, ..] => true,
-        ["my", "favourite" | "favorite" | "preferred", _, rest @ ..] => {
-            rest.contains(&"is") || rest.contains(&"are")
-        }
-        ["my", "preference", "is", _, ..] => true,
-        ["i", "want", "my", _, ..] => true,
-        ["i'd", "prefer" | "rather", _, ..] => true,
-        ["i", rest @ ..] => is_liking(rest),
-        _ => false,
-    }
+/// Takes out the words that say how long a request lasts, so that the rest is like any other request.
+fn take_period(words: &mut Vec<Word>) -> Option<OrderPeriod> {
+    let plain: Vec<&str> = words.iter().map(|word| word.plain.as_str()).collect();
+    let (place, length, period) = PERIODS.iter().find_map(|(phrase, period)| {
+        let mut windows = plain.windows(phrase.len());
+        let place = windows.position(|part| part == *phrase)?;
+        Some((place, phrase.len(), *period))
+    })?;
+    words.drain(place..place + length);
+    Some(period)
 }
-
-/// Words after "call me" that concern a phone call, or nothing.
-const AFTER_CALL_ME: [&str; 24] = [
-    "back", "later", "when", "if", "at", "tomorrow", "tonight", "today", "on", "in", "once",
-    "after", "before", "again", "soon", "anytime", "crazy", "this", "that", "over", "from", "a",
-    "an", "and",
-];
-
-/// Whether a sentence that starts with "I" states a preference.
-fn is_liking(words: &[&str]) -> bool {
-    match words {
-        [
-            "really" | "also" | "always" | "usually" | "generally" | "still" | "much" | "just"
-            | "absolutely" | "strongly" | "definitely",
-            rest @ ..,
-        ] => is_liking(rest),
-        ["prefer", _, ..] | ["would", "prefer" | "rather", _, ..] => true,
-        [
-            "like" | "love" | "enjoy" | "hate" | "dislike" | "adore" | "loathe",
-            what,
-            ..,
-        ] => !REMARKS.contains(what),
-        ["don't", rest @ ..] | ["do", "not", rest @ ..] => {
-            matches!(rest, ["like" | "enjoy" | "love", what, ..] if !REMARKS.contains(what))
-        }
-        ["can't" | "cannot", "stand", what, ..] => !REMARKS.contains(what),
-        _ => false,
-    }
-}
-
-/// What is liked in a remark about the present moment.
-const REMARKS: [&str; 16] = [
-    "that", "this", "it", "you", "your", "him", "her", "them", "how", "what", "where", "who",
-    "these", "those", "his", "their",
-];
 
 #[cfg(test)]
 mod tests;

@@ -1,34 +1,57 @@
 //! Splits a text into sentences of plain words for matching.
 
 /// Words that may precede the actual sentence.
-const OPENERS: [&str; 23] = [
+const OPENERS: [&str; 25] = [
     "please", "ok", "okay", "and", "but", "so", "also", "hey", "hi", "hello", "well", "just", "oh",
-    "yes", "no", "right", "kindly", "listen", "look", "remember", "btw", "actually", "then",
+    "yes", "right", "kindly", "listen", "look", "btw", "actually", "then", "thanks", "sorry",
+    "honestly", "lastly",
 ];
 
+/// Openers only before a pause: "no, always knock" opens with them, and "no jokes" and "remember that" do not.
+const OPENERS_BEFORE_PAUSE: [&str; 3] = ["no", "remember", "note"];
+
 /// Words that are not names, even before a comma.
-const CUES: [&str; 4] = ["always", "never", "don't", "stop"];
+const CUES: [&str; 5] = ["always", "never", "don't", "stop", "again"];
+
+/// A word of a sentence.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    /// In lower case with straight apostrophes, without surrounding punctuation.
+    pub(super) plain: String,
+    /// Whether it is written with a capital letter.
+    pub(super) is_capital: bool,
+    /// Whether a comma, a colon or a dash follows.
+    pub(super) has_pause: bool,
+    /// Where it ends in the text of its sentence, in bytes.
+    pub(super) end: usize,
+}
 
 /// A sentence without its opening words.
 #[derive(Debug)]
 pub(super) struct Sentence<'a> {
     /// The original text, without the final mark.
     pub(super) text: &'a str,
-    /// Its words in lower case, without openers and punctuation.
-    pub(super) words: Vec<String>,
-    /// The number of words before the first comma; all words without a comma.
-    pub(super) before_comma: usize,
+    /// Its words, without openers.
+    pub(super) words: Vec<Word>,
+    /// Whether it ends with a question mark.
+    pub(super) is_question: bool,
     /// Whether it contains "please".
     pub(super) is_polite: bool,
 }
 
-/// The statements of a text, without questions and quotations.
-pub(super) fn statements(text: &str) -> impl Iterator<Item = Sentence<'_>> {
+impl Sentence<'_> {
+    /// The words in lower case.
+    pub(super) fn plain(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.plain.as_str()).collect()
+    }
+}
+
+/// The sentences of a text, without quotations.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     text.lines()
         .flat_map(split)
-        .filter_map(|(text, end)| (end != Some('?')).then_some(text))
-        .filter(|text| !text.starts_with(['"', '“', '\'', '‘', '>', '«', '„', '*']))
-        .filter_map(read)
+        .filter(|(text, _)| !text.starts_with(['"', '“', '\'', '‘', '>', '«', '„', '*']))
+        .filter_map(|(text, end)| read(text, end == Some('?')))
 }
 
 /// The sentences of a line, each with the character that ends it.
@@ -45,55 +68,83 @@ fn split(line: &str) -> Vec<(&str, Option<char>)> {
     sentences
 }
 
-/// The end of the first sentence and its mark, which white space or the end follows. `?!` counts as a question.
+/// The end of the first sentence and its mark, which white space or the end follows. `?!` counts as a question, and the dot
+/// of "Ms. Reyes" as part of the sentence.
 fn first_end(text: &str) -> Option<(usize, char)> {
     text.char_indices().find_map(|(at, c)| {
+        if !matches!(c, '.' | '!' | '?' | ';' | '…') {
+            return None;
+        }
         let rest = text.get(at..)?;
         let after = rest.trim_start_matches(['.', '!', '?', ';', '…']);
-        let is_end = matches!(c, '.' | '!' | '?' | ';' | '…')
-            && after.chars().next().is_none_or(char::is_whitespace);
+        let is_end = after.chars().next().is_none_or(char::is_whitespace);
         let marks = rest.get(..rest.len() - after.len())?;
-        is_end.then_some((at, if marks.contains('?') { '?' } else { c }))
+        if !is_end || marks == "." && is_title(text.get(..at)?) && !after.trim().is_empty() {
+            return None;
+        }
+        Some((at, if marks.contains('?') { '?' } else { c }))
     })
 }
 
-fn read(text: &str) -> Option<Sentence<'_>> {
-    let mut words: Vec<(String, bool)> = text
-        .split_whitespace()
-        .map(|word| (plain(word), word.ends_with([',', ':', '–', '—'])))
-        .filter(|(word, _)| !word.is_empty())
-        .collect();
-    let is_polite = words.iter().any(|(word, _)| word == "please");
+/// Whether a text ends with a form of address that is written with a dot.
+fn is_title(before: &str) -> bool {
+    let last = before.rsplit(char::is_whitespace).next();
+    last.is_some_and(|word| ["Mr", "Mrs", "Ms", "Dr", "Prof", "St"].contains(&word))
+}
+
+fn read(text: &str, is_question: bool) -> Option<Sentence<'_>> {
+    let mut end = 0;
+    let mut words: Vec<Word> = Vec::new();
+    for word in text.split_whitespace() {
+        let further = text.get(end..).and_then(|rest| rest.find(word));
+        end += further.unwrap_or_default() + word.len();
+        let is_dash = matches!(word, "-" | "–" | "—");
+        let plain = plain(word);
+        if is_dash && let Some(before) = words.last_mut() {
+            before.has_pause = true;
+        }
+        if plain.is_empty() {
+            continue;
+        }
+        words.push(Word {
+            plain,
+            is_capital: word
+                .chars()
+                .find(|c| c.is_alphanumeric())
+                .is_some_and(char::is_uppercase),
+            has_pause: word.ends_with([',', ':', '–', '—']),
+            end,
+        });
+    }
+    let is_polite = words.iter().any(|word| word.plain == "please");
     words.drain(..openers(&words));
-    let before_comma = words
-        .iter()
-        .position(|(_, comma)| *comma)
-        .map_or(words.len(), |place| place + 1);
-    let words: Vec<_> = words.into_iter().map(|(word, _)| word).collect();
     (!words.is_empty()).then_some(Sentence {
         text,
         words,
-        before_comma,
+        is_question,
         is_polite,
     })
 }
 
 /// The number of opening words, including the name of the listener.
-fn openers(words: &[(String, bool)]) -> usize {
+fn openers(words: &[Word]) -> usize {
     let mut count = 0;
     let mut named = false;
-    while let Some(rest @ [(word, comma), ..]) = words.get(count..) {
+    while let Some(rest @ [first, ..]) = words.get(count..) {
+        let word = first.plain.as_str();
         let by_the_way = ["by", "the", "way"];
-        if OPENERS.contains(&word.as_str()) {
+        let is_opener =
+            OPENERS.contains(&word) || first.has_pause && OPENERS_BEFORE_PAUSE.contains(&word);
+        if is_opener {
             count += 1;
         } else if rest
             .iter()
-            .map(|(word, _)| word.as_str())
+            .map(|word| word.plain.as_str())
             .take(3)
             .eq(by_the_way)
         {
             count += 3;
-        } else if *comma && !named && words.len() > count + 1 && !CUES.contains(&word.as_str()) {
+        } else if first.has_pause && !named && rest.len() > 1 && !CUES.contains(&word) {
             named = true;
             count += 1;
         } else {
@@ -110,6 +161,9 @@ fn plain(word: &str) -> String {
     match word {
         "dont" => "don't".to_owned(),
         "cant" => "can't".to_owned(),
+        "im" => "i'm".to_owned(),
+        "id" => "i'd".to_owned(),
+        "favorite" => "favourite".to_owned(),
         word => word.to_owned(),
     }
 }

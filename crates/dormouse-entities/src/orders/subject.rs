@@ -1,13 +1,9 @@
 //! The subject of an order, so that a later order on the same subject can replace it.
 
-use super::{
-    OrderSubject,
-    recognise::beginning,
-    sentence::{Sentence, statements},
-};
+use super::{OrderSubject, recognise::beginning, sentence::sentences};
 
 /// Words that do not change the subject, such as words for how strongly or how often.
-const PASSED_OVER: [&str; 46] = [
+const PASSED_OVER: [&str; 60] = [
     "always",
     "never",
     "ever",
@@ -54,9 +50,23 @@ const PASSED_OVER: [&str; 46] = [
     "anymore",
     "a",
     "an",
+    "no",
+    "more",
+    "use",
+    "using",
+    "avoid",
+    "stop",
+    "skip",
+    "can",
+    "could",
+    "thanks",
+    "whenever",
+    "so",
+    "and",
+    "any",
 ];
 
-const LANGUAGES: [&str; 26] = [
+pub(super) const LANGUAGES: [&str; 26] = [
     "english",
     "german",
     "french",
@@ -85,20 +95,21 @@ const LANGUAGES: [&str; 26] = [
     "greek",
 ];
 
-/// The subject of the first statement of a text. It does not depend on whether something is wanted or not: `always
+/// The subject of the first sentence of a text. It does not depend on whether something is wanted or not: `always
 /// knock` and `never knock` have the same subject. `None` if no word is left.
 ///
 /// Forms of address and languages are subjects of their own: `call me Al` and `call me Alice` have the same subject.
 /// Otherwise two texts have the same subject if they contain the same words in any order.
 #[must_use]
 pub fn subject_of(text: &str) -> Option<OrderSubject> {
-    statements(beginning(text)).find_map(|sentence| of(&sentence))
+    let mut sentences = sentences(beginning(text)).filter(|sentence| !sentence.is_question);
+    sentences.find_map(|sentence| of(&sentence.plain()))
 }
 
-pub(super) fn of(sentence: &Sentence<'_>) -> Option<OrderSubject> {
-    let words: Vec<&str> = sentence.words.iter().map(String::as_str).collect();
+pub(super) fn of(words: &[&str]) -> Option<OrderSubject> {
     let has = |pair: [&str; 2]| words.windows(2).any(|two| two == pair);
-    if has(["call", "me"]) || has(["calling", "me"]) || has(["address", "me"]) {
+    let calls = ["call", "calling", "called", "address"];
+    if calls.iter().any(|call| has([call, "me"])) || has(["be", "called"]) || has(["go", "by"]) {
         return OrderSubject::shortened("form of address");
     }
     if words
@@ -107,18 +118,24 @@ pub(super) fn of(sentence: &Sentence<'_>) -> Option<OrderSubject> {
     {
         return OrderSubject::shortened("language");
     }
-    if let ["my", "favourite" | "favorite" | "preferred", rest @ ..] = words.as_slice() {
+    if let ["my", "favourite" | "preferred", rest @ ..] = words {
         let of_what = rest
             .iter()
             .take_while(|word| !matches!(**word, "is" | "are"));
         let of_what: Vec<_> = of_what.copied().collect();
         return OrderSubject::shortened(&format!("favourite {}", of_what.join(" ")));
     }
+    OrderSubject::shortened(&words_of(words).join(" "))
+}
+
+/// The words of a text that make its subject, in the order of the alphabet, each once.
+pub(super) fn words_of(words: &[&str]) -> Vec<String> {
     let mut left: Vec<_> = words
-        .into_iter()
+        .iter()
         .filter(|word| !PASSED_OVER.contains(word))
+        .map(|word| (*word).to_owned())
         .collect();
     left.sort_unstable();
     left.dedup();
-    OrderSubject::shortened(&left.join(" "))
+    left
 }

@@ -63,6 +63,7 @@ pub struct RecallRequest {
     pub(crate) min_trust: Trust,
     pub(crate) min_quote_trust: Trust,
     pub(crate) min_score: Option<f32>,
+    pub(crate) min_confidence: f32,
     pub(crate) kinds: BTreeSet<RecordKind>,
     pub(crate) collections: BTreeSet<Collection>,
     pub(crate) from: Option<Timestamp>,
@@ -86,6 +87,7 @@ impl RecallRequest {
             min_trust: MIN_TRUST,
             min_quote_trust: MIN_QUOTE_TRUST,
             min_score: None,
+            min_confidence: 0.0,
             kinds: BTreeSet::new(),
             collections: BTreeSet::new(),
             from: None,
@@ -136,6 +138,14 @@ impl RecallRequest {
     #[must_use]
     pub fn min_similarity(mut self, least: f32) -> Self {
         self.min_score = Some(least);
+        self
+    }
+
+    /// Answers nothing if the [confidence](Recall::confidence) that there is an answer at all is lower. By default there is no such
+    /// bound.
+    #[must_use]
+    pub fn min_confidence(mut self, least: f32) -> Self {
+        self.min_confidence = least;
         self
     }
 
@@ -301,6 +311,10 @@ pub struct Recollection {
 pub struct Recall {
     /// The recalled records: best first, or with a budget in order of time.
     pub items: Vec<Recollection>,
+    /// How likely it is that the memory contains an answer at all, from 0 to 1; see
+    /// [`Index::confidence`](dormouse_retrieval::Index::confidence). Records that are left out because of the listeners do not
+    /// count.
+    pub confidence: f32,
     /// How recall searched.
     pub mode: SearchMode,
     /// How many changes are not yet in the vectors, or not yet in their index. Until then, their records are found by words

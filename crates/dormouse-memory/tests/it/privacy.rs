@@ -162,6 +162,32 @@ async fn a_standing_order_is_known_to_those_who_heard_it() {
     assert_eq!(memory.standing_orders(at(9)).await.unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn what_was_overheard_gives_no_instruction_and_an_order_for_today_ends_with_the_day() {
+    let memory = ephemeral();
+    let note = |text: &str, kind| {
+        Note::new(text)
+            .said_by_entity("Alice", id("alice"))
+            .kind(kind)
+            .at(at(1))
+    };
+    let overheard = "I prefer tea. Always knock.";
+    let overheard = note(overheard, dormouse_memory::RecordKind::Preference);
+    add(&memory, overheard).await;
+    let today = "Answer in French for today.";
+    add(
+        &memory,
+        note(today, dormouse_memory::RecordKind::Instruction),
+    )
+    .await;
+    let orders = memory.standing_orders(at(2)).await.unwrap();
+    let texts: Vec<_> = orders.iter().map(|order| order.text.as_str()).collect();
+    assert_eq!(texts, ["I prefer tea", "Answer in French for today"]);
+    let a_day = std::time::Duration::from_secs(24 * 60 * 60);
+    assert!(orders[1].valid.holds(at(1)));
+    assert!(!orders[1].valid.holds(at(1).plus(a_day)));
+}
+
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();

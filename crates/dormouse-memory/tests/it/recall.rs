@@ -186,3 +186,21 @@ proptest! {
         });
     }
 }
+
+#[tokio::test]
+async fn a_memory_says_how_likely_it_contains_an_answer_and_may_answer_nothing_below_a_bound() {
+    let memory = ephemeral();
+    let tea = add(&memory, said("Alice", 1, "My favourite tea is peppermint")).await;
+    add(&memory, said("Bob", 2, "The boat is in the harbour")).await;
+    let request = || RecallRequest::new("What is Alice's favourite tea?");
+    let likely = memory.recall(request()).await.unwrap();
+    let other = "Which violin did Alice sell to the orchestra in Ghent?";
+    let unlikely = memory.recall(other).await.unwrap();
+    assert!(likely.confidence > 0.5 && unlikely.confidence < 0.5);
+    assert_eq!(found(&memory, request().min_confidence(0.5)).await[0], tea);
+    let bounded = RecallRequest::new(other).min_confidence(0.5);
+    let nothing = memory.recall(bounded).await.unwrap();
+    assert!(nothing.items.is_empty());
+    assert_eq!(nothing.confidence, unlikely.confidence);
+    assert_eq!(memory.recall("").await.unwrap().confidence, 0.0);
+}

@@ -106,6 +106,22 @@ struct WordScores {
     turn_before: f32,
 }
 
+impl WordScores {
+    fn add(&mut self, other: &Self) {
+        self.reach += other.reach;
+        self.window += other.window;
+        self.turn += other.turn;
+        self.turn_before += other.turn_before;
+    }
+
+    fn raise(&mut self, other: &Self) {
+        self.reach = self.reach.max(other.reach);
+        self.window = self.window.max(other.window);
+        self.turn = self.turn.max(other.turn);
+        self.turn_before = self.turn_before.max(other.turn_before);
+    }
+}
+
 fn words(
     index: &Index,
     plan: &QueryPlan<'_>,
@@ -117,18 +133,28 @@ fn words(
     let norm = |slot| length_norm(index.threads.position(slot).terms as f32, plan.mean_turn);
     let [_, _, before, own, ..] = slots.map(norm);
     let mut words = WordScores::default();
+    // What one word of the query and its alternatives count: as much as the one that counts most.
+    let mut best = WordScores::default();
+    let mut of_word = usize::MAX;
     for (place, term) in plan.terms.iter().enumerate() {
+        if term.word != of_word {
+            words.add(&std::mem::take(&mut best));
+            of_word = term.word;
+        }
         let count = counts.map(|counts| f32::from(counts.get(place).copied().unwrap_or(0)));
         let around: f32 = count.iter().sum();
         if around == 0.0 {
             continue;
         }
         let [_, _, count_before, count_own, ..] = count;
-        words.reach += term.idf * reach(count.map(|count| count > 0.0));
-        words.window += term.idf * levelled(around);
-        words.turn += term.idf * saturated(count_own, own);
-        words.turn_before += term.idf * saturated(count_before, before);
+        best.raise(&WordScores {
+            reach: term.idf * reach(count.map(|count| count > 0.0)),
+            window: term.idf * levelled(around),
+            turn: term.idf * saturated(count_own, own),
+            turn_before: term.idf * saturated(count_before, before),
+        });
     }
+    words.add(&best);
     words.reach /= plan.total;
     words.window /= plan.total;
     words.turn /= plan.most;

@@ -9,7 +9,9 @@ use crate::{
     analyse::each_word,
     dates::{month_of, named_times},
     index::{lexicon::Posting, speakers::WordCase},
-    search::{bm25::K1, rarity::Rarity, scratch::Scratch, spelling::Mended},
+    search::{
+        bm25::K1, everyday::alternatives, rarity::Rarity, scratch::Scratch, spelling::Mended,
+    },
     text_features::{Person, asks_when, person_of},
 };
 
@@ -28,6 +30,11 @@ pub(super) struct QueryTerm {
     pub(super) idf: f32,
     /// How far the query means the term: 1 for its own words, less for words that are only similar to them.
     pub(super) share: f32,
+    /// What the term adds to [`QueryPlan::total`].
+    pub(super) adds: f32,
+    /// The place in the query of the word that it may stand for; it counts only where that word and its other alternatives count
+    /// for less.
+    pub(super) word: usize,
 }
 
 /// What a query asks for, with terms and speakers as numbers of one index.
@@ -70,17 +77,17 @@ impl<'a> QueryPlan<'a> {
         // A query that only names a speaker asks for what was said about them. The same holds if no unit contains its
         // other words: a unit about the named speaker is a better answer than none.
         let rarity = Rarity::of(index);
-        let mut terms = weigh(rarity, &terms, &mended);
+        let mut terms = weigh(rarity, &terms, &mended, query.ranking);
         if terms.iter().all(|term| term.number.is_none()) {
             let mut all = Terms::default();
             index.analyser.each_term(text, |term| {
                 all.push(term);
                 ControlFlow::Continue(())
             });
-            terms = weigh(rarity, &all.list, &mended);
+            terms = weigh(rarity, &all.list, &mended, query.ranking);
         }
         let terms = keep_rarest(terms);
-        let total: f32 = terms.iter().map(|term| term.idf).sum();
+        let total: f32 = terms.iter().map(|term| term.adds).sum();
         let mut names = named.iter().map(|number| index.speakers.name(*number));
         let first = names.next();
         let meant = match named.is_empty() {
@@ -89,11 +96,7 @@ impl<'a> QueryPlan<'a> {
         };
         let names_one = first.is_some_and(|first| names.all(|name| name == first));
         Self {
-            weights: if query.dense.is_empty() {
-                &index.config.lexical_weights
-            } else {
-                &index.config.hybrid_weights
-            },
+            weights: index.config.weights_for(query),
             terms,
             named,
             meant,
@@ -267,36 +270,93 @@ impl Terms {
 /// query had it. The rest stays with the unknown word, which no unit contains.
 const SIMILAR: f32 = 0.8;
 
-fn weigh(rarity: Rarity<'_>, terms: &[String], mended: &Mended<'_>) -> Vec<QueryTerm> {
+fn weigh(
+    rarity: Rarity<'_>,
+    terms: &[String],
+    mended: &Mended<'_>,
+    ranking: Ranking,
+) -> Vec<QueryTerm> {
     let lexicon = &rarity.index.lexicon;
     let occurs = |number: &u32| lexicon.frequency(*number) > 0;
     let known = |term: &String| lexicon.number(term).filter(occurs);
     let mut seen: HashSet<u32> = terms.iter().filter_map(known).collect();
     let mut weighed = Vec::with_capacity(terms.len());
-    for term in terms {
+    for (word, term) in terms.iter().enumerate() {
         let number = known(term);
         let mut own = QueryTerm {
             // An unknown term keeps its rarity: the score must show that no unit contains it.
             number,
             idf: rarity.of_term(lexicon.number(term)),
             share: 1.0,
+            adds: 0.0,
+            word,
         };
         let meant = mended.meant_by(term).iter().filter(|_| number.is_none());
         let meant: Vec<_> = meant.filter(|meant| seen.insert(meant.number)).collect();
+        let mut others = match ranking {
+            Ranking::Fused => everyday_words(rarity, term, &own, &mut seen),
+            Ranking::PlainBm25 => Vec::new(),
+        };
         if !meant.is_empty() {
             own.idf *= 1.0 - SIMILAR;
+        } else if number.is_none()
+            && let Some(rarest) = others.iter_mut().max_by(|a, b| a.idf.total_cmp(&b.idf))
+        {
+            // The query is read as if it had the rarest of them.
+            own.idf *= 1.0 - SIMILAR;
+            rarest.adds = rarest.idf;
         }
+        own.adds = own.idf;
         weighed.push(own);
-        weighed.extend(meant.into_iter().map(|meant| {
+        weighed.extend(meant.into_iter().enumerate().map(|(place, meant)| {
             let share = SIMILAR * meant.likelihood;
+            let idf = rarity.of_term(Some(meant.number)) * share;
             QueryTerm {
                 number: Some(meant.number),
-                idf: rarity.of_term(Some(meant.number)) * share,
+                idf,
                 share,
+                adds: idf,
+                // Each counts for itself: their likelihoods add up to that of the word.
+                word: terms.len() * (place + 1) + word,
             }
         }));
+        weighed.extend(others);
     }
     weighed
+}
+
+/// How much an everyday word counts for a word of the query that at most [`RARELY`] units contain, as a share of what it would
+/// count if the query had it.
+const FOR_RARE: f32 = 0.4;
+/// A word in more units than these is probably the one that was said.
+const RARELY: usize = 3;
+/// The same for a word in more units. From 0.2 on, LoCoMo loses half a point of any@10.
+const FOR_COMMON: f32 = 0.1;
+
+/// The known terms that may stand for a term of the query, except those that the query has.
+fn everyday_words(
+    rarity: Rarity<'_>,
+    term: &str,
+    own: &QueryTerm,
+    seen: &mut HashSet<u32>,
+) -> Vec<QueryTerm> {
+    let frequency = |number| rarity.index.lexicon.frequency(number);
+    let share = match own.number.map(frequency) {
+        None => SIMILAR,
+        Some(frequency) if frequency <= RARELY => FOR_RARE,
+        Some(_) => FOR_COMMON,
+    };
+    let others = alternatives(rarity.index, term).into_iter();
+    let others = others.filter(|number| seen.insert(*number));
+    others
+        .map(|number| QueryTerm {
+            number: Some(number),
+            idf: rarity.of_term(Some(number)).min(own.idf) * share,
+            share,
+            adds: 0.0,
+            word: own.word,
+        })
+        .collect()
 }
 
 /// The [`MAX_TERMS`] rarest of the terms with postings, in their order.

@@ -21,8 +21,10 @@ pub(super) fn read_postings(
     scratch.session_counts.reach(bound);
     scratch.sessions.reach(bound);
     for place in read_turns(index, plan, budget, scratch) {
-        let share = plan.terms.get(place).map_or(1.0, |term| term.share);
-        add_sessions(index, plan.postings(index, place), share, scratch);
+        let term = plan.terms.get(place);
+        let share = term.map_or(1.0, |term| term.share);
+        let adds = term.is_none_or(|term| term.adds > 0.0);
+        add_sessions(index, plan.postings(index, place), share, adds, scratch);
     }
 }
 
@@ -84,7 +86,13 @@ fn add_turns(index: &Index, plan: &QueryPlan<'_>, place: usize, scratch: &mut Sc
 
 /// Adds the BM25 score of one term to each session, as far as the query means it. The document frequency is counted in
 /// sessions.
-fn add_sessions(index: &Index, postings: &[Posting], share: f32, scratch: &mut Scratch) {
+fn add_sessions(
+    index: &Index,
+    postings: &[Posting],
+    share: f32,
+    adds: bool,
+    scratch: &mut Scratch,
+) {
     for posting in postings {
         let session = index.threads.position(posting.slot()).session;
         if let Some(counted) = scratch.session_counts.at_mut(session) {
@@ -108,7 +116,10 @@ fn add_sessions(index: &Index, postings: &[Posting], share: f32, scratch: &mut S
     // A session is the document here, so its length is compared with the mean length of a session.
     let mean = terms as f32 / sessions.max(1) as f32;
     // The upper bound of the session score grows by the term's largest possible score.
-    scratch.most_session += idf * (K1 + 1.0);
+    // A word that may only stand for another one adds nothing to what the query asks for.
+    if adds {
+        scratch.most_session += idf * (K1 + 1.0);
+    }
     for &session in &scratch.counted_sessions {
         let count = scratch.session_counts.at(session) as f32;
         let terms = index.threads.session(session).terms as f32;

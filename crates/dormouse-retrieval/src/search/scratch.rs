@@ -71,7 +71,8 @@ impl Scratch {
     pub(super) fn session(&self, number: u32) -> f32 {
         let score = self.sessions.at(number);
         if score > 0.0 {
-            score / self.most_session
+            // Words that stand for others add to the score and not to what is possible.
+            (score / self.most_session.max(f32::MIN_POSITIVE)).min(1.0)
         } else {
             0.0
         }

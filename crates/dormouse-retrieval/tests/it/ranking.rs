@@ -485,3 +485,77 @@ fn words_of_time_are_understood_if_they_are_misspelt() {
     let found = index.search(&SearchQuery::new("Wehn did Alice see her?"), 2);
     assert!(part(&found, 0, Feature::TimeTold) > 0.0);
 }
+
+#[test]
+fn another_word_for_the_same_thing_is_found_and_the_word_itself_comes_first() {
+    let index = talk(&[
+        ("Alice", "I bought two figurines at the market yesterday"),
+        ("Bob", "The weather was fine"),
+        ("Alice", "My cousin came over for dinner"),
+        ("Bob", "We repaired the roof"),
+    ]);
+    let found = index.search(&SearchQuery::new("Who purchased the statues?"), 4);
+    assert_eq!(found[0].id, 0);
+    assert!(part(&found, 0, Feature::Reach) > part(&found, 3, Feature::Reach));
+
+    let index = talk(&[
+        ("Alice", "The purchase took an hour"),
+        ("Bob", "So it goes"),
+        ("Alice", "Nothing happened on Monday"),
+        ("Bob", "Nor on Tuesday"),
+        ("Alice", "We acquired a boat"),
+    ]);
+    let reach = |query| {
+        let found = index.search(&SearchQuery::new(query), 5);
+        (
+            part(&found, 0, Feature::Reach),
+            part(&found, 4, Feature::Reach),
+        )
+    };
+    let (word, other) = reach("purchase");
+    assert!(word > other && other > 0.0, "{word} {other}");
+}
+
+#[test]
+fn words_of_one_family_are_found() {
+    let index = talk(&[
+        ("Alice", "I competed in Ghent last spring"),
+        ("Bob", "The soup was cold"),
+    ]);
+    let found = index.search(&SearchQuery::new("Which competition was it?"), 2);
+    assert_eq!(found[0].id, 0);
+}
+
+#[test]
+fn an_answer_is_likelier_the_better_the_best_match_is_and_without_matches_there_is_none() {
+    let index = talk(&[
+        ("Alice", "The copper kettle is under the stairs in a box"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let confidence = |text| {
+        let query = SearchQuery::new(text);
+        index.confidence(&query, &index.search(&query, 5))
+    };
+    let (known, vague) = (
+        confidence("Where is the copper kettle box under the stairs?"),
+        confidence("Which trombone did they have at lunch in Ghent?"),
+    );
+    assert!(
+        known > vague && vague > 0.0 && known < 1.0,
+        "{known} {vague}"
+    );
+    assert_eq!(index.confidence(&SearchQuery::new("kettle"), &[]), 0.0);
+}
+
+#[test]
+fn vectors_do_not_change_how_likely_an_answer_is_by_words() {
+    let index = talk(&[
+        ("Alice", "The copper kettle is under the stairs"),
+        ("Bob", "We had soup for lunch"),
+    ]);
+    let hits = [Hit { id: 0, score: 0.9 }, Hit { id: 1, score: 0.1 }];
+    let by_words = SearchQuery::new("Where is the kettle?");
+    let by_both = by_words.dense(&hits);
+    let of = |query| index.confidence(query, &index.search(query, 5));
+    assert!((of(&by_words) - of(&by_both)).abs() < 1e-4);
+}

@@ -118,6 +118,30 @@ fn the_newest_of_one_person_about_one_subject_counts_and_nobody_elses() {
 }
 
 #[test]
+fn a_withdrawal_ends_the_earlier_orders_of_its_person_that_it_is_about() {
+    let withdrawal =
+        |number, from, trust, text| order(number, from, OrderKind::Withdrawal, trust, text);
+    let orders = [
+        order(1, "#1", Instruction, 0.9, "No emojis, please"),
+        order(2, "#1", Preference, 0.9, "I prefer tea in the afternoon"),
+        order(3, "#1", Instruction, 0.9, "Answer in French"),
+        order(4, "#2", Instruction, 0.9, "No emojis, please"),
+        withdrawal(5, "#1", 0.9, "You can use emojis again"),
+        withdrawal(6, "#1", 0.9, "Forget what I said about tea"),
+        withdrawal(7, "#1", 0.5, "You don't have to answer in French anymore"),
+        order(8, "#1", Instruction, 0.9, "Never use emojis"),
+    ];
+    let block = compiled(&orders, 1_000);
+    let shown: Vec<_> = block.shown.iter().map(|id| id.as_str()).collect();
+    assert_eq!(shown, ["order 008", "order 004", "order 003"]);
+    let by = |number: u32| TextLine::try_new(format!("order {number:03}")).unwrap();
+    assert_eq!(reason(&block, 1), Some(&LeftOut::Withdrawn { by: by(5) }));
+    assert_eq!(reason(&block, 2), Some(&LeftOut::Withdrawn { by: by(6) }));
+    assert_eq!(reason(&block, 5), Some(&LeftOut::IsWithdrawal));
+    assert_eq!(reason(&block, 7), Some(&LeftOut::TooLittleTrust));
+}
+
+#[test]
 fn nobody_crowds_out_the_others() {
     let mut orders: Vec<_> = (2..80)
         .map(|n| order(n, "#1", Instruction, 0.9, &format!("always do thing {n}")))

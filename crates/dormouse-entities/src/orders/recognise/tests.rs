@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::orders::subject_of;
-use OrderKind::{Instruction, Preference};
+use OrderKind::{Instruction, Preference, Withdrawal};
 
 #[test]
 fn plain_words_are_recognised_and_talk_is_not() {
@@ -97,12 +97,94 @@ fn each_sentence_stands_for_itself() {
 }
 
 #[test]
+fn wishes_questions_conditions_and_reasons_contain_orders() {
+    for (text, kind) in [
+        (
+            "I'm trying to eat less salt, so I prefer mild soups",
+            Some(Preference),
+        ),
+        (
+            "I prefer aisle seats, can you find me a train to Bern?",
+            Some(Preference),
+        ),
+        ("Keep your replies under two lines", Some(Instruction)),
+        ("Refer to me as the captain", Some(Instruction)),
+        ("I go by Sam these days", Some(Preference)),
+        (
+            "When I ask for directions, name the landmarks",
+            Some(Instruction),
+        ),
+        ("Could you always sign your messages?", Some(Instruction)),
+        ("Would you mind not using slang?", Some(Instruction)),
+        ("No footnotes please", Some(Instruction)),
+        ("Remember that I'm diabetic", Some(Instruction)),
+        (
+            "I'm colour-blind, so describe the labels in words",
+            Some(Instruction),
+        ),
+        (
+            "I'd appreciate it if you explained things without jargon",
+            Some(Instruction),
+        ),
+        ("I like it when you give the sources", Some(Preference)),
+        (
+            "Unless I ask for more, answer in one line",
+            Some(Instruction),
+        ),
+        ("Every evening, remind me of my tablets", Some(Instruction)),
+        ("Let's keep it formal", Some(Instruction)),
+        ("Don't lecture me", Some(Instruction)),
+        ("You can use slang again", Some(Withdrawal)),
+        ("Forget what I said about footnotes", Some(Withdrawal)),
+        // Remarks, and requests about this moment.
+        ("I'd rather be in bed right now", None),
+        ("You must always be so funny!", None),
+        ("I want my umbrella back", None),
+        ("Could you pass me the salt?", None),
+        ("Can you help me book a flight?", None),
+        ("When I was small, we lived by the sea", None),
+        ("If you see him, tell him I called", None),
+        ("I'm hungry, so make me a sandwich", None),
+        ("No idea, please ask somebody else", None),
+        ("Remember that evening in Rome?", None),
+        ("Please don't go", None),
+        ("I go by boat", None),
+        ("You are always late", None),
+        ("Keep the hat", None),
+        ("I'd like you to meet my aunt", None),
+        ("Let's play cards", None),
+    ] {
+        assert_eq!(recognise(text), kind, "{text:?}");
+    }
+}
+
+#[test]
+fn a_question_after_an_order_is_no_part_of_it() {
+    let found = orders_in("I prefer trains, what's the best way to Bern?");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].text.as_str(), "I prefer trains");
+}
+
+#[test]
+fn an_order_may_say_how_long_it_lasts() {
+    let of = |text: &str| orders_in(text).first().and_then(|found| found.period);
+    assert_eq!(of("Answer in French for today"), Some(OrderPeriod::Day));
+    assert_eq!(
+        of("For the rest of the week, answer in French"),
+        Some(OrderPeriod::Week)
+    );
+    assert_eq!(of("Answer in French"), None);
+}
+
+#[test]
 fn orders_about_the_same_thing_have_the_same_subject() {
     for (a, b) in [
         ("always knock", "Please never knock!"),
         ("call me Al", "stop calling me Al"),
         ("I like spiders", "i don't like spiders"),
         ("I prefer tea to coffee", "I prefer coffee to tea"),
+        ("No emojis, please", "Don't use emojis"),
+        ("I prefer to be called Al", "call me Alice"),
         ("answer in French", "from now on speak German"),
         (
             "My favorite colour is blue",
