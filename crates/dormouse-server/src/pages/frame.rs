@@ -158,7 +158,7 @@ fn time(seen: &Seen, caller: &Caller, view: &str, fields: &[(&str, &str)]) -> Ma
             button { "Show" }
             @if let Some(past) = seen.past {
                 span.pages {
-                    (moment(past.at)) " UTC"
+                    span { (moment(past.at)) " UTC" }
                     @if at.0 > 1 { a href={ (path) "?at=" (at.0 - 1) (kept) } rel="prev" { "Before" } }
                     a href={ (path) "?at=" (at.next()) (kept) } rel="next" { "After" }
                     a href={ (path) "?" (kept.trim_start_matches('&')) } { "Now" }

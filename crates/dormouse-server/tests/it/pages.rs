@@ -649,9 +649,16 @@ async fn the_workbench_has_the_order_of_prompts_and_changes_it_in_every_way() {
         let answer = post(&fields).await;
         assert_eq!(answer.status, status, "{fields:?}: {}", answer.text());
     }
-    let large = "x".repeat(300 * 1024);
-    let large = post(&[("etag", &etag), ("order", &large)]).await;
-    assert_eq!(large.status, 413);
+    let origin = format!("http://{}", service.address);
+    for path in [
+        "/a/dormouse/workbench/",
+        "/a/dormouse/fork/",
+        "/api/ai/assistants/dormouse/fork/",
+    ] {
+        let call = browser.call("POST", path).with("origin", &origin);
+        let large = call.bytes(vec![b'x'; 100 << 20]).send().await;
+        assert_eq!(large.status, 413, "{path}");
+    }
     Browser::done(&post(&[("etag", &etag), ("do", "as_configured")]).await);
     let (parts, _) = bench(&browser).await;
     assert_eq!(parts, before);

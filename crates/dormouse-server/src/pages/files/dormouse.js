@@ -20,6 +20,12 @@
   const slider = document.querySelector(".time input[type=range]");
   slider?.addEventListener("input", () => { slider.form.querySelector("output").value = Number(slider.value).toLocaleString("en"); });
   slider?.addEventListener("change", () => slider.form.requestSubmit());
+  if (slider) slider.form.querySelector("button").hidden = true;
+
+  // On a telephone, not all views have room.
+  const tabs = document.querySelector(".views");
+  const tab = tabs?.querySelector("[aria-current]");
+  if (tab) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
 
   // A part that is dragged stays where it is in the document, and its neighbours move: a moved element would lose the pointer.
   for (const grip of document.querySelectorAll(".grip")) {
