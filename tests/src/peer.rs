@@ -199,25 +199,15 @@ pub(crate) fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
     None
 }
 
-/// Headless Chromium and the node that drives it, if this machine has both. If not, this is printed on standard output.
+/// Headless Chromium, if it and the node that drives it are installed. If not, this is printed on standard output.
 ///
 /// # Panics
 ///
-/// If one is missing although `DORMOUSE_REQUIRE_PEERS` names `chromium` (or is `1`).
+/// If it is missing although `DORMOUSE_REQUIRE_PEERS` names `chromium` (or is `1`).
 #[must_use]
 pub fn chromium() -> Option<PathBuf> {
-    let folders = env::var_os("PATH").unwrap_or_default();
-    let find = |program: &str| {
-        let mut files = env::split_paths(&folders).map(|folder| folder.join(program));
-        files.find(|file| file.is_file())
-    };
-    match (find("chromium"), find("node")) {
-        (Some(browser), Some(_)) => Some(browser),
-        _ => {
-            skip("chromium", "install chromium and node with apt");
-            None
-        }
-    }
+    const PROGRAM: &str = "chromium/chromium";
+    installed("chromium", &[PROGRAM]).map(|home| home.join(PROGRAM))
 }
 
 /// Says that something is missing, which is only allowed if nobody requires it.

@@ -4,6 +4,7 @@
 //! If one cannot be installed (no npm, no network), its tests are skipped and all others run.
 
 mod aimock;
+mod chromium;
 mod evennia;
 mod llama;
 mod mcp;
@@ -30,6 +31,7 @@ pub(crate) const REQUIRED: &str = "DORMOUSE_REQUIRE_PEERS";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     Aimock,
+    Chromium,
     Evennia,
     LlamaServer,
     Mcp,
@@ -37,8 +39,9 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Aimock,
+        Self::Chromium,
         Self::Evennia,
         Self::LlamaServer,
         Self::Mcp,
@@ -49,6 +52,7 @@ impl Peer {
     fn files(self) -> &'static [&'static str] {
         match self {
             Self::Aimock => &[aimock::PROGRAM],
+            Self::Chromium => &[chromium::PROGRAM],
             Self::Evennia => &[evennia::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
             Self::Mcp => &[mcp::PACKAGE],
@@ -60,9 +64,10 @@ impl Peer {
         self.files().iter().all(|file| home.join(file).is_file())
     }
 
-    fn install(self, sh: &Shell, home: &Path) -> Result<Installed> {
+    fn install(self, sh: &Shell, home: &Path, demand: Demand) -> Result<Installed> {
         match self {
             Self::Aimock => aimock::install(sh, home),
+            Self::Chromium => chromium::install(sh, home, demand),
             Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
                 Installed::Unavailable(why) => Ok(Installed::Unavailable(why)),
@@ -78,6 +83,7 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Aimock => "aimock",
+            Self::Chromium => "chromium",
             Self::Evennia => "evennia",
             Self::LlamaServer => "llama-server",
             Self::Mcp => "mcp",
@@ -139,7 +145,7 @@ pub(crate) fn install(sh: &Shell, demand: Demand) -> Result {
     let mut unavailable = Vec::new();
     for peer in Peer::ALL {
         println!("=== {peer}");
-        if let Installed::Unavailable(why) = peer.install(sh, &home)? {
+        if let Installed::Unavailable(why) = peer.install(sh, &home, demand)? {
             println!("{peer} cannot be installed on this machine: {why}");
             println!("the tests that need it are skipped, and say so");
             unavailable.push(peer.to_string());

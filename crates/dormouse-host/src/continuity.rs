@@ -1,7 +1,11 @@
 //! Checks that a world and a log belong together.
 
-use dormouse_contracts::{AssistantId, Habitat, IdError, SenseError, SenseErrorKind, WorldError};
+use dormouse_contracts::{
+    AssistantId, Habitat, IdError, SenseError, SenseErrorKind, WorldError, WorldId,
+};
 use dormouse_engine::State;
+
+use crate::roster::fork::BEFORE;
 
 /// How an assistant relates to a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +76,9 @@ pub async fn check_world<W: Habitat + ?Sized>(
     };
     let remembered = state.delivered.last(world.id());
     // A log that remembers no world at all is accepted: the user may have started a new log after losing the old one.
-    if made > 0 && remembered.is_none() && !state.delivered.is_empty() {
+    // A fork has heard nothing in a world of its own yet.
+    let is_fork = WorldId::try_new(BEFORE).is_ok_and(|it| state.delivered.last(&it).is_some());
+    if made > 0 && remembered.is_none() && !state.delivered.is_empty() && !is_fork {
         check_history(world, assistant, made).await?;
     }
     let remembered = remembered.unwrap_or_default();

@@ -3,6 +3,7 @@
 mod carrier;
 mod error;
 mod health;
+mod looking_back;
 mod new_files;
 mod open_log;
 mod process_budget;
@@ -42,6 +43,7 @@ use crate::{
     format::check_format,
     game_world::GameWorld,
     http_world::OfferError,
+    past::Past,
     provider::{ModelSelection, Models, ProviderError, assemble, network, select},
     recall::{Recall, WORDS_ALONE},
     roster::KnownNames,
@@ -195,6 +197,8 @@ pub(crate) struct Shared {
     residency: Weak<Residency>,
     /// The names of assistants that were needed so far.
     names: Mutex<KnownNames>,
+    /// States of the past that were looked at lately.
+    past: Past,
     /// Assistants that were woken without being residents.
     alone: Mutex<BTreeMap<AssistantId, Handle>>,
 }
@@ -463,6 +467,7 @@ impl OpenedFolder {
             random,
             residency: Arc::downgrade(&residency),
             names: Mutex::default(),
+            past: Past::default(),
             alone: Mutex::default(),
         });
         Ok(Host {

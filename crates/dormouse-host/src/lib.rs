@@ -21,6 +21,7 @@ mod format;
 mod game_world;
 mod host;
 pub mod http_world;
+mod past;
 mod preview;
 pub mod provider;
 mod pump;

@@ -1,11 +1,13 @@
 //! The assistants of a data folder: creating, cloning, tagging, archiving and looking them up. Each change is an event of the
 //! assistant's log, so nothing here needs the assistant to be awake, or a model.
 
+pub(crate) mod fork;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, EntityId,
-    Habitat, Landmarks, LoadSnapshot, ReadEvents, Rejection, Seq,
+    Habitat, IdError, Landmarks, LoadSnapshot, NewEvent, ReadEvents, Rejection, Seq,
 };
 use dormouse_engine::{
     Archived, Beginning, Event, ReplayError, Roster, RosterChange, RosterChanged, State, Stopped,
@@ -130,6 +132,19 @@ pub enum RosterError {
         /// Who has that.
         by: AssistantId,
     },
+    /// There is no event after which a fork can begin.
+    #[error(
+        "{key} was never at rest up to event {at}, or only after more than 200,000 events: a fork begins where no turn is under way"
+    )]
+    NoFork {
+        /// The original.
+        key: AssistantId,
+        /// The last event that was asked for.
+        at: Seq,
+    },
+    /// The key makes no valid id in the world.
+    #[error("the key cannot be used in this world")]
+    Id(#[from] IdError),
     /// The life of an assistant cannot be folded.
     #[error("the life of {key} cannot be read from the log")]
     Life {
@@ -272,27 +287,38 @@ pub async fn clone_of<L: Append + ReadEvents + LoadSnapshot>(
 async fn begin<L: Append + ReadEvents + LoadSnapshot>(
     log: &L,
     clock: &dyn Clock,
-    (config, world): (&Config, &Landmarks),
+    config: (&Config, &Landmarks),
     key: AssistantId,
     (beginning, tags): (Beginning, BTreeSet<Tag>),
     decision: RosterDecision,
 ) -> Result<(), RosterError> {
-    if config.assistant.key() == key {
-        return Err(RosterError::Configured { key });
-    }
-    if let Err(source) = world.check_name(&beginning.name) {
-        let name = beginning.name;
-        return Err(RosterError::Name { name, source });
-    }
+    let name = beginning.name.clone();
     let created = RosterChange::Created(Box::new(beginning));
     let tagged = (!tags.is_empty()).then_some(RosterChange::Tagged(tags));
     let changes = std::iter::once(created).chain(tagged);
     let now = clock.now();
     let events = changes.map(|it| decision.clone().event(it).encode(now));
+    let events = events.collect::<Result<_, _>>()?;
+    append_first(log, config, (key, name), events).await
+}
+
+/// Writes the first events of an assistant with this key and this name.
+async fn append_first<L: Append>(
+    log: &L,
+    (config, world): (&Config, &Landmarks),
+    (key, name): (AssistantId, String),
+    events: Vec<NewEvent>,
+) -> Result<(), RosterError> {
+    if config.assistant.key() == key {
+        return Err(RosterError::Configured { key });
+    }
+    if let Err(source) = world.check_name(&name) {
+        return Err(RosterError::Name { name, source });
+    }
     let request = AppendRequest {
         assistant: key.clone(),
         expected: Seq::ZERO,
-        events: events.collect::<Result<_, _>>()?,
+        events,
     };
     match log.append(request).await {
         Err(error) if matches!(error.kind(), AppendErrorKind::Conflict { .. }) => {

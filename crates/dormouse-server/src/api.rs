@@ -4,7 +4,7 @@
 pub(crate) mod approvals;
 pub(crate) mod assistants;
 mod audit;
-mod components;
+pub(crate) mod components;
 pub(crate) mod config;
 mod contexts;
 mod conversations;
@@ -86,6 +86,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
             assistants::archive
         ))
         .routes(routes!(assistants::clone))
+        .routes(routes!(assistants::fork))
         .routes(routes!(assistants::start))
         .routes(routes!(assistants::stop))
         .routes(routes!(status::show))

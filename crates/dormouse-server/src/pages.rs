@@ -4,6 +4,7 @@
 //! change, so what a page changes is the same event with the same author. The one script only lets a page grow and asks before
 //! what cannot be taken back; without it everything works, too.
 
+mod charts;
 mod event;
 mod files;
 mod form;
@@ -20,6 +21,7 @@ mod settings;
 mod sign_in;
 mod story;
 mod words;
+mod workbench;
 
 use axum::{
     Router,
@@ -55,11 +57,20 @@ pub(crate) fn routes() -> Router<Shared> {
         .route("/a/{key}/off/", post(life::switch_off))
         .route("/a/{key}/sleep/", post(life::fall_asleep))
         .route("/a/{key}/wake/", post(life::wake))
+        .route(
+            "/a/{key}/fork/",
+            get(residents::fork_form).post(residents::fork),
+        )
         .route("/a/{key}/archive/", post(residents::archive))
         .route("/a/{key}/restore/", post(residents::restore))
         .route("/a/{key}/approvals/{id}/", post(life::answer_approval))
         .route("/a/{key}/event/{id}/", get(event::show))
         .route("/a/{key}/prompt/", get(prompt::show))
+        .route(
+            "/a/{key}/workbench/",
+            get(workbench::show).post(workbench::change),
+        )
+        .route("/a/{key}/charts/", get(charts::show))
         .route("/a/{key}/memory/", get(memory::search))
         .route("/a/{key}/memory/{id}/", get(memory::show))
         .route("/a/{key}/memory/{id}/correct/", post(memory::correct))

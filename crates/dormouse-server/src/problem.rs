@@ -197,6 +197,7 @@ impl From<RosterError> for Problem {
                 ref source,
             } => ProblemCode::InvalidValue.because(format!("name is {name:?}: {source}")),
             RosterError::NameInUse { .. } => ProblemCode::InvalidValue.because(error.to_string()),
+            RosterError::NoFork { .. } => ProblemCode::Conflict.because(error.to_string()),
             RosterError::Append(error) => error.into(),
             error => Self::internal(&error),
         }

@@ -2,8 +2,8 @@
 //
 //   node drive.mjs CHROMIUM SIGN_IN_LINK FOLDER
 //
-// Signs in, creates a resident, talks to it, corrects a memory, sets a goal and a setting, slides through the log, stops and lets
-// go on, and writes pictures of each page into the folder: light, dark, and as wide as a telephone. Ends with 1 if a page logs an
+// Signs in, creates a resident, talks to it, corrects a memory, sets a goal and a setting, stops and lets go on, slides through the
+// log, drags a part of prompts, forks the life, and writes pictures of each page into the folder: light, dark, and as wide as a telephone. Ends with 1 if a page logs an
 // error, breaks its policy, is wider than the screen, or shows something else than expected.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -136,6 +136,101 @@ async function readable() {
   if (found.bare.length || found.twice.length || found.h1 !== 1 || found.lang !== "en") problems.push(`${here}: ${JSON.stringify(found)}`);
 }
 
+/// Slides through the log with the mouse's events and with the keyboard, on each view that has a past.
+async function slide() {
+  const end = Number(await evaluate(`document.querySelector("#at").max`));
+  let loaded = once("Page.loadEventFired", "the slider");
+  await evaluate(`(() => { const at = document.querySelector("#at"); at.value = 30; at.dispatchEvent(new Event("input")); at.dispatchEvent(new Event("change")); })()`);
+  await loaded;
+  await until(`location.search === "?at=30" && document.querySelector(".row:last-of-type").dataset.seq === "30"`, "sliding to event 30");
+  // The slider has the focus, so the keys go on.
+  for (const [name, seq] of [["ArrowRight", 31], ["ArrowLeft", 30]]) {
+    loaded = once("Page.loadEventFired", name);
+    await key(name, name === "ArrowRight" ? 39 : 37);
+    await loaded;
+    await until(`location.search === "?at=${seq}" && document.activeElement.id === "at"`, `the key ${name}`);
+  }
+  await evaluate(`document.querySelector(".composer") ? 1 : 0`) && problems.push("one can talk to the past");
+  const links = await evaluate(`[...document.querySelectorAll(".views a")].map((it) => it.getAttribute("href"))`);
+  if (links.filter((it) => it.endsWith("?at=30")).length !== 7) problems.push(`the views do not keep the moment: ${links}`);
+  const began = Date.now();
+  for (const link of links) await open(link);
+  console.log(`${links.length} views of event 30 of ${end}: ${Date.now() - began} ms`);
+  await open(`/a/${KEY}/?at=30`);
+  loaded = once("Page.loadEventFired", "now");
+  await evaluate(`[...document.querySelectorAll(".time a")].find((it) => it.textContent === "Now").click()`);
+  await loaded;
+  await until(`document.querySelector(".composer")`, "coming back to now");
+}
+async function key(name, code) {
+  const params = { key: name, code: name, windowsVirtualKeyCode: code };
+  await send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...params });
+  await send("Input.dispatchKeyEvent", { type: "keyUp", ...params });
+}
+
+const parts = () => evaluate(`[...document.querySelectorAll(".bench [data-part]")].map((it) => it.dataset.part)`);
+/// Moves parts of prompts with the mouse and with the keyboard, switches one off, and bounds one.
+async function bench() {
+  await open(`/a/${KEY}/workbench/`);
+  await readable();
+  const before = await parts();
+  await evaluate(`document.querySelector("#part-${before[0]}").scrollIntoView({ block: "center" })`);
+  const [from, to] = await evaluate(`[${JSON.stringify(before[0])}, ${JSON.stringify(before[2])}].map((name) => {
+    const box = document.querySelector("#part-" + name + " .grip").getBoundingClientRect();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  })`);
+  const mouse = (type, x, y) => send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons: type === "mouseReleased" ? 0 : 1, clickCount: 1 });
+  let loaded = once("Page.loadEventFired", "dropping a part");
+  await mouse("mousePressed", from.x, from.y);
+  for (let step = 1; step <= 10; step++) await mouse("mouseMoved", from.x, from.y + ((to.y + 30 - from.y) * step) / 10);
+  await picture("dragged");
+  const shown = await parts();
+  await mouse("mouseReleased", to.x, to.y + 30);
+  await loaded;
+  const dragged = await parts();
+  if (String(dragged) !== String(shown) || dragged[0] !== before[1]) problems.push(`dragging ${before[0]} showed ${shown} and gave ${dragged}`);
+  loaded = once("Page.loadEventFired", "a key on Up");
+  await evaluate(`document.querySelector("#part-${before[0]} button[value=up]").focus()`);
+  await send("Input.dispatchKeyEvent", { type: "keyDown", key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" });
+  await loaded;
+  const place = dragged.indexOf(before[0]);
+  [dragged[place - 1], dragged[place]] = [dragged[place], dragged[place - 1]];
+  const raised = await parts();
+  if (String(raised) !== String(dragged)) problems.push(`the key gave ${raised}`);
+  await submit("#part-context_buffer form", {}, "[value=off]");
+  await until(`document.querySelector("#part-context_buffer").dataset.on === "false"`, "switching a part off");
+  await submit("#part-semantic_memories form", { budget: "300" }, "[value=budget]");
+  await until(`document.querySelector("#part-semantic_memories").textContent.includes("at most 300")`, "bounding a part");
+  const kinds = await evaluate(`[...document.querySelectorAll('nav[aria-label="Kinds of ticks"] a')].map((it) => it.getAttribute("href"))`);
+  if (kinds.length !== 7) problems.push(`${kinds.length} kinds of ticks`);
+  for (const kind of kinds) {
+    await open(kind);
+    await until(`document.querySelector(".numbers .fill")`, "a prompt");
+  }
+  await open(`/a/${KEY}/charts/`);
+  await readable();
+  if (await evaluate(`document.querySelectorAll(".chart svg rect[data-lane]").length`) < 4) problems.push("the charts are empty");
+  await evaluate(`document.querySelector(".chart summary").click()`);
+  await picture("chart-table");
+}
+
+/// Makes another life of this one, from its event 30 on, and lets it live.
+async function fork() {
+  await open(`/a/${KEY}/?at=30`);
+  const loaded = once("Page.loadEventFired", "the form for a fork");
+  await evaluate(`[...document.querySelectorAll(".time a")].find((it) => it.textContent === "Fork here").click()`);
+  await loaded;
+  await readable();
+  await submit("main form", { key: "twin", name: "Twin of the Hare" });
+  await until(`location.pathname === "/a/twin/" && document.querySelector('.needs [data-kind="switched off"]')`, "forking");
+  await submit(".needs form");
+  await until(`!document.querySelector('.needs [data-kind="switched off"]')`, "switching the fork on");
+  const last = await evaluate(`Number(document.querySelector("#log").dataset.last)`);
+  await evaluate(`document.querySelector("#words").value = "what does Alice prefer?"; document.querySelector("#say").requestSubmit()`);
+  await until(`[...document.querySelectorAll('.row[data-lane="did"]')].some((it) => it.dataset.seq > ${last} && it.querySelector(".passage")?.textContent.includes("tea"))`, "the fork remembers");
+  await picture("twin");
+}
+
 async function drive() {
   const { targetInfos } = await send("Target.getTargets");
   const { targetId } = targetInfos.find((it) => it.type === "page");
@@ -197,18 +292,16 @@ async function drive() {
   await open(`/a/${KEY}/`);
   await submit(".emergency");
   await until(`!document.querySelector('.status[data-kind="stopped"]')`, "going on");
-  if (await evaluate(`Boolean(document.querySelector("#at"))`)) {
-    const loaded = once("Page.loadEventFired", "the slider");
-    await evaluate(`(() => { const at = document.querySelector("#at"); at.value = 30; at.dispatchEvent(new Event("input")); at.dispatchEvent(new Event("change")); })()`);
-    await loaded;
-    await until(`location.search === "?at=30" && document.querySelector(".row:last-of-type").dataset.seq === "30"`, "sliding to event 30");
-  }
+  await slide();
+  await bench();
+  await fork();
 
   const reply = await evaluate(`fetch("/api/ai/assistants/${KEY}/audit/?limit=1000").then((it) => it.json()).then((it) => it.events.filter((it) => it.kind === "replied").at(-1).event)`);
   for (const [name, path] of [
     ["life", `/a/${KEY}/`], ["prompt", `/a/${KEY}/prompt/?at=${reply}`], ["next-prompt", `/a/${KEY}/prompt/`],
     ["memory", `/a/${KEY}/memory/`], ["found", `/a/${KEY}/memory/?q=Alice`], ["people", `/a/${KEY}/people/`], ["goals", `/a/${KEY}/goals/`],
-    ["journal", `/a/${KEY}/journal/`], ["settings", `/a/${KEY}/settings/`], ["event", `/a/${KEY}/event/${reply}/`], ["new", "/new/"],
+    ["journal", `/a/${KEY}/journal/`], ["charts", `/a/${KEY}/charts/`], ["workbench", `/a/${KEY}/workbench/`],
+    ["past-life", `/a/${KEY}/?at=30`], ["past-workbench", `/a/${KEY}/workbench/?context=reflection&at=30`], ["fork", `/a/${KEY}/fork/?at=30`], ["settings", `/a/${KEY}/settings/`], ["event", `/a/${KEY}/event/${reply}/`], ["new", "/new/"],
   ]) {
     await pictures(name, path);
     await readable();
@@ -225,10 +318,21 @@ try {
   problems.push(String(error));
   await picture("failed").catch(() => {});
 }
-browser.kill();
-await new Promise((resolve) => browser.once("exit", resolve));
+const ended = new Promise((resolve) => browser.once("exit", resolve));
+session = undefined;
+send("Browser.close").catch(() => {});
+const killed = setTimeout(() => browser.kill("SIGKILL"), 5_000);
+await ended;
+clearTimeout(killed);
 // Processes that the browser started may still write there for a moment.
-rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
+for (let left = 50; left > 0; left--) {
+  try {
+    rmSync(profile, { recursive: true, force: true });
+    break;
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
 for (const problem of problems) console.log(`problem: ${problem}`);
 if (problems.length) status = 1;
 console.log(status ? `${problems.length} problems` : "every page is as expected");

@@ -37,7 +37,7 @@ async fn a_browser_signs_in_and_does_everything_that_pages_offer_without_an_erro
     let link = link(folder.path(), &program).await;
     let pictures = match std::env::var_os("DORMOUSE_PICTURES") {
         Some(kept) => kept.into(),
-        None => folder.path().join("pictures"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/pictures"),
     };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/chromium/drive.mjs");
     let mut drive = Command::new("node");

@@ -3,14 +3,14 @@
 use std::{collections::BTreeSet, sync::PoisonError};
 
 use dormouse_contracts::{AppendError, AssistantId, Seq};
-use dormouse_engine::{Event, RosterChange, State, Tag};
+use dormouse_engine::{Event, ReplayError, RosterChange, State, Tag};
 
 use super::{
     Host,
     error::HostError,
     open_log::{Awake, OpenLog},
 };
-use crate::roster::{self, LookedUp, Newcomer, RosterDecision, RosterError};
+use crate::roster::{self, LookedUp, Newcomer, RosterDecision, RosterError, fork};
 
 /// Why nothing was changed.
 enum Undecided<E> {
@@ -83,6 +83,48 @@ impl<W: ?Sized> Host<W> {
         )
         .await?;
         self.take_in(&key).await
+    }
+
+    /// Creates a fork of an assistant: one whose log begins with that of the original up to event `at`, or up to the last event
+    /// before it after which nothing was under way. It is a resident from then on, and switched off, because it has the promises and
+    /// goals of the original. The original is neither woken nor disturbed. Returns the last event that both have.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::Roster`].
+    pub async fn fork(
+        &self,
+        from: &AssistantId,
+        at: Seq,
+        newcomer: Newcomer,
+        decision: RosterDecision,
+    ) -> Result<Seq, HostError> {
+        let (shared, key) = (&self.shared, newcomer.key.clone());
+        self.check_name_is_free(&newcomer).await?;
+        let last = fork::fork(
+            &shared.log,
+            &*shared.clock,
+            (&shared.config, &*shared.world),
+            (from, at, newcomer),
+            decision,
+        )
+        .await?;
+        // It has lived, but not in this world: it enters when it wakes.
+        drop(self.wake(&key).await?);
+        Ok(last)
+    }
+
+    /// The event after which a fork begins that is asked for at `at`, as [`Host::fork`] finds it.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`], which names the first event that could not be read.
+    pub async fn fork_point(
+        &self,
+        from: &AssistantId,
+        at: Seq,
+    ) -> Result<Option<Seq>, ReplayError> {
+        fork::last_rest(&self.shared.log, from, at).await
     }
 
     async fn check_name_is_free(&self, newcomer: &Newcomer) -> Result<(), HostError> {

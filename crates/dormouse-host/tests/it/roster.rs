@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AppendRequest, Author, Timestamp};
-use dormouse_engine::{Event, RosterChange, SettingChanged, Tag};
+use dormouse_contracts::{AppendRequest, Author, Seq, Timestamp};
+use dormouse_engine::{
+    Event, PreviewError, PromptPreview, RosterChange, SettingChanged, Tag, replay,
+};
 use dormouse_host::{
-    Host, HostError,
+    Host, HostError, preview,
     roster::{Newcomer, RosterDecision, RosterError, Wrong},
 };
 use serde_json::Value;
 use tokio::task::yield_now;
 
-use crate::tea_house::{admit_alice, key, open, page};
+use crate::tea_house::{Folder, admit_alice, key, open, page};
 
 fn by_ada() -> RosterDecision {
     RosterDecision {
@@ -120,6 +122,108 @@ async fn a_clone_is_who_the_other_one_is_without_its_memories_and_disturbs_nobod
         .unwrap();
     assert_eq!(both, BTreeSet::from([key("mole"), key("rat")]));
     drop((awake, rat));
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_has_lived_as_the_original_did_and_goes_on_by_itself() {
+    // What was decided before the fork was decided by the original, so it is not decided again from this log.
+    let folder = tempfile::tempdir().unwrap();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let mole = newcomer("mole", Some("You are a shy mole."));
+    host.create(mole, by_ada()).await.unwrap();
+    let_remember(&host, "mole", "the boat is green").await;
+    let awake = host.wake(&key("mole")).await.unwrap();
+    let at = awake.handle().inspect().await.unwrap().seq;
+    let_remember(&host, "mole", "the door is red").await;
+    awake.handle().at_rest().await;
+    let end = awake.handle().inspect().await.unwrap().seq;
+
+    // Within a turn, the fork begins before that turn.
+    let within = Seq(at.0 + 3);
+    assert_eq!(
+        host.fork_point(&key("mole"), within).await.unwrap(),
+        Some(at)
+    );
+    let forked = host
+        .fork(&key("mole"), within, newcomer("rat", None), by_ada())
+        .await;
+    assert_eq!(forked.unwrap(), at);
+    let taken = host
+        .fork(&key("mole"), at, newcomer("rat", None), by_ada())
+        .await;
+    assert!(taken.is_err());
+    let never = host
+        .fork(&key("mole"), Seq(1), newcomer("vole", None), by_ada())
+        .await;
+    assert!(matches!(
+        never.unwrap_err(),
+        HostError::Roster(RosterError::NoFork { .. })
+    ));
+    let after = awake.handle().inspect().await.unwrap();
+    let heard_it_arrive = after.seq.0 - end.0;
+    assert!(
+        heard_it_arrive <= 1,
+        "{heard_it_arrive} events of the original"
+    );
+    drop(awake);
+    host.close().await;
+    drop(host);
+
+    let host = open(folder.path()).await.unwrap();
+    let found = host.look_up(&key("rat")).await.unwrap();
+    assert!(
+        matches!(found.wrong[..], [Wrong::SwitchedOff]),
+        "{:?}",
+        found.wrong
+    );
+    assert_eq!(found.name, "Rat");
+    assert_eq!(persona(&host, "rat").await, "You are a shy mole.");
+    change_setting(&host, "rat", "assistant.enabled", Value::Bool(true)).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let knows = async |what: &str| {
+        let found = rat.memory().recall(what).await.unwrap();
+        found.items.iter().any(|it| it.record.text.contains(what))
+    };
+    let_remember(&host, "rat", "the oars are blue").await;
+    assert!(knows("the boat is green").await);
+    assert!(!knows("the door is red").await);
+    let acted = page(&host, "Rat", "what is the colour of the boat?").await;
+    rat.heard(&acted.deliveries).await.unwrap();
+    rat.handle().at_rest().await;
+    let state = rat.handle().inspect().await.unwrap();
+    let last = state.history.turns().last().unwrap();
+    assert!(
+        serde_json::to_string(last).unwrap().contains("green"),
+        "{last:?}"
+    );
+    drop(rat);
+    host.close().await;
+}
+
+#[tokio::test]
+async fn every_moment_of_a_life_is_shown_as_it_was() {
+    let folder = Folder::new();
+    let host = open(folder.path()).await.unwrap();
+    admit_alice(&host).await;
+    let_remember(&host, "dormouse", "the boat is green").await;
+    let_remember(&host, "dormouse", "the door is red").await;
+    let (log, dormouse) = (host.log(), key("dormouse"));
+    let end = log.end_of(&dormouse).unwrap();
+    for at in (1..=end.0).map(Seq) {
+        let state = host.state_at(&dormouse, at).await.unwrap();
+        assert_eq!(state, replay(log, &dormouse, at).await.unwrap());
+        let shown = host.preview(&dormouse, Some(at), None).await;
+        let again = preview(log, &dormouse, Some(at), None).await;
+        let hash = |shown: Result<PromptPreview, _>| shown.ok().map(|it| (it.hash, it.parts));
+        assert_eq!(hash(shown), hash(again), "{at}");
+    }
+    let behind = host.preview(&dormouse, Some(Seq(end.0 + 1)), None).await;
+    assert!(matches!(
+        behind.unwrap_err(),
+        PreviewError::NoSuchEvent { .. }
+    ));
     host.close().await;
 }
 

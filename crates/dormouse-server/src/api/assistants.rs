@@ -8,7 +8,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::{Event, RosterChange, State as AssistantState, Tag};
 use dormouse_host::{
     Summary,
@@ -199,6 +199,54 @@ pub(crate) async fn clone(
     caller.may(Right::Admin, &key)?;
     let decision = caller.decision(None, "cloned");
     service.host.clone_of(&from, newcomer, decision).await?;
+    created(&service, &key).await
+}
+
+/// A fork that is to be created.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkRequest {
+    /// Its key: letters, digits, `_`, `-` and `.`.
+    pub(crate) key: String,
+    /// The name of its character; made from the key if absent.
+    pub(crate) name: Option<String>,
+    /// The last event that both have: this one, or the last one before it after which no turn was under way. The end of the log
+    /// if absent.
+    pub(crate) at: Option<u64>,
+    /// Tags by which it is found; those of the original if there are none.
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+}
+
+/// Create an assistant that has lived as another one did, up to an event: its log begins with the other's. It is switched off at
+/// first, because it has the promises and goals of the original.
+#[utoipa::path(post, path = "/api/ai/assistants/{key}/fork/", tag = "assistants", request_body = ForkRequest,
+    params(("key" = String, Path, description = "The original")),
+    responses((status = CREATED, body = AssistantView)))]
+pub(crate) async fn fork(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(from): Key,
+    JsonBody(new): JsonBody<ForkRequest>,
+) -> Result<Response, Problem> {
+    let newcomer = newcomer(NewAssistant {
+        key: new.key,
+        name: new.name,
+        persona: None,
+        tags: new.tags,
+    })?;
+    let key = newcomer.key.clone();
+    // A fork shows everything that the original lived.
+    caller.may(Right::Read, &from)?;
+    caller.may(Right::Admin, &key)?;
+    let last = service.exists(&from)?;
+    let at = new.at.map_or(last, Seq);
+    if at > last {
+        let why = format!("there is no event {at}; the log ends at event {last}");
+        return Err(ProblemCode::UnknownItem.because(why));
+    }
+    let decision = caller.decision(None, "forked");
+    Box::pin(service.host.fork(&from, at, newcomer, decision)).await?;
     created(&service, &key).await
 }
 

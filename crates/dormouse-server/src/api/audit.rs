@@ -2,7 +2,6 @@
 
 use axum::{Json, extract::State};
 use dormouse_contracts::{ReadEvents, Seq, StoredEvent};
-use dormouse_engine::replay;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -117,7 +116,7 @@ pub(crate) async fn state(
         let why = format!("there is no event {at}; the log ends at event {last}");
         return Err(ProblemCode::UnknownItem.because(why));
     }
-    let state = Box::new(replay(service.host.log(), &key, at).await?);
+    let state = Box::new(service.host.state_at(&key, at).await?);
     Ok(Json(StateView {
         event: state.seq.0,
         state: json(&*state),

@@ -34,23 +34,23 @@ pub(crate) struct ComponentList {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ComponentView {
     /// Its name.
-    component: String,
+    pub(crate) component: String,
     /// Its number, which is its place in the documented order.
-    number: Option<u32>,
+    pub(crate) number: Option<u32>,
     /// Whether it is shown.
-    enabled: bool,
+    pub(crate) enabled: bool,
     /// Whether no prompt can do without it.
-    is_needed: bool,
+    pub(crate) is_needed: bool,
     /// Whether it is one of the operator's own.
-    is_own: bool,
+    pub(crate) is_own: bool,
     /// Whether it can be put before or behind others.
-    is_movable: bool,
+    pub(crate) is_movable: bool,
     /// The most tokens that it takes, if there is such a bound.
-    budget: Option<u32>,
+    pub(crate) budget: Option<u32>,
     /// The text of one of the operator's own.
-    text: Option<String>,
+    pub(crate) text: Option<String>,
     /// Why it is there.
-    why: Option<&'static str>,
+    pub(crate) why: Option<&'static str>,
 }
 
 /// An order of parts.
@@ -58,7 +58,7 @@ pub(crate) struct ComponentView {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reorder {
     /// The names of those that come first, in this order. The others follow in the stable order.
-    order: Vec<String>,
+    pub(crate) order: Vec<String>,
 }
 
 /// What is decided about a part. What is absent, or `null`, is as in the program's table.
@@ -66,14 +66,14 @@ pub(crate) struct Reorder {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ComponentPatch {
     /// Whether it is shown.
-    enabled: Option<bool>,
+    pub(crate) enabled: Option<bool>,
     /// The most tokens that it takes.
-    budget: Option<u32>,
+    pub(crate) budget: Option<u32>,
     /// The number of a part of your own: its place among the others.
     #[schema(minimum = 1, maximum = 5999)]
-    number: Option<u16>,
+    pub(crate) number: Option<u16>,
     /// The text of a part of your own.
-    text: Option<String>,
+    pub(crate) text: Option<String>,
 }
 
 /// List the parts of prompts. The etag is that of the settings.
@@ -148,6 +148,13 @@ pub(crate) async fn update(
 
 async fn respond(service: &Shared, key: &AssistantId) -> Result<Response, Problem> {
     let config = service.config(key).await?.0;
+    let order = json(&config.prompt.order);
+    let components = components(&config);
+    with_etag(&config, ComponentList { order, components })
+}
+
+/// All parts of prompts, by number.
+pub(crate) fn components(config: &Config) -> Vec<ComponentView> {
     let section = &config.prompt;
     let decided = |name: &str| section.components.get(name).cloned().unwrap_or_default();
     let of_program = COMPONENTS.iter().map(|row| {
@@ -181,6 +188,5 @@ async fn respond(service: &Shared, key: &AssistantId) -> Result<Response, Proble
     });
     let mut components: Vec<_> = of_program.chain(own).collect();
     components.sort_by_key(|it| it.number);
-    let order = json(&section.order);
-    with_etag(&config, ComponentList { order, components })
+    components
 }

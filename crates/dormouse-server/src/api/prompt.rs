@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use dormouse_contracts::Seq;
 use dormouse_engine::{PreviewError, PreviewPart, PromptPreview};
-use dormouse_host::preview;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -94,7 +93,7 @@ pub(crate) async fn preview_prompt(
     let context = asked.context_type.as_deref().map(context).transpose()?;
     service.exists(&key)?;
     let at = asked.at.map(Seq);
-    let shown = preview(service.host.log(), &key, at, context);
+    let shown = service.host.preview(&key, at, context);
     let PromptPreview {
         seq,
         context,

@@ -4,6 +4,7 @@ use axum::{
     Form,
     body::Body,
     extract::{FromRequest, Request},
+    http::{HeaderMap, HeaderValue, header},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
@@ -61,6 +62,14 @@ impl Button {
             false => usual.to_owned(),
         }
     }
+}
+
+/// The settings that a form changes, by their etag: the header with which the API refuses to change others.
+pub(super) fn if_match(etag: &str) -> Result<HeaderMap, Problem> {
+    let unreadable =
+        |_| ProblemCode::InvalidRequest.because("the form does not say which settings it changes");
+    let etag = HeaderValue::from_str(etag).map_err(unreadable)?;
+    Ok(HeaderMap::from_iter([(header::IF_MATCH, etag)]))
 }
 
 /// What was written into a field, if anything was. Browsers send line ends as two characters.

@@ -7,19 +7,38 @@ use super::{
     Page,
     files::{ICON_PATH, SCRIPT_PATH, STYLE_PATH},
     seen::{NeedKind, Seen},
-    words::{beginning, outside},
+    words::{beginning, grouped, moment, outside},
 };
 use crate::{guard::Caller, problem::Refused, tokens::Right};
 
-/// The views of a resident, with their paths below it.
-const VIEWS: [(&str, &str); 7] = [
-    ("", "Life"),
-    ("prompt/", "Prompt"),
-    ("memory/", "Memory"),
-    ("people/", "People"),
-    ("goals/", "Goals"),
-    ("journal/", "Journal"),
-    ("settings/", "Settings"),
+/// A view of a resident.
+struct View {
+    /// Its path below that of the resident.
+    path: &'static str,
+    title: &'static str,
+    /// Whether it can show a moment of the past.
+    has_past: bool,
+}
+
+const fn view(path: &'static str, title: &'static str, has_past: bool) -> View {
+    View {
+        path,
+        title,
+        has_past,
+    }
+}
+
+/// The views of a resident.
+const VIEWS: [View; 9] = [
+    view("", "Life", true),
+    view("prompt/", "Prompt", true),
+    view("workbench/", "Workbench", true),
+    view("memory/", "Memory", false),
+    view("people/", "People", false),
+    view("goals/", "Goals", true),
+    view("journal/", "Journal", true),
+    view("charts/", "Charts", true),
+    view("settings/", "Settings", true),
 ];
 
 fn document(title: &str, caller: Option<&Caller>, body: &Markup) -> Page {
@@ -82,44 +101,88 @@ pub(super) fn refusal(status: StatusCode, refused: &Refused) -> Page {
 
 /// A page about a resident.
 pub(super) fn about(seen: &Seen, caller: &Caller, view: &str, body: &Markup) -> Page {
-    let title = VIEWS.iter().find(|(path, _)| *path == view);
-    let title = title.map_or("", |(_, title)| title);
+    about_with(seen, caller, (view, &[]), body)
+}
+
+/// The same for a view with fields of a query, which stay when another moment is chosen.
+pub(super) fn about_with(
+    seen: &Seen,
+    caller: &Caller,
+    (view, fields): (&str, &[(&str, &str)]),
+    body: &Markup,
+) -> Page {
+    let shown = VIEWS.iter().find(|it| it.path == view);
+    let title = shown.map_or("", |it| it.title);
+    let has_past = shown.is_some_and(|it| it.has_past);
     let key = seen.key.as_str();
+    let back = format!("/a/{key}/{view}{}", seen.query());
     let body = html! {
         div.resident {
             div.strip {
                 (status(seen))
                 h1 { a href={ "/a/" (key) "/" } { (outside(&seen.name)) } }
                 @if seen.name != key { span.quiet { (key) } }
-                (emergency(seen, caller, &format!("/a/{key}/{view}")))
+                (emergency(seen, caller, &back))
             }
             nav.views aria-label=(format!("Views of {}", seen.name)) {
-                @for (path, name) in VIEWS {
-                    a href={ "/a/" (key) "/" (path) } aria-current=[(path == view).then_some("page")] { (name) }
+                @for it in &VIEWS {
+                    @let query = if it.has_past { seen.query() } else { String::new() };
+                    a href={ "/a/" (key) "/" (it.path) (query) } aria-current=[(it.path == view).then_some("page")] { (it.title) }
                 }
             }
         }
         main #main {
             h2.unseen { (title) }
-            (needs(seen, caller, &format!("/a/{key}/{view}")))
+            (needs(seen, caller, &back))
+            @if has_past { (time(seen, caller, view, fields)) }
             (body)
         }
     };
     document(&format!("{} · {title}", seen.name), Some(caller), &body)
 }
 
+/// A way through the whole log. Nothing is carried out: the same view of another moment is shown.
+fn time(seen: &Seen, caller: &Caller, view: &str, fields: &[(&str, &str)]) -> Markup {
+    let key = seen.key.as_str();
+    let path = format!("/a/{key}/{view}");
+    let (end, at) = (seen.end, seen.past.map_or(seen.end, |it| it.seq));
+    let kept: String = fields
+        .iter()
+        .map(|(name, value)| format!("&{name}={value}"))
+        .collect();
+    html! {
+        form.time method="get" action=(path) data-past[seen.past.is_some()] {
+            label for="at" { "As of event " output { (grouped(at.0)) } }
+            input #at type="range" name="at" min="1" max=(end) value=(at) autofocus[seen.past.is_some()];
+            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            button { "Show" }
+            @if let Some(past) = seen.past {
+                span.pages {
+                    span { (moment(past.at)) " UTC" }
+                    @if at.0 > 1 { a href={ (path) "?at=" (at.0 - 1) (kept) } rel="prev" { "Before" } }
+                    a href={ (path) "?at=" (at.next()) (kept) } rel="next" { "After" }
+                    a href={ (path) "?" (kept.trim_start_matches('&')) } { "Now" }
+                }
+            }
+            @if caller.may_everywhere(Right::Admin).is_ok() {
+                a.button href={ "/a/" (key) "/fork/?at=" (at) } { "Fork here" }
+            }
+        }
+    }
+}
+
 /// What a resident is doing, as a coloured word.
 pub(super) fn status(seen: &Seen) -> Markup {
-    let (kind, text) = seen.doing();
+    let (kind, text) = &seen.doing;
     html! { span.status data-kind=(kind) { (text) } }
 }
 
 /// The button that stops a resident, or lets it go on.
 pub(super) fn emergency(seen: &Seen, caller: &Caller, back: &str) -> Markup {
     let key = seen.key.as_str();
-    let may = caller.may(Right::Operate, &seen.key).is_ok() && !seen.is_archived();
+    let may = caller.may(Right::Operate, &seen.key).is_ok() && !seen.is_archived;
     html! {
-        @if may && seen.is_stopped() {
+        @if may && seen.is_stopped {
             form.emergency method="post" action={ "/a/" (key) "/clear/" } {
                 input type="hidden" name="back" value=(back);
                 button.go aria-label={ "Clear the emergency stop of " (seen.name) } { "Let it go on" }

@@ -9,12 +9,12 @@ use super::{
     Page,
     form::{Fields, given},
     frame, go_to,
-    seen::Seen,
+    seen::{Seen, When},
     words::{counted, event, moment, outside, trust},
 };
 use crate::{
     api::goals::{self, GoalPatch, GoalRequest},
-    extract::{ItemId, JsonBody, Key},
+    extract::{Asked, ItemId, JsonBody, Key},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::Shared,
@@ -29,10 +29,11 @@ pub(super) async fn show(
     State(service): State<Shared>,
     caller: Caller,
     Key(key): Key,
+    Asked(when): Asked<When>,
 ) -> Result<Page, Problem> {
-    let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
     let all = &seen.state.goals;
-    let may = caller.may(Right::Operate, &key).is_ok();
+    let may = seen.may_be_changed(&caller, Right::Operate);
     let is_root = |goal: &&Goal| goal.parent.is_none_or(|parent| all.get(parent).is_none());
     let roots: Vec<_> = all.iter().filter(is_root).collect();
     let (open, closed): (Vec<&Goal>, Vec<&Goal>) = roots.into_iter().partition(|it| it.is_open());

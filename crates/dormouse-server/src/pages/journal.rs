@@ -10,7 +10,7 @@ use super::{
     Page,
     form::{Fields, given},
     frame, go_to,
-    seen::Seen,
+    seen::{Seen, When},
     words::{attributed, counted, grouped, meter, moment, outside, passage, trust},
 };
 use crate::{
@@ -30,6 +30,8 @@ const MOST: usize = 60;
 pub(super) struct Search {
     #[serde(default)]
     q: String,
+    /// As of this event; now if absent.
+    at: Option<u64>,
 }
 
 /// Shows the journal.
@@ -39,8 +41,9 @@ pub(super) async fn show(
     Key(key): Key,
     Asked(asked): Asked<Search>,
 ) -> Result<Page, Problem> {
-    let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let (book, now) = (&seen.state.journal, service.now());
+    let when = When { at: asked.at };
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
+    let (book, now) = (&seen.state.journal, seen.now(service.now()));
     let q = asked.q.trim();
     let query = JournalQuery {
         limit: MOST,
@@ -65,6 +68,7 @@ pub(super) async fn show(
         form.search role="search" method="get" action={ "/a/" (key) "/journal/" } {
             label.unseen for="q" { "Search its journal" }
             input #q type="search" name="q" value=(q) placeholder="Search its journal";
+            @if let Some(past) = seen.past { input type="hidden" name="at" value=(past.seq); }
             button.primary { "Search" }
         }
         @if found.is_empty() { p.quiet { @if q.is_empty() { "It has written nothing down yet." } @else { "Nothing was found." } } }
@@ -89,7 +93,7 @@ pub(super) async fn show(
             h3 { "Nights" }
             ul.records { @for it in nights { (night(it)) } }
         }
-        @if caller.may(Right::Operate, &key).is_ok() {
+        @if seen.may_be_changed(&caller, Right::Operate) {
             section.card {
                 h3 { "Write an entry for it" }
                 form.stack method="post" action={ "/a/" (key) "/journal/" } {

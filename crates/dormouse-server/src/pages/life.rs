@@ -10,7 +10,7 @@ use super::{
     form::{Button, Fields, given},
     frame, go_to,
     residents::fill,
-    seen::{Seen, left},
+    seen::{Seen, When, left},
     story::{self, Lane},
     words::{counted, grouped, moment, outside},
 };
@@ -38,13 +38,6 @@ const CONTEXT: u64 = 40;
 /// The most events that a page grows by at once.
 const GROWTH: u64 = 500;
 
-/// Which part of the log.
-#[derive(Debug, Deserialize)]
-pub(super) struct Part {
-    /// The last event that is shown; the end of the log if absent.
-    at: Option<u64>,
-}
-
 /// What a page has already.
 #[derive(Debug, Deserialize)]
 pub(super) struct After {
@@ -56,15 +49,14 @@ pub(super) async fn show(
     State(service): State<Shared>,
     caller: Caller,
     Key(key): Key,
-    Asked(part): Asked<Part>,
+    Asked(when): Asked<When>,
 ) -> Result<Page, Problem> {
-    let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let end = seen.state.seq.0;
-    let last = part.at.unwrap_or(end).clamp(1, end.max(1));
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
+    let (end, last) = (seen.end.0, seen.state.seq.0.max(1));
     let first = last.saturating_sub(PAGE - 1).max(1);
     let rows = rows_of(&service, &seen, first, last).await?;
-    let is_end = last == end;
-    let follows = is_end && !seen.is_archived();
+    let is_end = seen.past.is_none();
+    let follows = is_end && !seen.is_archived;
     let path = format!("/a/{key}/");
     let body = html! {
         (facts(&seen, &caller))
@@ -80,7 +72,6 @@ pub(super) async fn show(
                 a href=(path) { "Now" }
             }
         }
-        @if end > PAGE { (slider(&path, last, end)) }
         ol #log.log role="log" aria-label="Its life" aria-live=(if follows { "polite" } else { "off" })
             data-key=[follows.then_some(key.as_str())] data-last=(last) { (rows) }
         @if follows && seen.game.is_none() && caller.may(Right::Talk, &key).is_ok() { (composer(&seen)) }
@@ -140,7 +131,7 @@ fn facts(seen: &Seen, caller: &Caller) -> Markup {
             @if state.admission.overheard > 0 || state.admission.dropped > 0 { div { dt { "Refused" } dd { (refused(seen)) } } }
             @if waiting > 0 { div { dt { "Waiting" } dd { (counted(waiting as u64, "message", "messages")) } } }
             @for budget in seen.live.iter().flat_map(|live| &live.budgets) { div { dt { "Budget" } dd { (left(budget)) } } }
-            @if caller.may(Right::Operate, &seen.key).is_ok() && !seen.is_archived() {
+            @if seen.may_be_changed(caller, Right::Operate) && !seen.is_archived {
                 div { dt { "Steer" } dd { (steer(seen, caller)) } }
             }
         }
@@ -199,17 +190,6 @@ fn legend() -> Markup {
     }
 }
 
-/// A way through the whole log. Nothing is carried out: another part is shown.
-fn slider(path: &str, last: u64, end: u64) -> Markup {
-    html! {
-        form.slider method="get" action=(path) {
-            label for="at" { "Up to event " output { (last) } }
-            input #at type="range" name="at" min="1" max=(end) value=(last);
-            button { "Show" }
-        }
-    }
-}
-
 fn composer(seen: &Seen) -> Markup {
     html! {
         form #say.composer method="post" action={ "/a/" (seen.key) "/say/" } {
@@ -218,7 +198,7 @@ fn composer(seen: &Seen) -> Markup {
                 placeholder={ "Say something to " (seen.name) } {}
             button.primary { "Say" }
         }
-        @if seen.is_stopped() || seen.is_asleep() || !seen.is_on() {
+        @if seen.is_stopped || seen.is_asleep() || !seen.is_on() {
             p.quiet { "It answers when it goes on. What you say is kept." }
         } @else if let Some(since) = seen.live.as_ref().and_then(|live| live.waiting_since) {
             p.quiet { "A message waits since " (moment(since)) "." }

@@ -3,14 +3,13 @@
 use axum::extract::State;
 use dormouse_contracts::{ReadEvents, Seq};
 use dormouse_engine::{CONTEXTS, ContextType, PartRole, PreviewOf};
-use dormouse_host::preview;
 use maud::html;
 use serde::Deserialize;
 
 use super::{
     Page, frame,
     residents::fill,
-    seen::Seen,
+    seen::{Seen, When},
     words::{clock, counted, grouped, outside, passage},
 };
 use crate::{
@@ -42,8 +41,9 @@ pub(super) async fn show(
     Key(key): Key,
     Asked(which): Asked<Which>,
 ) -> Result<Page, Problem> {
-    let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
-    let end = seen.state.seq.0;
+    let when = When { at: which.at };
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
+    let end = seen.end.0;
     let asked = which.context.as_deref().filter(|name| !name.is_empty());
     let context = asked
         .map(|name| {
@@ -53,7 +53,8 @@ pub(super) async fn show(
         })
         .transpose()?;
     let log = service.host.log();
-    let preview = Box::pin(preview(log, &key, which.at.map(Seq), context)).await?;
+    let host = &service.host;
+    let preview = Box::pin(host.preview(&key, which.at.map(Seq), context)).await?;
     let around = which.at.unwrap_or(end).saturating_add(LATEST / 2).min(end);
     let from = around.saturating_sub(LATEST);
     let read = log
@@ -77,9 +78,8 @@ pub(super) async fn show(
         .max(1);
     let body = html! {
         form.bar method="get" action=(path) {
-            label for="at" { "At event" }
-            input #at type="number" name="at" min="1" max=(end) value=[which.at] placeholder=(end);
-            label for="context" { "as" }
+            @if let Some(at) = which.at { input type="hidden" name="at" value=(at); }
+            label for="context" { "As" }
             select #context name="context" {
                 option value="" { "the tick that it was" }
                 @for row in &CONTEXTS { option value=(row.name) selected[asked == Some(row.name)] { (row.name) } }
@@ -138,5 +138,11 @@ pub(super) async fn show(
         h3 { "Tools that it offers" }
         p { @for tool in &preview.tools { code { (tool) } " " } }
     };
-    Ok(frame::about(&seen, &caller, "prompt/", &body))
+    let kept = asked.map(|name| ("context", name));
+    Ok(frame::about_with(
+        &seen,
+        &caller,
+        ("prompt/", kept.as_slice()),
+        &body,
+    ))
 }

@@ -9,11 +9,11 @@ use super::{
     Page,
     form::{Button, Fields, given},
     frame, go_to,
-    seen::Seen,
+    seen::{Seen, When},
     words::{counted, grouped, outside},
 };
 use crate::{
-    api::assistants::{self, AssistantPatch, NewAssistant},
+    api::assistants::{self, AssistantPatch, ForkRequest, NewAssistant},
     extract::{Asked, JsonBody, Key},
     guard::Caller,
     problem::Problem,
@@ -49,7 +49,8 @@ pub(super) async fn show(
         let summary = residents.iter().find(|it| it.key == *key);
         all.push(Box::pin(Seen::with(&service, key, summary)).await?);
     }
-    let (archived, mut all): (Vec<_>, Vec<_>) = all.into_iter().partition(Seen::is_archived);
+    let (archived, mut all): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|it: &Seen| it.is_archived);
     all.sort_by_key(|it| it.needs.iter().map(|need| need.kind).min());
     let (needing, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| !it.needs.is_empty());
     let (awake, resting): (Vec<_>, Vec<_>) = others
@@ -175,6 +176,82 @@ pub(super) async fn create(
         tags: new.tags.split_whitespace().map(str::to_owned).collect(),
     };
     assistants::create(State(service), caller, JsonBody(new)).await?;
+    Ok(go_to(&path))
+}
+
+/// Shows the form for a fork of a resident.
+pub(super) async fn fork_form(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(key): Key,
+    Asked(when): Asked<When>,
+) -> Result<Page, Problem> {
+    caller.may_everywhere(Right::Admin)?;
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
+    let at = seen.state.seq;
+    let point = service.host.fork_point(&key, at).await?;
+    let path = format!("/a/{key}/");
+    let body = html! {
+        @match point {
+            Some(point) => {
+                p {
+                    "A fork is another resident, with a log of its own that begins with that of " (outside(&seen.name)) " up to "
+                    a href={ (path) "?at=" (point) "#e" (point) } { "event " (grouped(point.0)) }
+                    @if point != at { ", the last one up to " (grouped(at.0)) " after which no turn was under way" }
+                    ". It remembers what was lived until then, and " (outside(&seen.name)) " does not notice."
+                }
+                p.quiet { "It has the same goals and promises, so it begins switched off: look at them, and then switch it on." }
+                form.stack method="post" action={ (path) "fork/" } {
+                    input type="hidden" name="at" value=(point);
+                    label for="key" { "Key of the fork" span.quiet { " letters, digits, _, - and . ; it never changes" } }
+                    input #key name="key" required autofocus autocomplete="off" autocapitalize="none" pattern="[A-Za-z0-9_.\\-]+";
+                    label for="name" { "Name" span.quiet { " of its character, unlike all others; made from the key if left out" } }
+                    input #name name="name" autocomplete="off";
+                    button.primary { "Fork" }
+                }
+            }
+            None => p { "Up to event " (grouped(at.0)) " there is no moment at which nothing was under way." },
+        }
+        p { a href={ (path) (seen.query()) } { "Back to " (outside(&seen.name)) } }
+    };
+    Ok(frame::page(
+        &format!("A fork of {}", seen.name),
+        &caller,
+        &body,
+    ))
+}
+
+/// A fork that is to be made.
+#[derive(Debug, Deserialize)]
+pub(super) struct NewFork {
+    at: u64,
+    key: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// Makes a fork of a resident.
+pub(super) async fn fork(
+    State(service): State<Shared>,
+    caller: Caller,
+    Key(from): Key,
+    Fields(new): Fields<NewFork>,
+) -> Result<Response, Problem> {
+    let key = new.key.trim().to_owned();
+    let path = format!("/a/{key}/");
+    let new = ForkRequest {
+        at: Some(new.at),
+        key,
+        name: given(&new.name),
+        tags: Vec::new(),
+    };
+    Box::pin(assistants::fork(
+        State(service),
+        caller,
+        Key(from),
+        JsonBody(new),
+    ))
+    .await?;
     Ok(go_to(&path))
 }
 

@@ -1,6 +1,6 @@
 //! A resident as the pages show it: its state, whether it is awake, and what it needs somebody for.
 
-use dormouse_contracts::{AssistantId, Seq, Timestamp};
+use dormouse_contracts::{AssistantId, ReadEvents, Seq, Timestamp};
 use dormouse_engine::{
     Activity, BudgetKind, BudgetSpan, BudgetStatus, GoalStatus, OperatingMode, SafetyCounters,
     State, Status, StopCause,
@@ -10,10 +10,12 @@ use dormouse_host::{
     roster::{LookedUp, Wrong},
 };
 
+use serde::Deserialize;
+
 use super::words::{counted, grouped};
 use crate::{
     guard::Caller,
-    problem::Problem,
+    problem::{Problem, ProblemCode},
     service::{Service, Shared},
     tokens::Right,
 };
@@ -25,15 +27,40 @@ const LOW_PERCENT: u32 = 10;
 pub(super) struct Seen {
     pub(super) key: AssistantId,
     pub(super) name: String,
+    /// Its state now, or as it was after the event that is looked at.
     pub(super) state: Box<State>,
-    /// When it wakes by itself.
-    pub(super) due: Option<Timestamp>,
+    /// The event of the past that is looked at. Everything but the state is as it is now.
+    pub(super) past: Option<Moment>,
+    /// The last event of its log.
+    pub(super) end: Seq,
+    /// Whether its emergency stop is on.
+    pub(super) is_stopped: bool,
+    /// Whether somebody put it away for good.
+    pub(super) is_archived: bool,
+    /// What it is doing: a word for its colour, and words for people.
+    pub(super) doing: (&'static str, String),
     /// The game that it lives in, and how it is connected to it.
     pub(super) game: Option<String>,
     /// What is under way, if it is awake.
     pub(super) live: Option<Box<Status>>,
     /// What it needs somebody for, the most urgent first.
     pub(super) needs: Vec<Need>,
+}
+
+/// A moment of the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// The last event that had happened.
+    pub(super) seq: Seq,
+    /// When it had happened.
+    pub(super) at: Timestamp,
+}
+
+/// Which moment a page shows.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct When {
+    /// After this event; now if absent.
+    pub(super) at: Option<u64>,
 }
 
 /// Something that somebody has to see to.
@@ -88,6 +115,40 @@ impl Seen {
         Self::with(service, key, summary).await
     }
 
+    /// The same with the state of the moment that is asked for. The log is folded up to there.
+    pub(super) async fn at(
+        service: &Shared,
+        caller: &Caller,
+        key: &AssistantId,
+        when: When,
+    ) -> Result<Self, Problem> {
+        let mut seen = Box::pin(Self::of(service, caller, key)).await?;
+        let end = seen.end.0;
+        let Some(at) = when.at.filter(|at| *at != end) else {
+            return Ok(seen);
+        };
+        let unknown = || {
+            let why = format!("there is no event {at}; the log ends at event {end}");
+            ProblemCode::UnknownItem.because(why)
+        };
+        let before = at.checked_sub(1).filter(|_| at < end).ok_or_else(unknown)?;
+        let host = &service.host;
+        let event = host
+            .log()
+            .read(key, Seq(before), 1)
+            .await?
+            .into_iter()
+            .next();
+        let event = event.ok_or_else(unknown)?;
+        *seen.state = host.state_at(key, event.seq).await?;
+        seen.past = Some(Moment {
+            seq: event.seq,
+            at: event.at,
+        });
+        seen.live = None;
+        Ok(seen)
+    }
+
     /// The same with what is known of who is awake.
     pub(super) async fn with(
         service: &Service,
@@ -101,26 +162,43 @@ impl Seen {
         let live = service.host.if_awake(key).await;
         let live = live.map(|handle| Box::new(handle.status()));
         let needs = needs(&state, live.as_deref(), &wrong, service.now());
-        Ok(Self {
+        let mut seen = Self {
             key: key.clone(),
             name,
+            end: state.seq,
+            past: None,
+            is_stopped: state.stop.is_on(),
+            is_archived: state.roster.archived.is_some(),
+            doing: Default::default(),
             state,
-            due: summary.and_then(|it| it.due),
             game: service.host.world().game().map(|game| game.to_text(key)),
             live,
             needs,
-        })
+        };
+        seen.doing = seen.activity(summary.and_then(|it| it.due));
+        Ok(seen)
+    }
+
+    /// What a link to another page about it needs, so that this shows the same moment.
+    pub(super) fn query(&self) -> String {
+        let at = |moment: Moment| format!("?at={}", moment.seq);
+        self.past.map(at).unwrap_or_default()
+    }
+
+    /// The time of what is shown.
+    pub(super) fn now(&self, now: Timestamp) -> Timestamp {
+        self.past.map_or(now, |moment| moment.at)
+    }
+
+    /// Whether the caller may change it on this page. The past cannot be changed.
+    pub(super) fn may_be_changed(&self, caller: &Caller, right: Right) -> bool {
+        self.past.is_none() && caller.may(right, &self.key).is_ok()
     }
 
     /// How many messages wait for it.
     pub(super) fn waiting(&self) -> usize {
         let live = self.live.as_ref();
         live.map_or(self.state.turns.len(), |live| live.waiting)
-    }
-
-    /// Whether its emergency stop is on.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.state.stop.is_on()
     }
 
     /// Whether it sleeps.
@@ -133,17 +211,11 @@ impl Seen {
         !self.needs.iter().any(|need| need.kind == NeedKind::Off)
     }
 
-    /// Whether somebody put it away for good.
-    pub(super) fn is_archived(&self) -> bool {
-        self.state.roster.archived.is_some()
-    }
-
-    /// What it is doing: a word for its colour, and words for people.
-    pub(super) fn doing(&self) -> (&'static str, String) {
-        if self.is_archived() {
+    fn activity(&self, due: Option<Timestamp>) -> (&'static str, String) {
+        if self.is_archived {
             return ("rest", "archived".to_owned());
         }
-        if self.is_stopped() {
+        if self.is_stopped {
             return ("stopped", "stopped".to_owned());
         }
         match self.live.as_ref().map(|live| &live.activity) {
@@ -173,7 +245,7 @@ impl Seen {
             }
             _ if !self.is_on() => ("rest", "switched off".to_owned()),
             Some(_) => ("awake", "awake".to_owned()),
-            None => match self.due {
+            None => match due {
                 Some(due) => ("rest", format!("at rest until {}", second(due))),
                 None => ("rest", "at rest".to_owned()),
             },

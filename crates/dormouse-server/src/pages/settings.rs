@@ -2,22 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use axum::{
-    extract::State,
-    http::{HeaderMap, HeaderValue, header},
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use dormouse_host::config::inline;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Page, form::Fields, frame, go_to, seen::Seen, words::outside};
+use super::{
+    Page,
+    form::{Fields, if_match},
+    frame, go_to,
+    seen::{Seen, When},
+    words::outside,
+};
 use crate::{
     api::config::{self, ConfigPatch, SettingView},
-    extract::{JsonBody, Key},
+    extract::{Asked, JsonBody, Key},
     guard::Caller,
-    problem::{Problem, ProblemCode},
+    problem::Problem,
     service::Shared,
     tokens::Right,
 };
@@ -27,11 +29,12 @@ pub(super) async fn show(
     State(service): State<Shared>,
     caller: Caller,
     Key(key): Key,
+    Asked(when): Asked<When>,
 ) -> Result<Page, Problem> {
-    let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
+    let seen = Box::pin(Seen::at(&service, &caller, &key, when)).await?;
     let config = service.host.config().read_for(&key, &seen.state).0;
     let (view, etag) = config::read(&config);
-    let may = caller.may(Right::Admin, &key).is_ok();
+    let may = seen.may_be_changed(&caller, Right::Admin);
     let mut sections: BTreeMap<&str, Vec<&SettingView>> = BTreeMap::new();
     for setting in &view.settings {
         let section = setting
@@ -123,10 +126,7 @@ pub(super) async fn change(
     Key(key): Key,
     Fields(change): Fields<Change>,
 ) -> Result<Response, Problem> {
-    let etag = HeaderValue::from_str(&change.etag);
-    let unreadable =
-        |_| ProblemCode::InvalidRequest.because("the form does not say which settings it changes");
-    let headers = HeaderMap::from_iter([(header::IF_MATCH, etag.map_err(unreadable)?)]);
+    let headers = if_match(&change.etag)?;
     let value = match change.reset.as_str() {
         "" => Value::String(change.value.replace("\r\n", "\n")),
         _ => Value::Null,

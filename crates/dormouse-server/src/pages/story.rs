@@ -370,7 +370,10 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
             html! {
                 (outside(&it.author.to_string())) " "
                 @match &it.change {
-                    RosterChange::Created(it) => { "creates it as " (outside(&it.name)) }
+                    RosterChange::Created(it) => {
+                        "creates it as " (outside(&it.name))
+                        @if let Some((from, seq)) = &it.clone_of { ", from " (from) " after " (self::event(from.as_str(), *seq)) }
+                    }
                     RosterChange::Tagged(tags) => { "tags it:" @for tag in tags { " " span.tag { (tag) } } }
                     RosterChange::Archived => { "archives it" }
                     RosterChange::Restored => { "restores it" }

@@ -15,10 +15,11 @@ use crate::{
 };
 
 /// Every path that takes a body, with its method.
-const WITH_BODY: [(&str, &str); 39] = [
+const WITH_BODY: [(&str, &str); 40] = [
     ("POST", ""),
     ("PATCH", "dormouse/"),
     ("POST", "dormouse/clone/"),
+    ("POST", "dormouse/fork/"),
     ("POST", "dormouse/emergency/trigger/"),
     ("POST", "dormouse/interact/"),
     ("PATCH", "dormouse/config/"),

@@ -178,10 +178,12 @@ async fn every_link_of_every_page_leads_on_and_no_page_breaks_out_of_its_policy(
         "/new/",
         "/a/dormouse/",
         "/a/dormouse/prompt/",
+        "/a/dormouse/workbench/",
         "/a/dormouse/memory/",
         "/a/dormouse/people/",
         "/a/dormouse/goals/",
         "/a/dormouse/journal/",
+        "/a/dormouse/charts/",
         "/a/dormouse/settings/",
         "/a/hare/",
         "/a/hare/prompt/",
@@ -493,6 +495,15 @@ async fn a_browser_gets_pages_for_problems_and_a_program_gets_json() {
         ("/a/dormouse/event/999999/", 404),
         ("/a/dormouse/prompt/?at=999999", 404),
         ("/a/dormouse/prompt/?context=tea", 400),
+        ("/a/dormouse/workbench/?context=tea", 400),
+        ("/a/dormouse/workbench/?context=../../tokens.json", 400),
+        ("/a/dormouse/charts/?at=0", 404),
+        ("/a/dormouse/charts/?at=999999", 404),
+        ("/a/dormouse/goals/?at=-1", 400),
+        ("/a/dormouse/fork/?at=999999", 404),
+        ("/a/..%2f..%2ftokens.json/workbench/", 400),
+        ("/a/..%2f/charts/", 400),
+        ("/a/nobody/charts/", 404),
         ("/a/dormouse/memory/999999/", 404),
         ("/files/../tokens.json", 404),
         ("/files/tokens.json", 404),
@@ -521,5 +532,214 @@ async fn a_browser_gets_pages_for_problems_and_a_program_gets_json() {
     let json = json.with("origin", &format!("http://{}", service.address));
     let json = json.json(&json!({"words": "hello"})).send().await;
     assert_eq!(json.status, 400, "{}", json.text());
+    service.close().await;
+}
+
+/// The names of the parts that can be moved, in the order of the page.
+async fn bench(browser: &Browser<'_>) -> (Vec<String>, String) {
+    let page = browser.get("/a/dormouse/workbench/").await;
+    check("/a/dormouse/workbench/", &page);
+    let page = page.text();
+    let parts = values(&page, "data-part");
+    let etag = page.split("name=\"etag\" value=\"").nth(1).unwrap();
+    let etag = etag.split('"').next().unwrap().replace("&quot;", "\"");
+    (parts.into_iter().map(str::to_owned).collect(), etag)
+}
+
+/// The parts of the operator's own that prompts show, in their order. The service has six of them: each follows a part of the program.
+async fn shown(service: &Service) -> Vec<String> {
+    let path = "dormouse/prompt/preview/?context_type=tick_event";
+    let preview = service.call("GET", path).send().await.ok(200);
+    let parts = preview["messages"].as_array().unwrap();
+    let names = parts.iter().map(|it| it["component"].as_str().unwrap());
+    names
+        .filter(|name| name.starts_with("own_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[tokio::test]
+async fn the_workbench_has_the_order_of_prompts_and_changes_it_in_every_way() {
+    let own = [1_501, 1_601, 2_001, 3_001, 4_001, 5_001].map(|number| {
+        format!("[prompt.components.own_{number}]\nid = {number}\ntext = \"part {number}\"\n")
+    });
+    let config = format!(
+        "[server]\nrequests_per_minute = 100000\nburst = 1000\n{}",
+        own.concat()
+    );
+    let service = Service::of(&config).await;
+    let browser = Browser::of_owner(&service).await;
+    let only_own = |parts: Vec<String>| -> Vec<String> {
+        let own = parts.into_iter().filter(|name| name.starts_with("own_"));
+        own.collect()
+    };
+    let (parts, etag) = bench(&browser).await;
+    assert_eq!(parts.len(), 12, "{parts:?}");
+    assert_eq!(only_own(parts), shown(&service).await, "stable");
+
+    let post = async |fields: &[(&str, &str)]| browser.post("/a/dormouse/workbench/", fields).await;
+    // One place up, by a button.
+    let (before, _) = bench(&browser).await;
+    let last = before.last().unwrap().clone();
+    let up = [("etag", etag.as_str()), ("part", &last), ("do", "up")];
+    let leads_to = Browser::done(&post(&up).await);
+    assert_eq!(
+        leads_to,
+        format!("/a/dormouse/workbench/?context=tick_event#part-{last}")
+    );
+    let (after, next) = bench(&browser).await;
+    assert_eq!(after[10], last);
+    assert_eq!(post(&up).await.status, 412, "the settings have changed");
+
+    // Everything at once, as if it was dragged.
+    let order: Vec<_> = after.iter().rev().cloned().collect();
+    let dragged = [("etag", next.as_str()), ("order", &order.join(","))];
+    Browser::done(&post(&dragged).await);
+    let (after, etag) = bench(&browser).await;
+    assert_eq!(after, order);
+    let resident = service.host.wake(&key("dormouse")).await.unwrap();
+    resident.handle().at_rest().await;
+    while shown(&service).await != only_own(order.clone()) {
+        tokio::task::yield_now().await;
+    }
+    // The page shows what will be, before the resident knows of it.
+    let off = [("etag", etag.as_str()), ("part", "own_2001"), ("do", "off")];
+    Browser::done(&post(&off).await);
+    let page = browser.get("/a/dormouse/workbench/").await.text();
+    assert!(!page.contains("part 2001") && page.contains("part 3001"));
+    let (_, etag) = bench(&browser).await;
+    let bound = [
+        ("etag", etag.as_str()),
+        ("part", "own_2001"),
+        ("do", "budget"),
+        ("budget", "77"),
+    ];
+    Browser::done(&post(&bound).await);
+    let components = service.call("GET", "dormouse/components/").send().await;
+    let components = components.ok(200);
+    let mut its = components["components"].as_array().unwrap().iter();
+    let its = its.find(|it| it["component"] == "own_2001").unwrap();
+    assert_eq!(
+        (&its["enabled"], &its["budget"], &its["text"]),
+        (&json!(false), &json!(77), &json!("part 2001"))
+    );
+    let (_, etag) = bench(&browser).await;
+    for (fields, status) in [
+        (
+            [("part", "own_2001"), ("do", "budget"), ("budget", "many")],
+            422,
+        ),
+        (
+            [("part", "system_prompt"), ("do", "off"), ("budget", "")],
+            422,
+        ),
+        ([("part", "nothing"), ("do", "up"), ("budget", "")], 404),
+        ([("part", "../x"), ("do", "on"), ("budget", "")], 404),
+        ([("part", "goals"), ("do", "tea"), ("budget", "")], 422),
+        ([("order", "goals,goals"), ("do", ""), ("budget", "")], 422),
+        (
+            [("order", "goals"), ("context", "tea"), ("budget", "")],
+            400,
+        ),
+    ] {
+        let fields: Vec<_> = [("etag", etag.as_str())]
+            .into_iter()
+            .chain(fields)
+            .collect();
+        let answer = post(&fields).await;
+        assert_eq!(answer.status, status, "{fields:?}: {}", answer.text());
+    }
+    let origin = format!("http://{}", service.address);
+    for path in [
+        "/a/dormouse/workbench/",
+        "/a/dormouse/fork/",
+        "/api/ai/assistants/dormouse/fork/",
+    ] {
+        let call = browser.call("POST", path).with("origin", &origin);
+        let large = call.bytes(vec![b'x'; 100 << 20]).send().await;
+        assert_eq!(large.status, 413, "{path}");
+    }
+    Browser::done(&post(&[("etag", &etag), ("do", "as_configured")]).await);
+    let (parts, _) = bench(&browser).await;
+    assert_eq!(parts, before);
+    let log = service.host.log();
+    let log = log.read(&key("dormouse"), Seq::ZERO, 1_000).await.unwrap();
+    let by = log
+        .iter()
+        .filter_map(|it| match Event::decode(it).unwrap() {
+            Event::SettingChanged(it) => Some(it.by),
+            _ => None,
+        });
+    assert_eq!(by.collect::<Vec<_>>(), ["Vera"; 5]);
+    service.close().await;
+}
+
+#[tokio::test]
+async fn the_past_is_shown_as_it_was_and_can_only_be_looked_at() {
+    let service = Service::open().await;
+    live(&service).await;
+    let browser = Browser::of_owner(&service).await;
+    let end = service.host.log().end_of(&key("dormouse")).unwrap().0;
+    let now = browser.get("/a/dormouse/goals/").await.text();
+    assert!(now.contains("a part") && now.contains("Set a goal"));
+    for view in [
+        "",
+        "prompt/",
+        "workbench/",
+        "goals/",
+        "journal/",
+        "charts/",
+        "settings/",
+    ] {
+        let path = format!("/a/dormouse/{view}?at=2");
+        let page = browser.get(&path).await;
+        check(&path, &page);
+        let page = page.text();
+        assert!(page.contains("data-past"), "{path}");
+        assert!(!page.contains("a part"), "{path} shows what came later");
+        // Signing out and the stop stay, and nothing else.
+        let changes = values(&page, "action");
+        let changes = changes.iter().filter(|it| it.starts_with("/a/"));
+        let own = format!("/a/dormouse/{view}");
+        let others: Vec<_> = changes
+            .filter(|it| **it != own && **it != "/a/dormouse/stop/")
+            .collect();
+        assert!(others.is_empty(), "{path}: {others:?}");
+    }
+    let last = browser.get(&format!("/a/dormouse/goals/?at={end}")).await;
+    assert!(!last.text().contains("data-past"), "the last event is now");
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_is_made_on_a_page_and_has_a_log_of_its_own() {
+    let service = Service::open().await;
+    live(&service).await;
+    let browser = Browser::of_owner(&service).await;
+    let resident = service.host.wake(&key("dormouse")).await.unwrap();
+    resident.handle().at_rest().await;
+    let end = service.host.log().end_of(&key("dormouse")).unwrap().0;
+    let page = browser.get(&format!("/a/dormouse/fork/?at={end}")).await;
+    check("/a/dormouse/fork/", &page);
+    let at = end.to_string();
+    let post = async |key: &str| {
+        let fields = [("at", at.as_str()), ("key", key), ("name", "")];
+        browser.post("/a/dormouse/fork/", &fields).await
+    };
+    assert_eq!(post("../x").await.status, 400);
+    assert_eq!(post("dormouse").await.status, 409);
+    assert_eq!(Browser::done(&post("twin").await), "/a/twin/");
+    let twin = browser.get("/a/twin/?at=3").await;
+    check("/a/twin/", &twin);
+    let state = restore(service.host.log(), &key("twin")).await.unwrap();
+    let (from, _) = state.roster.beginning.unwrap().clone_of.unwrap();
+    assert_eq!(from, key("dormouse"));
+    assert_eq!(state.goals.iter().count(), 2);
+    let of_reader = service.token("Bob", &[Right::Read], None);
+    let reader = Browser::of_token(&service, &of_reader).await;
+    assert_eq!(reader.get("/a/dormouse/fork/").await.status, 403);
+    let fields = [("at", at.as_str()), ("key", "other")];
+    let refused = reader.post("/a/dormouse/fork/", &fields).await;
+    assert_eq!(refused.status, 403);
     service.close().await;
 }

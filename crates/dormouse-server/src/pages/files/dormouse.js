@@ -1,5 +1,5 @@
-// What pages do by themselves: a life grows as its log does, lanes are switched on and off, and what is not easily taken back is
-// asked about. Without this script everything is reached by links and forms.
+// What pages do by themselves: a life grows as its log does, lanes are switched on and off, parts of prompts are dragged, and what
+// is not easily taken back is asked about. Without this script everything is reached by links and forms.
 "use strict";
 (() => {
   const log = document.getElementById("log");
@@ -17,9 +17,45 @@
     box.addEventListener("change", apply);
   }
 
-  const slider = document.querySelector(".slider input");
-  slider?.addEventListener("input", () => { slider.form.querySelector("output").value = slider.value; });
+  const slider = document.querySelector(".time input[type=range]");
+  slider?.addEventListener("input", () => { slider.form.querySelector("output").value = Number(slider.value).toLocaleString("en"); });
   slider?.addEventListener("change", () => slider.form.requestSubmit());
+  if (slider) slider.form.querySelector("button").hidden = true;
+
+  // On a telephone, not all views have room.
+  const tabs = document.querySelector(".views");
+  const tab = tabs?.querySelector("[aria-current]");
+  if (tab) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
+
+  // A part that is dragged stays where it is in the document, and its neighbours move: a moved element would lose the pointer.
+  for (const grip of document.querySelectorAll(".grip")) {
+    const row = grip.closest("li");
+    const form = document.getElementById("order");
+    const order = () => [...row.parentElement.querySelectorAll("li[data-part]")].map((it) => it.dataset.part).join(",");
+    const middle = (it) => { const box = it.getBoundingClientRect(); return box.top + box.height / 2; };
+    let before = null;
+    grip.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      event.preventDefault();
+      grip.setPointerCapture(event.pointerId);
+      before = order();
+      row.classList.add("dragged");
+    });
+    grip.addEventListener("pointermove", (event) => {
+      if (before === null) return;
+      for (let next; (next = row.nextElementSibling)?.dataset.part && event.clientY > middle(next);) row.before(next);
+      for (let next; (next = row.previousElementSibling)?.dataset.part && event.clientY < middle(next);) row.after(next);
+    });
+    grip.addEventListener("lostpointercapture", () => {
+      row.classList.remove("dragged");
+      const now = order();
+      if (before !== null && now !== before) {
+        form.elements.order.value = now;
+        form.requestSubmit();
+      }
+      before = null;
+    });
+  }
 
   if (!key) {
     // The row in the address is in view already; the end of a page of the past is where it was asked to end.

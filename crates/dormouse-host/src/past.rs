@@ -1,0 +1,161 @@
+//! Moments of the past. A state of the past is folded from the log; nothing is carried out, and nothing is written.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use dormouse_contracts::{
+    AssistantId, BoxFuture, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, StoredEvent,
+    each_event,
+};
+use dormouse_engine::{
+    ContextType, Event, PreviewError, PromptPreview, ReplayError, State, encode_snapshot,
+};
+
+use crate::preview::preview;
+
+/// How many events lie between two kept states of a life.
+const STEP: u64 = 4_096;
+
+/// How many states of a life are kept. If there would be more, every other one is dropped.
+const KEPT: usize = 32;
+
+/// Of how many lives states are kept.
+const LIVES: usize = 4;
+
+/// States of the past that were folded lately, so that the next look begins close to its event.
+///
+/// Words are forgotten only while no host has the log open, so no kept state outlives them.
+#[derive(Debug, Default)]
+pub(crate) struct Past(Mutex<Vec<Life>>);
+
+/// The kept states of one assistant.
+#[derive(Debug)]
+struct Life {
+    key: AssistantId,
+    step: u64,
+    states: BTreeMap<Seq, Arc<State>>,
+}
+
+impl Past {
+    /// The state after an event, or after the last one if the log ends earlier.
+    pub(crate) async fn state<L: ReadEvents + ?Sized>(
+        &self,
+        log: &L,
+        key: &AssistantId,
+        at: Seq,
+    ) -> Result<State, ReplayError> {
+        let mut state = self.nearest(key, at);
+        each_event(log, key, state.seq.next()..=at, |stored| {
+            state.apply(stored.seq, stored.at, &Event::decode(stored)?);
+            if stored.seq.0.is_multiple_of(STEP) {
+                self.keep(key, &state);
+            }
+            Ok::<_, ReplayError>(())
+        })
+        .await?;
+        Ok(state)
+    }
+
+    /// The last kept state that is not after this event.
+    fn nearest(&self, key: &AssistantId, at: Seq) -> State {
+        let lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let life = lives.iter().find(|life| life.key == *key);
+        let kept = life.and_then(|life| life.states.range(..=at).next_back());
+        let kept = kept.map(|(_, state)| Arc::clone(state));
+        drop(lives);
+        kept.map_or_else(State::default, |state| State::clone(&state))
+    }
+
+    fn keep(&self, key: &AssistantId, state: &State) {
+        let mut lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = lives.iter().position(|life| life.key == *key);
+        let mut life = match place {
+            Some(place) => lives.remove(place),
+            None => Life {
+                key: key.clone(),
+                step: STEP,
+                states: BTreeMap::new(),
+            },
+        };
+        if state.seq.0.is_multiple_of(life.step) {
+            life.states.insert(state.seq, Arc::new(state.clone()));
+        }
+        if life.states.len() > KEPT {
+            life.step *= 2;
+            let step = life.step;
+            life.states.retain(|seq, _| seq.0.is_multiple_of(step));
+        }
+        lives.insert(0, life);
+        lives.truncate(LIVES);
+    }
+
+    /// The prompt at an event, as [`preview`] shows it.
+    pub(crate) async fn preview<L: ReadEvents + LoadSnapshot + ?Sized>(
+        &self,
+        log: &L,
+        key: &AssistantId,
+        at: Seq,
+        context: Option<ContextType>,
+    ) -> Result<PromptPreview, PreviewError> {
+        let read = |after: Seq| async move {
+            let read = log.read(key, after, 1).await;
+            read.map_err(ReplayError::from)
+        };
+        let event = match at.0.checked_sub(1) {
+            Some(before) => read(Seq(before)).await?.into_iter().next(),
+            None => None,
+        };
+        let Some(event) = event else {
+            let end = self.state(log, key, at).await?.seq;
+            return Err(PreviewError::NoSuchEvent { asked: at, end });
+        };
+        let Event::Replied(replied) = Event::decode(&event).map_err(ReplayError::from)? else {
+            let state = Box::new(self.state(log, key, at).await?);
+            return preview_of(&state, key, context).await;
+        };
+        // The request was made from the state before the reply, unless a message came meanwhile. The logged hash tells.
+        let before = Box::new(self.state(log, key, Seq(at.0 - 1)).await?);
+        let shown = preview_of(&before, key, context).await?;
+        match context.is_some() || shown.hash == replied.prompt_hash {
+            true => Ok(shown),
+            false => preview(log, key, Some(at), context).await,
+        }
+    }
+}
+
+/// The prompt that an assistant in this state would be shown.
+pub(crate) async fn preview_of(
+    state: &State,
+    key: &AssistantId,
+    context: Option<ContextType>,
+) -> Result<PromptPreview, PreviewError> {
+    // A state that cannot be encoded counts as one without a configuration.
+    let moment = Moment(encode_snapshot(state).ok());
+    preview(&moment, key, None, context).await
+}
+
+/// A log that begins and ends with one state.
+struct Moment(Option<Snapshot>);
+
+impl ReadEvents for Moment {
+    fn read<'a>(
+        &'a self,
+        _assistant: &'a AssistantId,
+        _after: Seq,
+        _limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+}
+
+impl LoadSnapshot for Moment {
+    fn load_snapshot<'a>(
+        &'a self,
+        _assistant: &'a AssistantId,
+        _up_to: Seq,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+}
