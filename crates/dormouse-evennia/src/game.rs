@@ -168,13 +168,12 @@ impl EvenniaGame {
             // Such as a locked exit.
             return Performed::refused(printed);
         }
-        if matches!(call, Call::Move { .. }) {
-            if let Ok(RoomState {
+        if matches!(call, Call::Move { .. })
+            && let Ok(RoomState {
                 room: Some(room), ..
             }) = link.state().await
-            {
-                detail.insert("moved_to".to_owned(), room.key.into());
-            }
+        {
+            detail.insert("moved_to".to_owned(), room.key.into());
         }
         let speaks = plan.heard_by.is_some();
         let mut reports = Vec::new();

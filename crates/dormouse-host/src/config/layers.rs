@@ -364,7 +364,7 @@ impl Config {
             "evennia" => self.evennia.take(name, from.evennia),
             _ => {
                 // A section that is missing above would ignore what is asked for.
-                debug_assert_eq!(section, "prices");
+                debug_assert_eq!(setting.name, "prices", "in {section}");
                 self.prices = from.prices;
             }
         }
