@@ -63,7 +63,7 @@ fn main() {
 async fn measure(events: usize) {
     let begun = now();
     let clock = ManualClock::new(BORN);
-    let life = a_year(&clock).await;
+    let life = Box::pin(a_year(&clock)).await;
     println!(
         "{DAYS} visits of {MESSAGES} messages: {} events, lived in {:.0?}",
         life.len(),

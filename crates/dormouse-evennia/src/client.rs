@@ -281,8 +281,8 @@ impl Client {
         }
     }
 
-    /// Notes whom the game names. If one of them is another person than before, nothing more is done: what was told to the
-    /// one would be told to the other.
+    /// Notes whom the game names. If one of them is another person than before, nothing more is done: the other one would
+    /// hear what the one said.
     fn meet<'a>(&mut self, met: impl IntoIterator<Item = &'a crate::room::GameEntity>) -> bool {
         let met = {
             let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);

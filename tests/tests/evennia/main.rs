@@ -54,7 +54,7 @@ async fn assistants_live_in_a_real_game() {
     part("staffed", staffed::staff_move_and_stop_a_resident(&game)).await;
     part(
         "restored",
-        restored::a_program_that_was_started_again_notices_an_older_copy(&game),
+        Box::pin(restored::a_program_that_was_started_again_notices_an_older_copy(&game)),
     )
     .await;
     part(

@@ -64,7 +64,7 @@ async fn events_of(host: &Host, assistant: &AssistantId) -> u64 {
 
 #[tokio::test]
 async fn a_whole_life_passes() {
-    let (_folder, host, key) = a_life().await;
+    let (_folder, host, key) = Box::pin(a_life()).await;
     let account = Account::of(&host, &key).await;
     account.every_message_is_answered_once();
     assert_eq!(account.triggers().count(), 1);
@@ -73,7 +73,7 @@ async fn a_whole_life_passes() {
 #[tokio::test]
 #[should_panic(expected = "nothing is done unintended")]
 async fn an_act_that_is_not_in_the_log_is_noticed() {
-    let (_folder, host, key) = a_life().await;
+    let (_folder, host, key) = Box::pin(a_life()).await;
     host.sandbox.perform(&forged(&key)).await.unwrap();
     Account::of(&host, &key).await;
 }
@@ -81,7 +81,7 @@ async fn an_act_that_is_not_in_the_log_is_noticed() {
 #[tokio::test]
 #[should_panic(expected = "left: 2")]
 async fn a_second_answer_is_noticed() {
-    let (_folder, host, key) = a_life().await;
+    let (_folder, host, key) = Box::pin(a_life()).await;
     let effect = forged(&key);
     let outcome = host.sandbox.perform(&effect).await.unwrap();
     let settled = EffectSettled {
@@ -132,7 +132,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
 #[tokio::test]
 #[should_panic(expected = "no effect is without its outcome")]
 async fn an_effect_without_an_outcome_is_noticed() {
-    let (_folder, host, key) = a_life().await;
+    let (_folder, host, key) = Box::pin(a_life()).await;
     let mut more = begun(&host, &key).await;
     more.push(Event::EffectIntended(intended(&key)));
     log(&host, &key, more).await;
