@@ -16,13 +16,13 @@ use dormouse_engine::{
 use crate::preview::preview;
 
 /// How many events lie between two kept states of a life.
-const STEP: u64 = 4_096;
+const STEP: u64 = 512;
 
-/// How many states of a life are kept. If there would be more, every other one is dropped.
-const KEPT: usize = 32;
+/// How many states of a life are kept: one that has lived long takes megabytes. If there would be more, every other one is dropped.
+const KEPT: usize = 16;
 
 /// Of how many lives states are kept.
-const LIVES: usize = 4;
+const LIVES: usize = 2;
 
 /// States of the past that were folded lately, so that the next look begins close to its event.
 ///
@@ -36,6 +36,8 @@ struct Life {
     key: AssistantId,
     step: u64,
     states: BTreeMap<Seq, Arc<State>>,
+    /// The state that was looked at last: a page looks at it more than once.
+    last: Arc<State>,
 }
 
 impl Past {
@@ -47,7 +49,8 @@ impl Past {
         at: Seq,
     ) -> Result<State, ReplayError> {
         let mut state = self.nearest(key, at);
-        each_event(log, key, state.seq.next()..=at, |stored| {
+        let from = state.seq;
+        each_event(log, key, from.next()..=at, |stored| {
             state.apply(stored.seq, stored.at, &Event::decode(stored)?);
             if stored.seq.0.is_multiple_of(STEP) {
                 self.keep(key, &state);
@@ -55,6 +58,9 @@ impl Past {
             Ok::<_, ReplayError>(())
         })
         .await?;
+        if state.seq != from {
+            self.keep(key, &state);
+        }
         Ok(state)
     }
 
@@ -62,13 +68,18 @@ impl Past {
     fn nearest(&self, key: &AssistantId, at: Seq) -> State {
         let lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let life = lives.iter().find(|life| life.key == *key);
-        let kept = life.and_then(|life| life.states.range(..=at).next_back());
-        let kept = kept.map(|(_, state)| Arc::clone(state));
+        let kept = life.and_then(|life| {
+            let states = life.states.range(..=at).next_back();
+            let last = Some(&life.last).filter(|last| last.seq <= at);
+            let each = states.map(|(_, state)| state).into_iter().chain(last);
+            each.max_by_key(|state| state.seq).map(Arc::clone)
+        });
         drop(lives);
         kept.map_or_else(State::default, |state| State::clone(&state))
     }
 
     fn keep(&self, key: &AssistantId, state: &State) {
+        let state = Arc::new(state.clone());
         let mut lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = lives.iter().position(|life| life.key == *key);
         let mut life = match place {
@@ -77,11 +88,13 @@ impl Past {
                 key: key.clone(),
                 step: STEP,
                 states: BTreeMap::new(),
+                last: Arc::clone(&state),
             },
         };
         if state.seq.0.is_multiple_of(life.step) {
-            life.states.insert(state.seq, Arc::new(state.clone()));
+            life.states.insert(state.seq, Arc::clone(&state));
         }
+        life.last = state;
         if life.states.len() > KEPT {
             life.step *= 2;
             let step = life.step;
