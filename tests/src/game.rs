@@ -158,6 +158,34 @@ impl Drop for Game {
     }
 }
 
+/// Runs the tests of the package in the game, which start a game of their own, with these arguments. Prints the last line of
+/// their result. If Evennia is not installed, this is printed, and nothing is run.
+///
+/// # Panics
+///
+/// If one of them fails.
+pub fn test_package(arguments: &[&str]) {
+    let Some(home) = installed("evennia", &["evennia/venv/bin/evennia"]) else {
+        return;
+    };
+    let venv = home.join("evennia/venv");
+    let done = Command::new(venv.join("bin/python3"))
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .args(arguments)
+        .current_dir(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../crates/dormouse-evennia/python"
+        ))
+        .env("EVENNIA_VENV", &venv)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::null())
+        .output()
+        .expect("python3 runs");
+    let printed = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{printed}");
+    crate::tell(printed.lines().last().unwrap_or_default());
+}
+
 fn path(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }

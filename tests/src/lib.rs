@@ -23,7 +23,7 @@ mod workshop;
 pub use cable::Cable;
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
-pub use game::{Game, Player};
+pub use game::{Game, Player, test_package};
 pub use peer::{Peer, Server, chromium, mcp, schemathesis};
 pub use program::Program;
 pub use resident::Resident;

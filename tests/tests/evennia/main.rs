@@ -18,7 +18,8 @@ mod restored;
 mod rounds;
 mod staffed;
 
-use dormouse_tests::{Game, tell};
+use dormouse_testing::effort;
+use dormouse_tests::{Game, tell, test_package};
 
 /// Runs a part, and prints how long it took. `DORMOUSE_EVENNIA_PARTS` can name the parts to run.
 async fn part(name: &str, part: impl Future<Output = ()>) {
@@ -29,6 +30,16 @@ async fn part(name: &str, part: impl Future<Output = ()>) {
     let start = tokio::time::Instant::now();
     Box::pin(part).await;
     tell(&format!("{name}: {:.1} s", start.elapsed().as_secs_f32()));
+}
+
+#[test]
+fn the_package_in_the_game_keeps_its_promises() {
+    // These kill, stop and restore a game, which takes minutes.
+    let left_out = match effort(50) < 50 {
+        true => "--ignore=tests/test_feed.py",
+        false => "--strict-markers",
+    };
+    test_package(&[left_out]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
