@@ -60,6 +60,12 @@ def test_pages_are_kept_while_nobody_is_connected(bob, alice, log_in):
     again.hello()
     event = again.event(kind="page")
     assert (event["own"], event["from"][0]["key"], event["addressed"]) == ("are you there?", "alice", True)
+    # What was said in the room meanwhile is not kept, and that is known.
+    assert [text for text in map(words_of, again.events()) if "You were out of the game for" in text]
+
+
+def words_of(event: dict) -> str:
+    return str(event["plain"])
 
 
 def test_what_a_ghost_hears_is_kept(bob, alice, log_in):

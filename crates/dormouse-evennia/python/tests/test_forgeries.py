@@ -236,3 +236,9 @@ def test_a_message_kept_back_by_the_game_is_not_recorded(bob, admin, alice):
         admin.py("c = evennia.search_account('bob')[0].characters.all()[0]; del c.at_msg_receive")
     alice.line("say heard")
     assert bob.event(kind="say")["own"] == "heard"
+
+
+def test_lines_of_bots_are_carried_out_for_bots_alone(bob, alice):
+    alice.raw(json_frame("bot_data_in", ["x"], {"raw_string": "say hi", "account_caller": True}))
+    alice.fence()
+    assert bob.heard() == []
