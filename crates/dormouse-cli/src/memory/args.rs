@@ -217,7 +217,7 @@ pub(crate) struct Search {
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
-    /// Print nothing unless the memory contains an answer with this probability, 0 to 1 [default: 0]
+    /// Print nothing unless the memory contains an answer with this probability, 0 to 1; from 300 records on [default: 0]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) min_confidence: Option<f32>,
     /// Recall only what this listener may hear: the id or the name of somebody the assistant knows; may be given several

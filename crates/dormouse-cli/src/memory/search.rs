@@ -31,12 +31,17 @@ struct Line<'a> {
     record: render::RecordLine<'a>,
 }
 
+/// From this number of records on it is said, and can be asked for, how likely there is an answer at all. That was fitted on
+/// conversations of 369 turns and more; in a few records no word is rare, and an obvious answer would count as unlikely.
+const CALIBRATED_FROM: u64 = 300;
+
 /// The whole answer, as JSON.
 #[derive(Serialize)]
 struct Summary {
     r#type: &'static str,
     found: usize,
-    confidence: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f32>,
     mode: SearchMode,
     waiting: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -57,14 +62,23 @@ pub(super) async fn search(file: &MemoryFile, asked: Search) -> Result<Exit, Com
     let listeners = asked.listeners.iter();
     let listeners = listeners.map(|who| listener(&memory, who));
     let listeners = listeners.collect::<Result<_, _>>()?;
-    let recall = memory.recall(request(&asked, listeners)).await?;
+    let is_large = memory.stats().await?.records >= CALIBRATED_FROM;
+    let mut request = request(&asked, listeners);
+    match asked.min_confidence {
+        Some(least) if is_large => request = request.min_confidence(least),
+        Some(_) => remark(&format!(
+            "--min-confidence has no effect on a memory of fewer than {CALIBRATED_FROM} records"
+        )),
+        None => {}
+    }
+    let recall = memory.recall(request).await?;
     for item in &recall.items {
         printing.print(&line(item), || text(item))?;
     }
     let summary = Summary {
         r#type: "recall",
         found: recall.items.len(),
-        confidence: recall.confidence,
+        confidence: is_large.then_some(recall.confidence),
         mode: recall.mode,
         waiting: recall.waiting,
         withheld: recall.withheld.iter().map(withheld_line).collect(),
@@ -142,9 +156,6 @@ fn request(asked: &Search, listeners: Vec<EntityId>) -> RecallRequest {
     if let Some(least) = asked.min_trust {
         request = request.min_trust(least).min_quote_trust(least);
     }
-    if let Some(least) = asked.min_confidence {
-        request = request.min_confidence(least);
-    }
     if let Some(at) = asked.as_of {
         request = request.valid(Validity::At(at)).asked_at(at);
     }
@@ -208,10 +219,9 @@ fn parts(parts: &[(&'static str, f32)]) -> String {
 fn remark_on(summary: &Summary) {
     if summary.found == 0 {
         remark("no record matches");
-    } else {
+    } else if let Some(confidence) = summary.confidence {
         remark(&format!(
-            "the probability that the memory contains an answer is {:.2}",
-            summary.confidence
+            "the probability that the memory contains an answer is {confidence:.2}"
         ));
     }
     if let SearchMode::WordsBecause(why) = &summary.mode {
