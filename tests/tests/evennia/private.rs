@@ -303,8 +303,9 @@ impl House {
         self.people.remove("alice").unwrap().leaves().await;
         self.people.remove("carol").unwrap().leaves().await;
         for account in ["alice", "carol"] {
+            // Who logs in is given the character of the last time.
             let line = format!(
-                "py evennia.search_account('{account}')[0].characters.all()[0].key = '{account}'"
+                "py a = evennia.search_account('{account}')[0]; o = a.characters.all()[0]; o.key = '{account}'; a.db._last_puppet = o"
             );
             let admin = self.person("admin");
             admin.types(&line).await;
