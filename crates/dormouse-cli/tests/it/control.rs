@@ -106,7 +106,10 @@ fn commands_reach_the_assistants_that_run_and_change_what_these_remember() {
     assert_eq!(running.end(Signal::SIGTERM), Some(143));
     assert!(!home.file("control.sock").exists());
     let alone = ok(home.run(&["doctor"], ""));
-    assert!(!alone.out.contains("no failure of the world"), "nobody runs");
+    assert!(
+        !alone.out.contains("no failure of the world"),
+        "nobody runs"
+    );
 }
 
 #[test]
