@@ -1,6 +1,10 @@
 //! `cargo xtask test`: the tests that every contributor can run without installing anything.
 
-use std::num::NonZero;
+use std::{
+    num::NonZero,
+    process::{Command, Stdio},
+    thread,
+};
 
 use xshell::{Shell, cmd};
 
@@ -21,29 +25,52 @@ pub(crate) fn run(sh: &Shell) -> Result {
     tested
 }
 
+/// What the tests that start a game have in their names.
+const IN_A_GAME: &str = "in_a_real_game";
+
 /// Runs the unit, integration and end-to-end tests of every crate that the programs use by default. Examples and
-/// benches are compiled by other steps of `cargo xtask ci`.
+/// benches are compiled by other steps of `cargo xtask ci`. Most of the time in a game is spent waiting for it to stop and to
+/// start, so these tests run beside all others.
 pub(crate) fn tests(sh: &Shell, effort: Effort) -> Result {
-    let mut tests = cmd!(
-        sh,
-        "cargo test --workspace --exclude dormouse-encoder --no-fail-fast --lib --bins --tests"
-    )
-    .env(peers::REQUIRED, peers::found())
-    // Read by `dormouse_tests::Program`: this command builds the program, so the tests of the command line need not
-    // build it.
-    .env("DORMOUSE_PROGRAM_IS_BUILT", "1")
-    .env("RUST_TEST_THREADS", threads().to_string());
-    if effort == Effort::Quick {
-        // Read by `dormouse_testing::effort`.
-        tests = tests.env("DORMOUSE_QUICK_TESTS", "1");
+    let tests = |options: &[&str]| {
+        let tests = cmd!(
+            sh,
+            "cargo test --workspace --exclude dormouse-encoder --no-fail-fast {options...}"
+        );
+        let tests = tests
+            .env(peers::REQUIRED, peers::found())
+            // Read by `dormouse_tests::Program`: this command builds the program, so the tests of the command line need not
+            // build it.
+            .env("DORMOUSE_PROGRAM_IS_BUILT", "1")
+            .env("RUST_TEST_THREADS", threads().to_string());
+        match effort {
+            // Read by `dormouse_testing::effort`.
+            Effort::Quick => tests.env("DORMOUSE_QUICK_TESTS", "1"),
+            Effort::Thorough => tests,
+        }
+    };
+    let all = ["--lib", "--bins", "--tests"];
+    tests(&[all.as_slice(), &["--no-run"]].concat()).run()?;
+    let mut in_a_game = Command::from(tests(&["--test", "evennia"]));
+    let others = tests(&[all.as_slice(), &["--", "--skip", IN_A_GAME]].concat());
+    let (others, in_a_game) = thread::scope(|scope| {
+        let in_a_game = scope.spawn(|| in_a_game.stdin(Stdio::null()).output());
+        (others.run(), in_a_game.join())
+    });
+    let in_a_game = in_a_game.map_err(|_panic| "the tests in a game were not run")??;
+    for printed in [&in_a_game.stdout, &in_a_game.stderr] {
+        println!("{}", String::from_utf8_lossy(printed));
     }
-    tests.run()?;
-    Ok(())
+    others?;
+    match in_a_game.status.success() {
+        true => Ok(()),
+        false => Err("tests in a game failed".into()),
+    }
 }
 
 /// How many tests of one program run at a time. Many of them wait for a disk or for another process.
 fn threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     3 * cores
 }
 
@@ -120,6 +147,6 @@ const NEEDS: [(&str, &[&str], &str); 3] = [
 ];
 
 fn runs(program: &str, arguments: &[&str]) -> bool {
-    let output = std::process::Command::new(program).args(arguments).output();
+    let output = Command::new(program).args(arguments).output();
     output.is_ok_and(|output| output.status.success())
 }

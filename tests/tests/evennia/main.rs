@@ -33,7 +33,7 @@ async fn part(name: &str, part: impl Future<Output = ()>) {
 }
 
 #[test]
-fn the_package_in_the_game_keeps_its_promises() {
+fn the_package_keeps_its_promises_in_a_real_game() {
     // These kill, stop and restore a game, which takes minutes.
     let left_out = match effort(50) < 50 {
         true => "--ignore=tests/test_feed.py",
