@@ -142,8 +142,8 @@ async function slide() {
   let loaded = once("Page.loadEventFired", "the slider");
   await evaluate(`(() => { const at = document.querySelector("#at"); at.value = 30; at.dispatchEvent(new Event("input")); at.dispatchEvent(new Event("change")); })()`);
   await loaded;
-  await until(`location.search === "?at=30" && document.querySelector(".row:last-of-type").dataset.seq === "30"`, "sliding to event 30");
-  // The slider has the focus, so the keys go on.
+  await until(`location.search === "?at=30" && document.querySelector(".row:last-of-type").dataset.seq === "30" && document.activeElement.id === "at"`, "sliding to event 30");
+  // The slider has got the focus, so the keys go on.
   for (const [name, seq] of [["ArrowRight", 31], ["ArrowLeft", 30]]) {
     loaded = once("Page.loadEventFired", name);
     await key(name, name === "ArrowRight" ? 39 : 37);
