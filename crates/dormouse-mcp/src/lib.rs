@@ -10,9 +10,17 @@
 //! Stability: experimental; the names of tools and arguments are kept once released.
 
 mod arguments;
+#[cfg(feature = "client")]
+mod client;
 mod server;
 mod tools;
 
+#[cfg(feature = "client")]
+pub use client::{
+    AcceptError, AcceptedTool, KnownToolsError, McpServer, McpServerError, McpServerState,
+    McpServerStatus, McpToolPolicy, McpToolState, McpToolStatus, McpTools, McpTransport,
+    SecretText,
+};
 pub use server::{MemoryServer, ServeError, ServeMemoryError};
 pub use tools::{FollowsLog, MemoryLimits};
 

@@ -1,5 +1,9 @@
 //! A memory over the protocol, as a client meets it: lines of JSON.
 
+#[cfg(all(test, feature = "client"))]
+mod client;
+#[cfg(all(test, feature = "client"))]
+mod hostile;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
