@@ -17,10 +17,11 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Arguments, BoxFuture, Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query,
-    Receipt, Rejection, ToolName, ToolReach, ToolSource, ToolSpec, WorldError, WorldErrorKind,
+    Arguments, BoxFuture, CallId, Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query,
+    Receipt, Rejection, ToolCall, ToolName, ToolReach, ToolSource, ToolSpec, WorldError,
+    WorldErrorKind,
 };
-use dormouse_tools::{BegunEffect, EffectOutcomes};
+use dormouse_tools::{BegunEffect, EffectOutcomes, Registry};
 use serde_json::Value;
 
 use definition::{Definition, offer};
@@ -44,6 +45,7 @@ pub struct McpTools {
     servers: BTreeMap<String, Arc<Server>>,
     known: Arc<KnownTools>,
     specs: Vec<ToolSpec>,
+    registry: Registry,
     routes: BTreeMap<ToolName, Route>,
     outcomes: Mutex<EffectOutcomes>,
 }
@@ -78,6 +80,7 @@ impl McpTools {
             servers: BTreeMap::new(),
             known: Arc::clone(&known),
             specs: Vec::new(),
+            registry: Registry::try_new([])?,
             routes: BTreeMap::new(),
             outcomes: Mutex::default(),
         };
@@ -94,6 +97,7 @@ impl McpTools {
                 return Err(McpServerError::Twice { server: name });
             }
         }
+        tools.registry = Registry::try_new(tools.specs.iter().cloned())?;
         Ok(tools)
     }
 
@@ -134,14 +138,30 @@ impl McpTools {
         }
     }
 
-    fn route(&self, name: &ToolName, reach: ToolReach) -> Result<&Route, Rejection> {
-        match self.routes.get(name) {
-            None => Err(Rejection::new(format!("there is no tool \"{name}\" here"))),
-            Some(route) if route.reach != reach => Err(Rejection::new(match reach {
-                ToolReach::Query => format!("{name} changes something; it does not answer"),
-                _ => format!("{name} only answers; it is not carried out"),
-            })),
-            Some(route) => Ok(route),
+    fn route(
+        &self,
+        name: &ToolName,
+        reach: ToolReach,
+        arguments: &Arguments,
+    ) -> Result<&Route, Rejection> {
+        let route = match self.routes.get(name) {
+            None => return Err(Rejection::new(format!("there is no tool \"{name}\" here"))),
+            Some(route) if route.reach != reach => {
+                return Err(Rejection::new(match reach {
+                    ToolReach::Query => format!("{name} changes something; it does not answer"),
+                    _ => format!("{name} only answers; it is not carried out"),
+                }));
+            }
+            Some(route) => route,
+        };
+        let call = ToolCall {
+            id: CallId::try_new("mcp").map_err(|error| Rejection::new(error.to_string()))?,
+            name: name.to_string(),
+            arguments: Value::Object(arguments.clone()).to_string(),
+        };
+        match self.registry.check(&call) {
+            Ok(_) => Ok(route),
+            Err(error) => Err(Rejection::new(error.to_string())),
         }
     }
 
@@ -150,7 +170,7 @@ impl McpTools {
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<Outcome, WorldError> {
-        let route = match self.route(&effect.tool, ToolReach::Effect) {
+        let route = match self.route(&effect.tool, ToolReach::Effect, &effect.arguments) {
             Ok(route) => route,
             Err(rejection) => return Ok(Outcome::Rejected(rejection)),
         };
@@ -198,7 +218,7 @@ impl Observe for McpTools {
         query: &'a Query,
     ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
         Box::pin(async move {
-            match self.route(&query.tool, ToolReach::Query) {
+            match self.route(&query.tool, ToolReach::Query, &query.arguments) {
                 Ok(route) => call(route, &query.arguments).await,
                 Err(rejection) => Ok(Err(rejection)),
             }

@@ -9,6 +9,8 @@ use std::{
 
 use dormouse_contracts::{ToolCategory, ToolReach, ToolSourceName, Trust};
 
+use dormouse_tools::RegistryError;
+
 use super::known::KnownToolsError;
 
 /// A server, and what its tools may do.
@@ -124,6 +126,9 @@ pub enum McpServerError {
         /// The server.
         server: String,
     },
+    /// The tools cannot be offered together.
+    #[error(transparent)]
+    Tools(#[from] RegistryError),
     /// The file with the known definitions failed.
     #[error(transparent)]
     Known(#[from] KnownToolsError),

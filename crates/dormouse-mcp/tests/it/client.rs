@@ -9,6 +9,7 @@ use dormouse_contracts::{
 use dormouse_mcp::{
     McpServer, McpServerState, McpToolPolicy, McpToolState, McpTools, McpTransport, SecretText,
 };
+use dormouse_testing::conformance::{self, WorldFixture};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -387,6 +388,50 @@ fn servers_have_names_that_tools_can_begin_with() {
     fs::write(&file, "{").unwrap();
     let damaged = McpTools::open(vec![bad(folder.path())], file).unwrap_err();
     assert!(damaged.to_string().contains("remove it"), "{damaged}");
+}
+
+#[tokio::test]
+async fn it_keeps_the_promises_of_a_source_of_tools() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    let query = McpToolPolicy {
+        reach: Some(ToolReach::Query),
+        ..McpToolPolicy::default()
+    };
+    server.each.insert("counts".to_owned(), query);
+    server.policy.timeout = None;
+    let tools = agreed(server.clone(), folder.path()).await;
+    let acting = |key: EffectKey, tool| Effect {
+        key,
+        ..effect(tool, 0)
+    };
+    let fixture = || {
+        let Effect {
+            actor,
+            tool,
+            arguments,
+            ..
+        } = effect("counts", 0);
+        WorldFixture {
+            effect: |key| Effect {
+                key,
+                ..effect("echo", 0)
+            },
+            refused: acting(EffectKey::try_new("refused").unwrap(), "is_error"),
+            query: Query {
+                actor,
+                tool,
+                arguments,
+            },
+            feed: None,
+            listener: None,
+        }
+    };
+    conformance::tool_source(&tools, fixture()).await;
+    tools.close().await;
+    let tools = open(server, folder.path());
+    conformance::tool_source_reopened(&tools, fixture()).await;
+    tools.close().await;
 }
 
 /// What each tool of the bad server leads to.

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 pub(crate) const FOLDER: &str = "HOSTILE_FOLDER";
 
 /// The tools, each named after what a call of it leads to.
-pub(crate) const TOOLS: [&str; 16] = [
+pub(crate) const TOOLS: [&str; 17] = [
     "echo",
+    "counts",
     "dies",
     "hangs",
     "late",
@@ -69,7 +70,7 @@ fn definitions(folder: &str) -> Vec<Value> {
             json!({
                 "name": name,
                 "description": described.unwrap_or_else(|| format!("Does {name}.")),
-                "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
+                "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] },
                 "annotations": { "readOnlyHint": true, "destructiveHint": false },
             })
         })
@@ -101,6 +102,10 @@ fn call(id: &Value, params: &Value, waiting: &mut Option<Value>, folder: &str) {
             id,
             &text(params["arguments"]["text"].as_str().unwrap_or("nothing")),
         ),
+        "counts" => {
+            let calls = fs::read_to_string(format!("{folder}/echo")).unwrap_or_default();
+            answer(id, &text(&calls.len().to_string()));
+        }
         "dies" => exit(3),
         "hangs" => {}
         "late" => *waiting = Some(id.clone()),
