@@ -182,7 +182,7 @@ async fn four_servers_of_others_offer_their_tools_and_are_called() {
             .iter()
             .all(|server| server.state == McpServerState::Called)
     );
-    println!("tools offered: {}", tools.specs().len());
+    the_page_says_what_they_cost(&tools);
     tools.close().await;
     // What it wrote outlives it, and it is started again by the next call.
     assert!(
@@ -191,6 +191,35 @@ async fn four_servers_of_others_offer_their_tools_and_are_called() {
             .contains("is blue")
     );
     tools.close().await;
+}
+
+/// The tokens of the definitions of each server, as the page lists them.
+fn the_page_says_what_they_cost(tools: &McpTools) {
+    let counter = tiktoken_rs::o200k_base().unwrap();
+    let mut servers: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let specs = tools.specs();
+    for spec in &specs {
+        let (server, _) = spec.name.as_str().split_once('_').unwrap();
+        let definition = json!({ "name": spec.name, "description": spec.description, "parameters": spec.parameters });
+        let (count, tokens) = servers.entry(server).or_default();
+        *count += 1;
+        *tokens += counter.encode_ordinary(&definition.to_string()).len();
+    }
+    let mut table = "| server | tools | tokens |\n| --- | ---: | ---: |\n".to_owned();
+    for (server, (count, tokens)) in servers {
+        table += &format!("| `{server}` | {count} | {tokens} |\n");
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/mcp.md");
+    let before = fs::read_to_string(&page).unwrap();
+    let (begin, end) = ("<!-- costs -->\n", "<!-- end of costs -->");
+    let (head, rest) = before.split_once(begin).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    let after = format!("{head}{begin}{table}{end}{tail}");
+    if env::var_os("DORMOUSE_WRITE_DOCS").is_some() {
+        fs::write(page, after).unwrap();
+    } else {
+        assert_eq!(before, after, "DORMOUSE_WRITE_DOCS=1 writes the table");
+    }
 }
 
 #[tokio::test]

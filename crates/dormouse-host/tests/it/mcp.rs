@@ -299,6 +299,8 @@ async fn no_text_of_a_server_makes_an_obedient_model_act() {
         let model = obedient();
         let host = agreed(folder.path(), &model, "").await;
         told(&host, &order(&["sky_weather"])).await;
+        // What was said stays in the prompts of later turns.
+        told(&host, "And now?").await;
         let served = times(folder.path(), "sky_weather");
         // It is asked again without the text when it wants more, and then looks again.
         assert!((1..=2).contains(&served), "{attack}: the person is served");

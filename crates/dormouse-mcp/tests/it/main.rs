@@ -1,8 +1,10 @@
 //! A memory over the protocol, as a client meets it: lines of JSON.
 
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod client;
-#[cfg(all(test, feature = "client"))]
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod hostile;
 #[cfg(test)]
 mod limits;
