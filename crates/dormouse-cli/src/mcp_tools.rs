@@ -196,7 +196,13 @@ fn tool_text(tool: &McpToolStatus) -> Vec<String> {
         format!("  {name} ({state}; {digest})"),
         format!("    {}", tool.description),
     ];
+    // A person agrees to all that models read.
+    if tool.state != McpToolState::Offered {
+        lines.push(format!("    arguments: {}", tool.parameters));
+    }
     lines.extend(tool.was.as_ref().map(|was| format!("    it was: {was}")));
+    let before = tool.parameters_were.as_ref();
+    lines.extend(before.map(|before| format!("    arguments were: {before}")));
     lines
 }
 

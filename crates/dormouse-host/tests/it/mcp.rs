@@ -116,8 +116,8 @@ fn serve(folder: &str, server: &str) {
     }
 }
 
+/// The server, if another test starts this program as one.
 #[test]
-#[ignore = "a server, which other tests start"]
 fn serves_bank() {
     if let Ok(folder) = std::env::var(FOLDER) {
         serve(&folder, "bank");
@@ -125,8 +125,8 @@ fn serves_bank() {
     }
 }
 
+/// The same for the other one.
 #[test]
-#[ignore = "a server, which other tests start"]
 fn serves_sky() {
     if let Ok(folder) = std::env::var(FOLDER) {
         serve(&folder, "sky");
@@ -138,7 +138,7 @@ fn configuration(folder: &Path, more: &str) -> Config {
     let server = |name: &str| {
         let program = current_exe().unwrap();
         format!(
-            "[mcp.servers.{name}]\ncommand = {program:?}\nargs = [\"--exact\", \"mcp::serves_{name}\", \"--ignored\", \"--nocapture\"]\n\
+            "[mcp.servers.{name}]\ncommand = {program:?}\nargs = [\"--exact\", \"mcp::serves_{name}\", \"--nocapture\"]\n\
              env = [\"{FOLDER}\"]\n"
         )
     };

@@ -220,7 +220,7 @@ impl Connection {
         self.uses.closed().await;
     }
 
-    /// Calls a tool once. If the future is dropped, or the limit passes, the server is told that the call is cancelled, and
+    /// Calls a tool once. If the future is dropped, or the limit passes, the client tells the server that the call is cancelled, and
     /// is ended once it has no other call: it may hang.
     pub(super) async fn call(
         &self,

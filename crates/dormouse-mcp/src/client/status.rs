@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dormouse_contracts::ToolName;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     McpTools,
@@ -61,9 +62,14 @@ pub struct McpToolStatus {
     pub digest: String,
     /// What the server says of it.
     pub description: String,
+    /// The JSON Schema of its arguments, which models read, too; null if it is too large to be offered.
+    pub parameters: Value,
     /// What the server said of it when a person agreed, if it has changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
+    /// The arguments to which a person agreed, if it has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters_were: Option<Value>,
 }
 
 /// A server with its tools.
@@ -198,6 +204,8 @@ fn status(server: &Server, tool: &str, known: &KnownTool) -> Option<McpToolStatu
         offered_as: offered.ok().map(|spec| spec.name),
         digest: definition.digest.clone(),
         description: safe(&definition.description, SHOWN_LIMIT),
+        parameters: definition.schema.clone(),
         was: before.map(|before| safe(&before.description, SHOWN_LIMIT)),
+        parameters_were: before.map(|before| before.schema.clone()),
     })
 }

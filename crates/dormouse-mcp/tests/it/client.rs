@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_millis(400);
 
 /// A server called `bad`, which keeps its files in this folder.
 fn bad(folder: &Path) -> McpServer {
-    let arguments = ["--exact", "hostile::serves", "--ignored", "--nocapture"];
+    let arguments = ["--exact", "hostile::serves", "--nocapture"];
     let folder = SecretText(folder.to_str().unwrap().to_owned());
     let mut server = McpServer::new(
         "bad",
@@ -505,7 +505,7 @@ async fn every_bad_answer_has_one_outcome_and_the_page_lists_it() {
         let (ends, runs) = outcome(&tools, tool, 1).await;
         assert_eq!(calls(folder.path(), tool), 1, "{tool} is called once");
         table += &format!("| {what} | {ends} | {runs} |\n");
-        // Whatever it did, it can be called again. After a death it is started again after a pause.
+        // It can be called again. After a death it is started again after a pause.
         if runs == "goes on" {
             assert_eq!(
                 text(&does(&tools, "echo", 2).await.unwrap()),
