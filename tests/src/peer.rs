@@ -189,6 +189,22 @@ pub fn mcp() -> Option<Command> {
     Some(command)
 }
 
+/// The folder of the peers, if it has the servers of the Model Context Protocol. If not, this is printed on standard output.
+///
+/// # Panics
+///
+/// If they are missing although `DORMOUSE_REQUIRE_PEERS` names `mcp-servers` (or is `1`).
+#[must_use]
+pub fn mcp_servers() -> Option<PathBuf> {
+    let of = |name: &str| {
+        format!("mcp-servers/node_modules/@modelcontextprotocol/server-{name}/dist/index.js")
+    };
+    let files = ["everything", "filesystem", "memory"].map(of);
+    let files = files.iter().map(String::as_str);
+    let files: Vec<_> = files.chain(["mcp/mcp_server_time/__init__.py"]).collect();
+    installed("mcp-servers", &files)
+}
+
 /// The folder of the peers, if it has these files of a peer.
 pub(crate) fn installed(name: &str, files: &[&str]) -> Option<PathBuf> {
     let home = home();

@@ -8,6 +8,7 @@ mod chromium;
 mod evennia;
 mod llama;
 mod mcp;
+mod mcp_servers;
 mod model;
 mod offline;
 mod schemathesis;
@@ -35,16 +36,18 @@ pub(crate) enum Peer {
     Evennia,
     LlamaServer,
     Mcp,
+    McpServers,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Aimock,
         Self::Chromium,
         Self::Evennia,
         Self::LlamaServer,
         Self::Mcp,
+        Self::McpServers,
         Self::Schemathesis,
     ];
 
@@ -56,6 +59,7 @@ impl Peer {
             Self::Evennia => &[evennia::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
             Self::Mcp => &[mcp::PACKAGE],
+            Self::McpServers => &mcp_servers::FILES,
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
@@ -74,6 +78,7 @@ impl Peer {
                 Installed::Ready => model::build(sh, home),
             },
             Self::Mcp => mcp::install(sh, home),
+            Self::McpServers => mcp_servers::install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
@@ -87,6 +92,7 @@ impl fmt::Display for Peer {
             Self::Evennia => "evennia",
             Self::LlamaServer => "llama-server",
             Self::Mcp => "mcp",
+            Self::McpServers => "mcp-servers",
             Self::Schemathesis => "schemathesis",
         })
     }

@@ -43,6 +43,7 @@ mod line_kind;
 mod lines;
 mod log;
 mod mcp;
+mod mcp_tools;
 mod memory;
 mod neutralise;
 mod plain;
@@ -160,7 +161,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Budget(command) => budget::run(places, command),
         Command::History(command) => history::run(places, command),
         Command::Memory(command) => memory::run(places, command),
-        Command::Mcp(command) => mcp::run(command),
+        Command::Mcp(command) => mcp::run(places, command),
         Command::Forget(command) => forget::run(places, &command),
         Command::Export(command) => export::run(places, &command),
         Command::Entity(command) => entity::run(places, command),

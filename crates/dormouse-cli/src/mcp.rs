@@ -1,4 +1,4 @@
-//! `dormouse mcp`: a memory for agents that speak the Model Context Protocol.
+//! `dormouse mcp`: a memory for agents that speak the Model Context Protocol, and tools of servers that speak it.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,17 +10,21 @@ use dormouse_memory::Memory;
 use tokio::runtime::Builder;
 
 use crate::{
-    command::{CommandError, CommandFailure},
+    command::{CommandError, CommandFailure, Places},
     exit::Exit,
+    mcp_tools::{self, McpClient},
     signals::Signals,
 };
 
 /// Which memory, and what clients may do with it.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
+    #[command(subcommand)]
+    client: Option<McpClient>,
     /// The file of the memory; it is made if it does not exist. Not the memory of an assistant, which its log alone changes
     #[arg(long, value_name = "FILE")]
-    memory: PathBuf,
+    memory: Option<PathBuf>,
     /// Whose memory it is: a key of your choice, which is in the file
     #[arg(long, value_name = "KEY", default_value = "agent")]
     agent: AssistantId,
@@ -33,6 +37,26 @@ pub(crate) struct Mcp {
     listeners: Vec<EntityId>,
 }
 
+impl Mcp {
+    /// Whether it is about servers of others. A memory is served here; they belong to a program that runs.
+    pub(crate) fn is_about_tools(&self) -> bool {
+        self.client.is_some()
+    }
+}
+
+/// Nothing is said of what to serve.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "--memory is missing; expected --memory FILE to serve a memory, or `tools` or `accept` for the tools of servers"
+)]
+struct NoMemory;
+
+impl CommandFailure for NoMemory {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
 fn trust(text: &str) -> Result<Trust, String> {
     let score: f32 = text
         .parse()
@@ -41,13 +65,15 @@ fn trust(text: &str) -> Result<Trust, String> {
 }
 
 /// Serves one client on standard input and output, until it closes them or a signal ends the program.
-pub(crate) fn run(mcp: Mcp) -> Result<Exit, CommandError> {
+pub(crate) fn run(places: &Places, mut mcp: Mcp) -> Result<Exit, CommandError> {
+    if let Some(client) = mcp.client.take() {
+        return mcp_tools::run(places, client);
+    }
+    let file = mcp.memory.take().ok_or(NoMemory)?;
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CommandError::System)?;
     let exit = runtime.block_on(async {
-        let memory = Memory::builder(mcp.agent, SystemClock)
-            .open(&mcp.memory)
-            .await?;
+        let memory = Memory::builder(mcp.agent, SystemClock).open(&file).await?;
         let limits = MemoryLimits {
             trust: mcp.trust,
             listeners: (!mcp.listeners.is_empty()).then(|| mcp.listeners.into_iter().collect()),

@@ -111,6 +111,9 @@ pub struct ToolSpec {
     /// Whether its results may be used again, if it is a [query](ToolReach::Query).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CachePolicy>,
+    /// How far its results are believed, if a source outside of the world carries it out; absent for a tool of the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_trust: Option<Trust>,
 }
 
 impl ToolSpec {
@@ -130,6 +133,7 @@ impl ToolSpec {
             speech: None,
             required_trust: None,
             cache: None,
+            result_trust: None,
         }
     }
 

@@ -150,14 +150,15 @@ fn name(file: &Path) -> OsString {
 }
 
 /// Files of the folder that are not derived from others, apart from the log and the world: the configuration, what was learnt
-/// about models, the digests of tokens, and the
-/// tools of a world, and the accounts of a game.
-const SMALL_FILES: [&str; 5] = [
+/// about models, the digests of tokens, the tools of a world, the accounts of a game, and the tools of servers to which a person
+/// agreed.
+const SMALL_FILES: [&str; 6] = [
     "dormouse.toml",
     "dialects.json",
     "tokens.json",
     "http-world-tools.json",
     "evennia-people.json",
+    "mcp-tools.json",
 ];
 
 /// Copies a data folder into the new folder `into`, which is then a data folder, too. `worlds` are the

@@ -26,6 +26,7 @@ mod goals;
 mod journal;
 mod layers;
 mod located;
+mod mcp;
 mod memory;
 mod mistake;
 mod numbers;
@@ -55,6 +56,7 @@ pub use evennia::{EvenniaSection, GameAccount};
 pub use goals::GoalsSection;
 pub use journal::JournalSection;
 pub use layers::{Given, InvalidValue, ValueOrigin};
+pub use mcp::{McpPlace, McpPolicySection, McpSection, McpServerSection};
 pub use memory::{MemorySection, QdrantSection, VectorBackend};
 pub use numbers::Seconds;
 pub use own::OwnSection;
@@ -128,6 +130,8 @@ pub struct Config {
     pub server: ServerSection,
     /// The game in which they live if world.kind is "evennia"; see evennia.md.
     pub evennia: EvenniaSection,
+    /// Servers whose tools the assistants may use; see mcp.md.
+    pub mcp: McpSection,
     /// Prices of models that the program does not know.
     #[serde(deserialize_with = "prices::prices")]
     #[schemars(with = "Vec<prices::PriceSection>")]
@@ -291,7 +295,8 @@ fn parse(file: Option<&Path>, text: &str) -> Result<Config, Mistake> {
         ..
     } = &mut config.evennia;
     let others = residents.values_mut().map(|it| &mut it.password_from);
-    for place in password_from.iter_mut().chain(others) {
+    let tokens = config.mcp.token_places();
+    for place in password_from.iter_mut().chain(others).chain(tokens) {
         place.locate(file, text);
     }
     Ok(config)

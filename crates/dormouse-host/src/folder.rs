@@ -145,6 +145,11 @@ impl DataFolder {
         self.0.join("history.txt")
     }
 
+    /// What servers of tools offered, and to what of it a person agreed.
+    pub fn mcp_tools(&self) -> PathBuf {
+        self.0.join("mcp-tools.json")
+    }
+
     /// The configuration, unless another one is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("dormouse.toml")

@@ -26,6 +26,8 @@ use dormouse_contracts::{
     ToolSourceName, ToolSpec,
 };
 use dormouse_engine::{Handle, Replied, TokenPrice, ToolCalling, builtin_tools};
+#[cfg(feature = "mcp")]
+use dormouse_mcp::McpTools;
 use dormouse_providers::{
     Accounts, CachedCounter, EmbedderChoice, Environment, GuardedModel, ModelSwitch, warm,
 };
@@ -184,6 +186,9 @@ pub(crate) struct Shared {
     tools: RwLock<Arc<ToolRouter>>,
     /// The other sources.
     tool_sources: Vec<NamedToolSource>,
+    /// The servers among them.
+    #[cfg(feature = "mcp")]
+    mcp: Option<Arc<McpTools>>,
     models: SharedModels,
     recall: Recall,
     /// How tools are offered. Prompts depend on it, so it is the same until the host is closed.
@@ -410,10 +415,19 @@ impl OpenedFolder {
             learns,
             on_learnt,
             put_away_after,
-            tool_sources,
+            mut tool_sources,
             clock,
             random,
         } = settings;
+        #[cfg(feature = "mcp")]
+        let mcp = crate::mcp::open(&config.mcp, &environment, folder)?.map(Arc::new);
+        #[cfg(feature = "mcp")]
+        if let Some(mcp) = &mcp {
+            tool_sources.push(NamedToolSource {
+                name: crate::mcp::source_name()?,
+                source: Arc::clone(mcp) as _,
+            });
+        }
         for warning in config.warnings(&habitat.landmarks()) {
             tracing::warn!("{warning}");
         }
@@ -443,6 +457,8 @@ impl OpenedFolder {
             world: habitat,
             tools: RwLock::new(Arc::new(tools)),
             tool_sources,
+            #[cfg(feature = "mcp")]
+            mcp,
             models: SharedModels {
                 model: process_budget::within(
                     limits,
@@ -524,6 +540,13 @@ impl<W: ?Sized> Host<W> {
     #[must_use]
     pub fn tools(&self) -> Vec<RoutedTool> {
         self.shared.tools().tools().to_vec()
+    }
+
+    /// The servers whose tools are offered, if any are configured.
+    #[cfg(feature = "mcp")]
+    #[must_use]
+    pub fn mcp(&self) -> Option<&McpTools> {
+        self.shared.mcp.as_deref()
     }
 
     /// The log of all of them.

@@ -21,6 +21,8 @@ mod format;
 mod game_world;
 mod host;
 pub mod http_world;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod past;
 mod preview;
 pub mod provider;

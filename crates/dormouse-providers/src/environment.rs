@@ -84,7 +84,7 @@ impl Environment {
     }
 
     /// Returns a variable that is not empty.
-    fn variable(&self, name: &str) -> Option<OsString> {
+    pub fn variable(&self, name: &str) -> Option<OsString> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 

@@ -23,7 +23,7 @@ use crate::{
     tool::Tool,
 };
 use held::{AnyTool, HeldTool};
-use outcomes::{Begun, Outcomes};
+pub use outcomes::{BegunEffect, EffectOutcomes};
 
 /// Why a tool cannot be added to a [`Toolbox`].
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ pub enum ToolboxError {
 pub struct Toolbox {
     tools: Vec<Box<dyn AnyTool>>,
     places: BTreeMap<ToolName, usize>,
-    outcomes: Mutex<Outcomes>,
+    outcomes: Mutex<EffectOutcomes>,
 }
 
 impl fmt::Debug for Toolbox {
@@ -108,7 +108,7 @@ impl Toolbox {
         }
     }
 
-    fn with_outcomes<T>(&self, work: impl FnOnce(&mut Outcomes) -> T) -> T {
+    fn with_outcomes<T>(&self, work: impl FnOnce(&mut EffectOutcomes) -> T) -> T {
         work(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -118,10 +118,10 @@ impl Toolbox {
             Err(rejection) => return Ok(Outcome::Rejected(rejection)),
         };
         match self.with_outcomes(|outcomes| outcomes.begin(&effect.key)) {
-            Begun::Now => {}
+            BegunEffect::Now => {}
             // The earlier call is in progress, panicked, or was dropped.
-            Begun::Before => return Err(unanswered(None)),
-            Begun::Settled(outcome) => return Ok(outcome),
+            BegunEffect::Before => return Err(unanswered(None)),
+            BegunEffect::Settled(outcome) => return Ok(outcome),
         }
         // From here on it counts as begun, also if this future is dropped.
         let called = call(tool, effect, effect.within.as_ref()).await?;

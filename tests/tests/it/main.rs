@@ -15,6 +15,7 @@ mod house;
 mod kill;
 mod many;
 mod mcp;
+mod mcp_servers;
 mod memory;
 mod overhearing;
 mod pages;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
 use super::offline::{self, Installed};
 use crate::workspace::Result;
@@ -24,24 +24,8 @@ pub(super) fn install(sh: &Shell, home: &Path) -> Result<Installed> {
         println!("aimock {VERSION}: already installed");
         return Ok(Installed::Ready);
     }
-    for program in ["node", "npm"] {
-        if !offline::has(sh, program) {
-            return Ok(Installed::Unavailable(format!(
-                "`{program}` is not installed"
-            )));
-        }
-    }
-    let folder = home.join("aimock");
-    sh.create_dir(&folder)?;
     let package = format!("{PACKAGE}@{VERSION}");
-    // By default npm tries for many minutes to reach a registry that does not answer.
-    let patience = "--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000";
-    let patience = patience.split(' ');
-    let npm = cmd!(
-        sh,
-        "npm install --prefix {folder} --no-save --no-audit --no-fund {patience...} {package}"
-    );
-    let ready = offline::try_to(npm)?;
+    let ready = offline::npm(sh, &home.join("aimock"), [package.as_str()])?;
     if ready == Installed::Ready && !is_current(sh, home) {
         return Err(format!("npm installed {package}, but {PROGRAM} is not there").into());
     }

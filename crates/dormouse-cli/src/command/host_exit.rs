@@ -13,7 +13,7 @@ pub(crate) fn host_exit(error: &HostError) -> Exit {
         HostError::Log(error) => log_open_exit(error),
         HostError::World(error) => world_exit(error),
         HostError::Memory(error) => memory_open_exit(error),
-        HostError::Recall(_) => Exit::Usage,
+        HostError::Recall(_) | HostError::Mcp(_) => Exit::Usage,
         HostError::Continuity(error) => continuity_exit(error),
         HostError::Wake(_)
         | HostError::Mismatch(_)

@@ -84,6 +84,7 @@ pub(super) fn way(command: &Command) -> Way {
             | Settings::Set { .. }
             | Settings::Unset { .. },
         ) => Way::There,
+        Command::Mcp(mcp) if mcp.is_about_tools() => Way::There,
         Command::Config(_)
         | Command::Init
         | Command::Token(_)

@@ -1,12 +1,13 @@
 //! `recall_history`: reads back, word for word, what prompts no longer show.
 
-use dormouse_contracts::{Origin, Seq, ToolCategory};
+use dormouse_contracts::{Origin, Seq, ToolCategory, Trust};
 use serde_json::{Value, json};
 
 use super::{
     BuiltinOutcome, MemoryQuery, NotShown,
     call::Call,
     is_own, pending,
+    shown::SURROUNDINGS_TRUST,
     table::{Builtin, object},
 };
 use crate::{
@@ -66,15 +67,26 @@ fn results_of(call: &Call<'_>, seq: Seq) -> BuiltinOutcome {
     };
     let calls = turn.shown_steps().flat_map(|step| &step.calls);
     let results = calls.filter(|call| !is_own(&call.call.name));
+    let mut declared: Option<Trust> = None;
     let results = results.filter_map(|call| {
+        if let Some(trust) = call.trust {
+            declared = Some(declared.map_or(trust, |least| least.lowest(trust)));
+        }
         let result = call.result.as_deref()?;
         let read = serde_json::from_str::<Value>(result);
         let result = read.unwrap_or_else(|_| result.into());
         Some(json!({"tool": call.call.name, "result": result}))
     });
     let results: Vec<Value> = results.collect();
-    BuiltinOutcome::Decided {
-        events: Vec::new(),
-        result: json!({"results": results}),
+    let result = json!({"results": results});
+    let events = Vec::new();
+    match declared {
+        // Reading a result again does not make it more believed.
+        Some(trust) => BuiltinOutcome::Listed {
+            events,
+            result,
+            trust: trust.lowest(SURROUNDINGS_TRUST),
+        },
+        None => BuiltinOutcome::Decided { events, result },
     }
 }

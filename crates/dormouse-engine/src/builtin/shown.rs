@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The trust of what the world answered: the answer may hold text that anybody wrote there.
-const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
+pub(crate) const SURROUNDINGS_TRUST: Trust = match Trust::try_new(0.2) {
     Ok(trust) => trust,
     Err(_) => Trust::NONE,
 };
@@ -146,7 +146,7 @@ fn trusts_done(turn: &Turn) -> impl Iterator<Item = Trust> {
     steps.flat_map(|step| {
         let results = step.calls.iter().map(|call| match ShownResult::of(call) {
             None => Trust::FULL,
-            Some(ShownResult::Outside(_)) => SURROUNDINGS_TRUST,
+            Some(ShownResult::Outside(_)) => call.trust.unwrap_or(SURROUNDINGS_TRUST),
             Some(ShownResult::Lines(lines)) => (lines.iter())
                 .filter(|line| !line.said.is_name)
                 .map(|line| line.said.trust)
@@ -541,7 +541,7 @@ fn result(call: &CallState, trigger: Origin) -> ShownParts {
                 rests_on: vec![settled(call).unwrap_or(trigger)],
                 from: Attribution::Surroundings,
                 said: ShownText::text(
-                    SURROUNDINGS_TRUST,
+                    call.trust.unwrap_or(SURROUNDINGS_TRUST),
                     without_words_of(content, &call.call.arguments),
                 )
                 .into(),

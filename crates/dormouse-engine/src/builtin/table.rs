@@ -107,6 +107,7 @@ fn spec(tool: &Builtin) -> Result<ToolSpec, IdError> {
         speech: None,
         required_trust: None,
         cache: (tool.name == search_journal::TOOL.name).then_some(search_journal::CACHE),
+        result_trust: None,
     })
 }
 

@@ -195,6 +195,7 @@ fn intended(
         tool: checked.spec.name.clone(),
         category: checked.spec.category,
         trust: said.and(turn.steps.last().map(|step| step.trust)),
+        result_trust: checked.spec.result_trust,
         audience: audience_of_act(view.state, turn, said),
         within: within(view.state, turn, is_answer(view, turn, call, &checked)),
         speech,
@@ -348,7 +349,7 @@ fn answered(
         verdict,
         content,
         tokens,
-        trust,
+        trust: trust.or(spec.and_then(|spec| spec.result_trust)),
         cached: None,
         is_unanswered: false,
     }

@@ -32,6 +32,11 @@ pub struct EffectIntended {
     /// The trust of what it says, if it says anything: the lowest trust of everything that this may have come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// How far its result is believed, if its tool declares that ([`ToolSpec::result_trust`]).
+    ///
+    /// [`ToolSpec::result_trust`]: dormouse_contracts::ToolSpec::result_trust
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_trust: Option<Trust>,
     /// Who may learn what it says, other than the assistant: those to whom it is said and who perceived everything that
     /// it may have come from. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -220,7 +220,7 @@ pub struct ToolAnswered {
     pub content: String,
     /// How many tokens that takes.
     pub tokens: u32,
-    /// The lowest trust of the remembered lines in it, if it holds any.
+    /// The lowest trust of the remembered lines in it, if it holds any, or what the tool declares of its results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
     /// When the result was obtained, if it is that of an earlier call and was used again.

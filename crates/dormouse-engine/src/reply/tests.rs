@@ -49,6 +49,7 @@ fn tools() -> [ToolSpec; 2] {
         }),
         required_trust: None,
         cache: None,
+        result_trust: None,
     };
     [
         tool("say", SpeechKind::Aloud, None),

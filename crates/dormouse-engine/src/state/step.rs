@@ -71,7 +71,7 @@ pub struct CallState {
     pub verdict: Option<Verdict>,
     /// The tool's category, once known.
     pub category: Option<ToolCategory>,
-    /// The lowest trust of the remembered lines in its result, if it holds any.
+    /// The lowest trust of the remembered lines in its result, if it holds any, or what its tool declares of its results.
     pub trust: Option<Trust>,
     /// How many tokens its result takes.
     #[serde(default)]

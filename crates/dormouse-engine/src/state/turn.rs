@@ -540,6 +540,7 @@ impl Turn {
         let mut calls = step.calls.iter_mut();
         if let Some(state) = calls.find(|call| call.call.id == intended.call) {
             state.category = Some(intended.category);
+            state.trust = intended.result_trust;
             state.effect = Some(EffectState {
                 key: intended.key.clone(),
                 tool: intended.tool.clone(),

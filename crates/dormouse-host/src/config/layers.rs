@@ -362,6 +362,7 @@ impl Config {
             "world" => self.world.take(name, from.world),
             "server" => self.server.take(name, from.server),
             "evennia" => self.evennia.take(name, from.evennia),
+            "mcp" => self.mcp.take(name, from.mcp),
             _ => {
                 // A section that is missing above would ignore what is asked for.
                 debug_assert_eq!(setting.name, "prices", "in {section}");
@@ -381,8 +382,9 @@ impl Config {
         }
         let others = self.evennia.residents.values_mut();
         let others = others.map(|it| &mut it.password_from);
-        for password_from in self.evennia.password_from.iter_mut().chain(others) {
-            password_from.name_place(place);
+        let passwords = self.evennia.password_from.iter_mut().chain(others);
+        for source in passwords.chain(self.mcp.token_places()) {
+            source.name_place(place);
         }
     }
 }

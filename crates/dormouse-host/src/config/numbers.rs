@@ -186,6 +186,12 @@ pub(super) type AnswerWait = Seconds<600>;
 pub(super) type Connections = Whole<1, 65_536>;
 /// How many streams of events there are at the same time.
 pub(super) type EventStreams = Whole<1, 10_000>;
+/// The size of a result of a server's tool in KiB.
+pub(super) type ResultKib = Whole<1, 1_024>;
+/// After what time without a call a server is ended.
+pub(super) type IdleTime = Seconds<86_400>;
+/// How long a call of a server's tool may take.
+pub(super) type ToolTimeout = Seconds<3_600>;
 
 /// A whole number within bounds.
 #[derive(Clone, Copy, Debug, Serialize)]

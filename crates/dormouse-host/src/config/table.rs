@@ -175,7 +175,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 20] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 21] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("admission", super::AdmissionSection::NAMES),
@@ -196,6 +196,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 20] = [
     ("world", super::WorldSection::NAMES),
     ("server", super::ServerSection::NAMES),
     ("evennia", super::EvenniaSection::NAMES),
+    ("mcp", super::McpSection::NAMES),
 ];
 
 /// The schema of a field.

@@ -119,6 +119,39 @@ pub(super) fn tool_retries(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
+pub(super) fn mcp_servers(_: &mut SchemaGenerator) -> Schema {
+    let policy = serde_json::json!({
+        "category": {"type": "string", "enum": ["safe_chain", "terminal", "dangerous", "async_required"]},
+        "reach": {"type": "string", "enum": ["effect", "query"]},
+        "required_trust": {"type": "number", "minimum": 0, "maximum": 1},
+        "trust": {"type": "number", "minimum": 0, "maximum": 1},
+        "timeout": {"type": "integer", "minimum": 1, "maximum": 3_600},
+    });
+    let texts = serde_json::json!({"type": "array", "items": {"type": "string"}});
+    let mut fields = serde_json::json!({
+        "command": {"type": "string"},
+        "args": texts,
+        "env": texts,
+        "url": {"type": "string"},
+        "token_from": {"type": "string"},
+        "allow": texts,
+        "believe_hints": {"type": "boolean"},
+        "result_kib": {"type": "integer", "minimum": 1, "maximum": 1_024},
+        "idle": {"type": "integer", "minimum": 1, "maximum": 86_400},
+        "tools": {
+            "type": "object",
+            "additionalProperties": {"type": "object", "properties": policy, "additionalProperties": false},
+        },
+    });
+    if let (Some(fields), Some(policy)) = (fields.as_object_mut(), policy.as_object()) {
+        fields.extend(policy.clone());
+    }
+    json_schema!({
+        "type": "object",
+        "additionalProperties": {"type": "object", "properties": fields, "additionalProperties": false},
+    })
+}
+
 pub(super) fn templates(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "additionalProperties": {"type": "string"}})
 }

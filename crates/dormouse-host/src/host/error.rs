@@ -67,6 +67,10 @@ pub enum HostError {
     /// The tools of the world and of the other sources cannot be offered together.
     #[error(transparent)]
     Tools(#[from] RouterError),
+    /// The servers of tools cannot be used.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Mcp(#[from] crate::mcp::McpSetupError),
     /// Log and world do not belong together.
     #[error(transparent)]
     Continuity(#[from] ContinuityError),

@@ -243,6 +243,10 @@ impl<W: ?Sized> Host<W> {
                 tracing::error!(%error, "the residents were not put away properly");
             }
         }
+        #[cfg(feature = "mcp")]
+        if let Some(mcp) = &self.shared.mcp {
+            mcp.close().await;
+        }
     }
 
     async fn ask<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> Option<T> {

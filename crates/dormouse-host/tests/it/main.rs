@@ -4,6 +4,8 @@
 mod delegation;
 mod errands;
 mod interleavings;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod one_resident;
 mod residency;
 mod roster;

@@ -1,6 +1,12 @@
 //! A memory over the protocol, as a client meets it: lines of JSON.
 
 #[cfg(test)]
+#[cfg(feature = "client")]
+mod client;
+#[cfg(test)]
+#[cfg(feature = "client")]
+mod hostile;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod line;

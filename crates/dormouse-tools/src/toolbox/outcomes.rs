@@ -7,9 +7,9 @@ use dormouse_contracts::{EffectKey, Outcome};
 /// How many effects are remembered.
 const KEPT: usize = 4_096;
 
-/// What is known of the last effects.
+/// What is known of the last 4,096 effects of a source of tools. With it, a source carries out each key once.
 #[derive(Debug, Default)]
-pub(super) struct Outcomes {
+pub struct EffectOutcomes {
     /// The outcome is absent while the effect is in progress, and if nobody knows how it ended.
     known: HashMap<EffectKey, Option<Outcome>>,
     /// The keys, oldest first.
@@ -18,7 +18,7 @@ pub(super) struct Outcomes {
 
 /// What is known of an effect that is to be carried out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Begun {
+pub enum BegunEffect {
     /// Nothing. From now on it counts as begun.
     Now,
     /// It was begun before, and it is not known how it ended.
@@ -27,11 +27,12 @@ pub(super) enum Begun {
     Settled(Outcome),
 }
 
-impl Outcomes {
-    pub(super) fn begin(&mut self, key: &EffectKey) -> Begun {
+impl EffectOutcomes {
+    /// Notes that an effect is begun, unless it was before.
+    pub fn begin(&mut self, key: &EffectKey) -> BegunEffect {
         match self.known.get(key) {
-            Some(Some(outcome)) => return Begun::Settled(outcome.clone()),
-            Some(None) => return Begun::Before,
+            Some(Some(outcome)) => return BegunEffect::Settled(outcome.clone()),
+            Some(None) => return BegunEffect::Before,
             None => {}
         }
         if self.order.len() >= KEPT
@@ -41,17 +42,20 @@ impl Outcomes {
         }
         self.order.push_back(key.clone());
         self.known.insert(key.clone(), None);
-        Begun::Now
+        BegunEffect::Now
     }
 
-    pub(super) fn settle(&mut self, key: &EffectKey, outcome: Outcome) {
+    /// Notes the outcome of an effect that was begun.
+    pub fn settle(&mut self, key: &EffectKey, outcome: Outcome) {
         // It may have been forgotten meanwhile.
         if let Some(known) = self.known.get_mut(key) {
             *known = Some(outcome);
         }
     }
 
-    pub(super) fn settled(&self, key: &EffectKey) -> Option<Outcome> {
+    /// The outcome of an effect, if it is known.
+    #[must_use]
+    pub fn settled(&self, key: &EffectKey) -> Option<Outcome> {
         self.known.get(key).cloned().flatten()
     }
 }
@@ -68,14 +72,14 @@ mod tests {
 
     #[test]
     fn the_last_effects_are_remembered_with_their_outcomes() {
-        let mut outcomes = Outcomes::default();
+        let mut outcomes = EffectOutcomes::default();
         let no = Outcome::Rejected(Rejection::new("no"));
         for number in 0..=KEPT {
-            assert_eq!(outcomes.begin(&key(number)), Begun::Now);
-            assert_eq!(outcomes.begin(&key(number)), Begun::Before);
+            assert_eq!(outcomes.begin(&key(number)), BegunEffect::Now);
+            assert_eq!(outcomes.begin(&key(number)), BegunEffect::Before);
             outcomes.settle(&key(number), no.clone());
         }
-        assert_eq!(outcomes.begin(&key(1)), Begun::Settled(no.clone()));
+        assert_eq!(outcomes.begin(&key(1)), BegunEffect::Settled(no.clone()));
         assert_eq!(outcomes.settled(&key(KEPT)), Some(no));
         assert_eq!(outcomes.settled(&key(0)), None);
         assert_eq!((outcomes.known.len(), outcomes.order.len()), (KEPT, KEPT));

@@ -29,6 +29,7 @@ fn tool(name: &str, parameters: Value) -> ToolSpec {
         speech: None,
         required_trust: None,
         cache: None,
+        result_trust: None,
     }
 }
 

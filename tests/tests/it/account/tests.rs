@@ -123,6 +123,7 @@ fn intended(actor: &AssistantId) -> EffectIntended {
         arguments,
         speech: ActSpeech::Nothing,
         trust: None,
+        result_trust: None,
         audience: None,
         within: None,
         approval: None,

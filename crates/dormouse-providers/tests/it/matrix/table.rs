@@ -24,6 +24,8 @@ server, and the client never uses more than {memory} MiB of memory at one time. 
 const FOOT: &str = "
 Host names that cannot be resolved are not tested, since a lookup would leave this machine. Such a failure is handled
 like a refused connection.
+
+How calls of tools end whose servers misbehave is in [mcp.md](mcp.md#what-happens).
 ";
 
 /// The matrix as Markdown.

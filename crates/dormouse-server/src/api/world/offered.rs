@@ -173,6 +173,7 @@ impl TryFrom<WorldTool> for ToolSpec {
             }),
             required_trust,
             cache,
+            result_trust: None,
         })
     }
 }

@@ -1,0 +1,229 @@
+//! `dormouse mcp tools` and `dormouse mcp accept`: what servers offer, and to what of it a person agrees.
+
+use clap::Subcommand;
+use dormouse_host::mcp::{
+    AcceptError, AcceptedTool, KnownToolsError, McpServerState, McpServerStatus, McpSetupError,
+    McpToolState, McpToolStatus, McpTools, open,
+};
+use serde::Serialize;
+
+use crate::{
+    command::{CommandError, CommandFailure, JsonFlag, Places, Printing, block_on, callers_host},
+    exit::{Exit, file_exit},
+    provider,
+};
+
+/// The servers of `[mcp.servers]`, whose tools assistants may use.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpClient {
+    /// Ask the servers of the configuration what they offer, and list their tools: offered, new, changed or left out
+    Tools {
+        /// Start no server: list what is known already
+        #[arg(long)]
+        known: bool,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+    /// Agree to what a server offered when it was asked last: assistants get these tools at the next start
+    Accept {
+        /// The name of the server in the configuration
+        server: String,
+        /// The name of one tool at the server [default: all that are new or changed]
+        tool: Option<String>,
+        #[command(flatten)]
+        json: JsonFlag,
+    },
+}
+
+impl CommandFailure for McpSetupError {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+impl CommandFailure for KnownToolsError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::File { source, .. } => file_exit(source),
+            _ => Exit::Damaged,
+        }
+    }
+}
+
+impl CommandFailure for AcceptError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Known(error) => error.exit(),
+            _ => Exit::Usage,
+        }
+    }
+}
+
+/// No server is configured.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no server is configured; expected a table [mcp.servers.NAME] with a command or a url in the configuration"
+)]
+struct NoServer;
+
+impl CommandFailure for NoServer {
+    fn exit(&self) -> Exit {
+        Exit::Usage
+    }
+}
+
+/// A server as it is printed.
+#[derive(Serialize)]
+struct ServerLine<'a> {
+    r#type: &'static str,
+    server: &'a str,
+    state: McpServerState,
+    /// Why it could not be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// A tool as it is printed.
+#[derive(Serialize)]
+struct ToolLine<'a> {
+    r#type: &'static str,
+    server: &'a str,
+    #[serde(flatten)]
+    tool: &'a McpToolStatus,
+}
+
+/// A tool to which a person agreed.
+#[derive(Serialize)]
+struct AcceptedLine<'a> {
+    r#type: &'static str,
+    server: &'a str,
+    #[serde(flatten)]
+    tool: &'a AcceptedTool,
+}
+
+pub(crate) fn run(places: &Places, command: McpClient) -> Result<Exit, CommandError> {
+    let data = crate::data::locate(places.data.as_deref())?;
+    let (config, _) = places.configuration(&data)?;
+    data.create()?;
+    let tools = open(&config.mcp, &provider::environment(), &data)?.ok_or(NoServer)?;
+    match command {
+        McpClient::Tools { known, json } => list(&tools, known, json.printing()),
+        McpClient::Accept { server, tool, json } => {
+            let host = callers_host();
+            // Only one of the two may write the file at a time.
+            let tools = host.as_ref().and_then(|host| host.mcp()).unwrap_or(&tools);
+            accept(tools, (&server, tool.as_deref()), json.printing())
+        }
+    }
+}
+
+fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, CommandError> {
+    let host = callers_host();
+    let (failed, all, running) = block_on(async {
+        let failed = match known {
+            true => Default::default(),
+            // In servers of their own, which end with this command.
+            false => tools.ask(None).await,
+        };
+        tools.close().await;
+        let running = match host.as_ref().and_then(|host| host.mcp()) {
+            Some(mcp) => mcp.status().await?,
+            None => Vec::new(),
+        };
+        Ok::<_, KnownToolsError>((failed, tools.status().await?, running))
+    })??;
+    for status in &all {
+        let running = running.iter().find(|it| it.server == status.server);
+        let error = failed.get(&status.server).map(String::as_str);
+        let line = ServerLine {
+            r#type: "mcp_server",
+            server: &status.server,
+            state: running.map_or(status.state, |running| running.state),
+            error,
+        };
+        printing.print(&line, || server_text(&line, status))?;
+        for tool in &status.tools {
+            let line = ToolLine {
+                r#type: "mcp_tool",
+                server: &status.server,
+                tool,
+            };
+            printing.print(&line, || tool_text(tool))?;
+        }
+    }
+    Ok(match failed.is_empty() {
+        true => Exit::Success,
+        false => Exit::Failure,
+    })
+}
+
+fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
+    let state = match line.state {
+        McpServerState::Configured => "it was never asked",
+        McpServerState::Known => "it does not run; it is started when it is needed",
+        McpServerState::Started => "it runs, and was not called",
+        _ => "it runs, and was called",
+    };
+    let waiting =
+        |tool: &&McpToolStatus| matches!(tool.state, McpToolState::New | McpToolState::Changed);
+    let mut lines = vec![format!("{}: {state}", line.server)];
+    lines.extend(
+        line.error
+            .map(|error| format!("  it could not be asked: {error}")),
+    );
+    if status.tools.iter().find(waiting).is_some() {
+        lines.push(format!(
+            "  `dormouse mcp accept {}` agrees to what is new or changed",
+            line.server
+        ));
+    }
+    lines
+}
+
+fn tool_text(tool: &McpToolStatus) -> Vec<String> {
+    let name = tool.offered_as.as_ref();
+    let name = name.map_or(tool.tool.as_str(), |name| name.as_str());
+    let state = match &tool.state {
+        McpToolState::Offered => "offered".to_owned(),
+        McpToolState::New => "new, not offered".to_owned(),
+        McpToolState::Changed => "changed, not offered any more".to_owned(),
+        McpToolState::LeftOut => "left out by the configuration".to_owned(),
+        McpToolState::Unusable(why) => format!("cannot be offered: {why}"),
+        _ => "unknown".to_owned(),
+    };
+    let digest = tool.digest.get(..12).unwrap_or(&tool.digest);
+    let mut lines = vec![
+        format!("  {name} ({state}; {digest})"),
+        format!("    {}", tool.description),
+    ];
+    // A person agrees to all that models read.
+    if tool.state != McpToolState::Offered {
+        lines.push(format!("    arguments: {}", tool.parameters));
+    }
+    lines.extend(tool.was.as_ref().map(|was| format!("    it was: {was}")));
+    let before = tool.parameters_were.as_ref();
+    lines.extend(before.map(|before| format!("    arguments were: {before}")));
+    lines
+}
+
+fn accept(
+    tools: &McpTools,
+    (server, tool): (&str, Option<&str>),
+    printing: Printing,
+) -> Result<Exit, CommandError> {
+    for tool in &tools.accept(server, tool)? {
+        let line = AcceptedLine {
+            r#type: "mcp_accepted",
+            server,
+            tool,
+        };
+        let digest = tool.digest.get(..12).unwrap_or(&tool.digest);
+        printing.print(&line, || {
+            format!(
+                "{} of {server} is offered from the next start on ({digest})",
+                tool.tool
+            )
+        })?;
+    }
+    Ok(Exit::Success)
+}

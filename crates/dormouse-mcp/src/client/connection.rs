@@ -1,0 +1,321 @@
+//! A server that runs, or that answers at an address.
+
+mod program;
+mod tending;
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use dormouse_contracts::Arguments;
+use dormouse_resilience::{CircuitBreaker, deadline};
+use reqwest::redirect;
+use rmcp::{
+    ClientHandler, RoleClient, ServiceError,
+    model::{
+        CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
+        ClientRequest, Implementation, PaginatedRequestParams, ProtocolVersion, ServerResult,
+    },
+    service::{
+        ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RunningService,
+        serve_client_with_lifecycle,
+    },
+    transport::{
+        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use tokio::{sync::watch, task::JoinSet, time::Instant};
+
+use super::{
+    definition::{Definition, safe},
+    flood::{Bounded, LINE_LIMIT, Sent},
+    settings::{McpServer, McpTransport},
+};
+use program::{LastWords, Program};
+use tending::{Uses, tend};
+
+/// How long a server may take until it says which tools it has. A server of the older protocols that ignores the first
+/// request of the newer one is asked in the older way after 10 seconds.
+pub(super) const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long a cancellation may take to be written.
+const CANCEL_LIMIT: Duration = Duration::from_secs(2);
+/// More tools, and more pages of them, are not read.
+const MOST_TOOLS: usize = 512;
+const MOST_PAGES: usize = 32;
+/// A longer name of a tool is not a name.
+const NAME_LIMIT: usize = 128;
+/// The longest text of a server in an error.
+const ERROR_LIMIT: usize = 500;
+
+/// The tasks that end servers.
+pub(super) type Tasks = Mutex<JoinSet<()>>;
+
+/// Why a server does not run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error("the program could not be started: {0}")]
+    Program(#[source] io::Error),
+    #[error("no connection can be made: {0}")]
+    Http(#[source] reqwest::Error),
+    #[error("it did not begin as the protocol says: {0}")]
+    Protocol(String),
+    #[error("it did not say which tools it has: {0}")]
+    List(String),
+    #[error("it was not ready within {START_LIMIT:?}")]
+    Late,
+}
+
+/// What a call came to.
+pub(super) enum Called {
+    /// The answer.
+    Answered(CallToolResult),
+    /// The server refused the call, or asked for what it is not given.
+    Refused(String),
+    /// Nobody knows what became of it.
+    Unanswered(&'static str),
+}
+
+/// A server that can be called.
+#[derive(Debug)]
+pub(super) struct Connection {
+    peer: Peer<RoleClient>,
+    /// What it offered when it began, by name.
+    pub(super) offered: BTreeMap<String, Definition>,
+    uses: Arc<watch::Sender<Uses>>,
+    sent: Arc<Sent>,
+}
+
+/// What a server may ask of us: nothing. The library refuses samples and questions to people unless told otherwise.
+struct Client;
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let version = env!("CARGO_PKG_VERSION");
+        ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("dormouse", version),
+        )
+    }
+}
+
+type Service = RunningService<RoleClient, Client>;
+
+fn lifecycle() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::LATEST],
+        legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+    }
+}
+
+impl Connection {
+    /// Starts the server and asks which tools it has.
+    pub(super) async fn start(
+        settings: &McpServer,
+        circuit: &CircuitBreaker,
+        tasks: &Tasks,
+    ) -> Result<(Self, Lease), StartError> {
+        let started = Self::start_without_limit(settings, circuit, tasks);
+        let started = deadline(START_LIMIT, Box::pin(started)).await;
+        started.unwrap_or(Err(StartError::Late))
+    }
+
+    async fn start_without_limit(
+        settings: &McpServer,
+        circuit: &CircuitBreaker,
+        tasks: &Tasks,
+    ) -> Result<(Self, Lease), StartError> {
+        let sent = Arc::<Sent>::default();
+        let last_words = LastWords::default();
+        let (service, program) = match &settings.transport {
+            McpTransport::Program {
+                command,
+                arguments,
+                environment,
+            } => {
+                let (program, streams) = Program::start(command, arguments, environment)?;
+                spawn(tasks, last_words.clone().listen(streams.errors));
+                let output = Bounded::new(streams.output, Arc::clone(&sent));
+                let line = usize::try_from(LINE_LIMIT).unwrap_or(usize::MAX);
+                let transport =
+                    AsyncRwTransport::new_client(output, streams.input).with_max_line_length(line);
+                let begun = serve_client_with_lifecycle(Client, transport, lifecycle()).await;
+                let service = begun.map_err(|error| protocol(&error, &last_words))?;
+                (service, Some(program))
+            }
+            McpTransport::Http { url, token } => {
+                let client = http_client(url).map_err(StartError::Http)?;
+                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    // A call that was sent once is not sent again, whatever the server says of its session.
+                    .reinit_on_expired_session(false)
+                    .max_sse_event_size(usize::try_from(LINE_LIMIT).unwrap_or(usize::MAX));
+                if let Some(token) = token {
+                    config = config.auth_header(token.0.clone());
+                }
+                let transport = StreamableHttpClientTransport::with_client(client, config);
+                let begun = serve_client_with_lifecycle(Client, transport, lifecycle()).await;
+                (begun.map_err(|error| protocol(&error, &last_words))?, None)
+            }
+        };
+        let peer = service.peer().clone();
+        let (uses, used) = watch::channel(Uses::first(Instant::now()));
+        let uses = Arc::new(uses);
+        // From here on the server is ended when this is dropped.
+        let mut connection = Self {
+            peer,
+            offered: BTreeMap::new(),
+            uses: Arc::clone(&uses),
+            sent,
+        };
+        let lease = Lease::of(&uses);
+        let (idle_after, circuit) = (settings.idle_after, circuit.clone());
+        let tended = tend(service, program, uses, used, idle_after, circuit);
+        spawn(tasks, tended);
+        connection.offered = connection.list().await?;
+        Ok((connection, lease))
+    }
+
+    async fn list(&self) -> Result<BTreeMap<String, Definition>, StartError> {
+        let mut offered = BTreeMap::new();
+        let mut page = PaginatedRequestParams::default();
+        for _ in 0..MOST_PAGES {
+            let listed = self.peer.list_tools(Some(page)).await;
+            let listed =
+                listed.map_err(|error| StartError::List(safe(&error.to_string(), ERROR_LIMIT)))?;
+            let tools = listed.tools.iter();
+            for tool in tools.filter(|tool| tool.name.len() <= NAME_LIMIT) {
+                if offered.len() == MOST_TOOLS {
+                    return Ok(offered);
+                }
+                // Of two tools with one name, the first counts.
+                let entry = offered.entry(tool.name.clone().into_owned());
+                entry.or_insert_with(|| Definition::of(tool));
+            }
+            match listed.next_cursor {
+                None => return Ok(offered),
+                cursor => page = PaginatedRequestParams::default().with_cursor(cursor),
+            }
+        }
+        Ok(offered)
+    }
+
+    /// Whether it runs, and is not about to end.
+    pub(super) fn is_open(&self) -> bool {
+        let ends = self.uses.borrow().ends();
+        !ends && !self.uses.is_closed() && !self.peer.is_transport_closed()
+    }
+
+    /// Keeps the server running, unless it has ended or is about to.
+    pub(super) fn lease(&self) -> Option<Lease> {
+        let is_begun = self.is_open() && self.uses.send_if_modified(Uses::begin);
+        is_begun.then(|| Lease::of(&self.uses))
+    }
+
+    /// Lets the server end, and waits until it has.
+    pub(super) async fn close(&self) {
+        self.uses.send_modify(Uses::close);
+        self.uses.closed().await;
+    }
+
+    /// Calls a tool once. If the future is dropped, or the limit passes, the client tells the server that the call is cancelled, and
+    /// is ended once it has no other call: it may hang.
+    pub(super) async fn call(
+        &self,
+        mut lease: Lease,
+        tool: &str,
+        arguments: &Arguments,
+        limit: Duration,
+    ) -> Called {
+        let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
+        self.sent.call_begins();
+        lease.is_silent = true;
+        let asked = async {
+            let options = PeerRequestOptions::with_timeout(limit);
+            let sent = self.peer.send_request_with_option(request, options).await?;
+            sent.await_response().await
+        };
+        let answer = deadline(limit + CANCEL_LIMIT, Box::pin(asked)).await;
+        let called = match answer {
+            Ok(Ok(ServerResult::CallToolResult(result))) => Called::Answered(result),
+            Ok(Ok(ServerResult::InputRequiredResult(_))) => Called::Refused(
+                "it asks for an answer of a person or a model, which it does not get".to_owned(),
+            ),
+            Ok(Ok(_)) => Called::Unanswered("the server answered something else than a result"),
+            Ok(Err(ServiceError::McpError(error))) => {
+                Called::Refused(safe(&error.message, ERROR_LIMIT))
+            }
+            Ok(Err(ServiceError::Timeout { .. })) | Err(_) => {
+                return Called::Unanswered("the server did not answer in time");
+            }
+            Ok(Err(_)) => return Called::Unanswered("the connection to the server ended"),
+        };
+        lease.is_silent = false;
+        called
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.uses.send_modify(Uses::close);
+    }
+}
+
+/// The use of a server, which runs meanwhile.
+#[derive(Debug)]
+pub(super) struct Lease {
+    uses: Arc<watch::Sender<Uses>>,
+    /// Whether a call has no answer.
+    is_silent: bool,
+}
+
+impl Lease {
+    fn of(uses: &Arc<watch::Sender<Uses>>) -> Self {
+        Self {
+            uses: Arc::clone(uses),
+            is_silent: false,
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let (is_silent, now) = (self.is_silent, Instant::now());
+        self.uses.send_modify(|uses| uses.end(is_silent, now));
+    }
+}
+
+fn spawn(tasks: &Tasks, task: impl Future<Output = ()> + Send + 'static) {
+    let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+    // Those that have ended are removed.
+    while tasks.try_join_next().is_some() {}
+    tasks.spawn(task);
+}
+
+fn protocol(error: &ClientInitializeError, last_words: &LastWords) -> StartError {
+    let why = safe(&error.to_string(), ERROR_LIMIT);
+    StartError::Protocol(match last_words.text() {
+        None => why,
+        Some(words) => format!("{why}; it wrote: {}", safe(&words, ERROR_LIMIT)),
+    })
+}
+
+fn http_client(url: &str) -> Result<reqwest::Client, reqwest::Error> {
+    // There is one cryptography provider per process. If the program has installed another one, that one is used.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(START_LIMIT)
+        // A redirect would carry the token, and what the assistant says, to an address that nobody chose.
+        .redirect(redirect::Policy::none());
+    if url.starts_with("http:") {
+        // Without TLS, the machine does not need certificates.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build()
+}

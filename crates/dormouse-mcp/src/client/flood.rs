@@ -1,0 +1,120 @@
+//! A bound on what a server may send.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The longest line, in bytes. It is kept in memory until it ends.
+pub(super) const LINE_LIMIT: u64 = 4 << 20;
+/// What may be sent until the next call begins, in bytes and in lines.
+const BYTES_LIMIT: u64 = 16 << 20;
+const LINES_LIMIT: u64 = 20_000;
+
+/// What a server has sent since a call began.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    bytes: AtomicU64,
+    lines: AtomicU64,
+}
+
+impl Sent {
+    /// A call begins.
+    pub(super) fn call_begins(&self) {
+        self.bytes.store(0, Ordering::Relaxed);
+        self.lines.store(0, Ordering::Relaxed);
+    }
+
+    fn count(&self, bytes: u64, lines: u64) -> bool {
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let lines = self.lines.fetch_add(lines, Ordering::Relaxed) + lines;
+        bytes <= BYTES_LIMIT && lines <= LINES_LIMIT
+    }
+}
+
+/// The output of a server, which fails once the server has sent too much.
+pub(super) struct Bounded<R> {
+    output: R,
+    sent: Arc<Sent>,
+    /// The bytes of the line that has not ended.
+    line: u64,
+}
+
+impl<R> Bounded<R> {
+    pub(super) fn new(output: R, sent: Arc<Sent>) -> Self {
+        Self {
+            output,
+            sent,
+            line: 0,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.output).poll_read(context, into);
+        let new = into.filled().get(before..).unwrap_or_default();
+        let length = |bytes: &[u8]| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let lines = new.iter().filter(|byte| **byte == b'\n').count();
+        self.line = match new.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => length(new.get(end..).unwrap_or_default()),
+            None => self.line.saturating_add(length(new)),
+        };
+        let lines = u64::try_from(lines).unwrap_or(u64::MAX);
+        if !self.sent.count(length(new), lines) || self.line > LINE_LIMIT {
+            // A read that fails has read nothing.
+            into.set_filled(before);
+            return Poll::Ready(Err(io::Error::other("the server sends too much")));
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    async fn read(text: &[u8], sent: &Arc<Sent>) -> io::Result<usize> {
+        let mut all = Vec::new();
+        Bounded::new(text, Arc::clone(sent))
+            .read_to_end(&mut all)
+            .await
+    }
+
+    #[tokio::test]
+    async fn a_line_and_all_lines_of_a_call_have_a_bound() {
+        let sent = Arc::default();
+        let long = vec![b' '; usize::try_from(LINE_LIMIT).unwrap()];
+        assert_eq!(read(&long, &sent).await.unwrap(), long.len());
+        assert!(
+            read(&[long.as_slice(), b"  "].concat(), &sent)
+                .await
+                .is_err()
+        );
+        sent.call_begins();
+        for _ in 0..BYTES_LIMIT / LINE_LIMIT {
+            read(&long, &sent).await.unwrap();
+        }
+        assert!(read(b"x", &sent).await.is_err(), "too many bytes");
+        sent.call_begins();
+        let lines = vec![b'\n'; usize::try_from(LINES_LIMIT).unwrap()];
+        read(&lines, &sent).await.unwrap();
+        assert!(read(b"\n", &sent).await.is_err(), "too many lines");
+        sent.call_begins();
+        assert_eq!(read(b"\n", &sent).await.unwrap(), 1);
+    }
+}

@@ -1,0 +1,168 @@
+//! The file with what servers offered, and to what of it a person agreed.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::definition::Definition;
+
+/// The file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KnownToolsError {
+    /// It could not be read or written.
+    #[error("the known tools of servers, {}, could not be read or written", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// It does not hold tools.
+    #[error("{} does not hold the known tools of servers; remove it, and agree to the tools again", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// A tool that a server offered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct KnownTool {
+    /// What a person agreed to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) accepted: Option<Definition>,
+    /// What the server offered last, if that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) offered: Option<Definition>,
+}
+
+impl KnownTool {
+    /// What a person agreed to, unless the server has changed it since.
+    pub(super) fn in_use(&self) -> Option<&Definition> {
+        self.accepted.as_ref().filter(|_| self.offered.is_none())
+    }
+}
+
+type ServerTools = BTreeMap<String, KnownTool>;
+
+/// The known tools by server and name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct KnownServers {
+    servers: BTreeMap<String, ServerTools>,
+}
+
+impl KnownServers {
+    pub(super) fn of(&self, server: &str) -> impl Iterator<Item = (&str, &KnownTool)> {
+        let tools = self.servers.get(server).into_iter().flatten();
+        tools.map(|(name, tool)| (name.as_str(), tool))
+    }
+
+    /// What a server offers now. Tools that it does not offer any more stay, if a person agreed to them.
+    fn note(&mut self, server: &str, offered: &BTreeMap<String, Definition>) {
+        let known = self.servers.entry(server.to_owned()).or_default();
+        known.retain(|name, tool| tool.accepted.is_some() || offered.contains_key(name));
+        for (name, definition) in offered {
+            let tool = known.entry(name.clone()).or_default();
+            let is_accepted = (tool.accepted.as_ref())
+                .is_some_and(|accepted| accepted.digest == definition.digest);
+            tool.offered = (!is_accepted).then(|| definition.clone());
+        }
+    }
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct KnownTools {
+    file: PathBuf,
+    writing: Mutex<()>,
+}
+
+impl KnownTools {
+    pub(super) fn at(file: PathBuf) -> Self {
+        Self {
+            file,
+            writing: Mutex::default(),
+        }
+    }
+
+    pub(super) fn read(&self) -> Result<KnownServers, KnownToolsError> {
+        let text = match fs::read(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(KnownServers::default());
+            }
+            Err(source) => {
+                let file = self.file.clone();
+                return Err(KnownToolsError::File { file, source });
+            }
+        };
+        serde_json::from_slice(&text).map_err(|source| self.damaged(source))
+    }
+
+    /// Notes what a server offers now.
+    pub(super) fn note(
+        &self,
+        server: &str,
+        offered: &BTreeMap<String, Definition>,
+    ) -> Result<(), KnownToolsError> {
+        self.change(|known| known.note(server, offered))
+    }
+
+    /// A person agrees to what this server offered last, or to one tool of it. Returns these tools.
+    pub(super) fn accept(
+        &self,
+        server: &str,
+        tool: Option<&str>,
+    ) -> Result<Vec<(String, Definition)>, KnownToolsError> {
+        self.change(|known| {
+            let tools = known.servers.get_mut(server).into_iter().flatten();
+            let chosen = tools.filter(|(name, _)| tool.is_none_or(|tool| tool == *name));
+            let accepted = chosen.filter_map(|(name, known)| {
+                let definition = known.offered.take()?;
+                known.accepted = Some(definition.clone());
+                Some((name.clone(), definition))
+            });
+            accepted.collect()
+        })
+    }
+
+    /// Replaces the file completely or not at all, unless nothing changes.
+    fn change<T>(&self, work: impl FnOnce(&mut KnownServers) -> T) -> Result<T, KnownToolsError> {
+        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.read()?;
+        let mut known = before.clone();
+        let done = work(&mut known);
+        if known == before {
+            return Ok(done);
+        }
+        let text = serde_json::to_vec_pretty(&known).map_err(|source| self.damaged(source))?;
+        let new = self.file.with_extension("json.new");
+        let replace = || {
+            let mut written = fs::File::create(&new)?;
+            written.write_all(&text)?;
+            written.sync_all()?;
+            fs::rename(&new, &self.file)
+        };
+        replace().map_err(|source| KnownToolsError::File {
+            file: self.file.clone(),
+            source,
+        })?;
+        Ok(done)
+    }
+
+    fn damaged(&self, source: serde_json::Error) -> KnownToolsError {
+        KnownToolsError::Damaged {
+            file: self.file.clone(),
+            source,
+        }
+    }
+}
