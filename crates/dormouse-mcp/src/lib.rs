@@ -10,10 +10,21 @@
 //! Stability: experimental; the names of tools and arguments are kept once released.
 
 mod arguments;
+mod handler;
+#[cfg(feature = "http")]
+mod http;
+mod memory;
 mod server;
+mod surface;
 mod tools;
 
+#[cfg(feature = "http")]
+pub use http::answer;
 pub use server::{MemoryServer, ServeError, ServeMemoryError};
+pub use surface::{
+    OfferedPrompt, OfferedResource, OfferedTool, Progress, Surface, SurfaceAnswer, SurfaceError,
+    ToolEffect, read_arguments,
+};
 pub use tools::{FollowsLog, MemoryLimits};
 
 #[cfg(doctest)]
