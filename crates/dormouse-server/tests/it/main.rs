@@ -12,6 +12,7 @@ mod client;
 mod description;
 mod domains;
 mod lives;
+mod mcp;
 mod pages;
 mod service;
 mod streams;
