@@ -137,7 +137,7 @@ impl<S: Surface> ServerHandler for Handler<S> {
             return None;
         }
         let uris = requested.resource_subscriptions.iter().flatten();
-        let uris = uris.filter(|uri| self.surface.can_watch(uri)).cloned();
+        let uris = uris.filter(|uri| self.surface.accepts_watch(uri)).cloned();
         let watched = SubscriptionFilter::builder().resource_subscriptions(uris.take(MOST_WATCHED));
         Some(watched.build())
     }
@@ -208,6 +208,10 @@ async fn until_cancelled<T>(
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is the argument of `map_err`"
+)]
 fn fault(error: SurfaceError) -> ErrorData {
     let text = error.to_string();
     match error {

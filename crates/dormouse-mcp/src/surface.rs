@@ -17,7 +17,7 @@ pub trait Surface: Send + Sync + 'static {
     /// The tools that this client may call.
     fn tools(&self) -> Vec<OfferedTool>;
 
-    /// Carries out a call.
+    /// Carries out a call. A tool that is not among [`Surface::tools`] is refused, whatever the client believes.
     fn call(
         &self,
         tool: &str,
@@ -45,8 +45,9 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(Err(SurfaceError::no_resource(uri)))
     }
 
-    /// Whether this client may be notified when the resource changes.
-    fn can_watch(&self, uri: &str) -> bool {
+    /// Whether this client may be notified when the resource changes. The client is told afterwards, and counts on being notified
+    /// of every change from then on.
+    fn accepts_watch(&self, uri: &str) -> bool {
         let _ = uri;
         false
     }
@@ -68,6 +69,10 @@ pub trait Surface: Send + Sync + 'static {
     }
 
     /// Makes a prompt with these arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`SurfaceError::Arguments`] if there is no such prompt, or its arguments do not fit.
     fn prompt(
         &self,
         name: &str,

@@ -8,14 +8,17 @@ mod prompts;
 mod resources;
 mod tools;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use axum::{
     body::Body,
     extract::{Request, State},
     response::Response,
 };
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_mcp::{
     OfferedPrompt, OfferedResource, OfferedTool, Progress, Surface, SurfaceAnswer, SurfaceError,
     answer,
@@ -50,6 +53,7 @@ pub(crate) async fn serve(
     let visit = Visit {
         service: Arc::clone(&service),
         caller,
+        watched: Mutex::default(),
     };
     let answered = Box::pin(answer(visit, Request::from_parts(parts, body))).await;
     Ok(answered.map(Body::new))
@@ -59,6 +63,8 @@ pub(crate) async fn serve(
 struct Visit {
     service: Shared,
     caller: Caller,
+    /// Where the log of each assistant ended before the client was told that it will be notified.
+    watched: Mutex<BTreeMap<AssistantId, Seq>>,
 }
 
 impl Visit {
@@ -127,8 +133,8 @@ impl Surface for Visit {
         Box::pin(resources::read(self, uri)).await
     }
 
-    fn can_watch(&self, uri: &str) -> bool {
-        resources::can_watch(self, uri)
+    fn accepts_watch(&self, uri: &str) -> bool {
+        resources::accepts_watch(self, uri)
     }
 
     async fn watch(&self, uris: Vec<String>, changed: mpsc::Sender<String>) {

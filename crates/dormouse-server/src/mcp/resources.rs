@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use dormouse_contracts::{AssistantId, Seq};
-use dormouse_host::{Resident, Tail};
+use dormouse_contracts::AssistantId;
+use dormouse_host::Tail;
 use dormouse_mcp::{OfferedResource, SurfaceError};
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use crate::{
     },
     extract::{Asked, ItemId, Key},
     problem::{Problem, ProblemCode},
-    service::over,
+    service::{lock, over},
     tokens::Right,
 };
 
@@ -107,12 +107,20 @@ pub(super) async fn read(visit: &Visit, uri: &str) -> Result<Value, SurfaceError
 }
 
 /// Whether the client may be notified of changes: when an assistant speaks that it may talk to.
-pub(super) fn can_watch(visit: &Visit, uri: &str) -> bool {
-    parts(uri).is_some_and(|(key, rest)| {
-        rest == "heard"
-            && visit.caller.may(Right::Talk, &key).is_ok()
-            && visit.service.exists(&key).is_ok()
-    })
+pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
+    let Some((key, "heard")) = parts(uri) else {
+        return false;
+    };
+    if visit.caller.may(Right::Talk, &key).is_err() {
+        return false;
+    }
+    match visit.service.exists(&key) {
+        Ok(end) => {
+            lock(&visit.watched).insert(key, end);
+            true
+        }
+        Err(_unknown) => false,
+    }
 }
 
 /// Notifies when one of these assistants says something that the client can hear. They are kept awake meanwhile.
@@ -137,7 +145,10 @@ async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
             return Ok(());
         };
         let resident = visit.service.awake(&key).await?;
-        let mut events = events(visit, &key, &resident);
+        let handle = resident.handle();
+        let end = lock(&visit.watched).get(&key).copied();
+        let after = end.unwrap_or(handle.status().seq);
+        let mut events = Tail::new(visit.service.host.log(), &key, handle, after);
         let mut hearing = Hearing::of(&visit.caller.token)?;
         while let Some(recorded) = events.next().await? {
             // The token may have been revoked, or have ended, since.
@@ -155,11 +166,4 @@ async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
     if let Err(problem) = followed.await {
         tracing::debug!(why = %problem.to_text(), "a client is no longer notified");
     }
-}
-
-/// The events from now on.
-fn events(visit: &Visit, key: &AssistantId, resident: &Resident) -> Tail {
-    let handle = resident.handle();
-    let now: Seq = handle.status().seq;
-    Tail::new(visit.service.host.log(), key, handle, now)
 }

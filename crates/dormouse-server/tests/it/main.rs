@@ -13,6 +13,7 @@ mod description;
 mod domains;
 mod lives;
 mod mcp;
+mod mcp_attacks;
 mod pages;
 mod service;
 mod streams;

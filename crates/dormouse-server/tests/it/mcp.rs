@@ -47,7 +47,7 @@ pub(crate) fn message(service: &Service, era: Era, method: &str, mut params: Val
     call.json(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
 }
 
-fn tool(service: &Service, era: Era, tool: &str, arguments: &Value) -> Call {
+pub(crate) fn tool(service: &Service, era: Era, tool: &str, arguments: &Value) -> Call {
     let params = json!({ "name": tool, "arguments": arguments });
     message(service, era, "tools/call", params)
 }
