@@ -9,6 +9,7 @@ mod evennia;
 mod llama;
 mod mcp;
 mod model;
+mod npm;
 mod offline;
 mod schemathesis;
 
@@ -35,16 +36,18 @@ pub(crate) enum Peer {
     Evennia,
     LlamaServer,
     Mcp,
+    McpNode,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Aimock,
         Self::Chromium,
         Self::Evennia,
         Self::LlamaServer,
         Self::Mcp,
+        Self::McpNode,
         Self::Schemathesis,
     ];
 
@@ -56,6 +59,7 @@ impl Peer {
             Self::Evennia => &[evennia::PROGRAM],
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
             Self::Mcp => &[mcp::PACKAGE],
+            Self::McpNode => &[mcp::MANIFEST],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
@@ -66,7 +70,7 @@ impl Peer {
 
     fn install(self, sh: &Shell, home: &Path, demand: Demand) -> Result<Installed> {
         match self {
-            Self::Aimock => aimock::install(sh, home),
+            Self::Aimock => aimock::PACKAGE.install(sh, home),
             Self::Chromium => chromium::install(sh, home, demand),
             Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
@@ -74,6 +78,7 @@ impl Peer {
                 Installed::Ready => model::build(sh, home),
             },
             Self::Mcp => mcp::install(sh, home),
+            Self::McpNode => mcp::IN_NODE.install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
@@ -87,6 +92,7 @@ impl fmt::Display for Peer {
             Self::Evennia => "evennia",
             Self::LlamaServer => "llama-server",
             Self::Mcp => "mcp",
+            Self::McpNode => "mcp-node",
             Self::Schemathesis => "schemathesis",
         })
     }

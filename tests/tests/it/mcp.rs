@@ -1,13 +1,17 @@
-//! A memory for an agent that was not written for this project, over both generations of the protocol.
+//! A memory, and the assistants of a service, for agents that were not written for this project, over both generations of the
+//! protocol.
 
 use std::{path::Path, process::Stdio};
 
-use dormouse_tests::{Program, mcp};
+use dormouse_tests::{LIMIT, Program, mcp, mcp_in_node};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
     process::{Child, ChildStdin, ChildStdout, Command},
+    time::timeout,
 };
+
+use crate::service::Running;
 
 #[tokio::test]
 async fn an_agent_of_the_python_sdk_remembers_and_recalls_in_both_generations_of_the_protocol() {
@@ -151,4 +155,101 @@ async fn what_was_answered_survives_a_kill_and_a_key_makes_a_call_safe_to_repeat
         .as_array()
         .unwrap();
     assert_eq!(items.len() as u64, next, "{found}");
+}
+
+/// The tools that a token for reading and talking is offered.
+const OFFERED: [&str; 8] = [
+    "talk", "outcome", "listen", "recall", "why", "journal", "goals", "status",
+];
+
+/// A service with a token for Vera, who may read and talk.
+async fn service(folder: &Path) -> (Program, Running, String) {
+    let bounds = "[server]\nrequests_per_minute = 100000\nburst = 1000\n";
+    std::fs::write(folder.join("dormouse.toml"), bounds).unwrap();
+    let program = Program::over(folder);
+    let create = [
+        "token", "create", "Vera", "--allow", "read", "--allow", "talk", "--json",
+    ];
+    let (printed, status) = program.start(&create).finish().await;
+    assert!(status.success(), "{}", program.complaints());
+    let secret = printed[0]["secret"].as_str().unwrap().to_owned();
+    let running = Running::start(&program, &secret).await;
+    (program, running, secret)
+}
+
+async fn visitors(mut agent: Command, script: &str, packages: Option<&Path>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, running, secret) = service(folder.path()).await;
+    agent.env("DORMOUSE_TOKEN", secret);
+    agent.arg(
+        Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("peers/mcp")
+            .join(script),
+    );
+    agent.args(packages);
+    agent.arg(format!("http://{}", running.door.address));
+    let ended = timeout(LIMIT, agent.arg(program.file()).output()).await;
+    let ended = ended.expect("the visits take too long").unwrap();
+    let complaints = String::from_utf8_lossy(&ended.stderr);
+    assert!(
+        ended.status.success(),
+        "{complaints}\n{}",
+        program.complaints()
+    );
+
+    let said = String::from_utf8(ended.stdout).unwrap();
+    let visits: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(visits.len(), 6);
+    for visit in &visits {
+        assert_eq!(visit["tools"], json!(OFFERED), "{visit}");
+        assert_eq!(visit["first"]["outcome"], "answered", "{visit}");
+        assert_eq!(
+            visit["text"], visit["first"]["answer"][0]["words"],
+            "{visit}"
+        );
+        assert_eq!(visit["again"], visit["first"], "said once: {visit}");
+        assert_eq!(visit["reports"], json!([visit["text"]]), "{visit}");
+        assert_eq!(visit["heard"], visit["text"], "{visit}");
+        let resources = visit["resources"].as_array().unwrap();
+        assert!(
+            resources.contains(&json!("dormouse://dormouse/heard")),
+            "{visit}"
+        );
+        assert_eq!(
+            visit["prompts"],
+            json!(["ask", "catch_up", "what_is_known"])
+        );
+        assert!(
+            visit["prompt"].as_str().unwrap().contains("Is there tea?"),
+            "{visit}"
+        );
+        assert_eq!(visit["refused"], true, "{visit}");
+        // Only the new generation can be notified without a session.
+        let is_new = visit["mode"] != "legacy";
+        let version = if is_new { "2026-07-28" } else { "2025-11-25" };
+        assert_eq!(visit["version"], version, "{visit}");
+        let updated = if is_new {
+            json!("dormouse://dormouse/heard")
+        } else {
+            Value::Null
+        };
+        assert_eq!(visit["updated"], updated, "{visit}");
+    }
+}
+
+#[tokio::test]
+async fn visitors_of_the_python_sdk_talk_over_both_transports_and_generations() {
+    if let Some(agent) = mcp() {
+        visitors(agent, "visitor.py", None).await;
+    }
+}
+
+#[tokio::test]
+async fn visitors_of_the_typescript_sdk_talk_over_both_transports_and_generations() {
+    if let Some((agent, packages)) = mcp_in_node() {
+        visitors(agent, "visitor.mjs", Some(&packages)).await;
+    }
 }
