@@ -87,7 +87,7 @@ impl<S: Surface> ServerHandler for Handler<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(call.arguments.unwrap_or_default());
         let progress = progress(&context);
-        let done = self.surface.call(&call.name, arguments, &progress);
+        let done = Box::pin(self.surface.call(&call.name, arguments, &progress));
         match until_cancelled(&context, done).await? {
             Ok(answer) => Ok(result(answer).into()),
             // For the model: it can mend its arguments and call again.

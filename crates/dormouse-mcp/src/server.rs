@@ -71,7 +71,7 @@ impl MemoryServer {
         let memory = self.tools.memory.clone();
         let mut stopped = std::pin::pin!(stopped);
         let begun = tokio::select! {
-            begun = Handler { surface: self.tools }.serve((input, output)) => begun,
+            begun = Box::pin(Handler { surface: self.tools }.serve((input, output))) => begun,
             () = &mut stopped => {
                 memory.close().await;
                 return Ok(());
