@@ -27,8 +27,8 @@ use serde_json::Value;
 use tokio::{select, sync::mpsc};
 
 use crate::surface::{
-    OfferedPrompt, OfferedResource, OfferedTool, Progress, ReportProgress, Surface, SurfaceAnswer,
-    SurfaceError, ToolEffect,
+    CallProgress, OfferedPrompt, OfferedResource, OfferedTool, ReportProgress, Surface,
+    SurfaceAnswer, SurfaceError, ToolEffect,
 };
 
 const JSON: &str = "application/json";
@@ -259,8 +259,8 @@ fn prompt(offered: OfferedPrompt) -> Prompt {
     Prompt::new(offered.name, Some(offered.description), Some(arguments))
 }
 
-fn progress(context: &RequestContext<RoleServer>) -> Progress {
-    Progress(context.meta.get_progress_token().map(|token| {
+fn progress(context: &RequestContext<RoleServer>) -> CallProgress {
+    CallProgress(context.meta.get_progress_token().map(|token| {
         let reports = Reports {
             peer: context.peer.clone(),
             token,

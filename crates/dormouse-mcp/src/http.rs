@@ -1,5 +1,5 @@
 //! The protocol over HTTP. Each request is complete in itself, in both generations of the protocol: no session is kept, so
-//! none can be stolen, and each request is checked anew by whoever listens.
+//! none can be stolen, and the service that listens checks each request anew.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 

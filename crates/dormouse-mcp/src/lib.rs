@@ -1,11 +1,12 @@
-//! A memory for any agent that speaks the Model Context Protocol.
+//! The Model Context Protocol for what a crate offers, and a memory for any agent that speaks it.
 //!
-//! Layer 4. [`MemoryServer`] offers one [`Memory`](dormouse_memory::Memory) over a stream, such as standard input and output:
+//! Layer 4. A [`Surface`] offers tools, resources and prompts without knowing the protocol. [`MemoryServer`] offers one [`Memory`](dormouse_memory::Memory) over a stream, such as standard input and output:
 //! the tools `remember`, `recall`, `why`, `forget` and `restore`, with trust and audiences. It speaks the protocol of
 //! 2026-07-28, and the ones before it that begin with `initialize`.
 //!
-//! Read in this order: [`MemoryServer`], [`MemoryLimits`]. Of the private modules, `tools` is what a call does, without the
-//! protocol, and `server` is the protocol: no type of its library is in a signature.
+//! Read in this order: [`Surface`], [`MemoryServer`], [`MemoryLimits`]. Of the private modules, `tools` is what a call does, without the
+//! protocol, and `handler` is the protocol: no type of its library is in a signature. The feature `http` adds `answer`, for a
+//! service that listens itself.
 //!
 //! Stability: experimental; the names of tools and arguments are kept once released.
 
@@ -22,8 +23,8 @@ mod tools;
 pub use http::answer;
 pub use server::{MemoryServer, ServeError, ServeMemoryError};
 pub use surface::{
-    OfferedPrompt, OfferedResource, OfferedTool, Progress, Surface, SurfaceAnswer, SurfaceError,
-    ToolEffect, read_arguments,
+    CallProgress, OfferedPrompt, OfferedResource, OfferedTool, Surface, SurfaceAnswer,
+    SurfaceError, ToolEffect, read_arguments,
 };
 pub use tools::{FollowsLog, MemoryLimits};
 

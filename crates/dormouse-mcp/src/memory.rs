@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     arguments::{Forget, Recall, Remember, Restore, Why},
     surface::{
-        OfferedTool, Progress, Surface, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
+        CallProgress, OfferedTool, Surface, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
     },
     tools::{MemoryTools, Refusal},
 };
@@ -52,7 +52,7 @@ impl Surface for MemoryTools {
         &self,
         tool: &str,
         arguments: Value,
-        _progress: &Progress,
+        _progress: &CallProgress,
     ) -> Result<SurfaceAnswer, SurfaceError> {
         let done = match tool {
             "remember" => self.remember(read_arguments(arguments)?).await,

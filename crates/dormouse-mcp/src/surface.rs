@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 ///
 /// A call that the client cancels, or whose client goes away, is dropped at its next `await`.
 pub trait Surface: Send + Sync + 'static {
-    /// What the client's model is told about the server as a whole.
+    /// What the client's model reads about the server as a whole.
     fn instructions(&self) -> String;
 
     /// The tools that this client may call.
@@ -22,7 +22,7 @@ pub trait Surface: Send + Sync + 'static {
         &self,
         tool: &str,
         arguments: Value,
-        progress: &Progress,
+        progress: &CallProgress,
     ) -> impl Future<Output = Result<SurfaceAnswer, SurfaceError>> + Send;
 
     /// Whether there are resources to read.
@@ -45,7 +45,7 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(Err(SurfaceError::no_resource(uri)))
     }
 
-    /// Whether this client may be notified when the resource changes. The client is told afterwards, and counts on being notified
+    /// Whether this client may be notified when the resource changes. The client learns that afterwards, and counts on being notified
     /// of every change from then on.
     fn accepts_watch(&self, uri: &str) -> bool {
         let _ = uri;
@@ -207,14 +207,14 @@ pub fn read_arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, Surfac
 }
 
 /// Says how far a call is, to a client that asked for it.
-pub struct Progress(pub(crate) Option<Box<dyn ReportProgress>>);
+pub struct CallProgress(pub(crate) Option<Box<dyn ReportProgress>>);
 
 /// How progress reaches the client.
 pub(crate) trait ReportProgress: Send + Sync {
     fn report(&self, message: String) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 
-impl Progress {
+impl CallProgress {
     /// Reports that the call got further. Does nothing if the client did not ask for reports.
     pub async fn report(&self, message: impl Into<String> + Send) {
         if let Some(it) = &self.0 {
@@ -223,9 +223,9 @@ impl Progress {
     }
 }
 
-impl fmt::Debug for Progress {
+impl fmt::Debug for CallProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Progress")
+        f.debug_struct("CallProgress")
             .field("is_wanted", &self.0.is_some())
             .finish()
     }

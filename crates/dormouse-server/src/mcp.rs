@@ -20,8 +20,8 @@ use axum::{
 };
 use dormouse_contracts::{AssistantId, Seq};
 use dormouse_mcp::{
-    OfferedPrompt, OfferedResource, OfferedTool, Progress, Surface, SurfaceAnswer, SurfaceError,
-    answer,
+    CallProgress, OfferedPrompt, OfferedResource, OfferedTool, Surface, SurfaceAnswer,
+    SurfaceError, answer,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -63,7 +63,7 @@ pub(crate) async fn serve(
 struct Visit {
     service: Shared,
     caller: Caller,
-    /// Where the log of each assistant ended before the client was told that it will be notified.
+    /// Where the log of each assistant ended before its subscription was accepted.
     watched: Mutex<BTreeMap<AssistantId, Seq>>,
 }
 
@@ -112,7 +112,7 @@ impl Surface for Visit {
         &self,
         tool: &str,
         arguments: Value,
-        progress: &Progress,
+        progress: &CallProgress,
     ) -> Result<SurfaceAnswer, SurfaceError> {
         Box::pin(tools::call(self, tool, arguments, progress)).await
     }

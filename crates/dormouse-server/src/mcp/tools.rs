@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State};
 use dormouse_mcp::{
-    OfferedTool, Progress, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
+    CallProgress, OfferedTool, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
 };
 use dormouse_memory::RecordId;
 use dormouse_text::one_line;
@@ -119,7 +119,7 @@ pub(super) async fn call(
     visit: &Visit,
     tool: &str,
     arguments: Value,
-    progress: &Progress,
+    progress: &CallProgress,
 ) -> Result<SurfaceAnswer, SurfaceError> {
     let offered = offered(visit);
     if offered.iter().all(|it| it.name != tool) {
@@ -220,7 +220,7 @@ pub(super) async fn call(
 async fn talk(
     visit: &Visit,
     asked: Talk,
-    progress: &Progress,
+    progress: &CallProgress,
 ) -> Result<SurfaceAnswer, SurfaceError> {
     let key = visit.assistant(asked.assistant)?;
     let message = Message {
