@@ -245,6 +245,10 @@ async fn talk(
             Some(words) = reports.recv() => progress.report(words).await,
         }
     };
+    // The last words and the end of the turn may have come together.
+    while let Ok(words) = reports.try_recv() {
+        progress.report(words).await;
+    }
     Ok(spoken(&outcome)?)
 }
 
