@@ -203,6 +203,19 @@ pub fn mcp_servers() -> Option<PathBuf> {
     let files = files.iter().map(String::as_str);
     let files: Vec<_> = files.chain(["mcp/mcp_server_time/__init__.py"]).collect();
     installed("mcp-servers", &files)
+/// Node, and the folder with the TypeScript SDK of the Model Context Protocol, if that is installed. If not, this is printed on
+/// standard output.
+///
+/// # Panics
+///
+/// If it is missing although `DORMOUSE_REQUIRE_PEERS` names `mcp-node` (or is `1`).
+#[must_use]
+pub fn mcp_in_node() -> Option<(Command, PathBuf)> {
+    let manifest = "mcp-node/node_modules/@modelcontextprotocol/client/package.json";
+    let home = installed("mcp-node", &[manifest])?;
+    let mut command = Command::new("node");
+    command.kill_on_drop(true);
+    Some((command, home.join("mcp-node")))
 }
 
 /// The folder of the peers, if it has these files of a peer.

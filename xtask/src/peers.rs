@@ -10,6 +10,7 @@ mod llama;
 mod mcp;
 mod mcp_servers;
 mod model;
+mod npm;
 mod offline;
 mod schemathesis;
 
@@ -37,6 +38,7 @@ pub(crate) enum Peer {
     LlamaServer,
     Mcp,
     McpServers,
+    McpNode,
     Schemathesis,
 }
 
@@ -48,6 +50,7 @@ impl Peer {
         Self::LlamaServer,
         Self::Mcp,
         Self::McpServers,
+        Self::McpNode,
         Self::Schemathesis,
     ];
 
@@ -60,6 +63,7 @@ impl Peer {
             Self::LlamaServer => &[llama::PROGRAM, model::FILE],
             Self::Mcp => &[mcp::PACKAGE],
             Self::McpServers => &mcp_servers::FILES,
+            Self::McpNode => &[mcp::MANIFEST],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
@@ -70,7 +74,7 @@ impl Peer {
 
     fn install(self, sh: &Shell, home: &Path, demand: Demand) -> Result<Installed> {
         match self {
-            Self::Aimock => aimock::install(sh, home),
+            Self::Aimock => aimock::PACKAGE.install(sh, home),
             Self::Chromium => chromium::install(sh, home, demand),
             Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
@@ -79,6 +83,7 @@ impl Peer {
             },
             Self::Mcp => mcp::install(sh, home),
             Self::McpServers => mcp_servers::install(sh, home),
+            Self::McpNode => mcp::IN_NODE.install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
@@ -93,6 +98,7 @@ impl fmt::Display for Peer {
             Self::LlamaServer => "llama-server",
             Self::Mcp => "mcp",
             Self::McpServers => "mcp-servers",
+            Self::McpNode => "mcp-node",
             Self::Schemathesis => "schemathesis",
         })
     }

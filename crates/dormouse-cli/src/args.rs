@@ -111,8 +111,8 @@ pub(crate) enum Command {
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
-    /// Serve a memory to agents that speak the Model Context Protocol, on standard input and output; or list the tools of
-    /// servers that speak it, and agree to them
+    /// Serve assistants, or a memory, to an agent that speaks the Model Context Protocol, on standard input and output; or list
+    /// the tools of servers that speak it, and agree to them
     #[command(after_help = exit::HELP)]
     Mcp(Mcp),
     /// Write everything that is stored about a person as JSON (docs/json-output.md)

@@ -1,13 +1,15 @@
-//! `dormouse mcp`: a memory for agents that speak the Model Context Protocol, and tools of servers that speak it.
+//! `dormouse mcp`: for agents that speak the Model Context Protocol, the assistants of a running service, or a memory alone; and
+//! the tools of servers that speak it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{env, io, path::PathBuf, time::Duration};
 
 use clap::Args;
 use dormouse_contracts::{AssistantId, EntityId, Trust};
 use dormouse_host::SystemClock;
 use dormouse_mcp::{MemoryLimits, MemoryServer, ServeError, ServeMemoryError};
 use dormouse_memory::Memory;
-use tokio::runtime::Builder;
+use dormouse_server::{McpBridge, ServiceAddress};
+use tokio::{io::BufReader, runtime::Builder};
 
 use crate::{
     command::{CommandError, CommandFailure, Places},
@@ -16,24 +18,36 @@ use crate::{
     signals::Signals,
 };
 
-/// Which memory, and what clients may do with it.
+/// The environment variable with the token of a service. An argument would be visible to everybody on the machine.
+const TOKEN: &str = "DORMOUSE_TOKEN";
+
+/// What is served: the assistants of a running service, whose token is in the variable DORMOUSE_TOKEN, or a memory.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Mcp {
     #[command(subcommand)]
     client: Option<McpClient>,
-    /// The file of the memory; it is made if it does not exist. Not the memory of an assistant, which its log alone changes
+    /// Where `dormouse serve` listens
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8420",
+        conflicts_with = "memory"
+    )]
+    url: ServiceAddress,
+    /// Serve only this memory, without an assistant. The file is made if it does not exist; it is not the memory of an
+    /// assistant, which its log alone changes
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
     /// Whose memory it is: a key of your choice, which is in the file
-    #[arg(long, value_name = "KEY", default_value = "agent")]
+    #[arg(long, value_name = "KEY", default_value = "agent", requires = "memory")]
     agent: AssistantId,
     /// How far anything that is remembered is believed at most (0 to 1). Below 0.5, notes are stored and not recalled
-    #[arg(long, value_name = "TRUST", default_value = "1", value_parser = trust)]
+    #[arg(long, value_name = "TRUST", default_value = "1", value_parser = trust, requires = "memory")]
     trust: Trust,
     /// The id of a person who learns what is recalled: only what they heard is; may be given several times
     /// [default: the agent alone, who may recall everything]
-    #[arg(long = "listener", value_name = "ID")]
+    #[arg(long = "listener", value_name = "ID", requires = "memory")]
     listeners: Vec<EntityId>,
 }
 
@@ -44,16 +58,27 @@ impl Mcp {
     }
 }
 
-/// Nothing is said of what to serve.
+/// Why the assistants of a service cannot be served.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "--memory is missing; expected --memory FILE to serve a memory, or `tools` or `accept` for the tools of servers"
-)]
-struct NoMemory;
+enum McpError {
+    #[error(
+        "the variable {TOKEN} is not set: it holds the token of the service, which `dormouse token create` prints. To serve a memory alone, give --memory FILE"
+    )]
+    NoToken,
+    #[error(
+        "the variable {TOKEN} does not hold a token: a token is printable ASCII without spaces"
+    )]
+    NotAToken,
+    #[error("standard input or output failed")]
+    Streams(#[source] io::Error),
+}
 
-impl CommandFailure for NoMemory {
+impl CommandFailure for McpError {
     fn exit(&self) -> Exit {
-        Exit::Usage
+        match self {
+            Self::NoToken | Self::NotAToken => Exit::Usage,
+            Self::Streams(_) => Exit::Failure,
+        }
     }
 }
 
@@ -69,27 +94,53 @@ pub(crate) fn run(places: &Places, mut mcp: Mcp) -> Result<Exit, CommandError> {
     if let Some(client) = mcp.client.take() {
         return mcp_tools::run(places, client);
     }
-    let file = mcp.memory.take().ok_or(NoMemory)?;
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CommandError::System)?;
     let exit = runtime.block_on(async {
-        let memory = Memory::builder(mcp.agent, SystemClock).open(&file).await?;
-        let limits = MemoryLimits {
-            trust: mcp.trust,
-            listeners: (!mcp.listeners.is_empty()).then(|| mcp.listeners.into_iter().collect()),
-        };
-        let server = MemoryServer::try_new(memory, limits).await?;
         let mut signals = Signals::listen().map_err(CommandError::System)?;
         let mut exit = Exit::Success;
         let stopped = async { exit = signals.next().await };
-        server
-            .serve(tokio::io::stdin(), tokio::io::stdout(), stopped)
-            .await?;
+        match mcp.memory.clone() {
+            Some(file) => Box::pin(serve_memory(mcp, file, stopped)).await?,
+            None => Box::pin(serve_service(mcp.url, stopped)).await?,
+        }
         Ok(exit)
     });
     // The thread that reads the input may be waiting for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));
     exit
+}
+
+async fn serve_memory(
+    mcp: Mcp,
+    file: PathBuf,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), CommandError> {
+    let memory = Memory::builder(mcp.agent, SystemClock).open(&file).await?;
+    let limits = MemoryLimits {
+        trust: mcp.trust,
+        listeners: (!mcp.listeners.is_empty()).then(|| mcp.listeners.into_iter().collect()),
+    };
+    let server = MemoryServer::try_new(memory, limits).await?;
+    server
+        .serve(tokio::io::stdin(), tokio::io::stdout(), stopped)
+        .await?;
+    Ok(())
+}
+
+async fn serve_service(
+    service: ServiceAddress,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), CommandError> {
+    let token = env::var_os(TOKEN).filter(|token| !token.is_empty());
+    let token = token.ok_or(McpError::NoToken)?.into_string();
+    let token = token
+        .ok()
+        .filter(|it| it.bytes().all(|byte| byte.is_ascii_graphic()));
+    let bridge = McpBridge::new(service, token.ok_or(McpError::NotAToken)?);
+    let input = BufReader::new(tokio::io::stdin());
+    let served = bridge.serve(input, tokio::io::stdout(), stopped).await;
+    Ok(served.map_err(McpError::Streams)?)
 }
 
 impl CommandFailure for ServeMemoryError {

@@ -10,9 +10,12 @@ use dormouse_memory::{
     RecallRequest, Record, RecordId, RecordStatus,
 };
 use dormouse_text::one_line;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::arguments::{Forget, MOST_TOKENS, Recall, Remember, Restore, Why};
+use crate::{
+    arguments::{Forget, MOST_TOKENS, Recall, Remember, Restore, Why},
+    surface::SurfaceAnswer,
+};
 
 /// How much `why` shows at most: a record that is changed again and again has no end of them.
 const MOST_SOURCES: usize = 32;
@@ -71,13 +74,6 @@ fn of(argument: &'static str) -> impl Fn(&dyn fmt::Display) -> Refusal {
     }
 }
 
-/// The result of a call: for a program, and for a model to read.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Answer {
-    pub value: Value,
-    pub text: String,
-}
-
 /// The tools on one memory.
 #[derive(Debug)]
 pub(crate) struct MemoryTools {
@@ -86,7 +82,7 @@ pub(crate) struct MemoryTools {
 }
 
 impl MemoryTools {
-    pub(crate) async fn remember(&self, it: Remember) -> Result<Answer, Refusal> {
+    pub(crate) async fn remember(&self, it: Remember) -> Result<SurfaceAnswer, Refusal> {
         let trust = trust("trust", it.trust)?.unwrap_or(self.limits.trust);
         let mut note = Note::new(it.text)
             .kind(it.kind.into())
@@ -120,13 +116,13 @@ impl MemoryTools {
             Added::New(_) => (true, format!("Remembered as {id}.")),
             Added::AlreadyThere(_) => (false, self.already(id).await?),
         };
-        Ok(Answer {
+        Ok(SurfaceAnswer {
             value: json!({ "id": id, "new": is_new }),
             text,
         })
     }
 
-    pub(crate) async fn recall(&self, it: Recall) -> Result<Answer, Refusal> {
+    pub(crate) async fn recall(&self, it: Recall) -> Result<SurfaceAnswer, Refusal> {
         if !(1..=MOST_TOKENS).contains(&it.tokens) {
             return Err(Refusal::Tokens(it.tokens));
         }
@@ -178,7 +174,7 @@ impl MemoryTools {
             .map(|item| format!("{} {}", item.record.id, one_line(&item.line())))
             .collect();
         let tokens: u32 = found.items.iter().map(|item| item.tokens).sum();
-        Ok(Answer {
+        Ok(SurfaceAnswer {
             text: match lines.is_empty() {
                 true => "Nothing is remembered about this.".to_owned(),
                 false => lines.join("\n"),
@@ -187,7 +183,7 @@ impl MemoryTools {
         })
     }
 
-    pub(crate) async fn why(&self, it: Why) -> Result<Answer, Refusal> {
+    pub(crate) async fn why(&self, it: Why) -> Result<SurfaceAnswer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;
@@ -207,13 +203,13 @@ impl MemoryTools {
                 text.push(format!("{} {what}: {}", it.at, one_line(&it.reason)));
             }
         }
-        Ok(Answer {
+        Ok(SurfaceAnswer {
             text: text.join("\n"),
             value: json!({ "record": why.record, "sources": sources, "changes": changes }),
         })
     }
 
-    pub(crate) async fn forget(&self, it: Forget) -> Result<Answer, Refusal> {
+    pub(crate) async fn forget(&self, it: Forget) -> Result<SurfaceAnswer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let reason = it.reason.as_deref().unwrap_or("forgotten for an agent");
@@ -227,13 +223,13 @@ impl MemoryTools {
                 format!("{id} is not recalled any more. `restore` takes this back.")
             }
         };
-        Ok(Answer {
+        Ok(SurfaceAnswer {
             value: json!({ "id": id, "can_be_restored": !it.for_good }),
             text,
         })
     }
 
-    pub(crate) async fn restore(&self, it: Restore) -> Result<Answer, Refusal> {
+    pub(crate) async fn restore(&self, it: Restore) -> Result<SurfaceAnswer, Refusal> {
         let id = record_id(&it.id)?;
         self.visible(id).await?;
         let why = self.memory.why(id).await?.ok_or(Refusal::Absent(id))?;
@@ -245,7 +241,7 @@ impl MemoryTools {
         let seq = forgotten.ok_or(Refusal::NotForgotten(id))?;
         let reason = it.reason.as_deref().unwrap_or("restored for an agent");
         self.memory.revert(seq, reason).await?;
-        Ok(Answer {
+        Ok(SurfaceAnswer {
             value: json!({ "id": id }),
             text: format!("{id} is recalled again."),
         })

@@ -98,6 +98,15 @@ pub struct Acted {
     pub seen: ActView,
 }
 
+/// An act under a key of the actor's own. It is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActedOnce {
+    /// Who perceives the act, as in [`Acted::deliveries`]. The same if it was repeated.
+    pub deliveries: Vec<(EntityId, u64)>,
+    /// Whether it had happened before this call.
+    pub is_repeated: bool,
+}
+
 /// What the acting character sees. Displays as text for people; it contains control characters if the words do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

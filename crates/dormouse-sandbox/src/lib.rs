@@ -36,7 +36,7 @@ mod rewrite;
 mod sandbox;
 mod tea_house;
 
-pub use act::{Act, ActError, ActRefusal, ActView, Acted};
+pub use act::{Act, ActError, ActRefusal, ActView, Acted, ActedOnce};
 pub use character::{Character, CharacterKind, JoinError, JoinRefusal, check_name};
 pub use file::SandboxOpenError;
 pub use place::{Exit, NonPlayerCharacter, Room, Thing};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{Effect, Outcome, Timestamp};
+use dormouse_contracts::{Effect, EntityId, Outcome, Timestamp};
 use dormouse_database::DatabaseFault;
 use redb::TableDefinition;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,23 @@ pub(crate) const EFFECTS: TableDefinition<'_, &str, &str> = TableDefinition::new
 /// The number of an effect, counting from 1 → its key.
 pub(crate) const EFFECT_ORDER: TableDefinition<'_, u64, &str> =
     TableDefinition::new("effect_order");
+
+/// How many keys of acts are remembered for each player. What is repeated under an older one happens again.
+pub(crate) const KEYS_REMEMBERED: u64 = 1_000;
+
+/// Player and their own key of an act → its number among their acts with a key. Made with the first such act.
+pub(crate) const KEYED: TableDefinition<'_, (&str, &str), u64> = TableDefinition::new("keyed");
+
+/// Player and number of an act with a key → [`KeyedAct`].
+pub(crate) const KEYED_ACTS: TableDefinition<'_, (&str, u64), &str> =
+    TableDefinition::new("keyed_acts");
+
+/// What is remembered of an act with a key: no words.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct KeyedAct {
+    pub(crate) key: String,
+    pub(crate) deliveries: Vec<(EntityId, u64)>,
+}
 
 /// A record could not be read from or written to the file.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use dormouse_database::DatabaseHandle;
 use tokio::sync::mpsc;
 
 use crate::{
-    act::{Act, ActError, Acted},
+    act::{Act, ActError, Acted, ActedOnce},
     actor::SandboxActor,
     character::{Character, JoinError},
     file::{self, SandboxOpenError},
@@ -154,6 +154,28 @@ impl Sandbox {
         let actor = actor.clone();
         let acted =
             self.change(move |transaction, clock| transaction.act(&actor, &act, clock.now()));
+        Ok(acted.await.map_err(ActError::World)??)
+    }
+
+    /// Performs an act of a character, unless one was performed under the same key: then nothing happens, and the deliveries are
+    /// those of the first one. So a caller that got no answer can call again, after a restart too. The last thousand keys of
+    /// each character are remembered; rewriting the world forgets them.
+    ///
+    /// If the future is dropped, the act may have happened or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::act`]. A refused act does not use its key.
+    pub async fn act_once(
+        &self,
+        actor: &EntityId,
+        key: &str,
+        act: Act,
+    ) -> Result<ActedOnce, ActError> {
+        let (actor, key) = (actor.clone(), key.to_owned());
+        let acted = self.change(move |transaction, clock| {
+            transaction.act_once(&actor, &key, &act, clock.now())
+        });
         Ok(acted.await.map_err(ActError::World)??)
     }
 

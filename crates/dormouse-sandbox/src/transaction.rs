@@ -9,12 +9,12 @@ use dormouse_contracts::{
 use redb::{ReadableTable, WriteTransaction};
 
 use crate::{
-    act::{Act, ActRefusal, Acted},
+    act::{Act, ActRefusal, Acted, ActedOnce},
     character::{Character, JoinRefusal},
     decide::{Decision, Heard, Tuning, arrival, decide, farewell},
     records::{
         ACTS, ACTS_REMEMBERED, CHARACTERS, CharacterRecord, EFFECT_ORDER, EFFECTS, EffectRecord,
-        FEEDS, HEARD, META, REVISION_KEY, StoreError,
+        FEEDS, HEARD, KEYED, KEYED_ACTS, KEYS_REMEMBERED, KeyedAct, META, REVISION_KEY, StoreError,
     },
     room_view::NAMED,
     roster::{Joining, Roster},
@@ -116,6 +116,77 @@ impl<'a> WorldTransaction<'a> {
                 Ok(Ok(self.carry_out(actor, decision, &circumstances)?.acted))
             }
         }
+    }
+
+    /// Performs an act of a character, unless its key is known.
+    pub(crate) fn act_once(
+        &mut self,
+        actor: &EntityId,
+        key: &str,
+        act: &Act,
+        at: Timestamp,
+    ) -> Result<Result<ActedOnce, ActRefusal>, StoreError> {
+        if let Some(deliveries) = self.keyed(actor, key)? {
+            return Ok(Ok(ActedOnce {
+                deliveries,
+                is_repeated: true,
+            }));
+        }
+        let deliveries = match self.act(actor, act, at)? {
+            Ok(acted) => acted.deliveries,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        self.remember_key(actor, key, &deliveries)?;
+        Ok(Ok(ActedOnce {
+            deliveries,
+            is_repeated: false,
+        }))
+    }
+
+    /// The deliveries of the act with this key of this character, if it is remembered.
+    fn keyed(
+        &self,
+        actor: &EntityId,
+        key: &str,
+    ) -> Result<Option<Vec<(EntityId, u64)>>, StoreError> {
+        let keyed = self.writing.open_table(KEYED)?;
+        let Some(number) = keyed.get((actor.as_str(), key))? else {
+            return Ok(None);
+        };
+        let acts = self.writing.open_table(KEYED_ACTS)?;
+        let Some(record) = acts.get((actor.as_str(), number.value()))? else {
+            return Ok(None);
+        };
+        let record: KeyedAct = serde_json::from_str(record.value())?;
+        Ok(Some(record.deliveries))
+    }
+
+    /// Remembers the key in the same commit as the act, and forgets the oldest one.
+    fn remember_key(
+        &mut self,
+        actor: &EntityId,
+        key: &str,
+        deliveries: &[(EntityId, u64)],
+    ) -> Result<(), StoreError> {
+        self.recorded = true;
+        let actor = actor.as_str();
+        let mut keyed = self.writing.open_table(KEYED)?;
+        let mut acts = self.writing.open_table(KEYED_ACTS)?;
+        let last = acts.range((actor, 0)..=(actor, u64::MAX))?.next_back();
+        let number = last.transpose()?.map_or(0, |(id, _)| id.value().1) + 1;
+        let record = KeyedAct {
+            key: key.to_owned(),
+            deliveries: deliveries.to_vec(),
+        };
+        acts.insert((actor, number), serde_json::to_string(&record)?.as_str())?;
+        keyed.insert((actor, key), number)?;
+        let forgotten = number.saturating_sub(KEYS_REMEMBERED);
+        let old = acts.remove((actor, forgotten))?;
+        if let Some(old) = old {
+            let old: KeyedAct = serde_json::from_str(old.value())?;
+            keyed.remove((actor, old.key.as_str()))?;
+        }
+        Ok(())
     }
 
     /// Performs an effect, unless its key is known. In both cases its outcome is stored afterwards.

@@ -13,6 +13,7 @@ mod entities;
 mod events;
 mod execution;
 pub(crate) mod goals;
+pub(crate) mod heard;
 mod history;
 pub(crate) mod interact;
 pub(crate) mod journal;
@@ -24,14 +25,14 @@ mod prompt;
 mod reflection;
 mod session_memory;
 pub(crate) mod sleep;
-mod status;
+pub(crate) mod status;
 mod templates;
 mod tools;
 mod world;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware::from_fn_with_state};
+use axum::{Router, middleware::from_fn_with_state, routing::post};
 use dormouse_contracts::{Seq, Timestamp};
 use dormouse_engine::GoalNote;
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     guard::{method_not_allowed, not_found, pass},
     idempotency::once,
-    pages,
+    mcp, pages,
     problem::{Problem, ProblemCode},
     service::{Shared, over_http},
 };
@@ -94,7 +95,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(emergency::show))
         .routes(routes!(emergency::trigger))
         .routes(routes!(emergency::clear))
-        .routes(routes!(interact::speak))
+        .routes(routes!(interact::speak, heard::list))
         .routes(routes!(interact::outcome))
         .routes(routes!(config::show, config::update))
         .routes(routes!(goals::list, goals::create))
@@ -166,8 +167,10 @@ pub(crate) fn router(service: &Shared) -> Router {
     router
         .merge(pages::routes())
         .fallback(not_found)
-        .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(service), once))
+        // A key of idempotency is an argument of its tools: an answer that is a stream cannot be kept.
+        .route(mcp::PATH, post(mcp::serve))
+        .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(service), pass))
         .with_state(Arc::clone(service))
 }

@@ -128,6 +128,16 @@ impl Problem {
         }
     }
 
+    /// The problem in one line, for a client that reads no status.
+    pub(crate) fn to_text(&self) -> String {
+        format!(
+            "{}: {} ({})",
+            self.code.title(),
+            self.detail,
+            self.code.code()
+        )
+    }
+
     /// A failure that only the operator can fix. The cause goes to the log of the program.
     pub(crate) fn internal(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause = %dormouse_text::error_chain(error), "a request failed");

@@ -98,7 +98,8 @@ impl Door {
         let Self { address, secret } = self;
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+             accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
             body.len()
         );
         let mut stream = TcpStream::connect(address).await.ok()?;

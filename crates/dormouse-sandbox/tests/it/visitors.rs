@@ -3,6 +3,7 @@
 use dormouse_contracts::{Audience, ChannelId, Outcome, Perform, Senses, SourceKind};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Sandbox};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use crate::cast::{Place, character, effect, id, words};
 
@@ -195,4 +196,71 @@ async fn an_assistant_learns_why_it_was_not_heard_on_a_channel() {
         };
         assert_eq!(rejection.reason, reason);
     }
+}
+
+#[tokio::test]
+async fn an_act_under_a_key_happens_once_even_after_the_world_was_opened_again() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let page = |text: &str| Act::Page {
+        to: "Dormouse".to_owned(),
+        words: words(text),
+    };
+    let alice = id("Alice");
+    let first = world.act_once(&alice, "1", page("Hello")).await.unwrap();
+    assert!(!first.is_repeated);
+    let before = last(&world, "Dormouse").await;
+    for text in ["Hello", "something else"] {
+        let again = world.act_once(&alice, "1", page(text)).await.unwrap();
+        assert_eq!(
+            (again.deliveries, again.is_repeated),
+            (first.deliveries.clone(), true)
+        );
+    }
+    drop(world);
+    let world = place.open();
+    let again = world.act_once(&alice, "1", page("Hello")).await.unwrap();
+    assert_eq!(
+        (again.deliveries, again.is_repeated),
+        (first.deliveries, true)
+    );
+    assert_eq!(last(&world, "Dormouse").await, before);
+
+    // The keys of others are others, and a refused act uses none.
+    let bobs = world.act_once(&id("Bob"), "1", page("Hello")).await;
+    assert!(!bobs.unwrap().is_repeated);
+    let nobody = Act::Page {
+        to: "Nobody".to_owned(),
+        words: words("Hello"),
+    };
+    let refused = world.act_once(&alice, "2", nobody).await;
+    assert!(matches!(refused, Err(ActError::Refused(_))), "{refused:?}");
+    let second = world.act_once(&alice, "2", page("Hello")).await.unwrap();
+    assert!(!second.is_repeated);
+}
+
+#[tokio::test]
+async fn the_oldest_of_many_keys_is_forgotten() {
+    let place = Place::new();
+    let world = place.settled().await;
+    let page = || Act::Page {
+        to: "Dormouse".to_owned(),
+        words: words("Hello"),
+    };
+    let alice = id("Alice");
+    let first = world.act_once(&alice, "0", page()).await.unwrap();
+    assert!(!first.is_repeated);
+    // Many at a time share a commit.
+    let mut acts = JoinSet::new();
+    for number in 1..=1_000 {
+        let (world, alice, act) = (world.clone(), alice.clone(), page());
+        acts.spawn(async move { world.act_once(&alice, &number.to_string(), act).await });
+    }
+    while let Some(acted) = acts.join_next().await {
+        assert!(!acted.unwrap().unwrap().is_repeated);
+    }
+    let newest = world.act_once(&alice, "1000", page()).await.unwrap();
+    assert!(newest.is_repeated);
+    let oldest = world.act_once(&alice, "0", page()).await.unwrap();
+    assert!(!oldest.is_repeated);
 }

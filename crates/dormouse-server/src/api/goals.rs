@@ -60,7 +60,7 @@ pub(crate) struct GoalList {
 pub(crate) struct ListGoals {
     /// Also those that were closed lately.
     #[serde(default)]
-    closed: bool,
+    pub(crate) closed: bool,
 }
 
 /// A goal that is to be set.

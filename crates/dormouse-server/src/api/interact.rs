@@ -1,6 +1,6 @@
 //! Talking to an assistant: sends a message into the world, and finds its outcome in the log.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use axum::{
     Json,
@@ -8,12 +8,10 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use dormouse_contracts::{
-    AssistantId, EffectKey, EntityId, Outcome, ReadEvents, Senses, Seq, SpeechKind, Words,
-};
-use dormouse_engine::{ActSpeech, EffectIntended, Event, Rest};
+use dormouse_contracts::{AssistantId, EntityId, ReadEvents, Senses, Seq, Words};
+use dormouse_engine::{Event, Rest};
 use dormouse_host::{Resident, Tail, admit_player, player_named};
-use dormouse_sandbox::{Act, ActError, Acted};
+use dormouse_sandbox::{Act, ActError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::{
@@ -22,7 +20,10 @@ use tokio::{
 };
 use utoipa::ToSchema;
 
-use super::json;
+use super::{
+    heard::{Hearing, Spoken},
+    json,
+};
 use crate::{
     extract::{ItemId, JsonBody, Key},
     guard::Caller,
@@ -34,6 +35,9 @@ use crate::{
 /// How many events are read at a time.
 const PAGE: usize = 256;
 
+/// The most bytes of a key of the caller's own.
+const KEY: usize = 128;
+
 /// What somebody says to an assistant.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +47,10 @@ pub(crate) struct Message {
     /// How long to wait for the answer, in seconds; 0 not at all.
     #[schema(maximum = 600)]
     pub(crate) wait_seconds: Option<u32>,
+    /// A key of the caller's own, at most 128 bytes. A message that is sent again under its key is said once, after a restart of
+    /// the service too. The first one counts; the last thousand keys are remembered.
+    #[schema(min_length = 1, max_length = 128)]
+    pub(crate) key: Option<String>,
 }
 
 /// The outcome of a message.
@@ -53,21 +61,12 @@ pub(crate) struct MessageOutcome {
     message: Option<u64>,
     /// `waiting`, `answered`, `silent`, `unanswered`, `overheard` or `ignored`. A waiting message is kept, and handled
     /// exactly once. An overheard one gets no answer, because its sender asked too much; the assistant knows it.
-    outcome: &'static str,
+    pub(crate) outcome: &'static str,
     /// Its answers that the sender of the message can perceive.
-    answer: Vec<Spoken>,
+    pub(crate) answer: Vec<Spoken>,
     /// Why the message got no answer.
     #[schema(value_type = Option<Value>)]
     cause: Option<Value>,
-}
-
-/// Something that an assistant said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct Spoken {
-    words: String,
-    /// `aloud`, `whisper`, `page` or `channel`.
-    #[schema(value_type = String)]
-    how: Value,
 }
 
 /// Say something to an assistant in the name of the token's holder, as a page, and wait for the answer.
@@ -83,7 +82,19 @@ pub(crate) async fn speak(
     Key(key): Key,
     JsonBody(message): JsonBody<Message>,
 ) -> Result<Response, Problem> {
-    caller.may(Right::Talk, &key)?;
+    let outcome = say(&service, &caller, &key, message, &|_| {}).await?;
+    Ok(respond(&key, outcome))
+}
+
+/// Says it, and waits for the outcome. `heard` is called with each answer as soon as it was given.
+pub(crate) async fn say(
+    service: &Service,
+    caller: &Caller,
+    key: &AssistantId,
+    message: Message,
+    heard: &(dyn Fn(&Spoken) + Send + Sync),
+) -> Result<MessageOutcome, Problem> {
+    caller.may(Right::Talk, key)?;
     let words = Words::try_new(message.words)
         .map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))?;
     let wait = service.limits.answer_wait;
@@ -92,36 +103,39 @@ pub(crate) async fn speak(
         .map(|seconds| Duration::from_secs(seconds.into()));
     let deadline = Instant::now() + asked.unwrap_or(wait).min(wait);
     let sandbox = service.host.world().sandbox()?;
-    let resident = service.awake(&key).await?;
+    let resident = service.awake(key).await?;
     let before = resident.handle().status().seq;
     let player = admit_player(sandbox, &caller.token.name).await?.id;
     let to = resident.name().to_owned();
-    let acted = sandbox.act(&player, Act::Page { to, words }).await?;
+    let page = Act::Page { to, words };
+    let (deliveries, after) = match own_key(key, message.key)? {
+        None => (sandbox.act(&player, page).await?.deliveries, before),
+        Some(own) => {
+            let acted = sandbox.act_once(&player, &own, page).await?;
+            // The first message with this key may have been taken in at any time.
+            let after = if acted.is_repeated { Seq::ZERO } else { before };
+            (acted.deliveries, after)
+        }
+    };
     // From here on the message is on disk in the world, and no failure loses it.
-    let taken_in = timeout_at(deadline, resident.heard(&acted.deliveries)).await;
+    let taken_in = timeout_at(deadline, resident.heard(&deliveries)).await;
     let place = match taken_in {
-        Ok(Ok(())) => place_of(&service, &resident, before, &acted).await?,
+        Ok(Ok(())) => place_of(service, &resident, after, &deliveries).await?,
         // The assistant receives it later: too many messages wait, or it was put away.
-        Ok(Err(_)) | Err(_) => return Ok(respond(&key, MessageOutcome::waiting(None))),
+        Ok(Err(_)) | Err(_) => return Ok(MessageOutcome::waiting(None)),
     };
     let place = match place {
         Some((place, true)) => place,
-        Some((place, false)) => return Ok(respond(&key, MessageOutcome::overheard(place))),
+        Some((place, false)) => return Ok(MessageOutcome::overheard(place)),
         // The assistant received it and ignored it, or only counted it, so it is not in the log.
-        None => return Ok(respond(&key, MessageOutcome::ignored())),
+        None => return Ok(MessageOutcome::ignored()),
     };
-    let outcome = await_outcome(
-        &service,
-        &resident,
-        (place, player.clone()),
-        &caller.token,
-        deadline,
-    )
-    .await?;
+    let course = Course::of(place, player.clone(), &caller.token);
+    let outcome = await_outcome(service, &resident, course, deadline, heard).await?;
     if outcome.outcome != "waiting" {
-        forget_delivered(&service, &player).await;
+        forget_delivered(service, &player).await;
     }
-    Ok(respond(&key, outcome))
+    Ok(outcome)
 }
 
 /// Show the outcome of a message that the holder of the token sent.
@@ -163,10 +177,21 @@ pub(crate) async fn outcome(
         after = last.seq;
         for stored in &page {
             let event = Event::decode(stored).map_err(|error| Problem::internal(&error))?;
-            course.apply(&event);
+            course.apply(stored.seq, &event);
         }
     }
     Ok(Json(course.outcome()))
+}
+
+/// The key of a message in the world: what is said to another assistant has other keys.
+fn own_key(assistant: &AssistantId, key: Option<String>) -> Result<Option<String>, Problem> {
+    match key {
+        Some(key) if key.is_empty() || key.len() > KEY => {
+            let why = format!("key has {} bytes; expected 1 to {KEY}", key.len());
+            Err(ProblemCode::InvalidValue.because(why))
+        }
+        key => Ok(key.map(|key| format!("{assistant}\n{key}"))),
+    }
 }
 
 /// The place of the message in the log, and whether it has a turn. Everything that was taken in is on disk.
@@ -174,10 +199,11 @@ async fn place_of(
     service: &Service,
     resident: &Resident,
     before: Seq,
-    acted: &Acted,
+    deliveries: &[(EntityId, u64)],
 ) -> Result<Option<(Seq, bool)>, Problem> {
-    let to_it = acted.deliveries.iter();
-    let mut to_it = to_it.filter(|(to, _)| to == resident.character());
+    let mut to_it = deliveries
+        .iter()
+        .filter(|(to, _)| to == resident.character());
     let Some((_, number)) = to_it.next() else {
         return Ok(None);
     };
@@ -206,11 +232,11 @@ async fn place_of(
 async fn await_outcome(
     service: &Service,
     resident: &Resident,
-    (place, player): (Seq, EntityId),
-    token: &StoredToken,
+    mut course: Course,
     deadline: Instant,
+    heard: &(dyn Fn(&Spoken) + Send + Sync),
 ) -> Result<MessageOutcome, Problem> {
-    let mut course = Course::of(place, player, token);
+    let place = course.place;
     let mut ending = service.ending.clone();
     let mut events = Tail::new(service.host.log(), resident.key(), resident.handle(), place);
     let mut ends = std::pin::pin!(async {
@@ -233,7 +259,11 @@ async fn await_outcome(
             () = &mut ends => break,
         };
         match next? {
-            Some(recorded) => course.apply(&recorded.event),
+            Some(recorded) => {
+                if let Some(spoken) = course.apply(recorded.seq, &recorded.event) {
+                    heard(spoken);
+                }
+            }
             None => break,
         }
     }
@@ -257,12 +287,9 @@ async fn forget_delivered(service: &Service, player: &EntityId) {
 /// Follows a message to its outcome, through the events after it.
 struct Course {
     place: Seq,
-    asker: EntityId,
-    name: String,
+    hearing: Hearing,
     /// Whether the tick under way works on the message.
     is_current: bool,
-    /// Acts under way that say something to the asker.
-    speaking: BTreeMap<EffectKey, Spoken>,
     said: Vec<Spoken>,
     cause: Option<Value>,
     is_over: bool,
@@ -272,30 +299,23 @@ impl Course {
     fn of(place: Seq, asker: EntityId, token: &StoredToken) -> Self {
         Self {
             place,
-            asker,
-            name: token.name.clone(),
+            hearing: Hearing::by(asker, token.name.clone()),
             is_current: false,
-            speaking: BTreeMap::new(),
             said: Vec::new(),
             cause: None,
             is_over: false,
         }
     }
 
-    fn apply(&mut self, event: &Event) {
+    /// Returns what the asker hears because of this event.
+    fn apply(&mut self, seq: Seq, event: &Event) -> Option<&Spoken> {
         match event {
             Event::TickStarted(it) => self.is_current = it.trigger == self.place,
-            Event::EffectIntended(it) if self.is_current => {
-                if let Some(spoken) = self.spoken(it) {
-                    self.speaking.insert(it.key.clone(), spoken);
-                }
-            }
-            Event::EffectSettled(it) => {
-                if let Some(spoken) = self.speaking.remove(&it.key)
-                    && matches!(it.outcome, Outcome::Done(_))
-                {
-                    self.said.push(spoken);
-                }
+            // What it says in other turns answers somebody else.
+            Event::EffectIntended(_) if !self.is_current => {}
+            Event::EffectIntended(_) | Event::EffectSettled(_) => {
+                self.said.push(self.hearing.apply(seq, event)?);
+                return self.said.last();
             }
             Event::Unanswered(it) if it.trigger == self.place => self.cause = Some(json(&it.cause)),
             Event::TickEnded(it) if self.is_current && it.resume_at.is_none() => {
@@ -303,28 +323,7 @@ impl Course {
             }
             _ => {}
         }
-    }
-
-    /// What an act says, if the sender of the message perceives it.
-    fn spoken(&self, act: &EffectIntended) -> Option<Spoken> {
-        let ActSpeech::Speaks(speech) = &act.speech else {
-            return None;
-        };
-        let text = |name: &str| act.arguments.get(name).and_then(Value::as_str);
-        let is_private = matches!(speech.kind, SpeechKind::Page | SpeechKind::Whisper);
-        let to = speech.to.as_deref().and_then(text);
-        let is_to_asker = to.is_some_and(|to| to.eq_ignore_ascii_case(&self.name));
-        let is_party = match is_private {
-            true => is_to_asker,
-            false => {
-                (act.audience.as_ref()).is_some_and(|them| them.includes(&self.asker) == Some(true))
-            }
-        };
-        let words = text(&speech.words)?;
-        is_party.then(|| Spoken {
-            words: words.to_owned(),
-            how: json(&speech.kind),
-        })
+        None
     }
 
     fn outcome(self) -> MessageOutcome {
@@ -407,10 +406,8 @@ mod tests {
     fn course() -> Course {
         Course {
             place: Seq(7),
-            asker: EntityId::try_new("player:ann").unwrap(),
-            name: "Ann".to_owned(),
+            hearing: Hearing::by(EntityId::try_new("player:ann").unwrap(), "Ann".to_owned()),
             is_current: false,
-            speaking: BTreeMap::new(),
             said: Vec::new(),
             cause: None,
             is_over: false,
@@ -440,11 +437,11 @@ mod tests {
             tick(9),
             end(None),
         ] {
-            course.apply(&event);
+            course.apply(Seq(8), &event);
             assert!(!course.is_over, "{event:?}");
         }
-        course.apply(&tick(7));
-        course.apply(&end(None));
+        course.apply(Seq(9), &tick(7));
+        course.apply(Seq(10), &end(None));
         assert_eq!(course.outcome().outcome, "silent");
     }
 }

@@ -48,20 +48,20 @@ pub(crate) struct JournalPage {
 }
 
 /// Which entries.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FindEntries {
     /// The search words; without them the newest entries are listed.
-    q: Option<String>,
+    pub(crate) q: Option<String>,
     /// Only entries with this tag.
-    tag: Option<String>,
+    pub(crate) tag: Option<String>,
     /// Only entries of the last `days` days.
     #[param(maximum = 36500)]
-    days: Option<u32>,
+    pub(crate) days: Option<u32>,
     /// How many at most: 1 to 200.
     #[param(minimum = 1, maximum = 200)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
 }
 
 /// An entry that is to be written.

@@ -73,6 +73,14 @@ pub(crate) struct RecallPage {
     found: Vec<RecollectionView>,
 }
 
+impl RecallPage {
+    /// The records as lines: the id, when, and the text.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let records = self.found.iter().map(|found| &found.record);
+        records.map(|record| format!("{} ({}) {}", record.id, record.at, record.text))
+    }
+}
+
 /// Where a record comes from, and its history.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WhyView {
@@ -101,10 +109,10 @@ pub(crate) struct RecordChange {
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchMemory {
     /// The words.
-    q: String,
+    pub(crate) q: String,
     /// How many at most: 1 to 100.
     #[param(minimum = 1, maximum = 100)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
 }
 
 /// A page of records.

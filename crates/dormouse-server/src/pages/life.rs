@@ -222,6 +222,7 @@ pub(super) async fn say(
     let message = Message {
         words: given(&said.words).unwrap_or_default(),
         wait_seconds: Some(0),
+        key: None,
     };
     let path = format!("/a/{key}/#say");
     Box::pin(interact::speak(

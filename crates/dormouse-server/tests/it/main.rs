@@ -12,6 +12,8 @@ mod client;
 mod description;
 mod domains;
 mod lives;
+mod mcp;
+mod mcp_attacks;
 mod pages;
 mod service;
 mod streams;

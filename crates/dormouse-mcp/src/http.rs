@@ -1,0 +1,40 @@
+//! The protocol over HTTP. Each request is complete in itself, in both generations of the protocol: no session is kept, so
+//! none can be stolen, and the service that listens checks each request anew.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
+
+use crate::{handler::Handler, surface::Surface};
+
+/// After this time without a message a comment is sent, so that no proxy considers a stream dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Answers one `POST` of a client, to whom this surface is offered.
+///
+/// The caller has checked who sends it, the name of the host and the origin, and has read the body within its own limits.
+/// The answer is JSON, or a stream of events if there is more than one message. A client that goes away cancels its request.
+pub async fn answer<S: Surface>(
+    surface: S,
+    request: http::Request<Bytes>,
+) -> http::Response<impl http_body::Body<Data = Bytes, Error = Infallible> + Send + 'static> {
+    let surface = Arc::new(surface);
+    let handler = move || {
+        Ok(Handler {
+            surface: Arc::clone(&surface),
+        })
+    };
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_sse_keep_alive(Some(KEEP_ALIVE))
+        .with_max_request_body_bytes(request.body().len())
+        .disable_allowed_hosts();
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(handler, sessions, config);
+    service.handle(request.map(Full::new)).await
+}

@@ -1,0 +1,313 @@
+//! One message as a request over HTTP, and its answers.
+
+use std::{fmt, io, str::FromStr};
+
+use axum::{
+    body::{Body, Bytes},
+    http::{Request, StatusCode, Uri, header, uri::Scheme},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use futures_util::StreamExt;
+use hyper::{body::Incoming, client::conn::http1::handshake};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, select, sync::mpsc};
+
+use super::AgreedVersion;
+use crate::mcp;
+
+/// The most bytes of an answer that is one document, and of one event of a stream.
+const ANSWER: usize = 16 << 20;
+
+/// Where a service listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceAddress {
+    /// The host with its port, as the service is called.
+    authority: String,
+    host: String,
+    port: u16,
+}
+
+/// A text is not the address of a service.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is not the address of a service; expected http://HOST:PORT, such as http://127.0.0.1:8420. A client that reaches a service by https connects to it directly"
+)]
+pub struct ServiceAddressError(String);
+
+impl FromStr for ServiceAddress {
+    type Err = ServiceAddressError;
+
+    fn from_str(text: &str) -> Result<Self, ServiceAddressError> {
+        let invalid = || ServiceAddressError(text.to_owned());
+        let uri: Uri = text.parse().map_err(|_other| invalid())?;
+        let authority = uri.authority().ok_or_else(invalid)?;
+        let is_plain = uri.scheme() == Some(&Scheme::HTTP)
+            && matches!(uri.path().trim_end_matches('/'), "" | mcp::PATH)
+            && uri.query().is_none()
+            && !authority.as_str().contains('@');
+        if !is_plain {
+            return Err(invalid());
+        }
+        let host = authority.host().trim_matches(['[', ']']);
+        Ok(Self {
+            host: host.to_owned(),
+            port: authority.port_u16().unwrap_or(80),
+            authority: authority.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for ServiceAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}", self.authority)
+    }
+}
+
+/// Why a message has no answer of the service.
+#[derive(Debug, thiserror::Error)]
+enum ExchangeError {
+    #[error("{address} cannot be reached: is `dormouse serve` running there? ({source})")]
+    Unreachable {
+        address: ServiceAddress,
+        source: io::Error,
+    },
+    #[error("the connection with the service broke: {0}")]
+    Broke(#[from] hyper::Error),
+    #[error("the answer of the service broke off: {0}")]
+    BrokeOff(#[from] axum::Error),
+    #[error("the message cannot be sent: {0}")]
+    Unsendable(#[from] axum::http::Error),
+    #[error("the service answered more than {ANSWER} bytes")]
+    TooLong,
+    #[error("the service refused ({status}): {detail}")]
+    Refused { status: StatusCode, detail: String },
+    #[error("the service ended before it answered")]
+    Unanswered,
+}
+
+/// The service, as one client sees it.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    service: ServiceAddress,
+    token: String,
+    version: AgreedVersion,
+}
+
+impl Exchange {
+    pub(super) fn new(service: ServiceAddress, token: String) -> Self {
+        Self {
+            service,
+            token,
+            version: AgreedVersion::default(),
+        }
+    }
+
+    /// Sends a message and passes on its answers. A request that fails is answered with the reason.
+    pub(super) async fn carry_out(&self, message: &Value, answers: &mpsc::Sender<String>) {
+        let Err(error) = Box::pin(self.send(message, answers)).await else {
+            return;
+        };
+        let Some(id) = message
+            .get("id")
+            .filter(|_| message.get("method").is_some())
+        else {
+            tracing::warn!(%error, "a notification of the client was not delivered");
+            return;
+        };
+        let problem = json!({ "code": -32000, "message": error.to_string() });
+        let answer = json!({ "jsonrpc": "2.0", "id": id, "error": problem });
+        // Without a reader there is nobody to answer.
+        drop(answers.send(answer.to_string()).await);
+    }
+
+    async fn send(
+        &self,
+        message: &Value,
+        answers: &mpsc::Sender<String>,
+    ) -> Result<(), ExchangeError> {
+        let request = self.request(message)?;
+        let target = (self.service.host.as_str(), self.service.port);
+        let stream = TcpStream::connect(target).await;
+        let stream = stream.map_err(|source| ExchangeError::Unreachable {
+            address: self.service.clone(),
+            source,
+        })?;
+        let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+        let exchange = async {
+            let response = sender.send_request(request).await?;
+            self.pass_on(message, response, answers).await
+        };
+        let (mut exchange, connection) = (std::pin::pin!(exchange), std::pin::pin!(connection));
+        select! {
+            done = &mut exchange => return done,
+            // The answer may be complete already, and not read.
+            _ended = connection => {}
+        }
+        exchange.await
+    }
+
+    fn request(&self, message: &Value) -> Result<Request<Body>, ExchangeError> {
+        let its = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
+        let its = its.and_then(Value::as_str);
+        let mut request = Request::post(mcp::PATH)
+            .header(header::HOST, &self.service.authority)
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json, text/event-stream");
+        let method = message.get("method").and_then(Value::as_str);
+        let agreed = self.version.get().filter(|_| method != Some("initialize"));
+        if let Some(version) = its.map(str::to_owned).or(agreed) {
+            request = request.header("mcp-protocol-version", version);
+        }
+        // A request that is complete in itself repeats in its headers what it asks for.
+        if let (Some(_), Some(method)) = (its, method) {
+            request = request.header("mcp-method", method);
+            let name = match method {
+                "tools/call" | "prompts/get" => message.pointer("/params/name"),
+                "resources/read" => message.pointer("/params/uri"),
+                _ => None,
+            };
+            if let Some(name) = name.and_then(Value::as_str) {
+                request = request.header("mcp-name", in_header(name));
+            }
+        }
+        Ok(request.body(Body::from(message.to_string()))?)
+    }
+
+    async fn pass_on(
+        &self,
+        message: &Value,
+        response: axum::http::Response<Incoming>,
+        answers: &mpsc::Sender<String>,
+    ) -> Result<(), ExchangeError> {
+        let status = response.status();
+        let kind = response.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let is_stream = kind.starts_with("text/event-stream");
+        let mut body = Body::new(response.into_body()).into_data_stream();
+        let mut unread = Vec::new();
+        while let Some(piece) = body.next().await {
+            let piece: Bytes = piece?;
+            if unread.len() + piece.len() > ANSWER {
+                return Err(ExchangeError::TooLong);
+            }
+            unread.extend_from_slice(&piece);
+            if !is_stream {
+                continue;
+            }
+            while let Some(event) = next_event(&mut unread) {
+                // A client that is gone reads nothing more.
+                if !event.is_empty() && answers.send(event).await.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        if is_stream {
+            return Ok(());
+        }
+        if status == StatusCode::ACCEPTED {
+            return Ok(());
+        }
+        let answer: Value = serde_json::from_slice(&unread).unwrap_or_default();
+        if answer.get("jsonrpc").is_none() {
+            return Err(match status.is_success() {
+                true => ExchangeError::Unanswered,
+                false => refused(status, &answer),
+            });
+        }
+        if message.get("method").and_then(Value::as_str) == Some("initialize") {
+            self.version.note(&answer);
+        }
+        drop(answers.send(answer.to_string()).await);
+        Ok(())
+    }
+}
+
+/// What a problem of the service says.
+fn refused(status: StatusCode, problem: &Value) -> ExchangeError {
+    let text = |name| {
+        problem
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    ExchangeError::Refused {
+        status,
+        detail: format!("{}: {}", text("title"), text("detail")),
+    }
+}
+
+/// Takes the next complete event of a stream, as one line; empty if it has no data.
+fn next_event(unread: &mut Vec<u8>) -> Option<String> {
+    let end = unread.windows(2).position(|two| two == b"\n\n")?;
+    let event: Vec<u8> = unread.drain(..end + 2).collect();
+    let event = String::from_utf8_lossy(&event);
+    let data = event.lines().filter_map(|line| line.strip_prefix("data:"));
+    // The lines of one event are one JSON document.
+    Some(
+        data.map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect(),
+    )
+}
+
+/// A text that a header cannot hold is sent in Base64, as the protocol says.
+fn in_header(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
+        && text.trim() == text
+        && !text.is_empty()
+        && !text.starts_with("=?base64?");
+    match is_plain {
+        true => text.to_owned(),
+        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_plain_http_and_names_a_host() {
+        for (text, host, port) in [
+            ("http://127.0.0.1:8420", "127.0.0.1", 8420),
+            ("http://[::1]:8420/", "::1", 8420),
+            ("http://tea.example/mcp", "tea.example", 80),
+        ] {
+            let address: ServiceAddress = text.parse().unwrap();
+            assert_eq!(
+                (address.host.as_str(), address.port),
+                (host, port),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "127.0.0.1:8420",
+            "https://tea.example",
+            "http://ann:secret@tea.example",
+            "http://tea.example/other",
+            "http://tea.example/?a=b",
+            "file:///etc/passwd",
+        ] {
+            assert!(text.parse::<ServiceAddress>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn events_are_read_one_by_one_and_comments_are_no_answers() {
+        let mut unread = b": ping\n\nid: 1\ndata: {\"a\":1}\n\ndata: {\"b\"".to_vec();
+        assert_eq!(next_event(&mut unread).as_deref(), Some(""));
+        assert_eq!(next_event(&mut unread).as_deref(), Some("{\"a\":1}"));
+        assert_eq!(next_event(&mut unread), None);
+        unread.extend(b":2}\n\n");
+        assert_eq!(next_event(&mut unread).as_deref(), Some("{\"b\":2}"));
+    }
+
+    #[test]
+    fn a_name_that_a_header_cannot_hold_is_encoded() {
+        assert_eq!(in_header("talk"), "talk");
+        assert_eq!(in_header("dormouse://hare/heard"), "dormouse://hare/heard");
+        assert_eq!(in_header("tée\r\nx: y"), "=?base64?dMOpZQ0KeDogeQ==?=");
+    }
+}

@@ -1,0 +1,169 @@
+//! What a client can read, and be notified about, under `dormouse://KEY/WHAT`.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use dormouse_contracts::AssistantId;
+use dormouse_host::Tail;
+use dormouse_mcp::{OfferedResource, SurfaceError};
+use futures_util::future::join_all;
+use serde_json::Value;
+use tokio::{select, sync::mpsc};
+
+use super::{Visit, tools::record};
+use crate::{
+    api::{
+        goals::{self, ListGoals},
+        heard::{self, Hearing, ListUtterances},
+        journal::{self, FindEntries},
+        memory, status,
+    },
+    extract::{Asked, ItemId, Key},
+    problem::{Problem, ProblemCode},
+    service::{lock, over},
+    tokens::Right,
+};
+
+const SCHEME: &str = "dormouse://";
+
+/// What each assistant has, with the right that it needs.
+const EACH: [(Right, &str, &str); 4] = [
+    (
+        Right::Talk,
+        "heard",
+        "What it said lately that you can hear. Subscribe to be notified when it speaks.",
+    ),
+    (Right::Read, "status", "How it is, and what it does."),
+    (Right::Read, "goals", "What it means to reach."),
+    (Right::Read, "journal", "What it wrote down, newest first."),
+];
+
+/// All resources that the token allows.
+pub(super) fn offered(visit: &Visit) -> Result<Vec<OfferedResource>, Problem> {
+    let assistants = visit.assistants()?;
+    let of = |key: &AssistantId| {
+        let key = key.clone();
+        let its = EACH
+            .iter()
+            .filter(|(right, _, _)| visit.caller.token.allows(*right, &key));
+        let its = its.map(|(_, what, description)| OfferedResource {
+            uri: format!("{SCHEME}{key}/{what}"),
+            name: format!("{what} of {key}"),
+            description,
+        });
+        its.collect::<Vec<_>>()
+    };
+    Ok(assistants.iter().flat_map(of).collect())
+}
+
+/// The forms of further resources.
+pub(super) fn templates(visit: &Visit) -> Vec<OfferedResource> {
+    if !visit.has(Right::Read) {
+        return Vec::new();
+    }
+    vec![OfferedResource {
+        uri: format!("{SCHEME}{{assistant}}/memory/{{id}}"),
+        name: "a memory".to_owned(),
+        description: "One memory of an assistant, its sources and its changes.",
+    }]
+}
+
+/// The key and the rest of an address.
+fn parts(uri: &str) -> Option<(AssistantId, &str)> {
+    let (key, rest) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    Some((AssistantId::try_new(key).ok()?, rest))
+}
+
+/// Reads a resource.
+pub(super) async fn read(visit: &Visit, uri: &str) -> Result<Value, SurfaceError> {
+    let absent = || SurfaceError::no_resource(uri);
+    let (key, rest) = parts(uri).ok_or_else(absent)?;
+    let (state, caller, key) = (
+        State(Arc::clone(&visit.service)),
+        visit.caller.clone(),
+        Key(key),
+    );
+    let value = match rest {
+        "heard" => {
+            let listed = heard::list(state, caller, key, Asked(ListUtterances::default()));
+            serde_json::to_value(listed.await?.0)
+        }
+        "status" => serde_json::to_value(status::show(state, caller, key).await?.0),
+        "goals" => {
+            let open = Asked(ListGoals { closed: false });
+            serde_json::to_value(goals::list(state, caller, key, open).await?.0)
+        }
+        "journal" => {
+            let newest = Asked(FindEntries::default());
+            serde_json::to_value(journal::list(state, caller, key, newest).await?.0)
+        }
+        _ => {
+            let id = rest.strip_prefix("memory/").ok_or_else(absent)?;
+            let id = ItemId(record(id)?);
+            serde_json::to_value(memory::why(state, caller, key, id).await?.0)
+        }
+    };
+    Ok(value.map_err(Problem::from)?)
+}
+
+/// Whether the client may be notified of changes: when an assistant speaks that it may talk to.
+pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
+    let Some((key, "heard")) = parts(uri) else {
+        return false;
+    };
+    if visit.caller.may(Right::Talk, &key).is_err() {
+        return false;
+    }
+    match visit.service.exists(&key) {
+        Ok(end) => {
+            lock(&visit.watched).insert(key, end);
+            true
+        }
+        Err(_unknown) => false,
+    }
+}
+
+/// Notifies when one of these assistants says something that the client can hear. They are kept awake meanwhile.
+pub(super) async fn watch(visit: &Visit, uris: Vec<String>, changed: mpsc::Sender<String>) {
+    let streams = Arc::clone(&visit.service.streams);
+    let Ok(_place) = streams.try_acquire_owned() else {
+        let full = ProblemCode::TooManyStreams.because("all places for readers are taken");
+        tracing::debug!(why = %full.to_text(), "a client is not notified");
+        return;
+    };
+    let mut ending = visit.service.ending.clone();
+    let all = join_all(uris.into_iter().map(|uri| follow(visit, uri, &changed)));
+    select! {
+        _ends = all => {}
+        () = over(&mut ending) => {}
+    }
+}
+
+async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
+    let followed = async {
+        let Some((key, _)) = parts(&uri) else {
+            return Ok(());
+        };
+        let resident = visit.service.awake(&key).await?;
+        let handle = resident.handle();
+        let end = lock(&visit.watched).get(&key).copied();
+        let after = end.unwrap_or(handle.status().seq);
+        let mut events = Tail::new(visit.service.host.log(), &key, handle, after);
+        let mut hearing = Hearing::of(&visit.caller.token)?;
+        while let Some(recorded) = events.next().await? {
+            // The token may have been revoked, or have ended, since.
+            let (id, now) = (&visit.caller.token.id, visit.service.now());
+            if !visit.service.tokens.is_valid(id, now).unwrap_or(false) {
+                break;
+            }
+            let is_heard = hearing.apply(recorded.seq, &recorded.event).is_some();
+            if is_heard && changed.send(uri.clone()).await.is_err() {
+                break;
+            }
+        }
+        Ok::<(), Problem>(())
+    };
+    if let Err(problem) = followed.await {
+        tracing::debug!(why = %problem.to_text(), "a client is no longer notified");
+    }
+}
