@@ -10,7 +10,7 @@ use dormouse_engine::{
     ContextConfig, ContextType, Event, OfferCause, ToolAnswered, ToolsOffered, Verdict,
     preview_prompt,
 };
-use dormouse_testing::{CountTokens, Perceive, ScriptedTurn};
+use dormouse_testing::{CountTokens, ScriptedTurn};
 use dormouse_tools::NamedToolSource;
 use serde_json::{Value, json};
 
