@@ -203,6 +203,8 @@ pub fn mcp_servers() -> Option<PathBuf> {
     let files = files.iter().map(String::as_str);
     let files: Vec<_> = files.chain(["mcp/mcp_server_time/__init__.py"]).collect();
     installed("mcp-servers", &files)
+}
+
 /// Node, and the folder with the TypeScript SDK of the Model Context Protocol, if that is installed. If not, this is printed on
 /// standard output.
 ///
