@@ -415,19 +415,15 @@ impl OpenedFolder {
             learns,
             on_learnt,
             put_away_after,
-            mut tool_sources,
+            tool_sources,
             clock,
             random,
         } = settings;
         #[cfg(feature = "mcp")]
-        let mcp = crate::mcp::open(&config.mcp, &environment, folder)?.map(Arc::new);
-        #[cfg(feature = "mcp")]
-        if let Some(mcp) = &mcp {
-            tool_sources.push(NamedToolSource {
-                name: crate::mcp::source_name()?,
-                source: Arc::clone(mcp) as _,
-            });
-        }
+        let (mcp, tool_sources) = {
+            let mcp = crate::mcp::open(&config.mcp, &environment, folder)?.map(Arc::new);
+            (mcp.clone(), crate::mcp::with_servers(tool_sources, mcp)?)
+        };
         for warning in config.warnings(&habitat.landmarks()) {
             tracing::warn!("{warning}");
         }

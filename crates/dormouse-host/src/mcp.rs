@@ -1,6 +1,6 @@
 //! Servers of tools, as the configuration names them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{IdError, ToolSourceName};
 pub use dormouse_mcp::{
@@ -9,6 +9,7 @@ pub use dormouse_mcp::{
 };
 use dormouse_mcp::{McpServer, McpToolPolicy, McpTransport, SecretText};
 use dormouse_providers::{Environment, ResolveSecretError};
+use dormouse_tools::NamedToolSource;
 
 use crate::{
     config::{McpPlace, McpPolicySection, McpSection, McpServerSection},
@@ -76,9 +77,16 @@ pub fn open(
     Ok(Some(McpTools::open(servers, folder.mcp_tools())?))
 }
 
-/// The name of all servers together, as a source of tools.
-pub(crate) fn source_name() -> Result<ToolSourceName, IdError> {
-    ToolSourceName::try_new("mcp")
+/// These sources, and the servers as one more.
+pub(crate) fn with_servers(
+    mut sources: Vec<NamedToolSource>,
+    servers: Option<Arc<McpTools>>,
+) -> Result<Vec<NamedToolSource>, IdError> {
+    if let Some(source) = servers {
+        let name = ToolSourceName::try_new("mcp")?;
+        sources.push(NamedToolSource { name, source });
+    }
+    Ok(sources)
 }
 
 fn server(

@@ -4,6 +4,7 @@
 mod delegation;
 mod errands;
 mod interleavings;
+#[cfg(test)]
 #[cfg(feature = "mcp")]
 mod mcp;
 mod one_resident;
