@@ -9,7 +9,6 @@ mod evennia;
 mod llama;
 mod mcp;
 mod model;
-mod npm;
 mod offline;
 mod schemathesis;
 
@@ -70,7 +69,7 @@ impl Peer {
 
     fn install(self, sh: &Shell, home: &Path, demand: Demand) -> Result<Installed> {
         match self {
-            Self::Aimock => aimock::PACKAGE.install(sh, home),
+            Self::Aimock => aimock::install(sh, home),
             Self::Chromium => chromium::install(sh, home, demand),
             Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
@@ -78,7 +77,7 @@ impl Peer {
                 Installed::Ready => model::build(sh, home),
             },
             Self::Mcp => mcp::install(sh, home),
-            Self::McpNode => mcp::IN_NODE.install(sh, home),
+            Self::McpNode => mcp::install_in_node(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }

@@ -104,6 +104,29 @@ pub(super) fn pip(sh: &Shell, folder: &Path, requirements: &Path) -> Result<Inst
     ))
 }
 
+/// Installs npm packages into a folder of their own.
+pub(super) fn npm<'a>(
+    sh: &Shell,
+    folder: &Path,
+    packages: impl IntoIterator<Item = &'a str>,
+) -> Result<Installed> {
+    for program in ["node", "npm"] {
+        if !has(sh, program) {
+            return Ok(Installed::Unavailable(format!(
+                "`{program}` is not installed"
+            )));
+        }
+    }
+    sh.create_dir(folder)?;
+    // By default npm tries for many minutes to reach a registry that does not answer.
+    let patience = "--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=60000";
+    let patience = patience.split(' ');
+    try_to(cmd!(
+        sh,
+        "npm install --prefix {folder} --no-save --no-audit --no-fund {patience...} {packages...}"
+    ))
+}
+
 fn is_unreachable(line: &str) -> bool {
     let line = line.to_lowercase();
     UNREACHABLE.iter().any(|sign| line.contains(sign))
