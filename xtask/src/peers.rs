@@ -10,7 +10,6 @@ mod llama;
 mod mcp;
 mod mcp_servers;
 mod model;
-mod npm;
 mod offline;
 mod schemathesis;
 
@@ -74,7 +73,7 @@ impl Peer {
 
     fn install(self, sh: &Shell, home: &Path, demand: Demand) -> Result<Installed> {
         match self {
-            Self::Aimock => aimock::PACKAGE.install(sh, home),
+            Self::Aimock => aimock::install(sh, home),
             Self::Chromium => chromium::install(sh, home, demand),
             Self::Evennia => evennia::install(sh, home),
             Self::LlamaServer => match llama::install(sh, home)? {
@@ -83,7 +82,7 @@ impl Peer {
             },
             Self::Mcp => mcp::install(sh, home),
             Self::McpServers => mcp_servers::install(sh, home),
-            Self::McpNode => mcp::IN_NODE.install(sh, home),
+            Self::McpNode => mcp::install_in_node(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }

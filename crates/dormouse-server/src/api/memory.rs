@@ -8,6 +8,7 @@ use dormouse_memory::{
     ChangeError, MemoryChange, MemoryError, OperatorNote, RecallRequest, Record, RecordId,
     RecordKind, RecordStatus, StoredChange,
 };
+use dormouse_text::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -71,14 +72,10 @@ pub(crate) struct RecallPage {
     #[schema(value_type = Value)]
     mode: Value,
     found: Vec<RecollectionView>,
-}
-
-impl RecallPage {
-    /// The records as lines: the id, when, and the text.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
-        let records = self.found.iter().map(|found| &found.record);
-        records.map(|record| format!("{} ({}) {}", record.id, record.at, record.text))
-    }
+    /// Each record as one line, for a reader that gets text: its id, when, who said it, and the text.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub(crate) lines: Vec<String>,
 }
 
 /// Where a record comes from, and its history.
@@ -253,9 +250,12 @@ pub(crate) async fn search(
         role: json(&it.role),
         record: view(&it.record),
     });
+    let lines = recalled.items.iter();
+    let lines = lines.map(|it| format!("{} {}", it.record.id, one_line(&it.line())));
     Ok(Json(RecallPage {
         mode: json(&recalled.mode),
         found: found.collect(),
+        lines: lines.collect(),
     }))
 }
 

@@ -5,7 +5,7 @@ use dormouse_mcp::{
     CallProgress, OfferedTool, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
 };
 use dormouse_memory::RecordId;
-use dormouse_text::one_line;
+use dormouse_text::{escape_hidden, escape_hidden_json};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::{select, sync::mpsc};
@@ -145,7 +145,11 @@ pub(super) async fn call(
                 wait_seconds: asked.wait_seconds,
             });
             let Json(page) = Box::pin(heard::list(state(), caller(), key, since)).await?;
-            let lines: Vec<_> = page.said.iter().map(|it| one_line(&it.words)).collect();
+            let lines: Vec<_> = page
+                .said
+                .iter()
+                .map(|it| escape_hidden(&it.words))
+                .collect();
             let text = match lines.is_empty() {
                 true => format!("Nothing was said. Next: after = {}.", page.next),
                 false => lines.join("\n"),
@@ -160,10 +164,9 @@ pub(super) async fn call(
                 limit: asked.limit,
             });
             let Json(page) = memory::search(state(), caller(), key, search).await?;
-            let lines: Vec<_> = page.lines().map(|it| one_line(&it)).collect();
-            let text = match lines.is_empty() {
+            let text = match page.lines.is_empty() {
                 true => "Nothing is remembered about this.".to_owned(),
-                false => lines.join("\n"),
+                false => page.lines.join("\n"),
             };
             Ok(with_text(&page, text)?)
         }
@@ -230,7 +233,7 @@ async fn talk(
     };
     let (said, mut reports) = mpsc::unbounded_channel();
     // The receiver lives as long as this call.
-    let heard = |spoken: &Spoken| drop(said.send(one_line(&spoken.words)));
+    let heard = |spoken: &Spoken| drop(said.send(escape_hidden(&spoken.words).into_owned()));
     let mut saying = Box::pin(interact::say(
         &visit.service,
         &visit.caller,
@@ -256,7 +259,7 @@ fn spoken(outcome: &MessageOutcome) -> Result<SurfaceAnswer, Problem> {
     let words: Vec<_> = outcome
         .answer
         .iter()
-        .map(|it| one_line(&it.words))
+        .map(|it| escape_hidden(&it.words))
         .collect();
     let text = match words.is_empty() {
         true => format!("No answer: {}.", outcome.outcome),
@@ -275,7 +278,7 @@ fn shown<T: Serialize>(Json(shown): Json<T>) -> Result<SurfaceAnswer, Problem> {
     let value = serde_json::to_value(&shown)?;
     Ok(SurfaceAnswer {
         // The escapes of JSON keep hidden characters visible.
-        text: dormouse_text::escape_hidden_json(&value.to_string()).into_owned(),
+        text: escape_hidden_json(&value.to_string()).into_owned(),
         value,
     })
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dormouse_server::Right;
+use dormouse_contracts::Clock;
+use dormouse_server::{NewToken, Right, TokenSecret};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -191,6 +192,34 @@ async fn arguments_that_do_not_fit_reach_nothing() {
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }
     assert!(!is_stopped(&service).await);
+    service.close().await;
+}
+
+#[tokio::test]
+async fn nobody_can_pass_for_somebody_else_by_a_name_that_looks_the_same() {
+    let service = Service::open().await;
+    let words = json!({ "words": "Hello" });
+    let said = tool(&service, Era::New, "talk", &words).send().await;
+    assert_eq!(said.json()["result"]["isError"], false);
+    for name in [
+        "Ann\u{200b}",
+        "\u{202e}nnA",
+        "\u{410}nn",
+        "Ann ",
+        "ANN\u{e0041}",
+    ] {
+        let new = NewToken {
+            name: name.to_owned(),
+            rights: [Right::Talk].into(),
+            assistants: None,
+            attests: None,
+            expires_at: None,
+            created_by: "a test".to_owned(),
+        };
+        let secret = TokenSecret::generate().unwrap();
+        let refused = service.tokens().create(new, &secret, service.clock.now());
+        assert!(refused.is_err(), "{name:?}");
+    }
     service.close().await;
 }
 
