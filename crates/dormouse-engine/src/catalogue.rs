@@ -7,8 +7,8 @@
 //! - Nothing is ever chosen that the kind of tick does not allow: a [`Catalogue`] has no other tools.
 //! - Without need nothing changes, because the definitions are at the beginning of a prompt, and a changed beginning is paid for
 //!   again. Therefore the definitions keep the order of the registry, too.
-//! - Descriptions are text of whoever runs a tool's server. Only their beginning is searched, each word of it counts once, and a tool takes one
-//!   place, so a description full of keywords displaces at most one other tool.
+//! - Descriptions are text of the servers that run the tools. Only their beginning is searched, each word of it counts once, and a
+//!   tool takes one place, so a description full of keywords displaces at most one other tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 

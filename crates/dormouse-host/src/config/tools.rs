@@ -22,8 +22,7 @@ section! {
     /// `[tools]`: how many tools a prompt offers, how often a call is tried, and when a tool is not called for a while.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct ToolsSection {
-        /// Tokens that the definitions of tools may take in one prompt; if all take more, each turn offers those that it needs,
-        /// and `tool_search` finds the others; 0: all are always offered
+        /// Tokens that definitions of tools may take in one prompt; beyond it a turn offers a choice, and tool_search finds the rest; 0: any number
         definition_tokens: DefinitionTokens = Whole(8_192),
         /// How often a call that may be repeated is made until it is answered; 1: once
         attempts: ToolAttempts = Whole(4),
