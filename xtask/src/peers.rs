@@ -42,7 +42,7 @@ pub(crate) enum Peer {
 }
 
 impl Peer {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Aimock,
         Self::Chromium,
         Self::Evennia,
