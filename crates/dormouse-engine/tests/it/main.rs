@@ -13,6 +13,7 @@ mod appending;
 mod approving;
 mod attacks;
 mod bad_tools;
+mod believed_results;
 mod bookkeeping;
 mod budgets;
 mod capture;
