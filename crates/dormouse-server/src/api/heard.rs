@@ -20,7 +20,7 @@ use super::{assistants::limit, json};
 use crate::{
     extract::{Asked, Key},
     guard::Caller,
-    problem::Problem,
+    problem::{Problem, ProblemCode},
     service::{Service, Shared, over},
     tokens::{Right, StoredToken},
 };
@@ -31,6 +31,9 @@ const PAGE: (u32, u32) = (100, 20);
 /// How many events are read at a time, and for one page at most.
 const EVENTS: usize = 256;
 const MOST_EVENTS: u64 = 4_096;
+
+/// The longest wait that can be asked for.
+const MOST_SECONDS: u32 = 600;
 
 /// Something that an assistant said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -89,11 +92,19 @@ pub(crate) async fn list(
 ) -> Result<Json<UtterancePage>, Problem> {
     caller.may(Right::Talk, &key)?;
     let limit = limit(asked.limit, PAGE)?;
+    if let Some(seconds) = asked.wait_seconds.filter(|it| *it > MOST_SECONDS) {
+        let why = format!("wait_seconds is {seconds}; expected at most {MOST_SECONDS}");
+        return Err(ProblemCode::InvalidValue.because(why));
+    }
     let end = service.exists(&key)?.0;
     let mut hearing = Hearing::of(&caller.token)?;
+    if let Some(after) = asked.after.filter(|after| *after > end) {
+        let why = format!("the log ends at event {end}: nothing follows event {after}");
+        return Err(ProblemCode::InvalidRequest.because(why));
+    }
     let after = asked.after.unwrap_or(end.saturating_sub(MOST_EVENTS));
     let mut said = Vec::new();
-    let mut next = Seq(after.min(end));
+    let mut next = Seq(after);
     let last = Seq(next.0 + MOST_EVENTS);
     // Without `after` the newest are wanted, and otherwise the next ones.
     while next < last && (asked.after.is_none() || said.len() < limit) {

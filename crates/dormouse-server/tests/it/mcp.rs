@@ -130,6 +130,13 @@ async fn both_generations_talk_to_an_assistant_and_see_what_the_api_shows() {
         let nothing = done(&tool(&service, era, "listen", &since).send().await);
         assert_eq!(nothing["said"], json!([]));
 
+        let future = json!({ "after": 9_999_999 });
+        let why = refused(&tool(&service, era, "listen", &future).send().await);
+        assert!(why.contains("nothing follows"), "{why}");
+        let long = json!({ "wait_seconds": 601 });
+        let why = refused(&tool(&service, era, "listen", &long).send().await);
+        assert!(why.contains("expected at most 600"), "{why}");
+
         let query = json!({ "query": "kettle" });
         let recalled = done(&tool(&service, era, "recall", &query).send().await);
         let through_api = service.call("GET", "dormouse/memory/?q=kettle");
