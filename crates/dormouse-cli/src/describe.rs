@@ -8,10 +8,10 @@ use dormouse_contracts::{
 use dormouse_engine::{
     Activity, ApprovalAnswer, AssessmentOutcome, BudgetKind, BudgetSpan, BudgetStatus, Compacted,
     Configured, ConsolidationEndCause, ConsultationFailure, DelayCause, Event, FactsBefore,
-    GoalMoment, GoalNote, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, Pause, Perceived,
-    ProjectUpdated, Pursuit, Refusal, RosterChange, SafetyCounters, Selected, Skipped, State,
-    Status, StopCause, SummaryFailure, TaskAssessed, TickEnded, ToolFailures, UnansweredCause,
-    Verdict, WindowLevel,
+    GoalMoment, GoalNote, GoalUpdated, ModelFailed, MovedTrust, NameDoubt, OfferCause, Pause,
+    Perceived, ProjectUpdated, Pursuit, Refusal, RosterChange, SafetyCounters, Selected, Skipped,
+    State, Status, StopCause, SummaryFailure, TaskAssessed, TickEnded, ToolFailures, ToolsOffered,
+    UnansweredCause, Verdict, WindowLevel,
 };
 use dormouse_memory::RecordId;
 use dormouse_providers::ModelSwitch;
@@ -163,6 +163,7 @@ fn decoded(event: &Event) -> String {
             format!("tick {} ({context}) on event {}", it.tick, it.trigger)
         }
         Event::TaskAssessed(it) => task_assessed(it),
+        Event::ToolsOffered(it) => tools_offered(it),
         Event::Replied(it) => {
             let calls: Vec<_> = it.calls.iter().map(|call| call.name.as_str()).collect();
             let said = if calls.is_empty() {
@@ -474,6 +475,22 @@ fn task_assessed(it: &TaskAssessed) -> String {
         format!(", {} at most", counted(steps, "step", "steps"))
     });
     format!("complexity {}{steps}, {by}", assessment.complexity)
+}
+
+/// The choice of tools that prompts offer.
+fn tools_offered(it: &ToolsOffered) -> String {
+    let why = match it.cause {
+        OfferCause::Turn => "for this turn",
+        OfferCause::Search => "after a search",
+        OfferCause::Call => "because one was called that was not shown",
+        _ => "for another reason",
+    };
+    format!(
+        "{} chosen {why}, {} left out; definitions take {}",
+        counted(it.tools.len() as u64, "tool", "tools"),
+        it.left_out,
+        counted(it.tokens, "token", "tokens"),
+    )
 }
 
 fn configured(it: &Configured) -> String {

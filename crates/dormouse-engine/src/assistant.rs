@@ -666,7 +666,7 @@ fn prepare(
         world.into_iter().chain(own),
         Arc::clone(counter),
     )?;
-    leaves_room(config.limits.max_context_tokens(), prepared.preamble())?;
+    leaves_room(config.limits.max_context_tokens(), &prepared.preamble())?;
     let named = config.tool_retries.each.keys();
     for tool in named.filter(|tool| prepared.tools().get(tool).is_none()) {
         tracing::warn!(tool, "tools.retry names a tool that there is not");

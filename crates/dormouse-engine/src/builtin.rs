@@ -35,6 +35,7 @@ mod search_journal;
 mod set_topic;
 mod store_memory;
 mod swap_project;
+mod tool_search;
 mod tool_set;
 mod update_entity_profile;
 mod update_goal;
@@ -76,6 +77,8 @@ pub(crate) const GO_TO_SLEEP: &str = "go_to_sleep";
 /// The tool by which a sleeping assistant decides that it wakes.
 pub(crate) const WAKE_UP: &str = "wake_up";
 pub(crate) const ANSWER_TASK: &str = "answer_task";
+/// The tool that finds tools which are not offered.
+pub(crate) const TOOL_SEARCH: &str = "tool_search";
 
 /// Whether the result of a tool lists remembered lines.
 pub(crate) fn lists_lines(tool: &str) -> bool {
@@ -97,6 +100,8 @@ pub(crate) enum BuiltinOutcome {
     },
     /// A look into the memory.
     AskMemory(MemoryQuery),
+    /// A search for tools with these words.
+    FindTools(String),
     /// Nothing, but the model made no error: something is used up, or is not wanted any more.
     NotDone { code: &'static str, why: String },
     /// Nothing: an argument is invalid, for this reason.

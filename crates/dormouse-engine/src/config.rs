@@ -515,6 +515,9 @@ pub struct AssistantConfig {
     pub tool_breaker: ToolBreaker,
     /// How often a call of a tool is tried.
     pub tool_retries: ToolRetries,
+    /// The most tokens of the definitions of tools in one prompt; 0: no limit, every tool is offered. If there are more, tools
+    /// that speak and the engine's own are always offered, and the others are chosen in each turn. Default: 8,192.
+    pub tool_tokens: u32,
 }
 
 impl AssistantConfig {
@@ -597,6 +600,7 @@ impl AssistantConfig {
             journal: self.journal.clone(),
             sleep: self.sleep.clone(),
             tool_breaker: self.tool_breaker,
+            tool_tokens: self.tool_tokens,
         }
     }
 
@@ -657,6 +661,7 @@ impl AssistantConfig {
             sleep: SleepSettings::default(),
             tool_breaker: ToolBreaker::default(),
             tool_retries: ToolRetries::default(),
+            tool_tokens: 8_192,
         }
     }
 }
@@ -745,6 +750,9 @@ pub struct Settings {
         skip_serializing_if = "ToolBreaker::is_of_older_logs"
     )]
     pub tool_breaker: ToolBreaker,
+    // A log without it was decided without such a limit.
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub tool_tokens: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

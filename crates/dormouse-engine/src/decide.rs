@@ -15,6 +15,7 @@ mod delayed;
 mod delegation;
 mod hearing;
 mod naming;
+mod offering;
 mod outcomes;
 mod perception;
 mod prepared;
@@ -38,6 +39,7 @@ pub(crate) use calls::{answer_with, effect_key_of, unanswered as call_unanswered
 pub(crate) use compaction::{Summarized, on_extracted, on_summary};
 pub(crate) use delayed::on_delay;
 pub(crate) use delegation::overdue_at as overdue_task;
+pub(crate) use offering::of as tools_offered;
 pub(crate) use outcomes::{
     Answered, Asked, noted, on_failure, on_memory_answer, on_observed, on_recollected, on_reply,
     on_settled, on_world_failure, shortened_reply, within_limits,
@@ -292,6 +294,10 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     if let Some(ended) = delegation::pointless(view, turn, 0) {
         return ended.into();
     }
+    // Before anything that depends on how many tokens the instructions take.
+    if let Some(offered) = offering::of(view, turn) {
+        return offered.into();
+    }
     if let Some(shorter) = compaction::before_asking(view, turn) {
         return shorter;
     }
@@ -307,15 +313,16 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
         return assessed;
     }
     let offer = offer_for(view, turn);
+    let preamble = view.preamble();
     // What is reserved depends on the size alone, and is in the prompt that is built then.
     if spending::is_to_be_reserved(view) {
-        let size = prompt::size(view.state, turn, view.preamble(), offer);
+        let size = prompt::size(view.state, turn, &preamble, offer);
         return match delegation::pointless(view, turn, size.tokens) {
             Some(ended) => ended.into(),
             None => spending::reserve(view, turn, size),
         };
     }
-    let prompt = prompt::build(view.state, turn, view.preamble(), offer);
+    let prompt = prompt::build(view.state, turn, &preamble, offer);
     if let Some(ended) = delegation::pointless(view, turn, prompt.tokens) {
         return ended.into();
     }

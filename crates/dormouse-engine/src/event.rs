@@ -23,6 +23,7 @@ mod life;
 mod memory;
 mod name_doubt;
 mod noted;
+mod offered;
 mod perception;
 mod project;
 mod recollected;
@@ -65,6 +66,7 @@ pub use kinds::Event;
 pub use life::{Configured, ConfiguredModel, SettingChanged, Woke};
 pub use memory::{EntityChanged, MemoryChanged, Remembered};
 pub use name_doubt::NameDoubt;
+pub use offered::{OfferCause, ToolsOffered};
 pub use perception::{LinesDropped, MovedTrust, Perceived, Refusal};
 pub use project::{
     ProjectCreated, ProjectId, ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated,

@@ -15,6 +15,7 @@ mod assessment;
 mod assistant;
 mod beats;
 mod builtin;
+mod catalogue;
 mod clearing;
 mod compacting;
 mod config;
@@ -79,17 +80,17 @@ pub use event::{
     EndedBy, EntityChanged, Event, FactsBefore, FellAsleep, Forgotten, GoalBlock, GoalCompleted,
     GoalCreated, GoalId, GoalMoment, GoalNote, GoalPursued, GoalStatus, GoalUpdated, GoalWait,
     HistoryReset, HistorySpan, HistorySummarized, JournalChanged, LinesDropped, LowBudget,
-    MemoryChanged, ModelFailed, MovedTrust, NameDoubt, NightProbed, NightStepped, Omitted,
-    ParseFailed, Perceived, ProbeAnswer, ProbeResult, ProbeStage, ProjectCreated, ProjectId,
-    ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated, Pursuit, RecallFailure,
-    RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart, Recollected,
-    ReflectionRecorded, ReflectionRequested, Refusal, Remembered, Replied, ReservedAhead,
-    ReservedBy, RetryRequested, RosterChange, RosterChanged, Selected, SelfNoteDropped, SelfNoteId,
-    SelfNoteKind, SelfNoted, SettingChanged, StepFailure, StepOutcome, StopCause,
-    StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure, Tag,
-    TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
-    TaskReceived, TickEnded, TickStarted, ToolAnswered, Unanswered, UnansweredCause, Verdict,
-    WakeCause, Woke, WokeUp, WorldFailed,
+    MemoryChanged, ModelFailed, MovedTrust, NameDoubt, NightProbed, NightStepped, OfferCause,
+    Omitted, ParseFailed, Perceived, ProbeAnswer, ProbeResult, ProbeStage, ProjectCreated,
+    ProjectId, ProjectKeyError, ProjectStatus, ProjectSwapped, ProjectUpdated, Pursuit,
+    RecallFailure, RecallMode, RecalledBlock, RecalledItem, RecalledLine, RecalledPart,
+    Recollected, ReflectionRecorded, ReflectionRequested, Refusal, Remembered, Replied,
+    ReservedAhead, ReservedBy, RetryRequested, RosterChange, RosterChanged, Selected,
+    SelfNoteDropped, SelfNoteId, SelfNoteKind, SelfNoted, SettingChanged, StepFailure, StepOutcome,
+    StopCause, StopNoticeIntended, StopNoticeSettled, StopReason, SummaryFailed, SummaryFailure,
+    Tag, TagError, TaskAnswered, TaskAssessed, TaskCancelled, TaskCost, TaskDelegated, TaskOutcome,
+    TaskReceived, TickEnded, TickStarted, ToolAnswered, ToolsOffered, Unanswered, UnansweredCause,
+    Verdict, WakeCause, Woke, WokeUp, WorldFailed,
 };
 pub use execution::{
     ComposedPattern, ContextError, ExecutionConfig, Insulation, PatternLayer, TickBounds,
@@ -138,12 +139,12 @@ pub use state::{
     Deliveries, DueGoal, EffectState, EmergencyStop, EndedPromise, ErrorRecord, FinishedTurn,
     GivenTask, Goal, GoalTurns, Goals, HISTORY_KEPT, Heard, Heartbeat, History, HistorySummary,
     Identities, JournalBook, LastRefusal, LearntLimit, MetCondition, Night, NightCounts,
-    OVERHEARD_KEPT, Occasion, OccasionKind, OpenSpan, OperatingMode, Overheard, Pause, Pauses,
-    People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reflections, Reservation,
-    Roster, SelfNote, SelfNotes, SenderLoads, Service, Services, ShownLines, Sleep, SpendingLedger,
-    SpendingWindow, Spent, State, Step, StepEnd, StepKind, StepProgress, StopNotice, Stopped,
-    TakenTask, TaskEnd, ToolCircuits, Trigger, Turn, TurnFailures, TurnView, Turns, Undos, Wait,
-    Widened, Window, WorldReach,
+    OVERHEARD_KEPT, Occasion, OccasionKind, OfferedTools, OpenSpan, OperatingMode, Overheard,
+    Pause, Pauses, People, Phase, Project, Projects, Promise, Promises, RECENT_CALLS, Reflections,
+    Reservation, Roster, SelfNote, SelfNotes, SenderLoads, Service, Services, ShownLines, Sleep,
+    SpendingLedger, SpendingWindow, Spent, State, Step, StepEnd, StepKind, StepProgress,
+    StopNotice, Stopped, TakenTask, TaskEnd, ToolCircuits, Trigger, Turn, TurnFailures, TurnView,
+    Turns, Undos, Wait, Widened, Window, WorldReach,
 };
 pub use status::{Activity, SafetyCounters, Skipped, Status, ToolFailures};
 

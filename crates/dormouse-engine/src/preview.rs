@@ -8,10 +8,11 @@ use dormouse_contracts::{
 use dormouse_tools::RegistryError;
 
 use crate::{
+    catalogue::is_core,
     config::Settings,
-    decide::{Prepared, offer_for},
+    decide::{Prepared, offer_for, tools_offered},
     event::{ConfiguredModel, ContextType, DelayCause, Event},
-    prompt::{PreviewOf, PromptPreview, findings, preview},
+    prompt::{KnownTools, PreviewOf, PromptPreview, findings, preview},
     replay::{ReplayError, replay, restore},
     state::{Occasion, OccasionKind, State},
 };
@@ -76,12 +77,22 @@ pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
         None if is_ticking => (state, PreviewOf::Call),
         _ => begun(&state, context),
     };
+    let state = with_offered_tools(key, &prepared, state);
     let view = prepared.view(key, &state, Timestamp::EPOCH, None);
     let turn = state.turns.current();
     let turn = turn.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
     let offer = offer_for(view, turn);
     let known = view.tools.specs();
-    Ok(preview((&state, of), turn, view.preamble(), offer, known))
+    let (known, unchosen) = match view.catalogue {
+        None => (known.collect(), Vec::new()),
+        Some(catalogue) => {
+            let chosen = catalogue.fitting(state.offered_tools.tools());
+            known.partition(|tool| is_core(tool) || chosen.contains(&tool.name))
+        }
+    };
+    let preamble = view.preamble();
+    let tools = KnownTools { known, unchosen };
+    Ok(preview((&state, of), turn, &preamble, offer, &tools))
 }
 
 /// What seems to be wrong with the prompts of an assistant: empty parts, overrun budgets, contradictions.
@@ -96,7 +107,7 @@ pub fn prompt_findings(
 ) -> Result<Vec<String>, PreviewError> {
     let prepared = prepared(key, state, counter_for)?;
     let settings: &Settings = &state.configuration.settings;
-    Ok(findings(settings, prepared.preamble()))
+    Ok(findings(settings, &prepared.preamble()))
 }
 
 fn prepared(
@@ -107,6 +118,17 @@ fn prepared(
     let model = state.configuration.model.as_ref();
     let model = model.ok_or_else(|| PreviewError::NeverWoke(key.clone()))?;
     Ok(Prepared::of(key, &state.configuration, counter_for(model))?)
+}
+
+/// The state once the tools are chosen that the next prompt offers.
+fn with_offered_tools(key: &AssistantId, prepared: &Prepared, mut state: State) -> State {
+    let view = prepared.view(key, &state, Timestamp::EPOCH, None);
+    let turn = state.turns.current();
+    if let Some(offered) = turn.and_then(|turn| tools_offered(view, turn)) {
+        let at = state.seq;
+        state.apply(at, Timestamp::EPOCH, &offered);
+    }
+    state
 }
 
 /// The state once the next tick has begun: for the trigger that waits, or for an imagined occasion.

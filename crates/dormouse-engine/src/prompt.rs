@@ -62,8 +62,8 @@ pub use parts_config::{ComponentConfig, OrderPreset, PartOrder, PromptConfig, Pr
 pub use placeholders::UnknownPlaceholder;
 pub use preamble::PreambleTooLong;
 pub(crate) use preamble::{Identity, Offer, Preamble, leaves_room};
+pub(crate) use preview::{KnownTools, findings, preview};
 pub use preview::{OmittedPart, PreviewOf, PreviewPart, PromptPreview};
-pub(crate) use preview::{findings, preview};
 pub(crate) use remembered::{Budgets, line_tokens};
 pub(crate) use shrink::{Length, shrink};
 

@@ -27,6 +27,7 @@ mod history;
 mod identities;
 mod journal_book;
 mod ledger;
+mod offered_tools;
 mod overheard;
 mod pauses;
 mod people;
@@ -78,6 +79,7 @@ pub use history::{HISTORY_KEPT, History};
 pub use identities::Identities;
 pub use journal_book::JournalBook;
 pub use ledger::{Amount, Reservation, SpendingLedger, SpendingWindow};
+pub use offered_tools::OfferedTools;
 pub use overheard::{OVERHEARD_KEPT, Overheard};
 pub use pauses::{Pause, Pauses};
 pub use people::People;
@@ -199,6 +201,9 @@ pub struct State {
     /// Tools that are not called for a while because they gave no answers.
     #[serde(default, skip_serializing_if = "ToolCircuits::is_none")]
     pub tool_circuits: ToolCircuits,
+    /// Which tools prompts offer, if there are more than they have room for.
+    #[serde(default, skip_serializing_if = "OfferedTools::is_none")]
+    pub offered_tools: OfferedTools,
     /// The tick under way, or the last one.
     #[serde(default, skip_serializing_if = "Heartbeat::is_none")]
     pub heartbeat: Heartbeat,
@@ -248,6 +253,7 @@ impl State {
         self.journal.apply(seq, at, event);
         self.reflections.apply(seq, at, event);
         self.sleep.apply(seq, at, event);
+        self.offered_tools.apply(event);
         // A promise whose moment has come takes effect only when its turn begins, so that nothing has to be written at
         // that moment.
         if let Event::TickStarted(TickStarted {

@@ -118,7 +118,7 @@ pub struct Config {
     pub journal: JournalSection,
     /// When it sleeps.
     pub sleep: SleepSection,
-    /// How often tools are tried, and when one is no longer called for a while.
+    /// How many tools a prompt offers, how often they are tried, and when one is no longer called for a while.
     pub tools: ToolsSection,
     /// What may be spent on models; see "Budgets".
     pub budgets: BudgetsSection,

@@ -72,6 +72,7 @@ pub(crate) fn assistant_config(
         sleep: config.sleep.settings(),
         tool_breaker: config.tools.breaker(),
         tool_retries: config.tools.retries(),
+        tool_tokens: config.tools.definition_tokens(),
         ..settings
     })
 }

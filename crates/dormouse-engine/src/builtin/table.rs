@@ -8,8 +8,8 @@ use super::{
     add_pending_action, answer_task, call::Call, complete_pending_action, create_project,
     delegate_task, drop_note, end_conversation, get_entity_profile, go_to_sleep, keep_note,
     list_goals, list_projects, noop, recall_history, recall_memories, review_journal,
-    search_journal, set_topic, store_memory, swap_project, update_entity_profile, update_goal,
-    update_project, update_relationship, wake_up,
+    search_journal, set_topic, store_memory, swap_project, tool_search, update_entity_profile,
+    update_goal, update_project, update_relationship, wake_up,
 };
 
 /// A tool of the engine's own. All of them affect only the assistant.
@@ -28,7 +28,7 @@ pub(super) struct Builtin {
 }
 
 /// All of them, in the order in which they are offered.
-static TABLE: [&Builtin; 28] = [
+static TABLE: [&Builtin; 29] = [
     &store_memory::TOOL,
     &recall_memories::TOOL,
     &recall_history::TOOL,
@@ -56,6 +56,7 @@ static TABLE: [&Builtin; 28] = [
     &review_journal::TOOL,
     &go_to_sleep::TOOL,
     &wake_up::TOOL,
+    &tool_search::TOOL,
     &noop::TOOL,
 ];
 

@@ -86,7 +86,7 @@ impl Compactor {
     ) -> Result<Compacting, CompactError> {
         let state = restore(log, key).await?;
         let prepared = self.prepared(key, &state)?;
-        Ok(report(&state, prepared.preamble_within(&state, u32::MAX)).0)
+        Ok(report(&state, &prepared.preamble_within(&state, u32::MAX)).0)
     }
 
     /// If earlier turns fill the share of the context window that is set for sleep, extracts facts and then shows the
@@ -102,7 +102,7 @@ impl Compactor {
         let key = memory.memory().assistant().clone();
         let state = restore(memory.log(), &key).await?;
         let prepared = self.prepared(&key, &state)?;
-        let (_, is_due) = report(&state, prepared.preamble_within(&state, u32::MAX));
+        let (_, is_due) = report(&state, &prepared.preamble_within(&state, u32::MAX));
         let facts = match is_due.is_some() && state.configuration.settings.compaction.extracts_facts
         {
             true => Some(self.facts(memory).await?),
@@ -124,10 +124,10 @@ impl Compactor {
         let key = memory.memory().assistant().clone();
         let state = restore(memory.log(), &key).await?;
         let prepared = self.prepared(&key, &state)?;
-        let (mut came_of_it, _) = report(&state, prepared.preamble_within(&state, u32::MAX));
+        let (mut came_of_it, _) = report(&state, &prepared.preamble_within(&state, u32::MAX));
         came_of_it.facts = facts;
         let decide = |state: &State| {
-            let (_, compacted) = report(state, prepared.preamble_within(state, u32::MAX));
+            let (_, compacted) = report(state, &prepared.preamble_within(state, u32::MAX));
             let compacted = compacted.filter(|_| !is_busy(&state.turns))?;
             Some(Event::Compacted(Compacted {
                 extraction: facts,

@@ -110,8 +110,8 @@ pub(super) fn has_used_up(view: View<'_>, turn: &Turn, more: u32) -> bool {
 /// The share of the context window, in percent, that the next prompt takes with `more` further tokens.
 pub(super) fn percent(view: View<'_>, turn: &Turn, more: u32) -> u64 {
     let preamble = view.preamble();
-    let tokens = prompt::tokens(view.state, turn, preamble);
-    let window = prompt::window(view.state, preamble);
+    let tokens = prompt::tokens(view.state, turn, &preamble);
+    let window = prompt::window(view.state, &preamble);
     u64::from(tokens.saturating_add(more)) * 100 / u64::from(window).max(1)
 }
 

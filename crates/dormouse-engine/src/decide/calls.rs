@@ -13,6 +13,7 @@ use super::{
     approvals,
     budget::advisory,
     hearing::{self, Speaking},
+    offering,
     view::View,
 };
 use crate::{
@@ -36,12 +37,16 @@ pub(super) fn next_call(view: View<'_>, turn: &Turn, call: &CallState) -> Action
         arguments: call.call.arguments.clone(),
     };
     let failed = |why: &str| answer(view, call, Verdict::Failure, failure(why)).into();
+    let is_last = turn.steps.last().is_some_and(Step::only_speaks);
+    // In the last step no tool is shown but those that speak.
+    if !is_last && let Some(not_shown) = offering::not_shown(view, turn, call) {
+        return not_shown.into();
+    }
     let checked = match view.tools.check(&raw) {
         Ok(checked) => checked,
         Err(error) => return failed(&error.to_string()),
     };
     let spec = checked.spec;
-    let is_last = turn.steps.last().is_some_and(Step::only_speaks);
     // In a world in which nobody can speak, acting is all that is left.
     let may_only_speak = is_last && view.tools.specs().any(|tool| tool.speech.is_some());
     if may_only_speak && spec.speech.is_none() && !ends_a_turn(spec.name.as_str()) {
@@ -138,6 +143,7 @@ fn came_to(view: View<'_>, call: &CallState, outcome: BuiltinOutcome) -> Action 
         BuiltinOutcome::AskMemory(query) => {
             Action::Call(OutsideCall::AskMemory(call.id().clone(), Box::new(query)))
         }
+        BuiltinOutcome::FindTools(query) => offering::searched(view, call, &query).into(),
         BuiltinOutcome::NotDone { code, why } => {
             let content = json!({"success": false, "error": why, "code": code});
             answer(view, call, Verdict::Skipped, content).into()

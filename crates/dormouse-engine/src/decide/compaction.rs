@@ -29,7 +29,7 @@ pub(super) fn before_asking(view: View<'_>, turn: &Turn) -> Option<Action> {
     if !preamble.shows(Component::ConversationHistory) {
         return None;
     }
-    let found = prompt::measure(view.state, turn, preamble);
+    let found = prompt::measure(view.state, turn, &preamble);
     if let Some(compacted) = compacting::plan(view.state, &found, CompactionMode::Emergency) {
         // A budget reserves for it; a task does not pay for what the delegate remembers of others.
         let is_for_task = view.state.delegations.task_of(turn.trigger_seq()).is_some();
@@ -59,7 +59,7 @@ pub(crate) fn on_extracted(view: View<'_>, facts: FactsBefore) -> Vec<Event> {
     let Some(turn) = view.state.turns.current() else {
         return Vec::new();
     };
-    let found = prompt::measure(view.state, turn, view.preamble());
+    let found = prompt::measure(view.state, turn, &view.preamble());
     vec![Event::Compacted(compacting::plan_after(
         view.state, &found, facts,
     ))]

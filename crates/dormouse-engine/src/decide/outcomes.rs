@@ -172,7 +172,7 @@ pub(crate) fn on_reply(view: View<'_>, reply: ChatReply, answered: Answered) -> 
 
 /// Whether somebody wrote a text in what the model is shown in this turn.
 fn was_shown(view: View<'_>, turn: &Turn, text: &str) -> bool {
-    let prompt = prompt::build(view.state, turn, view.preamble(), Offer::All);
+    let prompt = prompt::build(view.state, turn, &view.preamble(), Offer::All);
     let mut messages = prompt.request.messages.iter();
     messages.any(|message| match message {
         Message::User { content } | Message::Tool { content, .. } => {

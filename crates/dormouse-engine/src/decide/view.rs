@@ -1,12 +1,14 @@
 //! Everything a decision may look at.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use dormouse_contracts::{AssistantId, EffectKey, Timestamp, TokenCounter};
 use dormouse_tools::Registry;
 
 use super::prepared::Prepared;
-use crate::{config::Settings, execution::TickBounds, prompt::Preamble, state::State};
+use crate::{
+    catalogue::Catalogue, config::Settings, execution::TickBounds, prompt::Preamble, state::State,
+};
 
 /// Everything a decision may look at.
 #[derive(Clone, Copy)]
@@ -15,6 +17,8 @@ pub(crate) struct View<'a> {
     pub(crate) state: &'a State,
     /// The tools that may be called. A prompt that has little room may offer fewer.
     pub(crate) tools: &'a Registry,
+    /// What is chosen among them, if the definitions of all take more tokens than they may.
+    pub(crate) catalogue: Option<&'a Catalogue>,
     pub(super) prepared: &'a Prepared,
     /// How far the tick may go.
     pub(crate) bounds: TickBounds,
@@ -34,12 +38,12 @@ impl<'a> View<'a> {
 
     /// The instructions with the tools that the next prompt has room for. Finding that out can mean counting the whole turn, so
     /// only decisions that need them ask.
-    pub(crate) fn preamble(&self) -> &'a Preamble {
+    pub(crate) fn preamble(&self) -> Arc<Preamble> {
         self.preamble_within(u32::MAX)
     }
 
     /// The instructions with the tools that a prompt of so many tokens has room for.
-    pub(super) fn preamble_within(&self, tokens: u32) -> &'a Preamble {
+    pub(super) fn preamble_within(&self, tokens: u32) -> Arc<Preamble> {
         self.prepared.preamble_within(self.state, tokens)
     }
 

@@ -138,6 +138,7 @@ families! {
     turn {
         "tick_started" => TickStarted,
         "task_assessed" => TaskAssessed,
+        "tools_offered" => ToolsOffered,
         "replied" => Replied,
         "parse_failed" => ParseFailed,
         "tool_answered" => ToolAnswered,

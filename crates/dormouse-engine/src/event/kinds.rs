@@ -20,6 +20,7 @@ use super::{
     journal::{JournalChanged, ReflectionRecorded, ReflectionRequested},
     life::{Configured, SettingChanged, Woke},
     memory::{EntityChanged, MemoryChanged, Remembered},
+    offered::ToolsOffered,
     perception::{LinesDropped, Perceived},
     project::{ProjectCreated, ProjectSwapped, ProjectUpdated},
     recollected::Recollected,
@@ -52,6 +53,8 @@ pub enum Event {
     TickStarted(TickStarted),
     /// The task of a turn was assessed.
     TaskAssessed(TaskAssessed),
+    /// Other tools are offered from now on.
+    ToolsOffered(ToolsOffered),
     /// The model answered.
     Replied(Replied),
     /// The model's answer was unreadable, or held a call that cannot be made; the model gets a note about it.

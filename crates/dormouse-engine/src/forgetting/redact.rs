@@ -602,6 +602,7 @@ fn is_without_words(kind: &str) -> bool {
         kind,
         "tick_started"
             | "task_assessed"
+            | "tools_offered"
             | "tick_ended"
             | "woke"
             | "configured"

@@ -83,13 +83,21 @@ pub struct OmittedPart {
     pub why: String,
 }
 
-/// A prompt for the next step of `turn`, with its parts. `known` are the tools that are offered if there is room for them.
-pub(crate) fn preview<'a>(
+/// The tools that a kind of tick allows.
+pub(crate) struct KnownTools<'a> {
+    /// Those that are offered if there is room for them.
+    pub(crate) known: Vec<&'a ToolSpec>,
+    /// Those that were not chosen, because the definitions of all take more tokens than they may.
+    pub(crate) unchosen: Vec<&'a ToolSpec>,
+}
+
+/// A prompt for the next step of `turn`, with its parts.
+pub(crate) fn preview(
     (state, of): (&State, PreviewOf),
     turn: &Turn,
     preamble: &Preamble,
     offer: Offer,
-    known: impl Iterator<Item = &'a ToolSpec>,
+    allowed: &KnownTools<'_>,
 ) -> PromptPreview {
     let prompt = build(state, turn, preamble, offer);
     let room = Room::of(state, preamble);
@@ -131,9 +139,8 @@ pub(crate) fn preview<'a>(
     let listed = prompt.request.tools.iter().map(|tool| tool.name.clone());
     let tools: Vec<_> = listed.chain(offered.listed.iter().cloned()).collect();
     let mut left_out = left_out(state, &sources, &prompt, &parts);
-    let no_room = known
-        .map(|tool| &tool.name)
-        .filter(|name| !tools.contains(name));
+    let names = allowed.known.iter().map(|tool| &tool.name);
+    let no_room = names.filter(|name| !tools.contains(name));
     let no_room: Vec<_> = no_room.map(ToolName::as_str).collect();
     if offer == Offer::All && !no_room.is_empty() {
         left_out.push(OmittedPart {
@@ -143,6 +150,19 @@ pub(crate) fn preview<'a>(
                 no_room.len(),
                 room.whole(),
                 no_room.join(", ")
+            ),
+        });
+    }
+    if !allowed.unchosen.is_empty() {
+        let names = allowed.unchosen.iter().map(|tool| tool.name.as_str());
+        let names: Vec<_> = names.collect();
+        left_out.push(OmittedPart {
+            part: "tools".to_owned(),
+            why: format!(
+                "{} are not shown, because definitions may take {} tokens (tools.definition_tokens); tool_search finds them: {}",
+                names.len(),
+                settings.tool_tokens,
+                names.join(", ")
             ),
         });
     }

@@ -1,5 +1,7 @@
 //! What to do if a prompt was too long for the model, whatever its configured window is.
 
+use std::sync::Arc;
+
 use super::{Current, Preamble, Prompt, Room, choose, reply_tokens};
 use crate::{
     event::ContextLimit,
@@ -41,10 +43,10 @@ impl Length {
 /// with the fewest tools.
 ///
 /// `None` if nothing would be shorter than it was. So this ends, and no prompt is sent twice. Pure.
-pub(crate) fn shrink<'a>(
+pub(crate) fn shrink(
     state: &State,
     turn: &Turn,
-    preamble_within: impl Fn(u32) -> &'a Preamble,
+    preamble_within: impl Fn(u32) -> Arc<Preamble>,
     length: Length,
 ) -> Option<ContextLimit> {
     let config = &state.configuration.settings;
@@ -54,7 +56,7 @@ pub(crate) fn shrink<'a>(
         Room::of(state, preamble).up_to(tokens, reply.unwrap_or(u32::MAX))
     };
     let fewest = preamble_within(0);
-    let least = Current::within(state, turn, fewest, room(fewest, 0)).tokens;
+    let least = Current::within(state, turn, &fewest, room(&fewest, 0)).tokens;
     let window = config.limits.max_context_tokens();
     let halved = match length.reply {
         // The reply is longer, so it is probably the reply that does not fit.
@@ -65,8 +67,8 @@ pub(crate) fn shrink<'a>(
     let mut limits = halved.into_iter().chain([least]);
     let tokens = limits.find(|tokens| {
         let preamble = preamble_within(*tokens);
-        let room = room(preamble, *tokens);
-        let prompt = choose(state, &shareable, turn, preamble, room, 0).tokens;
+        let room = room(&preamble, *tokens);
+        let prompt = choose(state, &shareable, turn, &preamble, room, 0).tokens;
         let reply = reply_tokens(config, room, prompt);
         prompt <= length.prompt && Length { prompt, reply }.whole() < length.whole()
     })?;

@@ -752,7 +752,7 @@ fn input(view: View<'_>, under_way: Option<&UnderWay>, event: &Event) -> Option<
         Event::EmergencyStopCleared(_) => accepted(state.stop.is_on()),
         Event::RetryRequested(_) => accepted(state.waits_for_a_model(view.now)),
         Event::Compacted(it) if it.mode == CompactionMode::Planned => {
-            Some(compacting::planned_again(view.state, view.preamble(), it))
+            Some(compacting::planned_again(view.state, &view.preamble(), it))
         }
         Event::NightStepped(it) => accepted(sleeping::follows(state, it)),
         Event::NightProbed(it) => accepted(sleeping::may_be_probed(state, it)),

@@ -98,6 +98,7 @@ impl Turns {
             }),
             Event::Configured(_)
             | Event::LinesDropped(_)
+            | Event::ToolsOffered(_)
             | Event::Woke(_)
             | Event::SettingChanged(_)
             | Event::StopNoticeIntended(_)

@@ -6,7 +6,7 @@ use crate::format;
 
 /// Events of ticks, budgets, approvals, compaction, outages and the emergency stop, each with all optional fields and
 /// with none.
-const OF_TICKS: [(&str, &str); 31] = [
+const OF_TICKS: [(&str, &str); 33] = [
     ("lines_dropped", r#"{"entity":"player:1","lines":180}"#),
     ("lines_dropped", r#"{"entity":null,"lines":1}"#),
     (
@@ -16,6 +16,14 @@ const OF_TICKS: [(&str, &str); 31] = [
     (
         "task_assessed",
         r#"{"assessment":{"complexity":1,"class":"unknown","mode":null,"iterations":null,"confirm_dangerous":false,"signals":{"token_pressure":0,"recent_errors":0,"goal_urgency":false}},"asked":{"prompt_hash":"0123456789abcdef","prompt_tokens":40,"duration_ms":0.0,"outcome":{"failed":"unavailable"}}}"#,
+    ),
+    (
+        "tools_offered",
+        r#"{"trigger":3,"cause":"search","tools":["get_forecast","look"],"found":["get_forecast"],"left_out":298,"tokens":7900}"#,
+    ),
+    (
+        "tools_offered",
+        r#"{"trigger":3,"cause":"turn","tools":[],"left_out":300,"tokens":3500}"#,
     ),
     (
         "tick_ended",

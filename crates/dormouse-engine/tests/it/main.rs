@@ -46,6 +46,7 @@ mod memory;
 mod messages;
 mod names;
 mod nights;
+mod offering;
 mod one_message;
 mod operating;
 mod outages;

@@ -141,6 +141,8 @@ pub(super) type SleepTick = Seconds<3_600>;
 pub(super) type QuietTime = Seconds<86_400>;
 /// How often a call of a tool is tried.
 pub(super) type ToolAttempts = Whole<1, 20>;
+/// How many tokens definitions of tools may take; 0: any number.
+pub(super) type DefinitionTokens = Whole<0, 1_000_000>;
 /// After how many calls without an answer a tool is not called for a while; 0: never.
 pub(super) type BreakerFailures = Whole<0, 1_000>;
 /// Within what time these calls count.

@@ -1,4 +1,4 @@
-//! `[tools]`: how often a call is tried, and when a tool is not called for a while.
+//! `[tools]`: how many tools a prompt offers, how often a call is tried, and when a tool is not called for a while.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,7 +8,10 @@ use dormouse_resilience::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    numbers::{BreakerCooldown, BreakerFailures, BreakerWindow, Seconds, ToolAttempts, Whole},
+    numbers::{
+        BreakerCooldown, BreakerFailures, BreakerWindow, DefinitionTokens, Seconds, ToolAttempts,
+        Whole,
+    },
     section::section,
 };
 
@@ -16,9 +19,11 @@ use super::{
 const FACTOR: f64 = 2.0;
 
 section! {
-    /// `[tools]`: how often a call is tried, and when a tool is not called for a while.
+    /// `[tools]`: how many tools a prompt offers, how often a call is tried, and when a tool is not called for a while.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct ToolsSection {
+        /// Tokens that definitions of tools may take in one prompt; beyond it a turn offers a choice, and tool_search finds the rest; 0: any number
+        definition_tokens: DefinitionTokens = Whole(8_192),
         /// How often a call that may be repeated is made until it is answered; 1: once
         attempts: ToolAttempts = Whole(4),
         /// Longest pause after the first attempt, within longest_pause; the next ones are twice as long each
@@ -59,6 +64,12 @@ fn seconds<const MOST: u64>(seconds: u32) -> Seconds<MOST> {
 }
 
 impl ToolsSection {
+    /// How many tokens the definitions of tools may take in one prompt; 0: any number.
+    #[must_use]
+    pub fn definition_tokens(&self) -> u32 {
+        self.definition_tokens.0
+    }
+
     /// When tools are not called for a while, in the form that the engine takes.
     #[must_use]
     pub fn breaker(&self) -> ToolBreaker {

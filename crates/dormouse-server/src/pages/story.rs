@@ -212,6 +212,10 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
             Lane::Thought,
             html! { "The task seems to be of complexity " (it.assessment.complexity) },
         ),
+        Event::ToolsOffered(it) => Row::frame(
+            Lane::Thought,
+            html! { "Is shown " (counted(it.tools.len() as u64, "further tool", "further tools")) ", and not " (it.left_out) " others" },
+        ),
         Event::CallReserved(it) => Row::frame(
             Lane::Thought,
             html! { "Reserves " (counted(it.tokens, "token", "tokens")) " for the next call" },
