@@ -42,6 +42,26 @@ pub(crate) enum Command {
     /// Measure which messages are recognised as standing orders
     #[command(after_help = EXIT_CODES)]
     Orders(Orders),
+    /// Measure how many tokens the definitions of tools take, and whether tasks find their tool
+    #[command(after_help = EXIT_CODES)]
+    Tools(ToolTasks),
+}
+
+/// Tools, and tasks that need them.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ToolTasks {
+    /// A file of tools: a server in brackets, then one tool a line: name | description | parameters
+    #[arg(value_name = "SERVERS")]
+    pub(crate) servers: PathBuf,
+    /// A file of tasks, one a line: `learn` or `kept` | tool | message | what is searched for
+    #[arg(value_name = "TASKS")]
+    pub(crate) tasks: PathBuf,
+    /// Tokens that definitions may take
+    #[arg(long, value_name = "TOKENS", default_value_t = 8_192)]
+    pub(crate) budget: u32,
+    /// Which half of the tasks
+    #[arg(long, value_name = "HALF", default_value = "learn")]
+    pub(crate) half: Half,
 }
 
 /// Standing orders.

@@ -6,6 +6,7 @@ use dormouse_providers::RequestedEmbedderError;
 
 use crate::{
     contender::ContenderError, dataset::DatasetError, life::LifeError, orders::OrdersFileError,
+    tool_life::ToolLifeError, tool_set::ToolFileError,
 };
 
 /// Why an evaluation stopped without a result.
@@ -21,6 +22,10 @@ pub(crate) enum EvalError {
     Contender(#[from] ContenderError),
     #[error(transparent)]
     Life(#[from] LifeError),
+    #[error(transparent)]
+    ToolFile(#[from] ToolFileError),
+    #[error(transparent)]
+    ToolLife(#[from] ToolLifeError),
     #[error(
         "--conversation is {asked}; expected 1 to {count}, the number of conversations in the file"
     )]
@@ -70,6 +75,8 @@ impl EvalError {
             Self::Encoder(_) | Self::SameFile { .. } | Self::NoConversation { .. } => 2,
             Self::Dataset(_)
             | Self::Orders(_)
+            | Self::ToolFile(_)
+            | Self::ToolLife(_)
             | Self::OneConversation { .. }
             | Self::Contender(_)
             | Self::Life(_)

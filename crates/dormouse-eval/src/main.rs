@@ -27,6 +27,9 @@ mod scripted;
 mod seeded;
 mod sleeping;
 mod table;
+mod tool_life;
+mod tool_report;
+mod tool_set;
 mod typos;
 mod week;
 
@@ -45,7 +48,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, Week};
+use args::{Changes, Command, CommandLine, Importance, Orders, Recall, Sleep, ToolTasks, Week};
 use changes::ChangesReport;
 use confidence::ConfidenceReport;
 use contender::Ranking;
@@ -56,6 +59,7 @@ use orders::OrdersReport;
 use receipts::Receipts;
 use report::Report;
 use sleeping::SleepReport;
+use tool_report::ToolReport;
 use week::WeekReport;
 
 fn main() -> ExitCode {
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Command::Sleep(asked) => sleep(asked),
         Command::Changes(asked) => changes(asked),
         Command::Orders(asked) => orders(asked),
+        Command::Tools(asked) => tools(asked),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -154,6 +159,11 @@ fn changes(asked: &Changes) -> Result<(), EvalError> {
 
 fn orders(asked: &Orders) -> Result<(), EvalError> {
     print(&OrdersReport::of(asked)?.to_string())
+}
+
+fn tools(asked: &ToolTasks) -> Result<(), EvalError> {
+    let report = runtime()?.block_on(Box::pin(ToolReport::of(asked)))?;
+    print(&report.to_string())
 }
 
 fn print(text: &str) -> Result<(), EvalError> {

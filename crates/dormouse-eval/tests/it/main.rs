@@ -4,4 +4,5 @@
 mod importance;
 mod program;
 mod recall;
+mod tools;
 mod week;
