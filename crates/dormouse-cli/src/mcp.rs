@@ -22,7 +22,7 @@ const TOKEN: &str = "DORMOUSE_TOKEN";
 /// What is served: the assistants of a running service, whose token is in the variable DORMOUSE_TOKEN, or a memory.
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
-    /// Where `dormouse serve` listens
+    /// Where `dormouse serve` listens; the variable DORMOUSE_TOKEN holds the token
     #[arg(
         long,
         value_name = "URL",
