@@ -27,7 +27,7 @@ const TOKEN: &str = "DORMOUSE_TOKEN";
 pub(crate) struct Mcp {
     #[command(subcommand)]
     client: Option<McpClient>,
-    /// Where `dormouse serve` listens
+    /// Where `dormouse serve` listens; the variable DORMOUSE_TOKEN holds the token
     #[arg(
         long,
         value_name = "URL",
