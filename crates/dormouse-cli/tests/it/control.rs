@@ -100,14 +100,14 @@ fn commands_reach_the_assistants_that_run_and_change_what_these_remember() {
     let doctor = ok(home.run(&["doctor"], ""));
     assert!(!doctor.out.contains("fail"), "{}", doctor.out);
     // The health from the last calls of the running assistants.
-    for well in ["circuit closed", "dormouse: no failure of the world"] {
+    for well in ["circuit closed", "dormouse: no trouble with the world"] {
         assert!(doctor.out.contains(well), "{}", doctor.out);
     }
     assert_eq!(running.end(Signal::SIGTERM), Some(143));
     assert!(!home.file("control.sock").exists());
     let alone = ok(home.run(&["doctor"], ""));
     assert!(
-        !alone.out.contains("no failure of the world"),
+        !alone.out.contains("no trouble with the world"),
         "nobody runs"
     );
 }

@@ -78,7 +78,7 @@ fn of_resident(resident: &Resident) -> Vec<ServiceReport> {
     reports.push(ServiceReport {
         assistant: whose(),
         is_well: unreached.is_none(),
-        text: unreached.unwrap_or_else(|| "no failure of the world".to_owned()),
+        text: unreached.unwrap_or_else(|| "no trouble with the world".to_owned()),
     });
     reports
 }
