@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dormouse_contracts::{AppendRequest, Author, Seq, Timestamp};
+use dormouse_contracts::{AppendErrorKind, AppendRequest, Author, Seq, Timestamp};
 use dormouse_engine::{
     Event, PreviewError, PromptPreview, RosterChange, SettingChanged, Tag, replay,
 };
@@ -229,20 +229,28 @@ async fn every_moment_of_a_life_is_shown_as_it_was() {
 
 async fn change_setting(host: &Host, of: &str, setting: &str, new: Value) {
     let resident = host.wake(&key(of)).await.unwrap();
-    resident.handle().at_rest().await;
-    let state = resident.handle().inspect().await.unwrap();
     let changed = Event::SettingChanged(SettingChanged {
         setting: setting.to_owned(),
         old: None,
         new: Some(new),
         by: "Ada".to_owned(),
     });
-    let request = AppendRequest {
-        assistant: key(of),
-        expected: state.seq,
-        events: vec![changed.encode(Timestamp::EPOCH).unwrap()],
-    };
-    resident.handle().append(request).await.unwrap();
+    // It may write down that it woke in between.
+    loop {
+        let state = resident.handle().inspect().await.unwrap();
+        let request = AppendRequest {
+            assistant: key(of),
+            expected: state.seq,
+            events: vec![changed.encode(Timestamp::EPOCH).unwrap()],
+        };
+        match resident.handle().append(request).await {
+            Ok(_) => return,
+            Err(error) => assert!(
+                matches!(error.kind(), AppendErrorKind::Conflict { .. }),
+                "{error}"
+            ),
+        }
+    }
 }
 
 #[tokio::test]
