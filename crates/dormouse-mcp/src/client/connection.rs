@@ -41,6 +41,8 @@ use tending::{Uses, tend};
 /// How long a server may take until it says which tools it has. A server of the older protocols that ignores the first
 /// request of the newer one is asked in the older way after 10 seconds.
 pub(super) const START_LIMIT: Duration = Duration::from_secs(30);
+/// A call whose server reports progress may take so many times its limit: reports alone must not keep it for ever.
+pub(super) const MOST_PROGRESS: u32 = 4;
 /// How long a cancellation may take to be written.
 const CANCEL_LIMIT: Duration = Duration::from_secs(2);
 /// More tools, and more pages of them, are not read.
@@ -220,8 +222,8 @@ impl Connection {
         self.uses.closed().await;
     }
 
-    /// Calls a tool once. If the future is dropped, or the limit passes, the client tells the server that the call is cancelled, and
-    /// is ended once it has no other call: it may hang.
+    /// Calls a tool once. If the future is dropped, or the limit passes without a report of progress, the client tells the server
+    /// that the call is cancelled, and is ended once it has no other call: it may hang.
     pub(super) async fn call(
         &self,
         mut lease: Lease,
@@ -234,11 +236,14 @@ impl Connection {
         self.sent.call_begins();
         lease.is_silent = true;
         let asked = async {
-            let options = PeerRequestOptions::with_timeout(limit);
+            let options = PeerRequestOptions::with_timeout(limit)
+                .reset_timeout_on_progress()
+                .with_max_total_timeout(limit * MOST_PROGRESS);
             let sent = self.peer.send_request_with_option(request, options).await?;
             sent.await_response().await
         };
-        let answer = deadline(limit + CANCEL_LIMIT, Box::pin(asked)).await;
+        let most = limit * MOST_PROGRESS + CANCEL_LIMIT;
+        let answer = deadline(most, Box::pin(asked)).await;
         let called = match answer {
             Ok(Ok(ServerResult::CallToolResult(result))) => Called::Answered(result),
             Ok(Ok(ServerResult::InputRequiredResult(_))) => Called::Refused(

@@ -13,7 +13,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{
-    connection::START_LIMIT,
+    connection::{MOST_PROGRESS, START_LIMIT},
     settings::{McpServer, McpToolPolicy},
 };
 
@@ -142,8 +142,8 @@ pub(super) fn offer(
     let spec = ToolSpec {
         category: category.unwrap_or(hinted.1),
         reach: reach.unwrap_or(hinted.0),
-        // The server may have to be started first.
-        timeout: START_LIMIT + timeout.unwrap_or(McpToolPolicy::TIMEOUT),
+        // The server may have to be started first, and may report progress.
+        timeout: START_LIMIT + timeout.unwrap_or(McpToolPolicy::TIMEOUT) * MOST_PROGRESS,
         required_trust: Some(required_trust.unwrap_or(McpToolPolicy::REQUIRED_TRUST)),
         result_trust: Some(result_trust.unwrap_or(Trust::NONE)),
         ..ToolSpec::effect(name, described, schema)

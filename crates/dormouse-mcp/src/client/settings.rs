@@ -76,7 +76,7 @@ pub struct McpToolPolicy {
     pub required_trust: Option<Trust>,
     /// How far results are believed.
     pub result_trust: Option<Trust>,
-    /// How long a call may take.
+    /// How long a call may take without an answer or a report of progress; with reports, four times as long in total.
     pub timeout: Option<Duration>,
 }
 

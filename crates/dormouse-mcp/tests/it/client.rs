@@ -470,11 +470,13 @@ async fn outcome(tools: &McpTools, tool: &str, number: u32) -> (String, String) 
 }
 
 /// A row: what the server does, by its tool.
-const ROWS: [(&str, &str); 16] = [
+const ROWS: [(&str, &str); 18] = [
     ("echo", "answers"),
     ("dies", "dies during the call"),
     ("hangs", "does not answer within the time limit"),
     ("late", "answers after the cancellation"),
+    ("slow", "reports progress, and answers after the time limit"),
+    ("slow_for_ever", "reports progress without an end"),
     ("endless_line", "sends a line without an end"),
     ("endless_lines", "sends notifications without an end"),
     ("huge", "answers with 3 MB"),

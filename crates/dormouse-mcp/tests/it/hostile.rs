@@ -4,20 +4,27 @@ use std::{
     fs,
     io::{Write, stdin, stdout},
     process::exit,
+    thread::sleep,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
+
+/// How often a slow call reports progress: sooner than the time limit of these tests, which all reports together exceed.
+const REPORTS_EVERY: Duration = Duration::from_millis(150);
 
 /// The variable that names the folder of the server. Without it this test is no server.
 pub(crate) const FOLDER: &str = "HOSTILE_FOLDER";
 
 /// The tools, each named after what a call of it leads to.
-pub(crate) const TOOLS: [&str; 17] = [
+pub(crate) const TOOLS: [&str; 19] = [
     "echo",
     "counts",
     "dies",
     "hangs",
     "late",
+    "slow",
+    "slow_for_ever",
     "endless_line",
     "endless_lines",
     "huge",
@@ -109,6 +116,18 @@ fn call(id: &Value, params: &Value, waiting: &mut Option<Value>, folder: &str) {
         "dies" => exit(3),
         "hangs" => {}
         "late" => *waiting = Some(id.clone()),
+        "slow" | "slow_for_ever" => {
+            let token = &params["_meta"]["progressToken"];
+            let reports = if tool == "slow" { 0..4 } else { 0..u32::MAX };
+            for progress in reports {
+                sleep(REPORTS_EVERY);
+                say(
+                    &json!({ "jsonrpc": "2.0", "method": "notifications/progress",
+                    "params": { "progressToken": token, "progress": progress } }),
+                );
+            }
+            answer(id, &text("slow"));
+        }
         "endless_line" => loop {
             write(&[b'x'; 1 << 16]);
         },
