@@ -47,6 +47,8 @@ fn filter() -> Targets {
         Targets::new()
             .with_default(LevelFilter::WARN)
             .with_targets(ERRORS_ONLY.map(|target| (target, LevelFilter::ERROR)))
+            // A client, or the command, reports what goes wrong with a client or a server of others, in words for people.
+            .with_target("rmcp", LevelFilter::OFF)
     })
 }
 

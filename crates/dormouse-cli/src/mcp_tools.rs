@@ -24,7 +24,7 @@ pub(crate) enum McpClient {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Agree to what a server offered when it was asked last: assistants get these tools at the next start
+    /// Agree to what `dormouse mcp tools` showed of a server: assistants get these tools at the next start
     Accept {
         /// The name of the server in the configuration
         server: String,
@@ -81,6 +81,9 @@ struct ServerLine<'a> {
     /// Why it could not be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// Tools in its settings that it does not have.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    misnamed: &'a [String],
 }
 
 /// A tool as it is printed.
@@ -140,6 +143,7 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
             server: &status.server,
             state: running.map_or(status.state, |running| running.state),
             error,
+            misnamed: &status.misnamed,
         };
         printing.print(&line, || server_text(&line, status))?;
         for tool in &status.tools {
@@ -151,6 +155,8 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
             printing.print(&line, || tool_text(tool))?;
         }
     }
+    let writer = host.as_ref().and_then(|host| host.mcp()).unwrap_or(tools);
+    writer.shown(&all)?;
     Ok(match failed.is_empty() {
         true => Exit::Success,
         false => Exit::Failure,
@@ -171,6 +177,12 @@ fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
         line.error
             .map(|error| format!("  it could not be asked: {error}")),
     );
+    if !line.misnamed.is_empty() {
+        lines.push(format!(
+            "  the configuration names tools that it does not have: {}",
+            line.misnamed.join(", ")
+        ));
+    }
     if status.tools.iter().find(waiting).is_some() {
         lines.push(format!(
             "  `dormouse mcp accept {}` agrees to what is new or changed",
@@ -188,6 +200,9 @@ fn tool_text(tool: &McpToolStatus) -> Vec<String> {
         McpToolState::New => "new, not offered".to_owned(),
         McpToolState::Changed => "changed, not offered any more".to_owned(),
         McpToolState::LeftOut => "left out by the configuration".to_owned(),
+        McpToolState::Gone => {
+            "the server does not have it any more, so it is not offered".to_owned()
+        }
         McpToolState::Unusable(why) => format!("cannot be offered: {why}"),
         _ => "unknown".to_owned(),
     };

@@ -22,13 +22,14 @@ use dormouse_contracts::{
     WorldErrorKind,
 };
 use dormouse_tools::{BegunEffect, EffectOutcomes, Registry};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use definition::{Definition, offer};
 use known::KnownTools;
 pub use known::KnownToolsError;
 use server::{CallFailure, Server};
 pub use settings::{McpServer, McpServerError, McpToolPolicy, McpTransport, SecretText};
+use status::misnamed;
 pub use status::{
     AcceptError, AcceptedTool, McpServerState, McpServerStatus, McpToolState, McpToolStatus,
 };
@@ -39,7 +40,7 @@ pub use status::{
 /// ([`McpTools::accept`]). A server is started when one of its tools is called, and serves all assistants. What it says is
 /// text that anybody may have written: it is bounded, and as trusted as the settings say.
 ///
-/// No call is repeated. A call that ended without an answer is unknown, since the protocol has no key that would make it
+/// No effect is repeated. A call that ended without an answer is unknown, since the protocol has no key that would make it
 /// safe to repeat.
 pub struct McpTools {
     servers: BTreeMap<String, Arc<Server>>,
@@ -88,6 +89,10 @@ impl McpTools {
             settings.check()?;
             let name = settings.name.clone();
             let server = Arc::new(Server::new(settings, Arc::clone(&known)));
+            for tool in misnamed(&read, &name, &server) {
+                // A policy for a misspelt name protects nothing.
+                tracing::warn!(server = %name, tool, "the configuration names a tool that the server does not have");
+            }
             for (tool, known) in read.of(&name) {
                 if let Some(definition) = known.in_use() {
                     tools.add(&server, tool, definition);
@@ -197,7 +202,13 @@ async fn call(
     let called = route.server.call(&route.tool, &route.digest, arguments);
     match called.await {
         Ok(value) => Ok(Ok(value)),
-        Err(CallFailure::Refused(reason)) => Ok(Err(Rejection::new(reason))),
+        // What only reads did nothing. What else the server did before it failed is not known, so it counts as done.
+        Err(CallFailure::Failed(why)) if route.reach == ToolReach::Effect => Ok(Ok(json!({
+            "server": route.server.settings.name, "failed": true, "text": why,
+        }))),
+        Err(CallFailure::Refused(reason) | CallFailure::Failed(reason)) => {
+            Ok(Err(Rejection::new(reason)))
+        }
         Err(CallFailure::Unanswered(why)) => Err(unanswered(why)),
     }
 }

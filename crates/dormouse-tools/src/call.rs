@@ -48,6 +48,11 @@ pub enum ToolCallError {
         /// The largest depth allowed.
         limit: usize,
     },
+    /// To check the arguments against the tool's schema could take more steps than this.
+    TooMuch {
+        /// The most steps.
+        limit: u64,
+    },
     /// The arguments are not valid JSON, or an object contains a key twice.
     NotJson {
         /// The line where parsing stopped, from 1.
@@ -90,6 +95,9 @@ impl ToolCallError {
             )),
             Self::TooDeep { limit } => text.write(format_args!(
                 "the arguments nest deeper than {limit} levels; send flatter ones"
+            )),
+            Self::TooMuch { limit } => text.write(format_args!(
+                "to check the arguments could take more than {limit} steps; send fewer and flatter ones"
             )),
             Self::NotJson { line, column, what } => text.write(format_args!(
                 "the arguments are not valid JSON: {what} at line {line} column {column}; \

@@ -15,6 +15,7 @@
 mod call;
 mod category;
 mod closest;
+mod effort;
 mod excerpt;
 mod kind;
 mod parse;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::{
     call::{CheckedCall, ToolCallError},
     closest::closest,
+    effort::STEPS_LIMIT,
     excerpt::Excerpt,
     parse,
     schema::Schema,
@@ -187,8 +188,8 @@ impl Registry {
     /// be irreversible. Arguments deeper than [`Registry::ARGUMENTS_DEPTH`] are rejected. Nothing is converted or
     /// filled in.
     ///
-    /// The running time is linear in the arguments and the schema, and memory is at most a few times
-    /// [`Registry::ARGUMENTS_LIMIT`]. No call can cause a panic or a stack overflow.
+    /// The validator takes at most a million steps; a call that could take more, because of what its schema refers to, is rejected
+    /// before. No call can cause a panic or a stack overflow.
     ///
     /// # Errors
     ///
@@ -205,6 +206,10 @@ impl Registry {
             });
         }
         let arguments = parse::arguments(&call.arguments, Self::ARGUMENTS_DEPTH)?;
+        let arguments = Value::Object(arguments);
+        if tool.schema.is_too_much(&arguments) {
+            return Err(ToolCallError::TooMuch { limit: STEPS_LIMIT });
+        }
         let arguments = tool
             .schema
             .fit(&tool.spec.parameters, arguments)
@@ -243,9 +248,11 @@ fn compile(spec: &ToolSpec) -> Result<Schema, RegistryError> {
     if is_deeper(&spec.parameters, Registry::SCHEMA_DEPTH) {
         return Err(RegistryError::TooDeep { name: name.clone() });
     }
-    Schema::compile(&spec.parameters).map_err(|error| RegistryError::Schema {
-        name: name.clone(),
-        source: error.into(),
+    Schema::compile(&spec.parameters, Registry::ARGUMENTS_DEPTH).map_err(|error| {
+        RegistryError::Schema {
+            name: name.clone(),
+            source: error.into(),
+        }
     })
 }
 

@@ -6,7 +6,10 @@ use boon::{CompileError, Compiler, Draft, SchemaIndex, Schemas, UrlLoader};
 use dormouse_contracts::Arguments;
 use serde_json::Value;
 
-use crate::problem::{Problem, problems};
+use crate::{
+    effort::Effort,
+    problem::{Problem, problems},
+};
 
 /// The base of every address in a schema without an `$id`. It has a path, so that a relative `$id` can be resolved.
 const BASE: &str = "tool:///parameters";
@@ -16,6 +19,7 @@ const BASE: &str = "tool:///parameters";
 pub(crate) struct Schema {
     schemas: Arc<Schemas>,
     root: SchemaIndex,
+    effort: Arc<Effort>,
 }
 
 /// Why the parameters are not a valid JSON Schema, and in which part.
@@ -24,23 +28,29 @@ pub(crate) struct Schema {
 pub(crate) struct SchemaError(String);
 
 impl Schema {
-    pub(crate) fn compile(parameters: &Value) -> Result<Self, SchemaError> {
+    /// For arguments that nest at most so deep.
+    pub(crate) fn compile(parameters: &Value, depth: usize) -> Result<Self, SchemaError> {
         let mut schemas = Schemas::new();
         let root = compile(parameters, &mut schemas).map_err(|e| explain(&e, parameters))?;
         Ok(Self {
             schemas: Arc::new(schemas),
             root,
+            effort: Arc::new(Effort::of(parameters, depth)),
         })
     }
 
-    /// Returns the arguments if they fit, otherwise the first problems and the number of further ones. `parameters`
+    /// Whether it would take too long to check these arguments.
+    pub(crate) fn is_too_much(&self, arguments: &Value) -> bool {
+        self.effort.is_too_much(arguments)
+    }
+
+    /// Returns the arguments, an object, if they fit, otherwise the first problems and the number of further ones. `parameters`
     /// must be what this schema was compiled from.
     pub(crate) fn fit(
         &self,
         parameters: &Value,
-        arguments: Arguments,
+        value: Value,
     ) -> Result<Arguments, (Vec<Problem>, usize)> {
-        let value = Value::Object(arguments);
         let (problems, omitted) = match self.schemas.validate(&value, self.root) {
             Ok(()) => (Vec::new(), 0),
             Err(error) => problems(&error, &value, parameters),

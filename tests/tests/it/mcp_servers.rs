@@ -53,6 +53,7 @@ async fn agreed(servers: Vec<McpServer>, file: &Path) -> McpTools {
     let names: Vec<_> = servers.iter().map(|server| server.name.clone()).collect();
     let tools = McpTools::open(servers.clone(), file.to_owned()).unwrap();
     assert_eq!(tools.ask(None).await, BTreeMap::new());
+    tools.shown(&tools.status().await.unwrap()).unwrap();
     for name in names {
         tools.accept(&name, None).unwrap();
     }

@@ -22,7 +22,7 @@ section! {
         /// Servers by name: each with a command or a url, and what its tools may do
         #[schemars(schema_with = "words::mcp_servers", extend(
             "default" = {}, "x-may-hold-a-key" = "always",
-            "x-example" = {"time": {"command": "mcp-server-time", "reach": "query", "trust": 0.2}},
+            "x-example" = {"time": {"command": "mcp-server-time", "reach": "query"}},
         ))]
         servers: BTreeMap<String, McpServerSection> = BTreeMap::new(),
     }

@@ -169,6 +169,7 @@ async fn agreed(folder: &Path, model: &ScriptedModel, more: &str) -> Host {
     let host = open(folder, model, more).await;
     let servers = host.mcp().unwrap();
     assert!(servers.ask(None).await.is_empty());
+    servers.shown(&servers.status().await.unwrap()).unwrap();
     for server in ["bank", "sky"] {
         servers.accept(server, None).unwrap();
     }
@@ -343,6 +344,7 @@ async fn before_agreement() -> String {
     let host = open(folder.path(), &model, "").await;
     let servers = host.mcp().unwrap();
     assert!(servers.ask(None).await.is_empty());
+    servers.shown(&servers.status().await.unwrap()).unwrap();
     servers.accept("bank", None).unwrap();
     host.close().await;
     drop(host);
@@ -357,7 +359,7 @@ async fn before_agreement() -> String {
     assert_eq!(successes, 0);
     host.close().await;
     format!(
-        "| an order in a description, or in the instructions of a server | `bank_transfer` | {successes} |\n"
+        "| an order in a description to which nobody has agreed yet, or in the instructions of a server | `bank_transfer` | {successes} |\n"
     )
 }
 

@@ -5,7 +5,9 @@ mod tending;
 
 use std::{
     collections::BTreeMap,
+    error::Error,
     io,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -17,7 +19,8 @@ use rmcp::{
     ClientHandler, RoleClient, ServiceError,
     model::{
         CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-        ClientRequest, Implementation, PaginatedRequestParams, ProtocolVersion, ServerResult,
+        ClientRequest, ErrorCode, Implementation, PaginatedRequestParams, ProtocolVersion,
+        ServerResult,
     },
     service::{
         ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RunningService,
@@ -59,8 +62,10 @@ pub(super) type Tasks = Mutex<JoinSet<()>>;
 /// Why a server does not run.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StartError {
-    #[error("the program could not be started: {0}")]
-    Program(#[source] io::Error),
+    #[error(
+        "the program {} could not be started ({source}); `command` is one program, and its arguments belong in `args`", program.display()
+    )]
+    Program { program: PathBuf, source: io::Error },
     #[error("no connection can be made: {0}")]
     Http(#[source] reqwest::Error),
     #[error("it did not begin as the protocol says: {0}")]
@@ -77,6 +82,8 @@ pub(super) enum Called {
     Answered(CallToolResult),
     /// The server refused the call, or asked for what it is not given.
     Refused(String),
+    /// The server failed. It may have done something before.
+    Failed(String),
     /// Nobody knows what became of it.
     Unanswered(&'static str),
 }
@@ -222,8 +229,8 @@ impl Connection {
         self.uses.closed().await;
     }
 
-    /// Calls a tool once. If the future is dropped, or the limit passes without a report of progress, the client tells the server
-    /// that the call is cancelled, and is ended once it has no other call: it may hang.
+    /// Calls a tool once. If the limit passes without a report of progress, the client tells the server that the call is cancelled.
+    /// Then, or if the future is dropped, the server is ended once it has no other call: it may hang.
     pub(super) async fn call(
         &self,
         mut lease: Lease,
@@ -251,7 +258,13 @@ impl Connection {
             ),
             Ok(Ok(_)) => Called::Unanswered("the server answered something else than a result"),
             Ok(Err(ServiceError::McpError(error))) => {
-                Called::Refused(safe(&error.message, ERROR_LIMIT))
+                let why = safe(&error.message, ERROR_LIMIT);
+                match error.code {
+                    ErrorCode::INVALID_REQUEST
+                    | ErrorCode::METHOD_NOT_FOUND
+                    | ErrorCode::INVALID_PARAMS => Called::Refused(why),
+                    _ => Called::Failed(why),
+                }
             }
             Ok(Err(ServiceError::Timeout { .. })) | Err(_) => {
                 return Called::Unanswered("the server did not answer in time");
@@ -301,7 +314,12 @@ fn spawn(tasks: &Tasks, task: impl Future<Output = ()> + Send + 'static) {
 }
 
 fn protocol(error: &ClientInitializeError, last_words: &LastWords) -> StartError {
-    let why = safe(&error.to_string(), ERROR_LIMIT);
+    // The errors above the cause name types of the library.
+    let mut cause: &dyn Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let why = safe(&cause.to_string(), ERROR_LIMIT);
     StartError::Protocol(match last_words.text() {
         None => why,
         Some(words) => format!("{why}; it wrote: {}", safe(&words, ERROR_LIMIT)),

@@ -3,9 +3,7 @@
 use std::fmt::Write;
 
 use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec, Trust};
-use dormouse_text::{
-    beginning, error_chain, escape_hidden, escape_hidden_json, escape_template_tokens,
-};
+use dormouse_text::{beginning, error_chain, escape_hidden, escape_template_tokens};
 use dormouse_tools::{Registry, RegistryError};
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -51,8 +49,6 @@ pub(super) enum NotOffered {
     TooLarge,
     #[error("its schema cannot be used: {}", error_chain(.0))]
     Schema(#[from] RegistryError),
-    #[error("its schema cannot be made safe to show")]
-    Unsafe,
 }
 
 impl Definition {
@@ -109,6 +105,21 @@ pub(super) fn safe(text: &str, limit: usize) -> String {
     escape_template_tokens(&escape_hidden(text)).into_owned()
 }
 
+/// The same schema, with every name and text in it as a model may read it.
+fn shown(schema: &Value) -> Value {
+    let safe = |text: &str| escape_template_tokens(&escape_hidden(text)).into_owned();
+    match schema {
+        Value::String(text) => Value::String(safe(text)),
+        Value::Array(items) => items.iter().map(shown).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (safe(name), shown(value)));
+            Value::Object(fields.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => schema.clone(),
+    }
+}
+
 /// The tool as it is offered.
 pub(super) fn offer(
     server: &McpServer,
@@ -119,9 +130,7 @@ pub(super) fn offer(
     if definition.schema.is_null() {
         return Err(NotOffered::TooLarge);
     }
-    let schema = definition.schema.to_string();
-    let schema = escape_template_tokens(&escape_hidden_json(&schema)).into_owned();
-    let schema = serde_json::from_str(&schema).map_err(|_not_json| NotOffered::Unsafe)?;
+    let schema = shown(&definition.schema);
     let described = match definition.description.trim() {
         "" => "(The server does not say what it does.)".to_owned(),
         text => safe(text, DESCRIPTION_LIMIT),

@@ -1,10 +1,11 @@
 //! The file with what servers offered, and to what of it a person agreed.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     io::Write,
     path::PathBuf,
+    process,
     sync::{Mutex, PoisonError},
 };
 
@@ -43,14 +44,32 @@ pub(super) struct KnownTool {
     /// What the server offered last, if that is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) offered: Option<Definition>,
+    /// The digest of what a person was shown. Nobody can agree to anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) shown: Option<String>,
+    /// Whether the server does not have it any more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) is_gone: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the serialiser passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl KnownTool {
-    /// What a person agreed to, unless the server has changed it since.
+    /// What a person agreed to, unless the server has changed it since, or has it no more.
     pub(super) fn in_use(&self) -> Option<&Definition> {
-        self.accepted.as_ref().filter(|_| self.offered.is_none())
+        let is_current = self.offered.is_none() && !self.is_gone;
+        self.accepted.as_ref().filter(|_| is_current)
     }
 }
+
+/// To what a person agreed, or the names of what was not shown.
+pub(super) type Agreed = Result<Vec<(String, Definition)>, Vec<String>>;
 
 type ServerTools = BTreeMap<String, KnownTool>;
 
@@ -70,6 +89,12 @@ impl KnownServers {
     fn note(&mut self, server: &str, offered: &BTreeMap<String, Definition>) {
         let known = self.servers.entry(server.to_owned()).or_default();
         known.retain(|name, tool| tool.accepted.is_some() || offered.contains_key(name));
+        for (name, tool) in known.iter_mut() {
+            tool.is_gone = !offered.contains_key(name);
+            if tool.is_gone {
+                tool.offered = None;
+            }
+        }
         for (name, definition) in offered {
             let tool = known.entry(name.clone()).or_default();
             let is_accepted = (tool.accepted.as_ref())
@@ -79,19 +104,18 @@ impl KnownServers {
     }
 }
 
+/// A command in a program that runs writes the same file as the program.
+static WRITING: Mutex<()> = Mutex::new(());
+
 /// The file.
 #[derive(Debug)]
 pub(super) struct KnownTools {
     file: PathBuf,
-    writing: Mutex<()>,
 }
 
 impl KnownTools {
     pub(super) fn at(file: PathBuf) -> Self {
-        Self {
-            file,
-            writing: Mutex::default(),
-        }
+        Self { file }
     }
 
     pub(super) fn read(&self) -> Result<KnownServers, KnownToolsError> {
@@ -117,27 +141,58 @@ impl KnownTools {
         self.change(|known| known.note(server, offered))
     }
 
-    /// A person agrees to what this server offered last, or to one tool of it. Returns these tools.
+    /// A person was shown what servers offer: the digests of it by server.
+    pub(super) fn show(
+        &self,
+        shown: &BTreeMap<&str, BTreeSet<&str>>,
+    ) -> Result<(), KnownToolsError> {
+        self.change(|known| {
+            for (server, tools) in &mut known.servers {
+                let Some(shown) = shown.get(server.as_str()) else {
+                    continue;
+                };
+                for tool in tools.values_mut() {
+                    let digest = tool.offered.as_ref().map(|offered| &offered.digest);
+                    if let Some(digest) = digest.filter(|digest| shown.contains(digest.as_str())) {
+                        tool.shown = Some(digest.clone());
+                    }
+                }
+            }
+        })
+    }
+
+    /// A person agrees to these tools of a server, if all of them were shown as they are offered now. Otherwise nothing changes,
+    /// and the error names those that were not.
     pub(super) fn accept(
         &self,
         server: &str,
-        tool: Option<&str>,
-    ) -> Result<Vec<(String, Definition)>, KnownToolsError> {
+        chosen: &[String],
+    ) -> Result<Agreed, KnownToolsError> {
         self.change(|known| {
-            let tools = known.servers.get_mut(server).into_iter().flatten();
-            let chosen = tools.filter(|(name, _)| tool.is_none_or(|tool| tool == *name));
-            let accepted = chosen.filter_map(|(name, known)| {
+            let tools = known.servers.entry(server.to_owned()).or_default();
+            let is_new = |tool: &KnownTool| match &tool.offered {
+                Some(offered) => tool.shown.as_ref() != Some(&offered.digest),
+                None => true,
+            };
+            let unseen = chosen.iter();
+            let unseen = unseen.filter(|name| tools.get(*name).is_none_or(is_new));
+            let unseen: Vec<String> = unseen.cloned().collect();
+            if !unseen.is_empty() {
+                return Err(unseen);
+            }
+            let accepted = chosen.iter().filter_map(|name| {
+                let known = tools.get_mut(name)?;
                 let definition = known.offered.take()?;
                 known.accepted = Some(definition.clone());
                 Some((name.clone(), definition))
             });
-            accepted.collect()
+            Ok(accepted.collect())
         })
     }
 
     /// Replaces the file completely or not at all, unless nothing changes.
     fn change<T>(&self, work: impl FnOnce(&mut KnownServers) -> T) -> Result<T, KnownToolsError> {
-        let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.read()?;
         let mut known = before.clone();
         let done = work(&mut known);
@@ -145,7 +200,9 @@ impl KnownTools {
             return Ok(done);
         }
         let text = serde_json::to_vec_pretty(&known).map_err(|source| self.damaged(source))?;
-        let new = self.file.with_extension("json.new");
+        let new = self
+            .file
+            .with_extension(format!("json.new{}", process::id()));
         let replace = || {
             let mut written = fs::File::create(&new)?;
             written.write_all(&text)?;

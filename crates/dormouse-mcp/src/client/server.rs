@@ -27,8 +27,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// Why a call has no result.
 #[derive(Debug)]
 pub(super) enum CallFailure {
-    /// It was not carried out, or the server says that it failed.
+    /// It was not carried out.
     Refused(String),
+    /// The server says that it failed. It may have done something before.
+    Failed(String),
     /// Nobody knows what became of it.
     Unanswered(&'static str),
 }
@@ -49,7 +51,8 @@ fn policy() -> BreakerPolicy {
     let policy = usual
         .try_with_trip(1, LONGEST_PAUSE)
         .and_then(|policy| policy.try_with_cooldown(FIRST_PAUSE, LONGEST_PAUSE))
-        .and_then(|policy| policy.try_with_close_after(1));
+        // A start is not enough: a server that dies whenever it is called would be started again at once.
+        .and_then(|policy| policy.try_with_close_after(2));
     // This cannot fail: the numbers are constants.
     policy.unwrap_or(usual)
 }
@@ -124,11 +127,21 @@ impl Server {
         self.was_called.store(true, Ordering::Relaxed);
         let limit = self.settings.policy(tool).timeout;
         let limit = limit.unwrap_or(McpToolPolicy::TIMEOUT);
-        match connection.call(lease, tool, arguments, limit).await {
-            Called::Answered(result) => answer::read(name, &result, self.settings.result_bytes)
-                .map_err(CallFailure::Refused),
+        let called = connection.call(lease, tool, arguments, limit).await;
+        if !matches!(called, Called::Unanswered(_))
+            && let Ok(permit) = self.circuit.admit()
+        {
+            permit.record(Health::Healthy);
+        }
+        match called {
+            Called::Answered(result) => {
+                answer::read(name, &result, self.settings.result_bytes).map_err(CallFailure::Failed)
+            }
             Called::Refused(why) => Err(CallFailure::Refused(format!(
                 "the server {name} refuses the call: {why}"
+            ))),
+            Called::Failed(why) => Err(CallFailure::Failed(format!(
+                "the server {name} says: {why}"
             ))),
             Called::Unanswered(why) => Err(CallFailure::Unanswered(why)),
         }

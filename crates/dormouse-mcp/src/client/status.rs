@@ -1,6 +1,6 @@
 //! What people see of servers, and how they agree to tools.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use dormouse_contracts::ToolName;
 use serde::Serialize;
@@ -42,8 +42,10 @@ pub enum McpToolState {
     New,
     /// The server has changed it since a person agreed to it.
     Changed,
-    /// A person agreed to it, and the settings leave it out.
+    /// The settings leave it out.
     LeftOut,
+    /// A person agreed to it, and the server does not have it any more.
+    Gone,
     /// It cannot be offered, for this reason.
     Unusable(String),
 }
@@ -81,6 +83,9 @@ pub struct McpServerStatus {
     pub state: McpServerState,
     /// Its tools, by name.
     pub tools: Vec<McpToolStatus>,
+    /// Names of tools in its settings that it does not have, if it was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misnamed: Vec<String>,
 }
 
 /// A tool to which a person agreed.
@@ -108,11 +113,31 @@ pub enum AcceptError {
     },
     /// The server offers nothing new, as far as is known.
     #[error(
-        "the server {server:?} offered nothing new when it was asked last; `dormouse mcp tools` asks it and shows what it offers"
+        "nothing new is known of the server {server:?}; `dormouse mcp tools` asks it and shows what it offers"
     )]
     Nothing {
         /// The server.
         server: String,
+    },
+    /// There is nothing to agree to under this name.
+    #[error("the server {server:?} offers no new tool {tool:?}; expected {}", one_tool_of(.tools))]
+    NoSuchTool {
+        /// The server.
+        server: String,
+        /// The name.
+        tool: String,
+        /// Those that are new or changed.
+        tools: Vec<String>,
+    },
+    /// What the server says now was not shown to anybody.
+    #[error(
+        "nothing was agreed to: what the server {server:?} says of {} is newer than what was shown; `dormouse mcp tools` shows it", .tools.join(", ")
+    )]
+    NotShown {
+        /// The server.
+        server: String,
+        /// The tools.
+        tools: Vec<String>,
     },
     /// The file failed.
     #[error(transparent)]
@@ -122,6 +147,13 @@ pub enum AcceptError {
 fn one_of(servers: &[String]) -> String {
     match servers {
         [] => "a table [mcp.servers.NAME] in the configuration".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+fn one_tool_of(tools: &[String]) -> String {
+    match tools {
+        [] => "none: `dormouse mcp tools` asks the server".to_owned(),
         names => names.join(", "),
     }
 }
@@ -140,35 +172,75 @@ impl McpTools {
             all.push(McpServerStatus {
                 server: name.clone(),
                 state: server.state(!tools.is_empty()).await,
+                misnamed: misnamed(&known, name, server),
                 tools,
             });
         }
         Ok(all)
     }
 
-    /// A person agrees to what this server offered when it was asked last, or to one tool of it. It is offered from the
-    /// next start on.
+    /// A person was shown these servers, as [`McpTools::status`] says they are. Only to what was shown can be agreed.
     ///
     /// # Errors
     ///
-    /// [`AcceptError`] if there is nothing to agree to, or the file fails.
+    /// [`KnownToolsError`] if the file fails.
+    pub fn shown(&self, listed: &[McpServerStatus]) -> Result<(), KnownToolsError> {
+        let digests = |status: &McpServerStatus| {
+            let tools = status.tools.iter();
+            tools.map(|tool| tool.digest.clone()).collect::<Vec<_>>()
+        };
+        let listed: Vec<_> = listed
+            .iter()
+            .map(|status| (status.server.as_str(), digests(status)))
+            .collect();
+        let shown = listed
+            .iter()
+            .map(|(server, digests)| (*server, digests.iter().map(String::as_str).collect()));
+        self.known.show(&shown.collect())
+    }
+
+    /// A person agrees to what was [shown](McpTools::shown) of this server, or of one tool of it. It is offered from the next start
+    /// on. What the settings leave out, and what cannot be offered, is no part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`AcceptError`] if there is nothing to agree to, the server has said something else since, or the file fails.
     pub fn accept(
         &self,
         server: &str,
         tool: Option<&str>,
     ) -> Result<Vec<AcceptedTool>, AcceptError> {
-        let named = |servers: &BTreeMap<String, _>| servers.keys().cloned().collect();
-        if !self.servers.contains_key(server) {
+        let Some(known) = self.servers.get(server) else {
             return Err(AcceptError::Unknown {
                 server: server.to_owned(),
-                servers: named(&self.servers),
+                servers: self.servers.keys().cloned().collect(),
             });
-        }
-        let accepted = self.known.accept(server, tool)?;
-        if accepted.is_empty() {
-            let server = server.to_owned();
-            return Err(AcceptError::Nothing { server });
-        }
+        };
+        let server = server.to_owned();
+        let read = self.known.read()?;
+        let new = read.of(&server).filter(|(name, tool)| {
+            let offered = tool.offered.as_ref();
+            offered.is_some_and(|offered| offer(&known.settings, name, offered).is_ok())
+                && known.settings.allows(name)
+        });
+        let new: Vec<String> = new.map(|(name, _)| name.to_owned()).collect();
+        let chosen = match tool {
+            Some(tool) if !new.iter().any(|name| name == tool) => {
+                let (tool, tools) = (tool.to_owned(), new);
+                return Err(AcceptError::NoSuchTool {
+                    server,
+                    tool,
+                    tools,
+                });
+            }
+            Some(tool) => vec![tool.to_owned()],
+            None if new.is_empty() => return Err(AcceptError::Nothing { server }),
+            None => new,
+        };
+        let accepted = match self.known.accept(&server, &chosen)? {
+            Ok(accepted) => accepted,
+            Err(tools) => return Err(AcceptError::NotShown { server, tools }),
+        };
         let shown = accepted.into_iter().map(|(tool, definition)| AcceptedTool {
             tool: safe(&tool, SHOWN_LIMIT),
             description: safe(&definition.description, SHOWN_LIMIT),
@@ -176,6 +248,19 @@ impl McpTools {
         });
         Ok(shown.collect())
     }
+}
+
+/// The names in the settings that the server does not have, if anything is known of it.
+pub(super) fn misnamed(known: &KnownServers, name: &str, server: &Server) -> Vec<String> {
+    let has = |tool: &str| {
+        let mut tools = known.of(name);
+        tools.any(|(known, _)| known == tool)
+    };
+    let settings = &server.settings;
+    let named = settings.each.keys().chain(settings.allow.iter().flatten());
+    let missing = named.filter(|tool| known.of(name).next().is_some() && !has(tool));
+    let missing: BTreeSet<_> = missing.cloned().collect();
+    missing.into_iter().collect()
 }
 
 fn tools(known: &KnownServers, name: &str, server: &Server) -> Vec<McpToolStatus> {
@@ -187,11 +272,17 @@ fn tools(known: &KnownServers, name: &str, server: &Server) -> Vec<McpToolStatus
 
 fn status(server: &Server, tool: &str, known: &KnownTool) -> Option<McpToolStatus> {
     let (definition, state) = match (&known.accepted, &known.offered) {
-        (_, Some(offered)) if known.accepted.is_none() => (offered, McpToolState::New),
-        (_, Some(offered)) => (offered, McpToolState::Changed),
-        (Some(accepted), None) if server.settings.allows(tool) => (accepted, McpToolState::Offered),
-        (Some(accepted), None) => (accepted, McpToolState::LeftOut),
+        (None, Some(offered)) => (offered, McpToolState::New),
+        (Some(_), Some(offered)) => (offered, McpToolState::Changed),
+        (Some(accepted), None) if known.is_gone => (accepted, McpToolState::Gone),
+        (Some(accepted), None) => (accepted, McpToolState::Offered),
         (None, None) => return None,
+    };
+    let is_allowed = server.settings.allows(tool) || state == McpToolState::Gone;
+    let state = if is_allowed {
+        state
+    } else {
+        McpToolState::LeftOut
     };
     let offered = offer(&server.settings, tool, definition);
     let before = known.accepted.as_ref().filter(|_| known.offered.is_some());

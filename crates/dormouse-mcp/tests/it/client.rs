@@ -42,6 +42,7 @@ fn open(server: McpServer, folder: &Path) -> McpTools {
 async fn agreed(server: McpServer, folder: &Path) -> McpTools {
     let tools = open(server.clone(), folder);
     assert_eq!(tools.ask(None).await, BTreeMap::new());
+    tools.shown(&tools.status().await.unwrap()).unwrap();
     tools.accept("bad", None).unwrap();
     tools.close().await;
     open(server, folder)
@@ -105,6 +106,11 @@ async fn a_tool_is_offered_once_a_person_agreed_and_its_server_runs_once_it_is_c
     let status = tools.status().await.unwrap();
     assert_eq!(status[0].state, McpServerState::Started);
     assert_eq!(state(&status[0].tools, "echo"), McpToolState::New);
+    let unseen = tools.accept("bad", Some("echo")).unwrap_err();
+    assert!(unseen.to_string().contains("is newer than"), "{unseen}");
+    tools.shown(&status).unwrap();
+    let misspelt = tools.accept("bad", Some("eco")).unwrap_err();
+    assert!(misspelt.to_string().contains("expected "), "{misspelt}");
     let accepted = tools.accept("bad", Some("echo")).unwrap();
     assert_eq!(accepted.len(), 1);
     assert_eq!(accepted[0].digest.len(), 64);
@@ -214,10 +220,20 @@ async fn what_is_not_agreed_to_any_more_is_not_called() {
         (ORDER, Some("Does echo."))
     );
     tools.close().await;
-    // It is not offered at the next start, and is once a person agrees.
+    // It is not offered at the next start, and is once a person agrees, who has seen what it is now.
     let tools = open(server.clone(), folder.path());
     assert!(!tools.specs().iter().any(|spec| spec.name == name("echo")));
+    tools.shown(&status).unwrap();
+    fs::write(folder.path().join("description"), format!("{ORDER} Now.")).unwrap();
+    assert_eq!(tools.ask(None).await, BTreeMap::new());
+    let unseen = tools.accept("bad", Some("echo")).unwrap_err();
+    assert!(unseen.to_string().contains("newer"), "{unseen}");
+    assert!(tools.accept("bad", None).is_err());
+    tools.close().await;
+    fs::write(folder.path().join("description"), ORDER).unwrap();
+    assert_eq!(tools.ask(None).await, BTreeMap::new());
     tools.accept("bad", Some("echo")).unwrap();
+    tools.close().await;
     let tools = open(server.clone(), folder.path());
     assert!(tools.specs().iter().any(|spec| spec.name == name("echo")));
     // If the server takes the change back before anybody agreed, the tool is as it was.
@@ -271,12 +287,62 @@ async fn a_definition_that_lies_harms_nothing_but_itself() {
         "{}",
         hidden.description
     );
+    let parameter = &hidden.parameters["properties"]["text"]["description"];
+    let parameter = parameter.as_str().unwrap();
+    assert!(parameter.starts_with("Fine."), "{parameter}");
+    assert!(
+        !parameter.contains(['\u{202e}', '\u{e0041}']) && !parameter.contains("<|im_start|>"),
+        "{parameter}"
+    );
     let echo = tools
         .specs()
         .into_iter()
         .find(|spec| spec.name == name("echo"))
         .unwrap();
     assert_eq!(echo.description, "Does echo.", "the first of two counts");
+}
+
+#[tokio::test]
+async fn a_tool_that_the_server_has_no_more_is_not_offered_and_names_without_a_tool_are_reported() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("lies"), "").unwrap();
+    let mut server = bad(folder.path());
+    let each = &mut server.each;
+    each.insert("ecco".to_owned(), McpToolPolicy::default());
+    let tools = agreed(server.clone(), folder.path()).await;
+    let status = tools.status().await.unwrap();
+    assert_eq!(status[0].misnamed, ["ecco"]);
+    let offers = |tools: &McpTools| tools.specs().iter().any(|spec| spec.name == name("hidden"));
+    assert!(offers(&tools));
+    fs::remove_file(folder.path().join("lies")).unwrap();
+    assert_eq!(tools.ask(None).await, BTreeMap::new());
+    let status = tools.status().await.unwrap();
+    assert_eq!(state(&status[0].tools, "hidden"), McpToolState::Gone);
+    tools.close().await;
+    assert!(!offers(&open(server.clone(), folder.path())));
+    // It is the same when it is there again.
+    fs::write(folder.path().join("lies"), "").unwrap();
+    let tools = open(server.clone(), folder.path());
+    assert_eq!(tools.ask(None).await, BTreeMap::new());
+    tools.close().await;
+    assert!(offers(&open(server, folder.path())));
+}
+
+#[tokio::test]
+async fn nobody_agrees_to_what_the_settings_leave_out() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    server.allow = Some(["echo".to_owned()].into());
+    let tools = agreed(server.clone(), folder.path()).await;
+    let status = tools.status().await.unwrap();
+    assert_eq!(state(&status[0].tools, "dies"), McpToolState::LeftOut);
+    assert_eq!(tools.specs().len(), 1);
+    tools.close().await;
+    server.allow = None;
+    let tools = open(server, folder.path());
+    let status = tools.status().await.unwrap();
+    assert_eq!(state(&status[0].tools, "dies"), McpToolState::New);
+    assert_eq!(tools.specs().len(), 1);
 }
 
 #[tokio::test]
@@ -417,7 +483,7 @@ async fn it_keeps_the_promises_of_a_source_of_tools() {
                 key,
                 ..effect("echo", 0)
             },
-            refused: acting(EffectKey::try_new("refused").unwrap(), "is_error"),
+            refused: acting(EffectKey::try_new("refused").unwrap(), "refuses"),
             query: Query {
                 actor,
                 tool,
@@ -442,6 +508,10 @@ async fn outcome(tools: &McpTools, tool: &str, number: u32) -> (String, String) 
             let cut = receipt.detail.get("cut_off_after").is_some();
             let shown = match shown {
                 _ if cut => "its beginning, 8 KiB",
+                _ if receipt.detail["failed"] == true => {
+                    assert!(shown.starts_with("the server bad says: "), "{shown}");
+                    "done, and failed, in the server's words"
+                }
                 _ if shown.contains("Method not found") || shown.contains("-32601") => {
                     "done: what it asked for was refused"
                 }
@@ -470,7 +540,7 @@ async fn outcome(tools: &McpTools, tool: &str, number: u32) -> (String, String) 
 }
 
 /// A row: what the server does, by its tool.
-const ROWS: [(&str, &str); 18] = [
+const ROWS: [(&str, &str); 19] = [
     ("echo", "answers"),
     ("dies", "dies during the call"),
     ("hangs", "does not answer within the time limit"),
@@ -488,6 +558,7 @@ const ROWS: [(&str, &str); 18] = [
         "answers that the tool failed, with an order in the error",
     ),
     ("refuses", "refuses the call, with an order in the error"),
+    ("breaks", "fails inside, with an order in the error"),
     (
         "resource",
         "answers with a resource and a link that hold orders",

@@ -50,9 +50,13 @@ impl Program {
         // A signal from the terminal is for us: we end the server, in order.
         #[cfg(unix)]
         command.process_group(0);
-        let mut child = command.spawn().map_err(StartError::Program)?;
+        let failed = |source| StartError::Program {
+            program: program.to_owned(),
+            source,
+        };
+        let mut child = command.spawn().map_err(failed)?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let program = Self { child };
+        let started = Self { child };
         match streams {
             (Some(input), Some(output), Some(errors)) => {
                 let streams = Streams {
@@ -60,11 +64,9 @@ impl Program {
                     output,
                     errors,
                 };
-                Ok((program, streams))
+                Ok((started, streams))
             }
-            _ => Err(StartError::Program(io::Error::other(
-                "it has no input or output",
-            ))),
+            _ => Err(failed(io::Error::other("it has no input or output"))),
         }
     }
 
