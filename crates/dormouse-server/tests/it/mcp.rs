@@ -137,6 +137,10 @@ async fn both_generations_talk_to_an_assistant_and_see_what_the_api_shows() {
         let why = refused(&tool(&service, era, "listen", &long).send().await);
         assert!(why.contains("expected at most 600"), "{why}");
 
+        let ages = json!({ "days": 36_501 });
+        let why = refused(&tool(&service, era, "journal", &ages).send().await);
+        assert!(why.contains("expected at most 36500"), "{why}");
+
         let query = json!({ "query": "kettle" });
         let recalled = done(&tool(&service, era, "recall", &query).send().await);
         let through_api = service.call("GET", "dormouse/memory/?q=kettle");
