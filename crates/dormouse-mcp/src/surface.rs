@@ -166,13 +166,13 @@ pub struct SurfaceAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurfaceError {
-    /// What was asked for does not exist, or its arguments do not fit: the client is wrong.
+    /// There is no such tool or prompt, or the arguments of a prompt do not fit: the client is wrong.
     #[error("{0}")]
     Arguments(String),
     /// There is no such resource.
     #[error("{0}")]
     Absent(String),
-    /// The call was understood and refused. The model can read why, and call again.
+    /// The tool was found, and the call refused. The model can read why, and call again.
     #[error("{0}")]
     Refused(String),
 }
@@ -196,14 +196,40 @@ impl SurfaceError {
     }
 }
 
+/// How types are called by those who write JSON, not Rust.
+const PLAIN: [(&str, &str); 8] = [
+    ("a string", "a text"),
+    ("a sequence", "a list"),
+    ("a map", "an object"),
+    ("a boolean", "true or false"),
+    ("f32", "a number"),
+    ("u32", "a whole number from 0 on"),
+    ("u64", "a whole number from 0 on"),
+    ("string or map", "a text"),
+];
+
 /// Reads the arguments of a call.
 ///
 /// # Errors
 ///
-/// [`SurfaceError::Arguments`] names the field that does not fit.
+/// [`SurfaceError::Refused`] names the argument that does not fit, and what was expected. It is for the model, which can call again.
 pub fn read_arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, SurfaceError> {
-    serde_json::from_value(arguments)
-        .map_err(|error| SurfaceError::Arguments(format!("the arguments do not fit: {error}")))
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let problem = error.inner().to_string();
+        let problem = match problem.rsplit_once(", expected ") {
+            Some((found, expected)) => {
+                let plain = PLAIN.iter().find(|(name, _)| *name == expected);
+                let expected = plain.map_or(expected, |(_, plain)| *plain);
+                format!("{found}, expected {expected}")
+            }
+            None => problem,
+        };
+        let path = error.path();
+        SurfaceError::Refused(match path.iter().next() {
+            Some(_) => format!("the argument {path} does not fit: {problem}"),
+            None => format!("the arguments do not fit: {problem}"),
+        })
+    })
 }
 
 /// Says how far a call is, to a client that asked for it.

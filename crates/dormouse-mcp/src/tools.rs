@@ -159,6 +159,7 @@ impl MemoryTools {
                     "text": item.record.text,
                     "said_by": item.record.speaker_name(),
                     "at": item.record.at,
+                    "when": item.record.at.to_string(),
                     "kind": item.record.kind,
                     "trust": item.record.trust,
                     "score": item.score,

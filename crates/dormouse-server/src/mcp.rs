@@ -82,6 +82,8 @@ impl Visit {
         let mut allowed = self.assistants()?;
         match (allowed.pop(), allowed.pop()) {
             (Some(only), None) => Ok(only),
+            (None, _) if self.caller.token.assistants.is_some() => Err(ProblemCode::Scope
+                .because("this token has no right for any assistant that there is")),
             (None, _) => Err(ProblemCode::UnknownAssistant.because("there is no assistant yet")),
             (Some(_), Some(_)) => Err(ProblemCode::InvalidValue
                 .because("assistant is missing: the token allows several, name one by its key")),

@@ -10,8 +10,7 @@ use crate::line::{Line, open};
 #[tokio::test]
 async fn what_was_remembered_is_recalled_by_the_next_client_too() {
     let mut line = Line::new().await;
-    let bob =
-        json!({ "text": "Peppermint, please. No sugar.", "said_by": "Bob", "thread": "kitchen" });
+    let bob = json!({ "text": "Peppermint, please. No sugar.", "said_by": "Bob", "thread": "kitchen", "at": "2026-11-28T10:00:00+01:00" });
     let told = line.calls("remember", bob).await;
     assert_eq!(told["new"], true);
     line.calls(
@@ -28,6 +27,8 @@ async fn what_was_remembered_is_recalled_by_the_next_client_too() {
     let first = &found["items"][0];
     assert_eq!(first["text"], "Peppermint, please. No sugar.");
     assert_eq!(first["said_by"], "Bob");
+    assert_eq!(first["when"], "2026-11-28T09:00:00Z");
+    assert_eq!(first["at"], 1_795_856_400_000_000_u64);
     assert!(found["tokens"].as_u64().unwrap() <= 512);
     next.ends().await;
 }

@@ -79,6 +79,17 @@ pub(crate) struct ListUtterances {
     pub(crate) wait_seconds: Option<u32>,
 }
 
+/// How long a caller asks to wait.
+pub(super) fn bounded_wait(seconds: Option<u32>) -> Result<Option<Duration>, Problem> {
+    match seconds {
+        Some(seconds) if seconds > MOST_SECONDS => {
+            let why = format!("wait_seconds is {seconds}; expected at most {MOST_SECONDS}");
+            Err(ProblemCode::InvalidValue.because(why))
+        }
+        seconds => Ok(seconds.map(|it| Duration::from_secs(it.into()))),
+    }
+}
+
 /// List what an assistant said that the holder of the token perceives: to them alone, or where they were. It is woken only to
 /// wait.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/interact/", tag = "interact",
@@ -92,10 +103,7 @@ pub(crate) async fn list(
 ) -> Result<Json<UtterancePage>, Problem> {
     caller.may(Right::Talk, &key)?;
     let limit = limit(asked.limit, PAGE)?;
-    if let Some(seconds) = asked.wait_seconds.filter(|it| *it > MOST_SECONDS) {
-        let why = format!("wait_seconds is {seconds}; expected at most {MOST_SECONDS}");
-        return Err(ProblemCode::InvalidValue.because(why));
-    }
+    let wait = bounded_wait(asked.wait_seconds)?;
     let end = service.exists(&key)?.0;
     let mut hearing = Hearing::of(&caller.token)?;
     if let Some(after) = asked.after.filter(|after| *after > end) {
@@ -122,9 +130,9 @@ pub(crate) async fn list(
     }
     said.drain(..said.len().saturating_sub(limit));
     if said.is_empty()
-        && let Some(seconds) = asked.wait_seconds.filter(|seconds| *seconds > 0)
+        && let Some(wait) = wait.filter(|wait| !wait.is_zero())
     {
-        let wait = Duration::from_secs(seconds.into()).min(service.limits.answer_wait);
+        let wait = wait.min(service.limits.answer_wait);
         let first = wait_for_words(&service, &key, &mut hearing, &mut next, wait).await?;
         said.extend(first);
     }

@@ -21,7 +21,7 @@ use tokio::{
 use utoipa::ToSchema;
 
 use super::{
-    heard::{Hearing, Spoken},
+    heard::{Hearing, Spoken, bounded_wait},
     json,
 };
 use crate::{
@@ -35,6 +35,9 @@ use crate::{
 /// How many events are read at a time.
 const PAGE: usize = 256;
 
+/// How long to wait at least until the assistant has received a message. It takes milliseconds, unless too many messages wait.
+const RECEIPT: Duration = Duration::from_secs(10);
+
 /// The most bytes of a key of the caller's own.
 const KEY: usize = 128;
 
@@ -44,7 +47,7 @@ const KEY: usize = 128;
 pub(crate) struct Message {
     /// The words, at most 65,536 bytes.
     pub(crate) words: String,
-    /// How long to wait for the answer, in seconds; 0 not at all.
+    /// How long to wait for the answer, in seconds; with 0 only until the assistant has received the words.
     #[schema(maximum = 600)]
     pub(crate) wait_seconds: Option<u32>,
     /// A key of the caller's own, at most 128 bytes. A message that is sent again under its key is said once, after a restart of
@@ -58,7 +61,7 @@ pub(crate) struct Message {
 pub(crate) struct MessageOutcome {
     /// The message's sequence number in the log, by which its outcome can be requested; absent if the assistant has not
     /// received it yet.
-    message: Option<u64>,
+    pub(crate) message: Option<u64>,
     /// `waiting`, `answered`, `silent`, `unanswered`, `overheard` or `ignored`. A waiting message is kept, and handled
     /// exactly once. An overheard one gets no answer, because its sender asked too much; the assistant knows it.
     pub(crate) outcome: &'static str,
@@ -98,9 +101,7 @@ pub(crate) async fn say(
     let words = Words::try_new(message.words)
         .map_err(|error| ProblemCode::InvalidValue.because(error.to_string()))?;
     let wait = service.limits.answer_wait;
-    let asked = message
-        .wait_seconds
-        .map(|seconds| Duration::from_secs(seconds.into()));
+    let asked = bounded_wait(message.wait_seconds)?;
     let deadline = Instant::now() + asked.unwrap_or(wait).min(wait);
     let sandbox = service.host.world().sandbox()?;
     let resident = service.awake(key).await?;
@@ -118,7 +119,9 @@ pub(crate) async fn say(
         }
     };
     // From here on the message is on disk in the world, and no failure loses it.
-    let taken_in = timeout_at(deadline, resident.heard(&deliveries)).await;
+    // A caller that does not wait for the answer needs its number all the more.
+    let receipt = deadline.max(Instant::now() + RECEIPT);
+    let taken_in = timeout_at(receipt, resident.heard(&deliveries)).await;
     let place = match taken_in {
         Ok(Ok(())) => place_of(service, &resident, after, &deliveries).await?,
         // The assistant receives it later: too many messages wait, or it was put away.

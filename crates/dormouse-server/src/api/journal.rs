@@ -47,6 +47,9 @@ pub(crate) struct JournalPage {
     entries: Vec<EntryView>,
 }
 
+/// The most days that a list goes back: a hundred years.
+const MOST_DAYS: u32 = 36_500;
+
 /// Which entries.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +99,10 @@ pub(crate) async fn list(
     caller.may(Right::Read, &key)?;
     let limit = limit(asked.limit, PAGE)?;
     let tag = asked.tag.as_deref().map(label).transpose()?;
+    if let Some(days) = asked.days.filter(|days| *days > MOST_DAYS) {
+        let why = format!("days is {days}; expected at most {MOST_DAYS}");
+        return Err(ProblemCode::InvalidValue.because(why));
+    }
     let query = JournalQuery {
         tags: tag.into_iter().collect(),
         days_back: asked.days,

@@ -37,7 +37,7 @@ fn all() -> [(Right, OfferedTool); 10] {
             Right::Talk,
             OfferedTool::new::<Talk>(
                 "talk",
-                "Say something to an assistant and get its answer. It hears you under the name of your token, and remembers it. If the outcome is \"waiting\", ask later with `outcome`.",
+                "Say something to an assistant and get its answer. It hears you under the name of your token, and remembers it. If the outcome is \"waiting\", ask later with `outcome` and the number `message`.",
                 Adds,
             ),
         ),
@@ -262,7 +262,16 @@ fn spoken(outcome: &MessageOutcome) -> Result<SurfaceAnswer, Problem> {
         .map(|it| escape_hidden(&it.words))
         .collect();
     let text = match words.is_empty() {
-        true => format!("No answer: {}.", outcome.outcome),
+        true => match (outcome.outcome, outcome.message) {
+            ("waiting", Some(message)) => {
+                format!("No answer yet: ask with `outcome` and message = {message}.")
+            }
+            ("waiting", None) => {
+                "Not received yet. It is kept, so do not say it again: `listen` tells the answer."
+                    .to_owned()
+            }
+            (other, _) => format!("No answer: {other}."),
+        },
         false => words.join("\n"),
     };
     with_text(outcome, text)

@@ -137,6 +137,10 @@ async fn both_generations_talk_to_an_assistant_and_see_what_the_api_shows() {
         let why = refused(&tool(&service, era, "listen", &long).send().await);
         assert!(why.contains("expected at most 600"), "{why}");
 
+        let ages = json!({ "days": 36_501 });
+        let why = refused(&tool(&service, era, "journal", &ages).send().await);
+        assert!(why.contains("expected at most 36500"), "{why}");
+
         let query = json!({ "query": "kettle" });
         let recalled = done(&tool(&service, era, "recall", &query).send().await);
         let through_api = service.call("GET", "dormouse/memory/?q=kettle");
@@ -318,14 +322,60 @@ async fn a_message_that_is_sent_again_under_its_key_is_said_once_even_after_a_re
 }
 
 #[tokio::test]
+async fn who_does_not_wait_for_the_answer_gets_the_number_of_the_message() {
+    let service = Service::open().await;
+    for era in ERAS {
+        for key in [None, Some(format!("{era:?}"))] {
+            let words = json!({ "words": "Good day", "wait_seconds": 0, "key": key });
+            let said = done(&tool(&service, era, "talk", &words).send().await);
+            let place = json!({ "message": said["message"].as_u64().unwrap() });
+            let outcome = loop {
+                let outcome = done(&tool(&service, era, "outcome", &place).send().await);
+                if outcome["outcome"] != "waiting" {
+                    break outcome;
+                }
+            };
+            assert_eq!(outcome["outcome"], "answered", "{outcome}");
+        }
+        let long = json!({ "words": "Good day", "wait_seconds": 700 });
+        let why = refused(&tool(&service, era, "talk", &long).send().await);
+        assert!(
+            why.contains("wait_seconds is 700; expected at most 600"),
+            "{why}"
+        );
+    }
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_token_for_another_assistant_is_told_so() {
+    let service = Service::open().await;
+    let secret = service.token("Bob", &[Right::Read], Some(&["hare"]));
+    let call = tool(&service, Era::New, "status", &json!({})).by(&secret);
+    let why = refused(&call.send().await);
+    assert!(
+        why.contains("no right for any assistant that there is (scope)"),
+        "{why}"
+    );
+    service.close().await;
+}
+
+#[tokio::test]
 async fn the_emergency_stop_is_pulled_and_cleared() {
     let service = Service::open().await;
     let stopped = tool(&service, Era::Old, "stop", &json!({ "reason": "fire" }));
     assert_eq!(done(&stopped.clone().send().await)["emergency_stop"], true);
     assert!(refused(&stopped.send().await).contains("(already_stopped)"));
     let words = json!({ "words": "Hello?", "wait_seconds": 0 });
-    let kept = done(&tool(&service, Era::Old, "talk", &words).send().await);
+    let said = tool(&service, Era::Old, "talk", &words).send().await;
+    let kept = done(&said);
     assert_eq!(kept["outcome"], "waiting");
+    let text = said.json()["result"]["content"][0]["text"].clone();
+    let number = kept["message"].as_u64().unwrap();
+    assert!(
+        text.as_str().unwrap().contains(&number.to_string()),
+        "{text}"
+    );
     let cleared = tool(&service, Era::New, "resume", &json!({})).send().await;
     assert_eq!(done(&cleared)["emergency_stop"], false);
     let audit = service

@@ -136,12 +136,6 @@ async fn arguments_that_do_not_fit_reach_nothing() {
             ("Talk", json!({ "words": "Hello" })),
             ("talk\u{200b}", json!({ "words": "Hello" })),
             ("../talk", json!({ "words": "Hello" })),
-            ("talk", json!({})),
-            ("talk", json!({ "words": 7 })),
-            ("talk", json!({ "words": "Hello", "as": "Alice" })),
-            ("talk", json!({ "words": "Hello", "wait_seconds": -1 })),
-            ("listen", json!({ "after": "1 OR 1=1" })),
-            ("stop", json!({})),
         ] {
             let mut call = tool(&service, era, name, &arguments);
             if !name.is_ascii() {
@@ -150,6 +144,24 @@ async fn arguments_that_do_not_fit_reach_nothing() {
             }
             let answer = call.send().await.json();
             assert_eq!(answer["error"]["code"], -32602, "{name}: {answer}");
+        }
+        for (name, arguments, named) in [
+            ("talk", json!({}), "words"),
+            ("talk", json!({ "words": 7 }), "words"),
+            ("talk", json!({ "words": "Hello", "as": "Alice" }), "as"),
+            (
+                "talk",
+                json!({ "words": "Hello", "wait_seconds": -1 }),
+                "wait_seconds",
+            ),
+            ("listen", json!({ "after": "1 OR 1=1" }), "after"),
+            ("stop", json!({}), "reason"),
+        ] {
+            let answer = tool(&service, era, name, &arguments).send().await.json();
+            assert_eq!(answer["result"]["isError"], true, "{name}: {answer}");
+            let why = answer["result"]["content"][0]["text"].as_str().unwrap();
+            let is_named = [format!("the argument {named} "), format!("field `{named}`")];
+            assert!(is_named.iter().any(|it| why.contains(it)), "{why}");
         }
         for assistant in [
             "..",
