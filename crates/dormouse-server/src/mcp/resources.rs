@@ -1,6 +1,6 @@
 //! What a client can read, and be notified about, under `dormouse://KEY/WHAT`.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::extract::State;
 use dormouse_contracts::AssistantId;
@@ -125,8 +125,11 @@ pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
 
 /// Notifies when one of these assistants says something that the client can hear. They are kept awake meanwhile.
 pub(super) async fn watch(visit: &Visit, uris: Vec<String>, changed: mpsc::Sender<String>) {
+    let uris: BTreeSet<String> = uris.into_iter().collect();
     let streams = Arc::clone(&visit.service.streams);
-    let Ok(_place) = streams.try_acquire_owned() else {
+    // One for each assistant, because each is kept awake.
+    let places = u32::try_from(uris.len()).unwrap_or(u32::MAX);
+    let Ok(_places) = streams.try_acquire_many_owned(places) else {
         let full = ProblemCode::TooManyStreams.because("all places for readers are taken");
         tracing::debug!(why = %full.to_text(), "a client is not notified");
         return;
