@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::hostile::{FOLDER, ORDER, TOOLS};
 
 /// The longest wait for an answer in these tests.
-const LIMIT: Duration = Duration::from_millis(400);
+pub(crate) const LIMIT: Duration = Duration::from_millis(400);
 
 /// A server called `bad`, which keeps its files in this folder.
 fn bad(folder: &Path) -> McpServer {
@@ -39,7 +39,7 @@ fn open(server: McpServer, folder: &Path) -> McpTools {
 }
 
 /// The tools of this server, after a person agreed to all of them.
-async fn agreed(server: McpServer, folder: &Path) -> McpTools {
+pub(crate) async fn agreed(server: McpServer, folder: &Path) -> McpTools {
     let tools = open(server.clone(), folder);
     assert_eq!(tools.ask(None).await, BTreeMap::new());
     tools.shown(&tools.status().await.unwrap()).unwrap();
@@ -70,12 +70,16 @@ fn calls(folder: &Path, tool: &str) -> usize {
         .len()
 }
 
-async fn does(tools: &McpTools, tool: &str, number: u32) -> Result<Outcome, WorldErrorKind> {
+pub(crate) async fn does(
+    tools: &McpTools,
+    tool: &str,
+    number: u32,
+) -> Result<Outcome, WorldErrorKind> {
     let done = tools.perform(&effect(tool, number)).await;
     done.map_err(|error| error.kind())
 }
 
-fn text(outcome: &Outcome) -> String {
+pub(crate) fn text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Done(receipt) => receipt.detail["text"].as_str().unwrap().to_owned(),
         Outcome::Rejected(rejection) => rejection.reason.clone(),
@@ -501,7 +505,7 @@ async fn it_keeps_the_promises_of_a_source_of_tools() {
 }
 
 /// What each tool of the bad server leads to.
-async fn outcome(tools: &McpTools, tool: &str, number: u32) -> (String, String) {
+pub(crate) async fn outcome(tools: &McpTools, tool: &str, number: u32) -> (String, String) {
     let outcome = match does(tools, tool, number).await {
         Ok(Outcome::Done(receipt)) => {
             let shown = receipt.detail["text"].as_str().unwrap();
@@ -589,10 +593,18 @@ async fn every_bad_answer_has_one_outcome_and_the_page_lists_it() {
         tools.close().await;
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp.md");
-    let before = fs::read_to_string(&page).unwrap();
-    let (begin, end) = ("<!-- outcomes -->\n", "<!-- end of outcomes -->");
-    let (head, rest) = before.split_once(begin).unwrap();
-    let (_, tail) = rest.split_once(end).unwrap();
+    write_table(&page, "outcomes", &table);
+}
+
+/// Checks the table of this name in a page, or writes it if asked to.
+pub(crate) fn write_table(page: &Path, name: &str, table: &str) {
+    let before = fs::read_to_string(page).unwrap();
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (head, rest) = before.split_once(&begin).unwrap();
+    let (_, tail) = rest.split_once(&end).unwrap();
     let after = format!("{head}{begin}{table}{end}{tail}");
     if std::env::var_os("DORMOUSE_WRITE_DOCS").is_some() {
         fs::write(page, after).unwrap();

@@ -7,6 +7,9 @@ mod client;
 #[cfg(feature = "client")]
 mod hostile;
 #[cfg(test)]
+#[cfg(feature = "client")]
+mod hostile_http;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod line;
