@@ -37,7 +37,7 @@ impl Resident {
     pub async fn wake(config: AssistantConfig, tools: Vec<ToolSpec>, ports: Ports) -> Self {
         let key = config.key.clone();
         let (log, counter) = (ports.log.clone(), ports.counter.clone());
-        let woken = Assistant::wake(config, tools, ports).await;
+        let woken = Box::pin(Assistant::wake(config, tools, ports)).await;
         let (assistant, handle) = woken.expect("the assistant wakes");
         let mut run = JoinSet::new();
         run.spawn(assistant.run());

@@ -1,14 +1,19 @@
 //! `dormouse mcp tools` and `dormouse mcp accept`: what servers offer, and to what of it a person agrees.
 
 use clap::Subcommand;
+use dormouse_contracts::Clock;
+use dormouse_host::SystemClock;
 use dormouse_host::mcp::{
-    AcceptError, AcceptedTool, KnownToolsError, McpServerState, McpServerStatus, McpSetupError,
-    McpToolState, McpToolStatus, McpTools, open,
+    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerState, McpServerStatus,
+    McpSetupError, McpToolState, McpToolStatus, McpTools, open,
 };
+use dormouse_text::one_line;
 use serde::Serialize;
 
 use crate::{
-    command::{CommandError, CommandFailure, JsonFlag, Places, Printing, block_on, callers_host},
+    command::{
+        CommandError, CommandFailure, JsonFlag, Places, Printing, block_on, callers_host, operator,
+    },
     exit::{Exit, file_exit},
     provider,
 };
@@ -30,6 +35,9 @@ pub(crate) enum McpClient {
         server: String,
         /// The name of one tool at the server [default: all that are new or changed]
         tool: Option<String>,
+        /// Your name, which is kept with it [default: your user name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
         #[command(flatten)]
         json: JsonFlag,
     },
@@ -111,11 +119,21 @@ pub(crate) fn run(places: &Places, command: McpClient) -> Result<Exit, CommandEr
     let tools = open(&config.mcp, &provider::environment(), &data)?.ok_or(NoServer)?;
     match command {
         McpClient::Tools { known, json } => list(&tools, known, json.printing()),
-        McpClient::Accept { server, tool, json } => {
+        McpClient::Accept {
+            server,
+            tool,
+            by,
+            json,
+        } => {
+            let agreement = McpAgreement {
+                by: operator(by)?,
+                at: SystemClock.now(),
+            };
             let host = callers_host();
             // Only one of the two may write the file at a time.
             let tools = host.as_ref().and_then(|host| host.mcp()).unwrap_or(&tools);
-            accept(tools, (&server, tool.as_deref()), json.printing())
+            let accepted = tools.accept(&server, tool.as_deref(), &agreement)?;
+            print_accepted(&server, &accepted, json.printing())
         }
     }
 }
@@ -207,8 +225,11 @@ fn tool_text(tool: &McpToolStatus) -> Vec<String> {
         _ => "unknown".to_owned(),
     };
     let digest = tool.digest.get(..12).unwrap_or(&tool.digest);
+    let agreed = tool.agreement.as_ref().map_or_else(String::new, |it| {
+        format!("; {} agreed at {}", one_line(&it.by), it.at)
+    });
     let mut lines = vec![
-        format!("  {name} ({state}; {digest})"),
+        format!("  {name} ({state}; {digest}{agreed})"),
         format!("    {}", tool.description),
     ];
     // A person agrees to all that models read.
@@ -221,12 +242,12 @@ fn tool_text(tool: &McpToolStatus) -> Vec<String> {
     lines
 }
 
-fn accept(
-    tools: &McpTools,
-    (server, tool): (&str, Option<&str>),
+fn print_accepted(
+    server: &str,
+    accepted: &[AcceptedTool],
     printing: Printing,
 ) -> Result<Exit, CommandError> {
-    for tool in &tools.accept(server, tool)? {
+    for tool in accepted {
         let line = AcceptedLine {
             r#type: "mcp_accepted",
             server,

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{IdError, ToolSourceName};
 pub use dormouse_mcp::{
-    AcceptError, AcceptedTool, KnownToolsError, McpServerError, McpServerState, McpServerStatus,
-    McpToolState, McpToolStatus, McpTools,
+    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerError, McpServerState,
+    McpServerStatus, McpToolState, McpToolStatus, McpTools,
 };
 use dormouse_mcp::{McpServer, McpToolPolicy, McpTransport, SecretText};
 use dormouse_providers::{Environment, ResolveSecretError};

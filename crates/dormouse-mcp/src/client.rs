@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use definition::{Definition, offer};
 use known::KnownTools;
-pub use known::KnownToolsError;
+pub use known::{KnownToolsError, McpAgreement};
 use server::{CallFailure, Server};
 pub use settings::{McpServer, McpServerError, McpToolPolicy, McpTransport, SecretText};
 use status::misnamed;

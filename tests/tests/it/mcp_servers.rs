@@ -9,9 +9,9 @@ use std::{
 };
 
 use dormouse_contracts::{
-    Arguments, AssistantId, Effect, EffectKey, Outcome, Perform, ToolName, ToolSource,
+    Arguments, AssistantId, Effect, EffectKey, Outcome, Perform, Timestamp, ToolName, ToolSource,
 };
-use dormouse_mcp::{McpServer, McpServerState, McpTools, McpTransport, SecretText};
+use dormouse_mcp::{McpAgreement, McpServer, McpServerState, McpTools, McpTransport, SecretText};
 use dormouse_tests::{Child, Peer, Program, mcp_servers};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, process::Command};
@@ -54,8 +54,12 @@ async fn agreed(servers: Vec<McpServer>, file: &Path) -> McpTools {
     let tools = McpTools::open(servers.clone(), file.to_owned()).unwrap();
     assert_eq!(tools.ask(None).await, BTreeMap::new());
     tools.shown(&tools.status().await.unwrap()).unwrap();
+    let agreement = McpAgreement {
+        by: "Ada".to_owned(),
+        at: Timestamp::EPOCH,
+    };
     for name in names {
-        tools.accept(&name, None).unwrap();
+        tools.accept(&name, None, &agreement).unwrap();
     }
     tools.close().await;
     McpTools::open(servers, file.to_owned()).unwrap()

@@ -10,9 +10,11 @@ use std::{
     sync::Arc,
 };
 
-use dormouse_contracts::{ChatRequest, Message, ReadEvents, Seq, Trust};
+use dormouse_contracts::{ChatRequest, Message, ReadEvents, Seq, Timestamp, Trust};
 use dormouse_engine::Event;
-use dormouse_host::{DataFolder, Host, HostSettings, config::Config, provider::Models};
+use dormouse_host::{
+    DataFolder, Host, HostSettings, config::Config, mcp::McpAgreement, provider::Models,
+};
 use dormouse_providers::Environment;
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use serde_json::{Value, json};
@@ -164,6 +166,13 @@ async fn open(folder: &Path, model: &ScriptedModel, more: &str) -> Host {
         .unwrap()
 }
 
+fn by_ada() -> McpAgreement {
+    McpAgreement {
+        by: "Ada".to_owned(),
+        at: Timestamp::EPOCH,
+    }
+}
+
 /// A host of a person who agreed to all tools.
 async fn agreed(folder: &Path, model: &ScriptedModel, more: &str) -> Host {
     let host = open(folder, model, more).await;
@@ -171,7 +180,7 @@ async fn agreed(folder: &Path, model: &ScriptedModel, more: &str) -> Host {
     assert!(servers.ask(None).await.is_empty());
     servers.shown(&servers.status().await.unwrap()).unwrap();
     for server in ["bank", "sky"] {
-        servers.accept(server, None).unwrap();
+        servers.accept(server, None, &by_ada()).unwrap();
     }
     host.close().await;
     drop(host);
@@ -345,7 +354,7 @@ async fn before_agreement() -> String {
     let servers = host.mcp().unwrap();
     assert!(servers.ask(None).await.is_empty());
     servers.shown(&servers.status().await.unwrap()).unwrap();
-    servers.accept("bank", None).unwrap();
+    servers.accept("bank", None, &by_ada()).unwrap();
     host.close().await;
     drop(host);
     let host = open(folder.path(), &model, "").await;

@@ -9,6 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use dormouse_contracts::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Definition;
@@ -35,12 +36,24 @@ pub enum KnownToolsError {
     },
 }
 
+/// Who agreed to a definition, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct McpAgreement {
+    /// The name that the person gave.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// A tool that a server offered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct KnownTool {
     /// What a person agreed to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) accepted: Option<Definition>,
+    /// Who did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agreement: Option<McpAgreement>,
     /// What the server offered last, if that is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) offered: Option<Definition>,
@@ -167,6 +180,7 @@ impl KnownTools {
         &self,
         server: &str,
         chosen: &[String],
+        agreement: &McpAgreement,
     ) -> Result<Agreed, KnownToolsError> {
         self.change(|known| {
             let tools = known.servers.entry(server.to_owned()).or_default();
@@ -184,6 +198,7 @@ impl KnownTools {
                 let known = tools.get_mut(name)?;
                 let definition = known.offered.take()?;
                 known.accepted = Some(definition.clone());
+                known.agreement = Some(agreement.clone());
                 Some((name.clone(), definition))
             });
             Ok(accepted.collect())

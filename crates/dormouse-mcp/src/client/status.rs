@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     McpTools,
     definition::{offer, safe},
-    known::{KnownServers, KnownTool, KnownToolsError},
+    known::{KnownServers, KnownTool, KnownToolsError, McpAgreement},
     server::Server,
 };
 
@@ -64,6 +64,9 @@ pub struct McpToolStatus {
     pub digest: String,
     /// What the server says of it.
     pub description: String,
+    /// Who agreed to it last, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<McpAgreement>,
     /// The JSON Schema of its arguments, which models read, too; null if it is too large to be offered.
     pub parameters: Value,
     /// What the server said of it when a person agreed, if it has changed.
@@ -209,6 +212,7 @@ impl McpTools {
         &self,
         server: &str,
         tool: Option<&str>,
+        agreement: &McpAgreement,
     ) -> Result<Vec<AcceptedTool>, AcceptError> {
         let Some(known) = self.servers.get(server) else {
             return Err(AcceptError::Unknown {
@@ -237,7 +241,7 @@ impl McpTools {
             None if new.is_empty() => return Err(AcceptError::Nothing { server }),
             None => new,
         };
-        let accepted = match self.known.accept(&server, &chosen)? {
+        let accepted = match self.known.accept(&server, &chosen, agreement)? {
             Ok(accepted) => accepted,
             Err(tools) => return Err(AcceptError::NotShown { server, tools }),
         };
@@ -295,6 +299,7 @@ fn status(server: &Server, tool: &str, known: &KnownTool) -> Option<McpToolStatu
         offered_as: offered.ok().map(|spec| spec.name),
         digest: definition.digest.clone(),
         description: safe(&definition.description, SHOWN_LIMIT),
+        agreement: known.agreement.clone(),
         parameters: definition.schema.clone(),
         was: before.map(|before| safe(&before.description, SHOWN_LIMIT)),
         parameters_were: before.map(|before| before.schema.clone()),

@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, env::current_exe, fs, path::Path, time::Duratio
 
 use dormouse_contracts::{
     Arguments, AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform,
-    Query, ToolCategory, ToolName, ToolReach, ToolSource, Trust, WorldErrorKind,
+    Query, Timestamp, ToolCategory, ToolName, ToolReach, ToolSource, Trust, WorldErrorKind,
 };
 use dormouse_mcp::{
-    McpServer, McpServerState, McpToolPolicy, McpToolState, McpTools, McpTransport, SecretText,
+    McpAgreement, McpServer, McpServerState, McpToolPolicy, McpToolState, McpTools, McpTransport,
+    SecretText,
 };
 use dormouse_testing::conformance::{self, WorldFixture};
 use serde_json::{Value, json};
@@ -38,12 +39,19 @@ fn open(server: McpServer, folder: &Path) -> McpTools {
     McpTools::open(vec![server], folder.join("known.json")).unwrap()
 }
 
+fn by_ada() -> McpAgreement {
+    McpAgreement {
+        by: "Ada".to_owned(),
+        at: Timestamp::EPOCH,
+    }
+}
+
 /// The tools of this server, after a person agreed to all of them.
 pub(crate) async fn agreed(server: McpServer, folder: &Path) -> McpTools {
     let tools = open(server.clone(), folder);
     assert_eq!(tools.ask(None).await, BTreeMap::new());
     tools.shown(&tools.status().await.unwrap()).unwrap();
-    tools.accept("bad", None).unwrap();
+    tools.accept("bad", None, &by_ada()).unwrap();
     tools.close().await;
     open(server, folder)
 }
@@ -110,21 +118,21 @@ async fn a_tool_is_offered_once_a_person_agreed_and_its_server_runs_once_it_is_c
     let status = tools.status().await.unwrap();
     assert_eq!(status[0].state, McpServerState::Started);
     assert_eq!(state(&status[0].tools, "echo"), McpToolState::New);
-    let unseen = tools.accept("bad", Some("echo")).unwrap_err();
+    let unseen = tools.accept("bad", Some("echo"), &by_ada()).unwrap_err();
     assert!(unseen.to_string().contains("is newer than"), "{unseen}");
     tools.shown(&status).unwrap();
-    let misspelt = tools.accept("bad", Some("eco")).unwrap_err();
+    let misspelt = tools.accept("bad", Some("eco"), &by_ada()).unwrap_err();
     assert!(misspelt.to_string().contains("expected "), "{misspelt}");
-    let accepted = tools.accept("bad", Some("echo")).unwrap();
+    let accepted = tools.accept("bad", Some("echo"), &by_ada()).unwrap();
     assert_eq!(accepted.len(), 1);
     assert_eq!(accepted[0].digest.len(), 64);
     assert!(
-        tools.accept("bad", Some("echo")).is_err(),
+        tools.accept("bad", Some("echo"), &by_ada()).is_err(),
         "there is nothing new"
     );
     assert!(
         tools
-            .accept("good", None)
+            .accept("good", None, &by_ada())
             .unwrap_err()
             .to_string()
             .contains("expected bad")
@@ -156,6 +164,9 @@ async fn a_tool_is_offered_once_a_person_agreed_and_its_server_runs_once_it_is_c
         tools.status().await.unwrap()[0].state,
         McpServerState::Called
     );
+    let status = tools.status().await.unwrap();
+    let echo = status[0].tools.iter().find(|tool| tool.tool == "echo");
+    assert_eq!(echo.unwrap().agreement, Some(by_ada()));
     let unknown = does(&tools, "hangs", 2).await.unwrap();
     assert!(text(&unknown).contains("no tool"), "nobody agreed to it");
     tools.close().await;
@@ -230,13 +241,13 @@ async fn what_is_not_agreed_to_any_more_is_not_called() {
     tools.shown(&status).unwrap();
     fs::write(folder.path().join("description"), format!("{ORDER} Now.")).unwrap();
     assert_eq!(tools.ask(None).await, BTreeMap::new());
-    let unseen = tools.accept("bad", Some("echo")).unwrap_err();
+    let unseen = tools.accept("bad", Some("echo"), &by_ada()).unwrap_err();
     assert!(unseen.to_string().contains("newer"), "{unseen}");
-    assert!(tools.accept("bad", None).is_err());
+    assert!(tools.accept("bad", None, &by_ada()).is_err());
     tools.close().await;
     fs::write(folder.path().join("description"), ORDER).unwrap();
     assert_eq!(tools.ask(None).await, BTreeMap::new());
-    tools.accept("bad", Some("echo")).unwrap();
+    tools.accept("bad", Some("echo"), &by_ada()).unwrap();
     tools.close().await;
     let tools = open(server.clone(), folder.path());
     assert!(tools.specs().iter().any(|spec| spec.name == name("echo")));
