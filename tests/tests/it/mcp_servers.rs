@@ -87,6 +87,11 @@ async fn text(tools: &McpTools, tool: &str, arguments: Value) -> String {
     }
 }
 
+/// Whether the server says that it failed. What it did before is not known.
+fn has_failed(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Done(receipt) if receipt.detail["failed"] == true)
+}
+
 #[tokio::test]
 async fn four_servers_of_others_offer_their_tools_and_are_called() {
     let Some(home) = mcp_servers() else {
@@ -134,9 +139,8 @@ async fn four_servers_of_others_offer_their_tools_and_are_called() {
             .contains("21:00")
     );
     let wrong = json!({ "timezone": "Nowhere/AtAll" });
-    assert!(matches!(
-        call(&tools, "time_get_current_time", wrong).await,
-        Outcome::Rejected(_)
+    assert!(has_failed(
+        &call(&tools, "time_get_current_time", wrong).await
     ));
 
     let note = shelf.join("note.txt");
@@ -157,7 +161,7 @@ async fn four_servers_of_others_offer_their_tools_and_are_called() {
         json!({ "path": "/etc/hostname" }),
     )
     .await;
-    assert!(matches!(outside, Outcome::Rejected(_)), "{outside:?}");
+    assert!(has_failed(&outside), "{outside:?}");
 
     let kettle = json!({ "entities": [{ "name": "kettle", "entityType": "thing", "observations": ["is blue"] }] });
     text(&tools, "graph_create_entities", kettle).await;
