@@ -100,7 +100,7 @@ pub(crate) fn run(places: &Places, mut mcp: Mcp) -> Result<Exit, CommandError> {
         let mut signals = Signals::listen().map_err(CommandError::System)?;
         let mut exit = Exit::Success;
         let stopped = async { exit = signals.next().await };
-        match mcp.memory.clone() {
+        match mcp.memory.take() {
             Some(file) => Box::pin(serve_memory(mcp, file, stopped)).await?,
             None => Box::pin(serve_service(mcp.url, stopped)).await?,
         }

@@ -2,10 +2,12 @@
 
 use clap::Subcommand;
 use dormouse_contracts::Clock;
-use dormouse_host::SystemClock;
-use dormouse_host::mcp::{
-    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerState, McpServerStatus,
-    McpSetupError, McpToolState, McpToolStatus, McpTools, open,
+use dormouse_host::{
+    SystemClock,
+    mcp::{
+        AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerState, McpServerStatus,
+        McpSetupError, McpToolState, McpToolStatus, McpTools, open,
+    },
 };
 use dormouse_text::one_line;
 use serde::Serialize;

@@ -102,18 +102,22 @@ impl Catalogue {
         if budget == 0 {
             return None;
         }
-        let (mut core, mut rows) = (0_u32, Vec::new());
+        let counted = tools.specs().map(|tool| (tool, tokens_of(tool, counter)));
+        let (core, others): (Vec<_>, Vec<_>) = counted.partition(|(tool, _)| is_core(tool));
+        let sum = |counted: &[(&ToolSpec, u32)]| {
+            let tokens = counted.iter().map(|(_, tokens)| *tokens);
+            tokens.fold(0, u32::saturating_add)
+        };
+        let (core, all) = (sum(&core), sum(&others));
+        if core.saturating_add(all) <= budget || others.is_empty() {
+            return None;
+        }
         let mut index = Index::new(index_config());
-        for tool in tools.specs() {
-            let tokens = tokens_of(tool, counter);
-            if is_core(tool) {
-                core = core.saturating_add(tokens);
-                continue;
-            }
-            let text = searched(tool);
+        let mut rows = Vec::new();
+        for (tool, tokens) in others {
             index.insert(&Unit {
                 id: rows.len() as u64,
-                text: &text,
+                text: &searched(tool),
                 speaker: None,
                 thread: None,
                 at: Timestamp::EPOCH,
@@ -123,10 +127,6 @@ impl Catalogue {
                 tokens,
                 line: line(&tool.description),
             });
-        }
-        let all = rows.iter().map(|row| row.tokens);
-        if all.fold(core, u32::saturating_add) <= budget || rows.is_empty() {
-            return None;
         }
         let names = rows.iter().map(|row| row.name.clone());
         Some(Self {

@@ -9,19 +9,14 @@ mod server;
 mod settings;
 mod status;
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use dormouse_contracts::{
     Arguments, BoxFuture, CallId, Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query,
     Receipt, Rejection, ToolCall, ToolName, ToolReach, ToolSource, ToolSpec, WorldError,
     WorldErrorKind,
 };
-use dormouse_tools::{BegunEffect, EffectOutcomes, Registry};
+use dormouse_tools::{EffectOutcomes, Registry, check_reach};
 use serde_json::{Value, json};
 
 use definition::{Definition, offer};
@@ -48,7 +43,7 @@ pub struct McpTools {
     specs: Vec<ToolSpec>,
     registry: Registry,
     routes: BTreeMap<ToolName, Route>,
-    outcomes: Mutex<EffectOutcomes>,
+    outcomes: EffectOutcomes,
 }
 
 /// Where a tool is called.
@@ -83,7 +78,7 @@ impl McpTools {
             specs: Vec::new(),
             registry: Registry::try_new([])?,
             routes: BTreeMap::new(),
-            outcomes: Mutex::default(),
+            outcomes: EffectOutcomes::default(),
         };
         for settings in servers {
             settings.check()?;
@@ -149,29 +144,16 @@ impl McpTools {
         reach: ToolReach,
         arguments: &Arguments,
     ) -> Result<&Route, Rejection> {
-        let route = match self.routes.get(name) {
-            None => return Err(Rejection::new(format!("there is no tool \"{name}\" here"))),
-            Some(route) if route.reach != reach => {
-                return Err(Rejection::new(match reach {
-                    ToolReach::Query => format!("{name} changes something; it does not answer"),
-                    _ => format!("{name} only answers; it is not carried out"),
-                }));
-            }
-            Some(route) => route,
-        };
+        let route = self.routes.get(name);
+        check_reach(name, self.registry.get(name.as_str()), reach)?;
         let call = ToolCall {
             id: CallId::try_new("mcp").map_err(|error| Rejection::new(error.to_string()))?,
             name: name.to_string(),
             arguments: Value::Object(arguments.clone()).to_string(),
         };
-        match self.registry.check(&call) {
-            Ok(_) => Ok(route),
-            Err(error) => Err(Rejection::new(error.to_string())),
-        }
-    }
-
-    fn with_outcomes<T>(&self, work: impl FnOnce(&mut EffectOutcomes) -> T) -> T {
-        work(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
+        let checked = self.registry.check(&call);
+        checked.map_err(|error| Rejection::new(error.to_string()))?;
+        route.ok_or_else(|| Rejection::new("there is no such tool"))
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<Outcome, WorldError> {
@@ -179,19 +161,13 @@ impl McpTools {
             Ok(route) => route,
             Err(rejection) => return Ok(Outcome::Rejected(rejection)),
         };
-        match self.with_outcomes(|outcomes| outcomes.begin(&effect.key)) {
-            BegunEffect::Now => {}
-            // The earlier call is in progress, or had no answer.
-            BegunEffect::Before => return Err(unanswered("an earlier call had no answer")),
-            BegunEffect::Settled(outcome) => return Ok(outcome),
-        }
-        // From here on it counts as begun, also if this future is dropped.
-        let outcome = match call(route, &effect.arguments).await? {
-            Ok(value) => Outcome::Done(Receipt::new(value)),
-            Err(rejection) => Outcome::Rejected(rejection),
+        let carried_out = async {
+            Ok(match call(route, &effect.arguments).await? {
+                Ok(value) => Outcome::Done(Receipt::new(value)),
+                Err(rejection) => Outcome::Rejected(rejection),
+            })
         };
-        self.with_outcomes(|outcomes| outcomes.settle(&effect.key, outcome.clone()));
-        Ok(outcome)
+        self.outcomes.once(&effect.key, carried_out).await
     }
 }
 
@@ -242,8 +218,7 @@ impl Inquire for McpTools {
         &'a self,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        let settled = self.with_outcomes(|outcomes| outcomes.settled(&effect.key));
-        let answer = settled.map_or(EffectInquiry::CannotTell, |outcome| Some(outcome).into());
+        let answer = self.outcomes.inquire(&effect.key);
         Box::pin(async { Ok(answer) })
     }
 }

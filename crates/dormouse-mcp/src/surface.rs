@@ -17,7 +17,7 @@ pub trait Surface: Send + Sync + 'static {
     /// The tools that this client may call.
     fn tools(&self) -> Vec<OfferedTool>;
 
-    /// Carries out a call. A tool that is not among [`Surface::tools`] is refused, whatever the client believes.
+    /// Carries out a call. A tool that is not among [`Surface::tools`] is refused, even if the client calls it.
     fn call(
         &self,
         tool: &str,

@@ -35,7 +35,7 @@ pub use problem::Problem;
 pub use registry::{Registry, RegistryError};
 pub use router::{NamedToolSource, RoutedTool, RouterError, ToolRouter};
 pub use tool::{Tool, ToolInfo};
-pub use toolbox::{BegunEffect, EffectOutcomes, Toolbox, ToolboxError};
+pub use toolbox::{EffectOutcomes, Toolbox, ToolboxError, check_reach};
 
 /// The crate that derives the schemas of arguments, re-exported so that a [`Tool`] uses the matching version.
 pub use schemars;

@@ -3,13 +3,7 @@
 mod held;
 mod outcomes;
 
-use std::{
-    any::Any,
-    collections::BTreeMap,
-    fmt,
-    panic::AssertUnwindSafe,
-    sync::{Mutex, PoisonError},
-};
+use std::{any::Any, collections::BTreeMap, fmt, panic::AssertUnwindSafe};
 
 use dormouse_contracts::{
     Audience, BoxFuture, Effect, EffectInquiry, IdError, Inquire, Observe, Outcome, Perform, Query,
@@ -23,7 +17,7 @@ use crate::{
     tool::Tool,
 };
 use held::{AnyTool, HeldTool};
-pub use outcomes::{BegunEffect, EffectOutcomes};
+pub use outcomes::{EffectOutcomes, check_reach};
 
 /// Why a tool cannot be added to a [`Toolbox`].
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +59,7 @@ pub enum ToolboxError {
 pub struct Toolbox {
     tools: Vec<Box<dyn AnyTool>>,
     places: BTreeMap<ToolName, usize>,
-    outcomes: Mutex<EffectOutcomes>,
+    outcomes: EffectOutcomes,
 }
 
 impl fmt::Debug for Toolbox {
@@ -98,18 +92,9 @@ impl Toolbox {
 
     fn tool(&self, name: &ToolName, reach: ToolReach) -> Result<&dyn AnyTool, Rejection> {
         let tool = self.places.get(name).and_then(|at| self.tools.get(*at));
-        match tool {
-            None => Err(Rejection::new(format!("there is no tool \"{name}\" here"))),
-            Some(tool) if tool.spec().reach != reach => Err(Rejection::new(match reach {
-                ToolReach::Query => format!("{name} changes something; it does not answer"),
-                _ => format!("{name} only answers; it is not carried out"),
-            })),
-            Some(tool) => Ok(&**tool),
-        }
-    }
-
-    fn with_outcomes<T>(&self, work: impl FnOnce(&mut EffectOutcomes) -> T) -> T {
-        work(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
+        check_reach(name, tool.map(|tool| tool.spec()), reach)?;
+        tool.map(|tool| &**tool)
+            .ok_or_else(|| Rejection::new("there is no such tool"))
     }
 
     async fn carry_out(&self, effect: &Effect) -> Result<Outcome, WorldError> {
@@ -117,23 +102,17 @@ impl Toolbox {
             Ok(tool) => tool,
             Err(rejection) => return Ok(Outcome::Rejected(rejection)),
         };
-        match self.with_outcomes(|outcomes| outcomes.begin(&effect.key)) {
-            BegunEffect::Now => {}
-            // The earlier call is in progress, panicked, or was dropped.
-            BegunEffect::Before => return Err(unanswered(None)),
-            BegunEffect::Settled(outcome) => return Ok(outcome),
-        }
-        // From here on it counts as begun, also if this future is dropped.
-        let called = call(tool, effect, effect.within.as_ref()).await?;
-        let outcome = match called {
-            Ok((detail, heard_by)) => Outcome::Done(Receipt {
-                heard_by,
-                ..Receipt::new(detail)
-            }),
-            Err(rejection) => Outcome::Rejected(rejection),
+        let carried_out = async {
+            let called = call(tool, effect, effect.within.as_ref()).await?;
+            Ok(match called {
+                Ok((detail, heard_by)) => Outcome::Done(Receipt {
+                    heard_by,
+                    ..Receipt::new(detail)
+                }),
+                Err(rejection) => Outcome::Rejected(rejection),
+            })
         };
-        self.with_outcomes(|outcomes| outcomes.settle(&effect.key, outcome.clone()));
-        Ok(outcome)
+        self.outcomes.once(&effect.key, carried_out).await
     }
 }
 
@@ -208,8 +187,7 @@ impl Inquire for Toolbox {
         &'a self,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<EffectInquiry, WorldError>> {
-        let settled = self.with_outcomes(|outcomes| outcomes.settled(&effect.key));
-        let answer = settled.map_or(EffectInquiry::CannotTell, |outcome| Some(outcome).into());
+        let answer = self.outcomes.inquire(&effect.key);
         Box::pin(async { Ok(answer) })
     }
 }

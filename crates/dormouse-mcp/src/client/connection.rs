@@ -158,7 +158,7 @@ impl Connection {
             McpTransport::Http { url, token } => {
                 let client = http_client(url).map_err(StartError::Http)?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    // A call that was sent once is not sent again, whatever the server says of its session.
+                    // A call that was sent once is not sent again, even if the server has forgotten the session.
                     .reinit_on_expired_session(false)
                     .max_sse_event_size(usize::try_from(LINE_LIMIT).unwrap_or(usize::MAX));
                 if let Some(token) = token {

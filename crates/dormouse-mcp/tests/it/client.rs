@@ -206,7 +206,7 @@ async fn an_effect_happens_once_for_its_key() {
     assert_eq!(open, EffectInquiry::CannotTell);
     tools.close().await;
     let told = folder.path().join("cancelled").exists();
-    assert!(told, "the server is told of the cancellation");
+    assert!(told, "the server gets the cancellation");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// How often a slow call reports progress: sooner than the time limit of these tests, which all reports together exceed.
 const REPORTS_EVERY: Duration = Duration::from_millis(150);
 
-/// The variable that names the folder of the server. Without it this test is no server.
+/// The variable that names the folder of the server. Without it this test does nothing.
 pub(crate) const FOLDER: &str = "HOSTILE_FOLDER";
 
 /// The tools, each named after what a call of it leads to.

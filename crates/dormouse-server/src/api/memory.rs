@@ -5,10 +5,9 @@ use dormouse_contracts::{AssistantId, Seq, Trust};
 use dormouse_engine::LoggedChangeError;
 use dormouse_entities::EntityChangeError;
 use dormouse_memory::{
-    ChangeError, MemoryChange, MemoryError, OperatorNote, RecallRequest, Record, RecordId,
+    ChangeError, MemoryChange, MemoryError, OperatorNote, Recall, RecallRequest, Record, RecordId,
     RecordKind, RecordStatus, StoredChange,
 };
-use dormouse_text::one_line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -18,7 +17,7 @@ use crate::{
     extract::{Asked, ItemId, JsonBody, Key},
     guard::Caller,
     problem::{Problem, ProblemCode},
-    service::{Shared, over_http},
+    service::{Service, Shared, over_http},
     tokens::Right,
 };
 
@@ -72,10 +71,6 @@ pub(crate) struct RecallPage {
     #[schema(value_type = Value)]
     mode: Value,
     found: Vec<RecollectionView>,
-    /// Each record as one line, for a reader that gets text: its id, when, who said it, and the text.
-    #[serde(skip)]
-    #[schema(ignore)]
-    pub(crate) lines: Vec<String>,
 }
 
 /// Where a record comes from, and its history.
@@ -234,29 +229,38 @@ pub(crate) async fn search(
     Key(key): Key,
     Asked(asked): Asked<SearchMemory>,
 ) -> Result<Json<RecallPage>, Problem> {
-    caller.may(Right::Read, &key)?;
+    let recalled = find(&service, &caller, &key, asked).await?;
+    Ok(Json(page(&recalled)))
+}
+
+/// What an assistant remembers, best first.
+pub(crate) async fn find(
+    service: &Service,
+    caller: &Caller,
+    key: &AssistantId,
+    asked: SearchMemory,
+) -> Result<Recall, Problem> {
+    caller.may(Right::Read, key)?;
     let limit = limit(asked.limit, PAGE)?;
     if asked.q.len() > QUERY {
         let why = format!("q has {} bytes; expected at most {QUERY}", asked.q.len());
         return Err(ProblemCode::InvalidRequest.because(why));
     }
-    let resident = service.remembering(&key).await?;
-    let recalled = resident
-        .memory()
-        .recall(RecallRequest::new(asked.q).limit(limit))
-        .await?;
+    let resident = service.remembering(key).await?;
+    let request = RecallRequest::new(asked.q).limit(limit);
+    Ok(resident.memory().recall(request).await?)
+}
+
+pub(crate) fn page(recalled: &Recall) -> RecallPage {
     let found = recalled.items.iter().map(|it| RecollectionView {
         score: it.score.into(),
         role: json(&it.role),
         record: view(&it.record),
     });
-    let lines = recalled.items.iter();
-    let lines = lines.map(|it| format!("{} {}", it.record.id, one_line(&it.line())));
-    Ok(Json(RecallPage {
+    RecallPage {
         mode: json(&recalled.mode),
         found: found.collect(),
-        lines: lines.collect(),
-    }))
+    }
 }
 
 /// Show where a record comes from, and what happened to it.

@@ -186,7 +186,7 @@ impl Exchange {
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.starts_with("text/event-stream");
         let mut body = Body::new(response.into_body()).into_data_stream();
-        let mut unread = Vec::new();
+        let (mut unread, mut searched) = (Vec::new(), 0);
         while let Some(piece) = body.next().await {
             let piece: Bytes = piece?;
             if unread.len() + piece.len() > ANSWER {
@@ -196,7 +196,7 @@ impl Exchange {
             if !is_stream {
                 continue;
             }
-            while let Some(event) = next_event(&mut unread) {
+            while let Some(event) = next_event(&mut unread, &mut searched) {
                 // A client that is gone reads nothing more.
                 if !event.is_empty() && answers.send(event).await.is_err() {
                     return Ok(());
@@ -238,10 +238,16 @@ fn refused(status: StatusCode, problem: &Value) -> ExchangeError {
     }
 }
 
-/// Takes the next complete event of a stream, as one line; empty if it has no data.
-fn next_event(unread: &mut Vec<u8>) -> Option<String> {
-    let end = unread.windows(2).position(|two| two == b"\n\n")?;
-    let event: Vec<u8> = unread.drain(..end + 2).collect();
+/// Takes the next complete event of a stream, as one line; empty if it has no data. `searched` bytes have no end of an event in
+/// them: an event comes in many pieces.
+fn next_event(unread: &mut Vec<u8>, searched: &mut usize) -> Option<String> {
+    let new = unread.get(*searched..).unwrap_or_default();
+    let Some(end) = new.windows(2).position(|two| two == b"\n\n") else {
+        *searched = unread.len().saturating_sub(1);
+        return None;
+    };
+    let event: Vec<u8> = unread.drain(..*searched + end + 2).collect();
+    *searched = 0;
     let event = String::from_utf8_lossy(&event);
     let data = event.lines().filter_map(|line| line.strip_prefix("data:"));
     // The lines of one event are one JSON document.
@@ -297,11 +303,15 @@ mod tests {
     #[test]
     fn events_are_read_one_by_one_and_comments_are_no_answers() {
         let mut unread = b": ping\n\nid: 1\ndata: {\"a\":1}\n\ndata: {\"b\"".to_vec();
-        assert_eq!(next_event(&mut unread).as_deref(), Some(""));
-        assert_eq!(next_event(&mut unread).as_deref(), Some("{\"a\":1}"));
-        assert_eq!(next_event(&mut unread), None);
-        unread.extend(b":2}\n\n");
-        assert_eq!(next_event(&mut unread).as_deref(), Some("{\"b\":2}"));
+        let mut searched = 0;
+        let mut next = |unread: &mut Vec<u8>| next_event(unread, &mut searched);
+        assert_eq!(next(&mut unread).as_deref(), Some(""));
+        assert_eq!(next(&mut unread).as_deref(), Some("{\"a\":1}"));
+        assert_eq!(next(&mut unread), None);
+        unread.extend(b":2}\n");
+        assert_eq!(next(&mut unread), None);
+        unread.extend(b"\n");
+        assert_eq!(next(&mut unread).as_deref(), Some("{\"b\":2}"));
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(super) fn text(
     };
     Ok(match name {
         "ask" => format!(
-            "Ask {whom} with the tool `talk`: {:?}\nReport the answer in its own words. If the outcome is \"waiting\", ask again with `outcome` before you say that there is no answer.",
+            "Ask {whom} with the tool `talk`: {:?}\nReport the answer in its own words. If the outcome is \"waiting\", ask again with `outcome` before you report that none came.",
             given("question")
         ),
         "catch_up" => format!(

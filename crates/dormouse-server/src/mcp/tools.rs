@@ -1,11 +1,13 @@
 //! The tools: each is one function of the API. Which ones are offered is decided by the rights of the token.
 
+use std::sync::{Arc, LazyLock};
+
 use axum::{Json, extract::State};
 use dormouse_mcp::{
     CallProgress, OfferedTool, SurfaceAnswer, SurfaceError, ToolEffect, read_arguments,
 };
 use dormouse_memory::RecordId;
-use dormouse_text::{escape_hidden, escape_hidden_json};
+use dormouse_text::{escape_hidden, escape_hidden_json, one_line};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::{select, sync::mpsc};
@@ -29,7 +31,9 @@ use crate::{
     tokens::Right,
 };
 
-/// All tools, each with the right that it needs.
+/// All tools, each with the right that it needs. Their schemas are made once, and not for each request.
+static ALL: LazyLock<[(Right, OfferedTool); 10]> = LazyLock::new(all);
+
 fn all() -> [(Right, OfferedTool); 10] {
     use ToolEffect::{Adds, Reads, Removes};
     [
@@ -110,8 +114,8 @@ fn all() -> [(Right, OfferedTool); 10] {
 
 /// The tools that the token allows.
 pub(super) fn offered(visit: &Visit) -> Vec<OfferedTool> {
-    let allowed = all().into_iter().filter(|(right, _)| visit.has(*right));
-    allowed.map(|(_, tool)| tool).collect()
+    let allowed = ALL.iter().filter(|(right, _)| visit.has(*right));
+    allowed.map(|(_, tool)| tool.clone()).collect()
 }
 
 /// Carries out a call.
@@ -121,12 +125,12 @@ pub(super) async fn call(
     arguments: Value,
     progress: &CallProgress,
 ) -> Result<SurfaceAnswer, SurfaceError> {
-    let offered = offered(visit);
-    if offered.iter().all(|it| it.name != tool) {
-        return Err(SurfaceError::no_tool(tool, &offered));
+    let is_allowed = |(right, it): &(Right, OfferedTool)| it.name == tool && visit.has(*right);
+    if !ALL.iter().any(is_allowed) {
+        return Err(SurfaceError::no_tool(tool, &offered(visit)));
     }
     // Each function of the API checks the right for this very assistant.
-    let state = || State(std::sync::Arc::clone(&visit.service));
+    let state = || State(Arc::clone(&visit.service));
     let caller = || visit.caller.clone();
     match tool {
         "talk" => Box::pin(talk(visit, read_arguments(arguments)?, progress)).await,
@@ -163,12 +167,14 @@ pub(super) async fn call(
                 q: asked.query,
                 limit: asked.limit,
             });
-            let Json(page) = memory::search(state(), caller(), key, search).await?;
-            let text = match page.lines.is_empty() {
+            let found = memory::find(&visit.service, &visit.caller, &key.0, search.0).await?;
+            let lines = found.items.iter();
+            let lines = lines.map(|it| format!("{} {}", it.record.id, one_line(&it.line())));
+            let text = match found.items.is_empty() {
                 true => "Nothing is remembered about this.".to_owned(),
-                false => page.lines.join("\n"),
+                false => lines.collect::<Vec<_>>().join("\n"),
             };
-            Ok(with_text(&page, text)?)
+            Ok(with_text(&memory::page(&found), text)?)
         }
         "why" => {
             let asked: Why = read_arguments(arguments)?;
@@ -215,7 +221,7 @@ pub(super) async fn call(
             let key = Key(visit.assistant(asked.assistant)?);
             Ok(shown(emergency::clear(state(), caller(), key).await?)?)
         }
-        _ => Err(SurfaceError::no_tool(tool, &offered)),
+        _ => Err(SurfaceError::no_tool(tool, &offered(visit))),
     }
 }
 
