@@ -19,7 +19,8 @@ use rmcp::{
         ProgressToken, Prompt, PromptArgument, PromptMessage, PromptsCapability,
         ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
         ResourceContents, ResourceTemplate, ResourcesCapability, Role, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Tool, ToolAnnotations,
+        ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, ToolAnnotations,
+        UnsubscribeRequestParams,
     },
     service::{RequestContext, SubscriptionContext},
 };
@@ -64,9 +65,9 @@ impl<S: Surface> ServerHandler for Handler<S> {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(client.clone());
         let mut result = self.negotiate_initialize(&client)?;
-        // In this generation a server notifies within a session, and no session is kept.
+        // In this generation a server notifies within a session.
         if let Some(resources) = &mut result.capabilities.resources {
-            resources.subscribe = None;
+            resources.subscribe = self.surface.has_session().then_some(true);
         }
         Ok(result)
     }
@@ -162,6 +163,22 @@ impl<S: Surface> ServerHandler for Handler<S> {
                 return Ok(());
             }
         }
+    }
+
+    async fn subscribe(
+        &self,
+        asked: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.surface.subscribe(&asked.uri).map_err(fault)
+    }
+
+    async fn unsubscribe(
+        &self,
+        asked: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.surface.unsubscribe(&asked.uri).map_err(fault)
     }
 
     async fn list_prompts(

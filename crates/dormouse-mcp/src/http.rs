@@ -1,5 +1,5 @@
-//! The protocol over HTTP. Each request is complete in itself, in both generations of the protocol: no session is kept, so
-//! none can be stolen, and the service that listens checks each request anew.
+//! The protocol over HTTP. Each request is complete in itself, in both generations of the protocol, and the service that listens
+//! checks each one anew. A session, where the older generation needs one to be notified, is the service's own.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -8,11 +8,22 @@ use http_body_util::Full;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
+use serde_json::json;
 
 use crate::{handler::Handler, surface::Surface};
 
 /// After this time without a message a comment is sent, so that no proxy considers a stream dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The header that names the session of a client.
+pub const SESSION_HEADER: &str = "mcp-session-id";
+
+/// The message, as JSON, that the resource with this URI has changed, for a client in a session.
+#[must_use]
+pub fn resource_updated(uri: &str) -> String {
+    let method = "notifications/resources/updated";
+    json!({ "jsonrpc": "2.0", "method": method, "params": { "uri": uri } }).to_string()
+}
 
 /// Answers one `POST` of a client, to whom this surface is offered.
 ///

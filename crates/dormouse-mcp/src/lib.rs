@@ -30,7 +30,7 @@ pub use client::{
     McpTransport, SecretText,
 };
 #[cfg(feature = "http")]
-pub use http::answer;
+pub use http::{SESSION_HEADER, answer, resource_updated};
 pub use server::{MemoryServer, ServeError, ServeMemoryError};
 pub use surface::{
     CallProgress, OfferedPrompt, OfferedResource, OfferedTool, Surface, SurfaceAnswer,

@@ -63,6 +63,30 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(())
     }
 
+    /// Whether the client has a session: before 2026-07-28 it subscribes in one request, and is notified on another connection.
+    /// Asked once, when such a client begins.
+    fn has_session(&self) -> bool {
+        false
+    }
+
+    /// Notifies the client in its session whenever the resource changes from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`SurfaceError::Absent`] if the client may not be notified of it, [`SurfaceError::Refused`] if it has no session.
+    fn subscribe(&self, uri: &str) -> Result<(), SurfaceError> {
+        Err(SurfaceError::no_resource(uri))
+    }
+
+    /// Notifies the client no longer. Nothing happens if it was not to be notified.
+    ///
+    /// # Errors
+    ///
+    /// [`SurfaceError::Refused`] if it has no session.
+    fn unsubscribe(&self, uri: &str) -> Result<(), SurfaceError> {
+        Err(SurfaceError::no_resource(uri))
+    }
+
     /// Texts for common uses.
     fn prompts(&self) -> Vec<OfferedPrompt> {
         Vec::new()

@@ -10,7 +10,7 @@ mod contexts;
 mod conversations;
 pub(crate) mod emergency;
 mod entities;
-mod events;
+pub(crate) mod events;
 mod execution;
 pub(crate) mod goals;
 pub(crate) mod heard;
@@ -169,7 +169,10 @@ pub(crate) fn router(service: &Shared) -> Router {
         .fallback(not_found)
         .layer(from_fn_with_state(Arc::clone(service), once))
         // A key of idempotency is an argument of its tools: an answer that is a stream cannot be kept.
-        .route(mcp::PATH, post(mcp::serve))
+        .route(
+            mcp::PATH,
+            post(mcp::serve).get(mcp::notify).delete(mcp::end),
+        )
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(service), pass))
         .with_state(Arc::clone(service))

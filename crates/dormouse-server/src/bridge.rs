@@ -5,11 +5,7 @@
 
 mod exchange;
 
-use std::{
-    collections::HashMap,
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, io, sync::Arc};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -19,7 +15,6 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use crate::service::lock;
 use exchange::Exchange;
 
 pub use exchange::{ServiceAddress, ServiceAddressError};
@@ -62,6 +57,7 @@ impl McpBridge {
             answers,
             under_way: JoinSet::new(),
             by_id: HashMap::new(),
+            notified: None,
         };
         let both = async {
             let (read, written) = tokio::join!(requests.read(input), write(lines, output));
@@ -81,6 +77,8 @@ struct Requests {
     under_way: JoinSet<()>,
     /// Those that are under way, by id; whether it is a subscription, which never ends by itself.
     by_id: HashMap<String, (AbortHandle, bool)>,
+    /// What reads the notifications of a session.
+    notified: Option<AbortHandle>,
 }
 
 impl Requests {
@@ -100,6 +98,7 @@ impl Requests {
             }
             self.take(&line).await;
         }
+        self.notified.iter().for_each(AbortHandle::abort);
         for (subscription, _) in self.by_id.values().filter(|(_, is_endless)| *is_endless) {
             subscription.abort();
         }
@@ -133,6 +132,9 @@ impl Requests {
             }
             return;
         }
+        if method == Some("resources/subscribe") {
+            self.be_notified();
+        }
         let is_endless = method == Some("subscriptions/listen");
         let id = message.get("id").map(Value::to_string);
         let (exchange, answers) = (Arc::clone(&self.exchange), self.answers.clone());
@@ -150,6 +152,17 @@ impl Requests {
     }
 }
 
+impl Requests {
+    /// Reads what the client of an older generation is notified of.
+    fn be_notified(&mut self) {
+        if self.notified.is_none() {
+            let (exchange, answers) = (Arc::clone(&self.exchange), self.answers.clone());
+            let task = async move { exchange.follow(&answers).await };
+            self.notified = Some(self.under_way.spawn(task));
+        }
+    }
+}
+
 async fn write(
     mut lines: mpsc::Receiver<String>,
     mut output: impl AsyncWrite + Unpin,
@@ -160,21 +173,4 @@ async fn write(
         output.flush().await?;
     }
     Ok(())
-}
-
-/// The version of the protocol that an old client and the service agreed on.
-#[derive(Debug, Default)]
-struct AgreedVersion(Mutex<Option<String>>);
-
-impl AgreedVersion {
-    fn note(&self, answer: &Value) {
-        let version = answer.pointer("/result/protocolVersion");
-        if let Some(version) = version.and_then(Value::as_str) {
-            *lock(&self.0) = Some(version.to_owned());
-        }
-    }
-
-    fn get(&self) -> Option<String> {
-        lock(&self.0).clone()
-    }
 }

@@ -6,33 +6,41 @@
 mod arguments;
 mod prompts;
 mod resources;
+mod sessions;
 mod tools;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    convert::Infallible,
+    sync::{Arc, OnceLock},
 };
 
 use axum::{
     body::Body,
     extract::{Request, State},
-    response::Response,
+    http::{HeaderMap, HeaderValue, StatusCode},
+    response::{Response, sse},
 };
-use dormouse_contracts::{AssistantId, Seq};
+use dormouse_contracts::AssistantId;
 use dormouse_mcp::{
-    CallProgress, OfferedPrompt, OfferedResource, OfferedTool, Surface, SurfaceAnswer,
-    SurfaceError, answer,
+    CallProgress, OfferedPrompt, OfferedResource, OfferedTool, SESSION_HEADER, Surface,
+    SurfaceAnswer, SurfaceError, answer, resource_updated,
 };
+use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::{
+    api::events::stream_of,
     extract::read,
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::Shared,
     tokens::Right,
 };
+use sessions::{Session, Watched};
+
+pub(crate) use sessions::Sessions;
 
 /// Where clients of the protocol find the service.
 pub(crate) const PATH: &str = "/mcp";
@@ -50,21 +58,67 @@ pub(crate) async fn serve(
     let (parts, body) = request.into_parts();
     let limits = &service.limits;
     let body = read(&parts.headers, body, limits.body_bytes, limits.patience).await?;
+    let begun = Arc::new(OnceLock::new());
     let visit = Visit {
-        service: Arc::clone(&service),
+        session: service.mcp.of(&parts.headers, &caller.token),
+        watched: Watched::default(),
+        begun: Arc::clone(&begun),
+        service,
         caller,
-        watched: Mutex::default(),
     };
     let answered = Box::pin(answer(visit, Request::from_parts(parts, body))).await;
-    Ok(answered.map(Body::new))
+    let mut response = answered.map(Body::new);
+    if let Some(id) = begun.get().and_then(|id| HeaderValue::from_str(id).ok()) {
+        response.headers_mut().insert(SESSION_HEADER, id);
+    }
+    Ok(response)
+}
+
+/// Notifies a client in its session, as server-sent events, until it opens another stream or goes away.
+pub(crate) async fn notify(
+    State(service): State<Shared>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let session = service.mcp.named(&headers, &caller.token)?;
+    let (changed, changes) = mpsc::channel(1);
+    let visit = Visit {
+        watched: session.watched.clone(),
+        session: Some(session),
+        begun: Arc::default(),
+        service,
+        caller,
+    };
+    let notified = stream::once(Box::pin(sessions::follow(visit, changed)));
+    let notified = notified.filter_map(|()| std::future::ready(None));
+    let changes = stream::unfold(changes, |mut changes| async move {
+        let uri: String = changes.recv().await?;
+        let message = sse::Event::default().data(resource_updated(&uri));
+        Some((Ok::<_, Infallible>(message), changes))
+    });
+    Ok(stream_of(stream::select(notified, changes)))
+}
+
+/// Ends the session of a client.
+pub(crate) async fn end(
+    State(service): State<Shared>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let session = service.mcp.named(&headers, &caller.token)?;
+    service.mcp.end(&session, &caller.token);
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// One request of a client.
 struct Visit {
     service: Shared,
     caller: Caller,
-    /// Where the log of each assistant ended before its subscription was accepted.
-    watched: Mutex<BTreeMap<AssistantId, Seq>>,
+    /// The session that the request names, if the service knows it.
+    session: Option<Arc<Session>>,
+    /// The session that began with this request.
+    begun: Arc<OnceLock<String>>,
+    watched: Watched,
 }
 
 impl Visit {
@@ -141,6 +195,35 @@ impl Surface for Visit {
 
     async fn watch(&self, uris: Vec<String>, changed: mpsc::Sender<String>) {
         Box::pin(resources::watch(self, uris, changed)).await;
+    }
+
+    fn has_session(&self) -> bool {
+        if !self.has(Right::Talk) {
+            return false;
+        }
+        match self.service.mcp.begin(&self.caller.token) {
+            Ok(id) => self.begun.set(id).is_ok(),
+            Err(error) => {
+                tracing::warn!(%error, "a client gets no session, and so no notifications");
+                false
+            }
+        }
+    }
+
+    fn subscribe(&self, uri: &str) -> Result<(), SurfaceError> {
+        let session = self.session.as_ref().ok_or_else(sessions::unknown)?;
+        match resources::place(self, uri) {
+            Some((key, end)) => Ok(session.subscribe(key, end)),
+            None => Err(SurfaceError::no_resource(uri)),
+        }
+    }
+
+    fn unsubscribe(&self, uri: &str) -> Result<(), SurfaceError> {
+        let session = self.session.as_ref().ok_or_else(sessions::unknown)?;
+        if let Some(key) = resources::key(uri) {
+            session.unsubscribe(&key);
+        }
+        Ok(())
     }
 
     fn prompts(&self) -> Vec<OfferedPrompt> {

@@ -53,6 +53,7 @@ codes! {
     NotFound = NOT_FOUND, "not_found", "There is nothing at this path";
     UnknownAssistant = NOT_FOUND, "unknown_assistant", "There is no such assistant";
     UnknownItem = NOT_FOUND, "unknown_item", "The assistant has no such thing";
+    UnknownSession = NOT_FOUND, "unknown_session", "There is no such session";
     MethodNotAllowed = METHOD_NOT_ALLOWED, "method_not_allowed", "This path does not know the method";
     TooSlow = REQUEST_TIMEOUT, "too_slow", "The body did not come in time";
     KeyTaken = CONFLICT, "key_taken", "The key is in use";

@@ -21,6 +21,7 @@ use tokio::{
 use crate::{
     guard::Caller,
     idempotency::Replies,
+    mcp::Sessions,
     metrics::Metrics,
     pages::Invitation,
     problem::{Problem, ProblemCode},
@@ -53,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) hosts: BTreeSet<String>,
     pub(crate) metrics: Metrics,
     pub(crate) replies: Replies,
+    /// The sessions of clients of the Model Context Protocol.
+    pub(crate) mcp: Sessions,
     /// Places for streams of events.
     pub(crate) streams: Arc<Semaphore>,
     /// How many such places there are.
@@ -94,6 +97,7 @@ impl Service {
             hosts,
             metrics: Metrics::default(),
             replies: Replies::default(),
+            mcp: Sessions::default(),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
             ending,

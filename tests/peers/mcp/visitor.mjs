@@ -42,16 +42,17 @@ async function visit(transport, mode) {
   const prompt = await agent.getPrompt(asked);
   const wrong = await agent.callTool({ name: "talk", arguments: { words: "" } });
   const version = agent.getNegotiatedProtocolVersion();
-  let updated = null;
-  if (version >= "2026-07-28") {
-    const news = new Promise((resolve) => {
-      agent.setNotificationHandler("notifications/resources/updated", (it) => resolve(it.params.uri));
-    });
-    const subscription = await agent.listen({ resourceSubscriptions: [HEARD] });
-    await agent.callTool({ name: "talk", arguments: { words } });
-    updated = await news;
-    await subscription.close();
-  }
+  const news = new Promise((resolve) => {
+    agent.setNotificationHandler("notifications/resources/updated", (it) => resolve(it.params.uri));
+  });
+  // Older generations are notified on a stream of their session, which the SDK reads by itself.
+  const isNew = version >= "2026-07-28";
+  const subscription = isNew
+    ? await agent.listen({ resourceSubscriptions: [HEARD] })
+    : await agent.subscribeResource({ uri: HEARD });
+  await agent.callTool({ name: "talk", arguments: { words } });
+  const updated = await news;
+  if (isNew) await subscription.close();
   await agent.close();
   return {
     sdk: "typescript",

@@ -8,6 +8,7 @@ import sys
 import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ResourceUpdatedNotification
 
 TOKEN = os.environ["DORMOUSE_TOKEN"]
 HEARD = "dormouse://dormouse/heard"
@@ -24,7 +25,14 @@ def over_stdio(url, program):
 
 
 async def visit(server, transport, mode):
-    async with Client(server, mode=mode) as agent:
+    notified = asyncio.Queue()
+
+    async def take(message):
+        # Older generations are notified on a stream of their session, which the SDK reads by itself.
+        if isinstance(message, ResourceUpdatedNotification):
+            await notified.put(str(message.params.uri))
+
+    async with Client(server, mode=mode, message_handler=take) as agent:
         tools = [tool.name for tool in (await agent.list_tools()).tools]
         words = f"Hello from Python over {transport}, {mode}."
         reports = []
@@ -47,6 +55,11 @@ async def visit(server, transport, mode):
                 async for event in news:
                     updated = str(event.uri)
                     break
+        else:
+            await agent.subscribe_resource(HEARD)
+            await agent.call_tool("talk", {"words": words})
+            updated = await asyncio.wait_for(notified.get(), 60)
+            await agent.unsubscribe_resource(HEARD)
         return {
             "sdk": "python",
             "transport": transport,

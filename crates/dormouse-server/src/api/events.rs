@@ -13,7 +13,7 @@ use axum::{
 use dormouse_contracts::Seq;
 use dormouse_engine::Recorded;
 use dormouse_host::{Resident, Tail};
-use futures_util::stream;
+use futures_util::{Stream, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
@@ -87,15 +87,20 @@ pub(crate) async fn stream(
         service,
     };
     let events = stream::unfold(Some(follow), |follow| async move { follow?.next().await });
-    let mut response = Sse::new(events)
-        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
-        .into_response();
+    Ok(stream_of(events))
+}
+
+/// Sends events as they come.
+pub(crate) fn stream_of(
+    events: impl Stream<Item = Result<sse::Event, Infallible>> + Send + 'static,
+) -> Response {
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     // Some proxies would otherwise buffer the stream until it ends.
     let name = HeaderName::from_static("x-accel-buffering");
+    let no = HeaderValue::from_static("no");
+    response.headers_mut().insert(name, no);
     response
-        .headers_mut()
-        .insert(name, HeaderValue::from_static("no"));
-    Ok(response)
 }
 
 /// A reader of events. The next event is read from the log only when the connection has room for it, so nothing is

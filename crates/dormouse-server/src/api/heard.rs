@@ -230,7 +230,7 @@ impl Hearing {
     }
 
     /// The first act that has no outcome yet.
-    fn oldest(&self) -> Option<Seq> {
+    pub(crate) fn oldest(&self) -> Option<Seq> {
         self.under_way.values().map(|(seq, _)| *seq).min()
     }
 

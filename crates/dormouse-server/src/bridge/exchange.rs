@@ -1,23 +1,30 @@
 //! One message as a request over HTTP, and its answers.
 
-use std::{fmt, io, str::FromStr};
+use std::{fmt, io, str::FromStr, sync::Mutex, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
-    http::{Request, StatusCode, Uri, header, uri::Scheme},
+    http::{HeaderValue, Request, StatusCode, Uri, header, request, uri::Scheme},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
+use dormouse_mcp::SESSION_HEADER;
 use futures_util::StreamExt;
 use hyper::{body::Incoming, client::conn::http1::handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, select, sync::mpsc};
+use tokio::{net::TcpStream, select, sync::mpsc, time::sleep};
 
-use super::AgreedVersion;
-use crate::mcp;
+use crate::{mcp, service::lock};
 
 /// The most bytes of an answer that is one document, and of one event of a stream.
 const ANSWER: usize = 16 << 20;
+
+/// The header with the version of the protocol.
+const VERSION: &str = "mcp-protocol-version";
+
+/// How long to wait before a stream of notifications is opened again. Each further wait is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LAST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Where a service listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +98,15 @@ enum ExchangeError {
 pub(super) struct Exchange {
     service: ServiceAddress,
     token: String,
-    version: AgreedVersion,
+    agreed: Mutex<Agreed>,
+}
+
+/// What a client of an older generation and the service agreed on.
+#[derive(Clone, Debug, Default)]
+struct Agreed {
+    /// The version of the protocol.
+    version: Option<String>,
+    session: Option<HeaderValue>,
 }
 
 impl Exchange {
@@ -99,7 +114,7 @@ impl Exchange {
         Self {
             service,
             token,
-            version: AgreedVersion::default(),
+            agreed: Mutex::default(),
         }
     }
 
@@ -121,12 +136,48 @@ impl Exchange {
         drop(answers.send(answer.to_string()).await);
     }
 
+    /// Passes on what the client is notified of in its session, until there is no session or nobody reads. A stream that
+    /// breaks off is opened again.
+    pub(super) async fn follow(&self, answers: &mpsc::Sender<String>) {
+        let mut pause = FIRST_PAUSE;
+        while !answers.is_closed() {
+            let request = match self.head(Request::get(mcp::PATH), None).body(Body::empty()) {
+                Ok(request) => request,
+                Err(error) => {
+                    tracing::warn!(%error, "no notifications: the request for them cannot be sent");
+                    return;
+                }
+            };
+            match Box::pin(self.exchange(&Value::Null, request, answers)).await {
+                Ok(()) => pause = FIRST_PAUSE,
+                Err(ExchangeError::Refused { status, detail })
+                    if status == StatusCode::NOT_FOUND =>
+                {
+                    tracing::warn!(%detail, "no more notifications: the client has to begin again");
+                    return;
+                }
+                Err(error) => tracing::debug!(%error, "no notifications for now"),
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
+        }
+    }
+
     async fn send(
         &self,
         message: &Value,
         answers: &mpsc::Sender<String>,
     ) -> Result<(), ExchangeError> {
         let request = self.request(message)?;
+        self.exchange(message, request, answers).await
+    }
+
+    async fn exchange(
+        &self,
+        message: &Value,
+        request: Request<Body>,
+        answers: &mpsc::Sender<String>,
+    ) -> Result<(), ExchangeError> {
         let target = (self.service.host.as_str(), self.service.port);
         let stream = TcpStream::connect(target).await;
         let stream = stream.map_err(|source| ExchangeError::Unreachable {
@@ -150,16 +201,13 @@ impl Exchange {
     fn request(&self, message: &Value) -> Result<Request<Body>, ExchangeError> {
         let its = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
         let its = its.and_then(Value::as_str);
-        let mut request = Request::post(mcp::PATH)
-            .header(header::HOST, &self.service.authority)
-            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::ACCEPT, "application/json, text/event-stream");
         let method = message.get("method").and_then(Value::as_str);
-        let agreed = self.version.get().filter(|_| method != Some("initialize"));
-        if let Some(version) = its.map(str::to_owned).or(agreed) {
-            request = request.header("mcp-protocol-version", version);
+        if method == Some("initialize") {
+            *lock(&self.agreed) = Agreed::default();
         }
+        let mut request = self
+            .head(Request::post(mcp::PATH), its)
+            .header(header::CONTENT_TYPE, "application/json");
         // A request that is complete in itself repeats in its headers what it asks for.
         if let (Some(_), Some(method)) = (its, method) {
             request = request.header("mcp-method", method);
@@ -175,6 +223,23 @@ impl Exchange {
         Ok(request.body(Body::from(message.to_string()))?)
     }
 
+    /// What every request begins with; `its` is the version that it names itself.
+    fn head(&self, request: request::Builder, its: Option<&str>) -> request::Builder {
+        let request = request
+            .header(header::HOST, &self.service.authority)
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(header::ACCEPT, "application/json, text/event-stream");
+        let Agreed { version, session } = lock(&self.agreed).clone();
+        let request = match its.or(version.as_deref()) {
+            Some(version) => request.header(VERSION, version),
+            None => request,
+        };
+        match session {
+            Some(session) => request.header(SESSION_HEADER, session),
+            None => request,
+        }
+    }
+
     async fn pass_on(
         &self,
         message: &Value,
@@ -182,6 +247,7 @@ impl Exchange {
         answers: &mpsc::Sender<String>,
     ) -> Result<(), ExchangeError> {
         let status = response.status();
+        let session = response.headers().get(SESSION_HEADER).cloned();
         let kind = response.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_stream = kind.starts_with("text/event-stream");
@@ -203,10 +269,7 @@ impl Exchange {
                 }
             }
         }
-        if is_stream {
-            return Ok(());
-        }
-        if status == StatusCode::ACCEPTED {
+        if is_stream || status == StatusCode::ACCEPTED {
             return Ok(());
         }
         let answer: Value = serde_json::from_slice(&unread).unwrap_or_default();
@@ -217,7 +280,9 @@ impl Exchange {
             });
         }
         if message.get("method").and_then(Value::as_str) == Some("initialize") {
-            self.version.note(&answer);
+            let version = answer.pointer("/result/protocolVersion");
+            let version = version.and_then(Value::as_str).map(str::to_owned);
+            *lock(&self.agreed) = Agreed { version, session };
         }
         drop(answers.send(answer.to_string()).await);
         Ok(())

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use axum::extract::State;
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_host::Tail;
 use dormouse_mcp::{OfferedResource, SurfaceError};
 use futures_util::future::join_all;
@@ -106,21 +106,33 @@ pub(super) async fn read(visit: &Visit, uri: &str) -> Result<Value, SurfaceError
     Ok(value.map_err(Problem::from)?)
 }
 
-/// Whether the client may be notified of changes: when an assistant speaks that it may talk to.
-pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
-    let Some((key, "heard")) = parts(uri) else {
-        return false;
+/// The URI of what an assistant says.
+pub(super) fn heard(key: &AssistantId) -> String {
+    format!("{SCHEME}{key}/heard")
+}
+
+/// The assistant whose words these are.
+pub(super) fn key(uri: &str) -> Option<AssistantId> {
+    let (key, "heard") = parts(uri)? else {
+        return None;
     };
-    if visit.caller.may(Right::Talk, &key).is_err() {
-        return false;
-    }
-    match visit.service.exists(&key) {
-        Ok(end) => {
-            lock(&visit.watched).insert(key, end);
-            true
-        }
-        Err(_unknown) => false,
-    }
+    Some(key)
+}
+
+/// The end of the log from which on the client can be notified: when an assistant speaks that it may talk to.
+pub(super) fn place(visit: &Visit, uri: &str) -> Option<(AssistantId, Seq)> {
+    let key = key(uri)?;
+    visit.caller.may(Right::Talk, &key).ok()?;
+    let end = visit.service.exists(&key).ok()?;
+    Some((key, end))
+}
+
+/// Whether the client may be notified of changes of this resource.
+pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
+    let place = place(visit, uri);
+    let is_accepted = place.is_some();
+    lock(&visit.watched).extend(place);
+    is_accepted
 }
 
 /// Notifies when one of these assistants says something that the client can hear. They are kept awake meanwhile.
@@ -162,6 +174,13 @@ async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
             let is_heard = hearing.apply(recorded.seq, &recorded.event).is_some();
             if is_heard && changed.send(uri.clone()).await.is_err() {
                 break;
+            }
+            // An act that is under way is looked at again.
+            let done = hearing
+                .oldest()
+                .map_or(recorded.seq, |oldest| Seq(oldest.0 - 1));
+            if let Some(place) = lock(&visit.watched).get_mut(&key) {
+                *place = done;
             }
         }
         Ok::<(), Problem>(())

@@ -45,6 +45,12 @@ impl Call {
         self
     }
 
+    /// The same with this method.
+    pub(crate) fn method(self, method: &str) -> Self {
+        let method = method.to_owned();
+        Self { method, ..self }
+    }
+
     /// The same with this token.
     pub(crate) fn by(self, secret: &str) -> Self {
         self.with("authorization", &format!("Bearer {secret}"))

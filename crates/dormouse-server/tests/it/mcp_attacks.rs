@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use crate::{
+    client::Call,
     mcp::{ERAS, Era, message, tool},
     service::{Service, key},
 };
@@ -289,6 +290,129 @@ async fn a_subscription_hears_only_what_its_holder_may_and_ends_with_its_token()
     assert_eq!(anns.json()["result"]["isError"], false);
     read_until(&mut stream, &mut heard, "\"result\"").await;
     assert_eq!(heard.matches("resources/updated").count(), 1, "{heard}");
+    service.close().await;
+}
+
+/// Begins a session of the older generation, and returns its id.
+async fn session(service: &Service, secret: &str) -> String {
+    let client = json!({ "name": "a test", "version": "1" });
+    let begin =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let begin = message(service, Era::Old, "initialize", begin).by(secret);
+    let begun = begin.send().await;
+    begun.header("mcp-session-id").unwrap().to_owned()
+}
+
+/// Sends a request about the resource in this session: the result, or the error.
+async fn about(service: &Service, secret: &str, session: &str, method: &str, uri: &str) -> Value {
+    let asked = message(service, Era::Old, method, json!({ "uri": uri })).by(secret);
+    asked.with("mcp-session-id", session).send().await.json()
+}
+
+fn stream_of(service: &Service, secret: &str, session: &str) -> Call {
+    let stream = service.raw("GET", "/mcp").by(secret);
+    stream
+        .with("accept", "text/event-stream")
+        .with("mcp-session-id", session)
+}
+
+/// Says something, and is answered.
+async fn talk(service: &Service, secret: &str) {
+    let words = json!({ "words": "Hello, where is the kettle?", "assistant": "dormouse" });
+    let said = tool(service, Era::Old, "talk", &words)
+        .by(secret)
+        .send()
+        .await;
+    assert_eq!(said.json()["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn an_older_client_is_notified_in_its_session_and_in_no_other() {
+    let service = Service::open().await;
+    let hare = json!({"key": "hare", "name": "March Hare"});
+    service.call("POST", "").json(&hare).send().await.ok(201);
+    let bob = service.token("Bob", &[Right::Talk], Some(&["dormouse"]));
+    let bobs = session(&service, &bob).await;
+    let heard_of = "dormouse://dormouse/heard";
+    let subscribe = "resources/subscribe";
+    for uri in ["hare/heard", "nobody/heard", "dormouse/status", "../heard"] {
+        let uri = format!("dormouse://{uri}");
+        let refused = about(&service, &bob, &bobs, subscribe, &uri).await;
+        assert_eq!(refused["error"]["code"], -32002, "{refused}");
+    }
+    let refused = about(&service, &bob, "unknown", subscribe, heard_of).await;
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("begin one with `initialize`"), "{refused}");
+    let begun = about(&service, &bob, &bobs, subscribe, heard_of).await;
+    assert_eq!(begun["result"], json!({}), "{begun}");
+
+    let mut stream = stream_of(&service, &bob, &bobs).open().await;
+    let mut heard = String::new();
+    read_until(&mut stream, &mut heard, "text/event-stream").await;
+    talk(&service, &service.secret).await;
+    talk(&service, &bob).await;
+    read_until(&mut stream, &mut heard, "resources/updated").await;
+    drop(stream);
+    assert!(heard.contains(heard_of), "{heard}");
+    assert_eq!(heard.matches("updated").count(), 1, "not Ann's: {heard}");
+
+    // What happens while nobody reads is sent with the next stream, which ends the one before.
+    talk(&service, &bob).await;
+    let mut stream = stream_of(&service, &bob, &bobs).open().await;
+    let mut heard = String::new();
+    read_until(&mut stream, &mut heard, "resources/updated").await;
+    let mut newer = stream_of(&service, &bob, &bobs).open().await;
+    let read = timeout(Duration::from_secs(30), stream.read_to_string(&mut heard)).await;
+    read.unwrap().unwrap();
+    assert_eq!(heard.matches("updated").count(), 1, "once: {heard}");
+
+    // A session belongs to its token.
+    for (method, secret, session) in [
+        ("GET", &service.secret, bobs.as_str()),
+        ("DELETE", &service.secret, &bobs),
+        ("GET", &bob, "unknown"),
+    ] {
+        let others = stream_of(&service, secret, session);
+        let others = others.method(method);
+        assert_eq!(others.send().await.ok(404)["code"], "unknown_session");
+    }
+    let ended = about(&service, &bob, &bobs, "resources/unsubscribe", heard_of).await;
+    assert_eq!(ended["result"], json!({}), "{ended}");
+    talk(&service, &bob).await;
+    let begun = about(&service, &bob, &bobs, subscribe, heard_of).await;
+    assert_eq!(begun["result"], json!({}), "{begun}");
+    talk(&service, &bob).await;
+    let mut heard = String::new();
+    read_until(&mut newer, &mut heard, "resources/updated").await;
+    service.tokens().revoke("Bob").unwrap();
+    talk(&service, &service.secret).await;
+    let read = timeout(Duration::from_secs(30), newer.read_to_string(&mut heard)).await;
+    read.unwrap().unwrap();
+    assert_eq!(heard.matches("updated").count(), 1, "{heard}");
+    service.close().await;
+}
+
+#[tokio::test]
+async fn a_session_can_be_ended_and_the_oldest_of_many_ends_by_itself() {
+    let service = Service::with("requests_per_minute = 100000\nburst = 1000").await;
+    let secret = service.secret.clone();
+    let end = |session: &str| stream_of(&service, &secret, session).method("DELETE");
+    let first = session(&service, &secret).await;
+    let mut stream = stream_of(&service, &secret, &first).open().await;
+    read_until(&mut stream, &mut String::new(), "text/event-stream").await;
+    assert_eq!(end(&first).send().await.status, 204);
+    let mut rest = String::new();
+    let ended = timeout(Duration::from_secs(30), stream.read_to_string(&mut rest)).await;
+    ended.unwrap().unwrap();
+    assert_eq!(end(&first).send().await.status, 404);
+    // It can still talk.
+    talk(&service, &secret).await;
+
+    let second = session(&service, &secret).await;
+    for _ in 0..16 {
+        assert_ne!(session(&service, &secret).await, second);
+    }
+    assert_eq!(end(&second).send().await.status, 404);
     service.close().await;
 }
 

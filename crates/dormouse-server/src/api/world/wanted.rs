@@ -5,11 +5,8 @@ use std::{convert::Infallible, time::Duration};
 use axum::{
     Json,
     extract::State,
-    http::{HeaderMap, HeaderName, HeaderValue},
-    response::{
-        IntoResponse, Response,
-        sse::{self, KeepAlive, Sse},
-    },
+    http::HeaderMap,
+    response::{Response, sse},
 };
 use dormouse_contracts::{AssistantId, EffectKey, Outcome, Receipt, Rejection};
 use dormouse_host::http_world::{AnswerError, RequestKind, WorldAnswer, WorldRequest};
@@ -24,7 +21,7 @@ use tokio::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    super::json,
+    super::{events::stream_of, json},
     door,
     happened::{AttestedFacts, AudienceFact, Claimed, Reporter, audience, is_by},
 };
@@ -36,8 +33,8 @@ use crate::{
     tokens::{Fact, Right},
 };
 
-/// After this time without a request a comment is sent, so that no proxy considers the stream dead.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// After this time without a request a stream looks whether its token still holds.
+const LOOKED_AGAIN: Duration = Duration::from_secs(15);
 
 /// The most reports that come with one answer.
 const MOST_REPORTS: usize = 64;
@@ -211,13 +208,7 @@ pub(crate) async fn stream(
         _place: place,
     };
     let events = stream::unfold(Some(reader), |reader| async move { reader?.next().await });
-    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
-    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
-    // Some proxies would otherwise buffer the stream until it ends.
-    let name = HeaderName::from_static("x-accel-buffering");
-    let no = HeaderValue::from_static("no");
-    response.headers_mut().insert(name, no);
-    Ok(response)
+    Ok(stream_of(events))
 }
 
 /// A reader of requests. The next ones are taken only when the connection has room for them.
@@ -244,7 +235,7 @@ impl Reader {
             self.ready = select! {
                 biased;
                 () = over(&mut self.ending) => return None,
-                found = timeout(KEEP_ALIVE, wanted) => found.unwrap_or_default(),
+                found = timeout(LOOKED_AGAIN, wanted) => found.unwrap_or_default(),
             };
             self.ready.reverse();
             // The token may have been revoked, or have ended, since the stream was opened.
