@@ -212,10 +212,10 @@ impl Surface for Visit {
 
     fn subscribe(&self, uri: &str) -> Result<(), SurfaceError> {
         let session = self.session.as_ref().ok_or_else(sessions::unknown)?;
-        match resources::place(self, uri) {
-            Some((key, end)) => Ok(session.subscribe(key, end)),
-            None => Err(SurfaceError::no_resource(uri)),
-        }
+        let place = resources::place(self, uri);
+        let (key, end) = place.ok_or_else(|| SurfaceError::no_resource(uri))?;
+        session.subscribe(key, end);
+        Ok(())
     }
 
     fn unsubscribe(&self, uri: &str) -> Result<(), SurfaceError> {
