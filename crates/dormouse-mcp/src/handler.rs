@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use dormouse_text::escape_hidden_json;
 use rmcp::{
     ErrorData, Peer, RoleServer, ServerHandler,
     model::{
@@ -125,7 +126,8 @@ impl<S: Surface> ServerHandler for Handler<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = until_cancelled(&context, self.surface.read(&asked.uri)).await?;
-        let text = read.map_err(fault)?.to_string();
+        let json = read.map_err(fault)?.to_string();
+        let text = escape_hidden_json(&json);
         let contents = ResourceContents::text(text, asked.uri).with_mime_type(JSON);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
