@@ -66,8 +66,6 @@ struct PatternLine<'a> {
     assistant: &'a str,
     context: &'static str,
     entry: &'static str,
-    /// Whether the program already uses this kind of tick.
-    is_entered: bool,
     #[serde(flatten)]
     composed: &'a ComposedPattern,
 }
@@ -119,7 +117,6 @@ fn show(
             assistant: key.as_str(),
             context: row.name,
             entry: row.entry,
-            is_entered: row.is_entered,
             composed: &composed,
         };
         printing.print(&line, || in_full(row, &composed, &state))?;
@@ -138,10 +135,7 @@ fn layer(layer: Option<&PatternLayer>) -> &'static str {
 
 fn in_full(row: &ContextRow, composed: &ComposedPattern, state: &State) -> Vec<String> {
     let ComposedPattern { pattern, from } = composed;
-    let entered = match row.is_entered {
-        true => format!("{}: when {}", row.name, row.entry),
-        false => format!("{}: when {} (nothing enters it yet)", row.name, row.entry),
-    };
+    let entered = format!("{}: when {}", row.name, row.entry);
     let mode = invariant_name(&pattern.bounds.mode);
     let components = pattern.components.iter().map(|it| it.row().key);
     let components: Vec<_> = components.collect();

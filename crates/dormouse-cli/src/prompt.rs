@@ -52,7 +52,7 @@ enum Template {
         #[command(flatten)]
         of: Whose,
     },
-    /// Store a text under a name; it may contain {name}, {key} and {tick_rate}
+    /// Store a text under a name; it may contain {name}, {key}, {tick_rate} and {reflection_interval}
     Create {
         /// Its name
         name: String,

@@ -20,8 +20,8 @@ use std::{
 };
 
 use dormouse_contracts::{
-    AssistantId, BoxError, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter, ToolSpec,
-    WorldId,
+    AssistantId, Author, BoxError, BoxFuture, EffectKey, Outcome, Seq, Timestamp, TokenCounter,
+    ToolSpec, WorldId,
 };
 use dormouse_resilience::deadline;
 use tokio::{
@@ -36,7 +36,8 @@ use crate::{
     builtin::{GO_TO_SLEEP, WAKE_UP, builtin_tools},
     config::AssistantConfig,
     decide::{self, Action, Answered, Asked, Next, OutsideCall, Prepared, View},
-    event::{ConfiguredModel, Event, FactsBefore},
+    event::{ConfiguredModel, ContextType, Event, FactsBefore},
+    execution::compose,
     gate::gate,
     handle::{Command, Handle},
     prompt::leaves_room,
@@ -490,7 +491,14 @@ impl Assistant {
         let names = self.own_names();
         let number = self.state.compactions.count.saturating_add(1);
         let timeout = self.config.model_timeout;
-        Box::pin(work::extract_facts(ports, handle, names, number, timeout))
+        let context = compose(
+            &self.state.configuration.settings,
+            ContextType::PreCompaction,
+            None,
+        );
+        let requests = context.pattern.bounds.max_iterations.into();
+        let by = (Author::Compaction(number), requests);
+        Box::pin(work::extract_facts(ports, handle, names, by, timeout))
     }
 
     /// A handle to itself, for work that asks it to write; `None` if nobody else has one any more.

@@ -23,8 +23,6 @@ pub struct ContextRow {
     pub name: &'static str,
     /// When it is entered.
     pub entry: &'static str,
-    /// Whether something in the program enters it already. Others can be configured and looked at.
-    pub is_entered: bool,
     /// The parts of its prompt.
     pub components: &'static [Component],
     /// The tools that it offers: names and groups; absent for all. Doing nothing is always possible.
@@ -48,7 +46,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::TickEvent,
         name: "tick_event",
         entry: "a message, an answered approval, a delegated task or its result waits",
-        is_entered: true,
         components: FULL,
         tools: None,
         // The documented 5 is the default of the setting that bounds every tick.
@@ -58,7 +55,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::TickAutonomous,
         name: "tick_autonomous",
         entry: "nothing waits, and a promise or a goal is due",
-        is_entered: true,
         components: FULL,
         tools: None,
         max_iterations: 10,
@@ -67,7 +63,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::Reflection,
         name: "reflection",
         entry: "it is time to look back over the journal",
-        is_entered: true,
         components: OWN,
         tools: Some(&["journal"]),
         max_iterations: 3,
@@ -76,7 +71,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::ReflectionCont,
         name: "reflection_cont",
         entry: "a reflection goes on that was interrupted",
-        is_entered: true,
         components: &[Component::SystemPrompt, Component::ToolResult],
         tools: Some(&["journal"]),
         max_iterations: 2,
@@ -85,7 +79,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::SleepConsolidate,
         name: "sleep_consolidate",
         entry: "the assistant sleeps, all work of the night is done, and sleep.turns allows one more turn",
-        is_entered: true,
         // What is remembered is not looked up for it, as documented: it asks for that itself.
         components: &[Component::SystemPrompt, Component::PendingEvent],
         tools: Some(&["memory", "journal", WAKE_UP]),
@@ -95,7 +88,6 @@ pub static CONTEXTS: [ContextRow; 7] = [
         context: ContextType::GoalDecompose,
         name: "goal_decompose",
         entry: "a goal is due that came to nothing as a whole and has no parts",
-        is_entered: true,
         components: &[
             Component::SystemPrompt,
             Component::CharacterContext,
@@ -108,8 +100,7 @@ pub static CONTEXTS: [ContextRow; 7] = [
     ContextRow {
         context: ContextType::PreCompaction,
         name: "pre_compaction",
-        entry: "a compaction is about to take turns out of the prompt",
-        is_entered: false,
+        entry: "earlier turns are about to be left out of the prompt: facts are extracted first, each iteration is one request with a prompt of its own, so parts and tools have no effect",
         components: &[
             Component::SystemPrompt,
             Component::CharacterContext,

@@ -45,13 +45,11 @@ fn exec_show_prints_what_each_layer_leaves() {
         (&json!(4), &json!("static"))
     );
     assert_eq!(pattern("goal_decompose")["max_iterations"], 1);
-    assert_eq!(pattern("sleep_consolidate")["is_entered"], true);
-    assert_eq!(pattern("pre_compaction")["is_entered"], false);
 
     let one = ok(home.run(&["exec", "show", "--context", "pre_compaction"], ""));
     assert!(
         one.out
-            .contains("pre_compaction: when a compaction is about to take turns out of the prompt (nothing enters it yet)")
+            .contains("pre_compaction: when earlier turns are about to be left out of the prompt")
     );
     assert!(
         one.out.contains("max_iterations = 4  # as allowed"),

@@ -9,20 +9,34 @@ pub(super) enum Placeholder {
     Key,
     /// The seconds between two ticks.
     TickRate,
+    /// After how many ticks it looks back over its journal.
+    ReflectionInterval,
     /// The tools as JSON.
     ToolSchemas,
 }
 
 impl Placeholder {
-    pub(super) const ALL: [Self; 4] = [Self::Name, Self::Key, Self::TickRate, Self::ToolSchemas];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Name,
+        Self::Key,
+        Self::TickRate,
+        Self::ReflectionInterval,
+        Self::ToolSchemas,
+    ];
     /// The placeholders of all texts except the instructions how to act.
-    pub(super) const OF_TEXTS: [Self; 3] = [Self::Name, Self::Key, Self::TickRate];
+    pub(super) const OF_TEXTS: [Self; 4] = [
+        Self::Name,
+        Self::Key,
+        Self::TickRate,
+        Self::ReflectionInterval,
+    ];
 
     fn word(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Key => "key",
             Self::TickRate => "tick_rate",
+            Self::ReflectionInterval => "reflection_interval",
             Self::ToolSchemas => "tool_schemas",
         }
     }
@@ -119,7 +133,7 @@ mod tests {
         let error = check_placeholders("{speaker}", &Placeholder::OF_TEXTS).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the unknown placeholder {speaker}; expected one of {name}, {key}, {tick_rate}"
+            "the unknown placeholder {speaker}; expected one of {name}, {key}, {tick_rate}, {reflection_interval}"
         );
         assert_eq!(check_placeholders("{\"a\": 1}", &[]), Ok(()));
     }

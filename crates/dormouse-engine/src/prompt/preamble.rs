@@ -403,6 +403,9 @@ impl Texts<'_> {
                 Some(name.unwrap_or_else(|| self.identity.key.to_string()))
             }
             Placeholder::TickRate => Some(self.config.limits.tick_rate().as_secs().to_string()),
+            Placeholder::ReflectionInterval => {
+                Some(self.config.journal.reflection_interval.0.to_string())
+            }
             Placeholder::ToolSchemas => tools.map(str::to_owned),
         })
     }

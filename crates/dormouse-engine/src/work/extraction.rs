@@ -20,9 +20,6 @@ use crate::{
     remembering::LoggedMemory,
 };
 
-/// The maximum number of requests of one extraction.
-const MOST_REQUESTS: u64 = 5;
-
 /// The log of a running assistant, for its background work: the assistant writes what is appended here.
 pub(super) struct ActorLog {
     pub(super) log: Arc<dyn EventLog>,
@@ -84,16 +81,15 @@ pub(super) fn asker(
     }
 }
 
-/// Extracts facts, with few requests. After a failure the records are read another time: they stay in the memory.
+/// Extracts facts, with so many requests at most. After a failure the records are read another time: they stay in the memory.
 pub(crate) async fn extract_facts(
     ports: Ports,
     handle: Handle,
     names: Vec<String>,
-    compaction: u64,
+    by: (Author, u64),
     timeout: Duration,
 ) -> Done {
-    let author = Author::Compaction(compaction);
-    let by = asker(&ports, names, (author, MOST_REQUESTS), timeout);
+    let by = asker(&ports, names, by, timeout);
     let log = ActorLog {
         log: ports.log,
         handle,

@@ -8,8 +8,9 @@ use std::sync::{
 
 use dormouse_contracts::{ChatRequest, Clock, EntityId, Message, ModelErrorKind, Purpose, Seq};
 use dormouse_engine::{
-    BudgetSpan, Compacted, CompactionMode, Compactor, ConsolidationEnd, Event, FactsBefore,
-    HistorySummarized, Person, ReservedBy, Selection, State, SummaryFailure, TurnView, replay,
+    AssistantConfig, BudgetSpan, Compacted, CompactionMode, Compactor, ConsolidationEnd,
+    ContextConfig, ContextType, Event, FactsBefore, HistorySummarized, Person, ReservedBy,
+    Selection, State, SummaryFailure, TurnView, replay,
 };
 use dormouse_testing::{Perceive, ScriptedModel, ScriptedTurn, effort};
 use proptest::prelude::*;
@@ -148,8 +149,35 @@ async fn a_full_window_leaves_old_turns_out_and_shows_a_summary_in_their_place()
 }
 
 #[tokio::test(start_paused = true)]
+async fn facts_are_extracted_with_as_many_requests_as_pre_compaction_has_iterations() {
+    for (iterations, is_complete) in [(1, false), (10, true)] {
+        let without = |config: &mut AssistantConfig| config.compaction.is_on = false;
+        let home = small(model(yes)).configured(without);
+        talk(&home, 1..60, 100).await;
+        let home = home.configured(move |config| {
+            config.compaction.is_on = true;
+            let few = ContextConfig {
+                max_iterations: Some(iterations),
+                ..ContextConfig::default()
+            };
+            let contexts = &mut config.execution.contexts;
+            contexts.insert(ContextType::PreCompaction, few);
+            config.limits = config.limits.clone().with_max_iterations(10).unwrap();
+        });
+        talk(&home, 60..61, 100).await;
+        let facts = compacted(&home)[0].extraction;
+        let requests = asked(&home, Purpose::Consolidation).len();
+        match is_complete {
+            true => assert_eq!((facts, requests > 1), (Some(FactsBefore::Added(0)), true)),
+            false => assert_eq!((facts, requests), (Some(FactsBefore::Partly(0)), 1)),
+        }
+        assert_eq!(home.deeds().len(), 60, "every message is answered");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn turned_off_a_prompt_shows_what_it_showed_before_anything_was_left_out() {
-    let off = |config: &mut dormouse_engine::AssistantConfig| config.compaction.is_on = false;
+    let off = |config: &mut AssistantConfig| config.compaction.is_on = false;
     let without = small(model(yes)).configured(off);
     talk(&without, 1..50, 100).await;
     assert_eq!(compacted(&without), [], "off is off");

@@ -32,7 +32,7 @@ section! {
         /// The template to use instead of assistant.persona; default: none of them
         #[schemars(extend("x-alias" = "applied_template"))]
         template: String = PromptConfig::default().template,
-        /// How to act, for models that call tools natively; may hold {name}, {key}, {tick_rate} and {tool_schemas}
+        /// How to act, for models that call tools natively; may hold {name}, {key}, {tick_rate}, {reflection_interval} and {tool_schemas}
         #[serde(deserialize_with = "native")]
         #[schemars(with = "String", extend(
             "x-alias" = "system_prompt_native", "x-unset" = "the program's own text",

@@ -164,6 +164,10 @@ fn settings_of_prompts_are_refused_with_the_place_and_what_to_do() {
             "[execution.contexts.reflection]\ncomponents = [\"goals\"]\n",
             "lack system_prompt",
         ),
+        (
+            "[execution.contexts.pre_compaction]\ntools = [\"journal\"]\n",
+            "remove all its settings except max_iterations",
+        ),
     ] {
         let error = refused(text);
         assert!(error.contains(expected), "{text}: {error}");

@@ -26,8 +26,6 @@ pub(crate) struct PatternView {
     context: &'static str,
     /// When it is entered.
     entry: &'static str,
-    /// Whether something in the program enters it already.
-    is_entered: bool,
     /// `react_loop` or `single_action`.
     #[schema(value_type = String)]
     mode: Value,
@@ -137,7 +135,6 @@ impl PatternView {
         Self {
             context: row.name,
             entry: row.entry,
-            is_entered: row.is_entered,
             mode: json(&pattern.bounds.mode),
             max_iterations: pattern.bounds.max_iterations,
             confirm_dangerous: pattern.bounds.confirm_dangerous,

@@ -41,7 +41,7 @@ pub(crate) struct TemplateView {
 pub(crate) struct NewTemplate {
     /// Its name.
     name: String,
-    /// The text; it may hold `{name}`, `{key}` and `{tick_rate}`.
+    /// The text; it may hold `{name}`, `{key}`, `{tick_rate}` and `{reflection_interval}`.
     text: String,
 }
 
