@@ -1,8 +1,8 @@
 //! Sessions: how a client of the generations before 2026-07-28 is notified. It subscribes in one request and reads on another
 //! connection, and the service remembers in between what it subscribed to.
 //!
-//! Nothing else depends on a session. Each request is checked by its token alone, so whoever learns the id of a session can do
-//! nothing with it, and a client whose session is gone can still talk.
+//! Nothing else depends on a session. Each request is checked by its token alone, so the id of a session is worth nothing to
+//! others, and a client whose session is gone can still talk.
 
 use std::{
     collections::{BTreeMap, VecDeque},
