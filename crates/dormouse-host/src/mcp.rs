@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use dormouse_contracts::{IdError, ToolSourceName};
 pub use dormouse_mcp::{
-    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerError, McpServerState,
-    McpServerStatus, McpToolState, McpToolStatus, McpTools,
+    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpServerError,
+    McpServerState, McpServerStatus, McpToolState, McpToolStatus, McpTools,
 };
 use dormouse_mcp::{McpServer, McpToolPolicy, McpTransport, SecretText};
 use dormouse_providers::{Environment, ResolveSecretError};
@@ -132,6 +132,14 @@ fn server(
     if let Some(idle) = section.idle {
         server.idle_after = idle.0;
     }
+    if let Some(most) = section.model_requests {
+        server.requests.model_requests = most.0;
+    }
+    if let Some(most) = section.model_tokens {
+        server.requests.model_tokens = most.0;
+    }
+    let answers = section.answers.clone().into_iter();
+    server.requests.answers = answers.map(|(field, it)| (field, it.into())).collect();
     Ok(server)
 }
 

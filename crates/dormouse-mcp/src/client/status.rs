@@ -10,6 +10,7 @@ use super::{
     McpTools,
     definition::{offer, safe},
     known::{KnownServers, KnownTool, KnownToolsError, McpAgreement},
+    requests::McpRequestCounts,
     server::Server,
 };
 
@@ -84,6 +85,9 @@ pub struct McpServerStatus {
     pub server: String,
     /// How far it has come in this process.
     pub state: McpServerState,
+    /// How often it asked for something, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<McpRequestCounts>,
     /// Its tools, by name.
     pub tools: Vec<McpToolStatus>,
     /// Names of tools in its settings that it does not have, if it was asked.
@@ -172,9 +176,11 @@ impl McpTools {
         let mut all = Vec::new();
         for (name, server) in &self.servers {
             let tools = tools(&known, name, server);
+            let requests = server.gate.counts();
             all.push(McpServerStatus {
                 server: name.clone(),
                 state: server.state(!tools.is_empty()).await,
+                requests: (requests != McpRequestCounts::default()).then_some(requests),
                 misnamed: misnamed(&known, name, server),
                 tools,
             });

@@ -20,7 +20,7 @@ use crate::hostile::{FOLDER, ORDER, TOOLS};
 pub(crate) const LIMIT: Duration = Duration::from_millis(400);
 
 /// A server called `bad`, which keeps its files in this folder.
-fn bad(folder: &Path) -> McpServer {
+pub(crate) fn bad(folder: &Path) -> McpServer {
     let arguments = ["--exact", "hostile::serves", "--nocapture"];
     let folder = SecretText(folder.to_str().unwrap().to_owned());
     let mut server = McpServer::new(
@@ -60,7 +60,7 @@ fn name(tool: &str) -> ToolName {
     ToolName::try_new(format!("bad_{tool}")).unwrap()
 }
 
-fn effect(tool: &str, number: u32) -> Effect {
+pub(crate) fn effect(tool: &str, number: u32) -> Effect {
     Effect {
         key: EffectKey::try_new(format!("key/{number}")).unwrap(),
         actor: AssistantId::try_new("vole").unwrap(),
@@ -72,7 +72,7 @@ fn effect(tool: &str, number: u32) -> Effect {
 }
 
 /// How often the server was asked to do this.
-fn calls(folder: &Path, tool: &str) -> usize {
+pub(crate) fn calls(folder: &Path, tool: &str) -> usize {
     fs::read_to_string(folder.join(tool))
         .unwrap_or_default()
         .len()

@@ -10,6 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::asking::{Asks, is_asking};
+
 /// How often a slow call reports progress: sooner than the time limit of these tests, which all reports together exceed.
 const REPORTS_EVERY: Duration = Duration::from_millis(150);
 
@@ -17,7 +19,7 @@ const REPORTS_EVERY: Duration = Duration::from_millis(150);
 pub(crate) const FOLDER: &str = "HOSTILE_FOLDER";
 
 /// The tools, each named after what a call of it leads to.
-pub(crate) const TOOLS: [&str; 20] = [
+pub(crate) const TOOLS: [&str; 30] = [
     "echo",
     "counts",
     "dies",
@@ -38,9 +40,19 @@ pub(crate) const TOOLS: [&str; 20] = [
     "samples",
     "elicits",
     "lies",
+    "asks",
+    "asks_often",
+    "asks_much",
+    "asks_at_once",
+    "asks_after",
+    "asks_secrets",
+    "asks_picture",
+    "questions",
+    "questions_more",
+    "questions_url",
 ];
 
-fn say(message: &Value) {
+pub(crate) fn say(message: &Value) {
     let mut line = message.to_string();
     line.push('\n');
     write(line.as_bytes());
@@ -58,11 +70,11 @@ fn write(bytes: &[u8]) {
     }
 }
 
-fn answer(id: &Value, result: &Value) {
+pub(crate) fn answer(id: &Value, result: &Value) {
     say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
 }
 
-fn text(words: &str) -> Value {
+pub(crate) fn text(words: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": words }] })
 }
 
@@ -193,6 +205,7 @@ fn call(id: &Value, params: &Value, waiting: &mut Option<Value>, folder: &str) {
 /// Speaks the protocol of 2025-06-18 until its input ends.
 fn serve(folder: &str) {
     let mut waiting = None;
+    let mut asks = Asks::default();
     for line in stdin().lines() {
         let Ok(Ok(message)) = line.map(|line| serde_json::from_str::<Value>(&line)) else {
             return;
@@ -206,6 +219,15 @@ fn serve(folder: &str) {
                     "serverInfo": { "name": "hostile", "version": "1" }, "instructions": ORDER,
                 }),
             ),
+            // Without this file it speaks only the protocols before 2026-07-28.
+            Some("server/discover") if fs::exists(format!("{folder}/new")).unwrap() => answer(
+                id,
+                &json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+                    "ttlMs": 0, "cacheScope": "private",
+                }),
+            ),
+            Some("tools/call") if is_asking(params) => asks.call(id, params, folder),
             Some("tools/list")
                 if params["cursor"] == "again"
                     || fs::exists(format!("{folder}/pages")).unwrap() =>
@@ -228,6 +250,7 @@ fn serve(folder: &str) {
                 &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32_601, "message": "no such method" } }),
             ),
             // An answer to what it asked.
+            None if asks.heard(&message) => {}
             None => {
                 if let Some(call) = waiting.take() {
                     answer(&call, &text(&message.to_string()));
