@@ -5,8 +5,8 @@ use dormouse_contracts::Clock;
 use dormouse_host::{
     SystemClock,
     mcp::{
-        AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpServerState,
-        McpServerStatus, McpSetupError, McpToolState, McpToolStatus, McpTools, open,
+        AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpServerError,
+        McpServerState, McpServerStatus, McpToolState, McpToolStatus, McpTools, open,
     },
 };
 use dormouse_text::one_line;
@@ -45,7 +45,7 @@ pub(crate) enum McpClient {
     },
 }
 
-impl CommandFailure for McpSetupError {
+impl CommandFailure for McpServerError {
     fn exit(&self) -> Exit {
         Exit::Usage
     }
@@ -165,7 +165,7 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
             r#type: "mcp_server",
             server: &status.server,
             state: running.map_or(status.state, |running| running.state),
-            error,
+            error: error.or(status.disabled.as_deref()),
             requests: running.and_then(|running| running.requests),
             misnamed: &status.misnamed,
         };
@@ -189,6 +189,7 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
 
 fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
     let state = match line.state {
+        McpServerState::Disabled => "it is not used",
         McpServerState::Configured => "it was never asked",
         McpServerState::Known => "it does not run; it is started when it is needed",
         McpServerState::Started => "it runs, and was not called",

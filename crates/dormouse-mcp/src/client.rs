@@ -19,6 +19,7 @@ use dormouse_contracts::{
 };
 use dormouse_tools::{EffectOutcomes, Registry, check_reach};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use definition::{Definition, offer};
 use known::KnownTools;
@@ -90,6 +91,9 @@ impl McpTools {
         for settings in servers {
             settings.check()?;
             let name = settings.name.clone();
+            if let Some(why) = &settings.disabled {
+                tracing::warn!(server = %name, why, "a server is not used");
+            }
             let server = Arc::new(Server::new(
                 settings,
                 Arc::clone(&known),
@@ -114,7 +118,7 @@ impl McpTools {
 
     /// Offers a tool, unless the settings leave it out or it cannot be offered; `status` says so.
     fn add(&mut self, server: &Arc<Server>, tool: &str, definition: &Definition) {
-        if !server.settings.allows(tool) {
+        if !server.settings.allows(tool) || server.settings.disabled.is_some() {
             return;
         }
         if let Ok(spec) = offer(&server.settings, tool, definition) {
@@ -147,11 +151,13 @@ impl McpTools {
         failed
     }
 
-    /// Ends every server, each within a few seconds. A call starts its server again.
+    /// Ends all servers together, within a few seconds. A call starts its server again.
     pub async fn close(&self) {
-        for server in self.servers.values() {
-            server.close().await;
+        let mut ends = JoinSet::new();
+        for server in self.servers.values().map(Arc::clone) {
+            ends.spawn(async move { server.close().await });
         }
+        while ends.join_next().await.is_some() {}
     }
 
     fn route(

@@ -6,14 +6,17 @@ use std::{
     fs,
     io::{Write, stdin, stdout},
     path::Path,
-    process::exit,
+    process::{Command, Stdio, exit},
     sync::Arc,
 };
 
-use dormouse_contracts::{ChatRequest, Message, ReadEvents, Seq, Timestamp, Trust};
+use dormouse_contracts::{ChatRequest, Message, Outcome, ReadEvents, Seq, Timestamp, Trust};
 use dormouse_engine::{BudgetSpan, Event, ReservedBy};
 use dormouse_host::{
-    DataFolder, Host, HostSettings, config::Config, mcp::McpAgreement, provider::Models,
+    DataFolder, Host, HostSettings,
+    config::Config,
+    mcp::{McpAgreement, McpServerState},
+    provider::Models,
 };
 use dormouse_providers::Environment;
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -81,7 +84,7 @@ fn serve(folder: &str, server: &str) {
                     id,
                     "result",
                     &json!({ "tools": [
-                        tool("weather", described), tool("transfer", "Transfer money."), tool("poem", "Write a poem."),
+                        tool("weather", described), tool("transfer", "Transfer money."), tool("poem", "Write a poem."), tool("hang", "Take long."),
                     ] }),
                 );
             }
@@ -91,6 +94,8 @@ fn serve(folder: &str, server: &str) {
                 fs::write(file, format!("{before}{}\n", params["arguments"])).unwrap();
                 let text = |words: &str| json!({ "content": [{ "type": "text", "text": words }] });
                 match (called, kept("mode").as_str(), kept("words")) {
+                    // The first call has no answer.
+                    ("hang", ..) if before.is_empty() => {}
                     ("poem", ..) => {
                         asking = Some(id.clone());
                         let message = json!({ "role": "user", "content": { "type": "text", "text": "A poem on tea." } });
@@ -538,4 +543,110 @@ async fn the_emergency_stop_ends_a_request_of_a_server() {
     let poem = fs::read_to_string(folder.path().join("poem")).unwrap();
     assert_eq!(poem, "no poem");
     host.close().await;
+}
+
+/// The variable with the folder of a program that is killed.
+const KILLED: &str = "KILLED_FOLDER";
+
+/// The program that is killed, if another test starts this program as one: it calls the tool whose first call has no answer.
+#[tokio::test]
+async fn lives_until_it_is_killed() {
+    if let Ok(folder) = std::env::var(KILLED) {
+        let folder = Path::new(&folder);
+        let more = fs::read_to_string(folder.join("more")).unwrap();
+        let host = open(folder, &obedient(), &more).await;
+        told(&host, &order(&["sky_hang"])).await;
+    }
+}
+
+/// Kills the program in the middle of a call, and lets the assistant go on. Returns how often the tool was called until then and in all,
+/// and the outcomes in the log.
+async fn killed_in_a_call(more: &str) -> (usize, usize, Vec<String>) {
+    let folder = Folder::new();
+    agreed(folder.path(), &obedient(), more).await.close().await;
+    fs::write(folder.path().join("more"), more).unwrap();
+    let mut program = Command::new(current_exe().unwrap())
+        .args(["--exact", "mcp::lives_until_it_is_killed", "--nocapture"])
+        .env(KILLED, folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while times(folder.path(), "sky_hang") == 0 {
+        assert_eq!(
+            program.try_wait().unwrap(),
+            None,
+            "it lives until it is killed"
+        );
+        std::thread::yield_now();
+    }
+    // SIGKILL.
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let before = times(folder.path(), "sky_hang");
+    let model = obedient();
+    let host = open(folder.path(), &model, more).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().at_rest().await;
+    // It is awake, and serves whoever speaks to it.
+    told(&host, &order(&["bank_post"])).await;
+    assert_eq!(times(folder.path(), "bank_post"), 1);
+    let outcomes = events(&host)
+        .await
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::EffectSettled(settled) => Some(settled.outcome),
+            _ => None,
+        });
+    let outcomes = outcomes.map(|outcome| match outcome {
+        Outcome::Done(_) => "done",
+        Outcome::Rejected(_) => "rejected",
+        Outcome::Unknown => "unknown",
+    });
+    let outcomes = outcomes.map(str::to_owned).collect();
+    host.close().await;
+    (before, times(folder.path(), "sky_hang"), outcomes)
+}
+
+#[tokio::test]
+async fn a_call_during_which_the_program_is_killed_is_unknown_and_not_repeated_unless_it_only_reads()
+ {
+    let effect = killed_in_a_call("").await;
+    let query = killed_in_a_call("tools = { hang = { reach = \"query\" } }\n").await;
+    let line = format!(
+        "calls before a kill and in all, and outcomes of effects: effect {effect:?}, query {query:?}\n"
+    );
+    stdout().write_all(line.as_bytes()).unwrap();
+    let outcomes = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    assert_eq!(effect, (1, 1, outcomes(&["unknown", "done"])));
+    // A query may be asked again, and the turn goes on with its answer.
+    assert_eq!(query, (1, 2, outcomes(&["done"])));
+}
+
+#[tokio::test]
+async fn a_server_without_its_variable_or_token_is_not_used_and_the_others_are() {
+    let folder = Folder::new();
+    let file = folder.path().join("dormouse.toml");
+    let text = "[mcp.servers.one]\ncommand = \"/nowhere\"\nenv = [\"NOT_SET\"]\n[mcp.servers.three]\ncommand = \"/nowhere\"\n\
+                [mcp.servers.two]\nurl = \"http://127.0.0.1:9/\"\ntoken_from = \"env:NOT_SET\"\n";
+    fs::write(&file, text).unwrap();
+    let config = Config::load(Some(&file), &file, []).unwrap().0;
+    let data = DataFolder::at(folder.path()).unwrap();
+    let servers = dormouse_host::mcp::open(&config.mcp, &Environment::of(|_| None), &data);
+    let servers = servers.unwrap().unwrap();
+    let failed = servers.ask(None).await;
+    let status = servers.status().await.unwrap();
+    let state = |place: usize| {
+        let it = &status[place];
+        (it.server.as_str(), it.state, it.disabled.as_deref())
+    };
+    let why = "the variable NOT_SET is not set or is not text; set it, or remove it from `env`";
+    assert_eq!(state(0), ("one", McpServerState::Disabled, Some(why)));
+    assert_eq!(failed["one"], why);
+    assert_eq!(state(1), ("three", McpServerState::Configured, None));
+    let (_, is, why) = state(2);
+    assert_eq!(is, McpServerState::Disabled);
+    assert!(
+        why.unwrap().contains("its token cannot be read from"),
+        "{why:?}"
+    );
 }

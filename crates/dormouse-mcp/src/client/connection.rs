@@ -5,6 +5,7 @@
     reason = "servers still ask the model, which the protocol will drop"
 )]
 
+mod listing;
 mod program;
 mod tending;
 
@@ -25,11 +26,11 @@ use rmcp::{
     model::{
         CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
         CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-        ErrorCode, Implementation, PaginatedRequestParams, ProtocolVersion, ServerResult,
+        ErrorCode, Implementation, ProtocolVersion, ServerResult,
     },
     service::{
-        ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RequestContext,
-        RunningService, serve_client_with_lifecycle,
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
+        RequestContext, RunningService, serve_client_with_lifecycle,
     },
     transport::{
         StreamableHttpClientTransport, async_rw::AsyncRwTransport,
@@ -41,9 +42,11 @@ use tokio::{sync::watch, task::JoinSet, time::Instant};
 use super::{
     definition::{Definition, safe},
     flood::{Bounded, LINE_LIMIT, Sent},
+    known::KnownTools,
     requests::{Refusal, RequestGate},
     settings::{McpServer, McpTransport},
 };
+use listing::{Listing, is_to_be_followed};
 use program::{LastWords, Program};
 use tending::{Uses, tend};
 
@@ -84,6 +87,8 @@ pub(super) enum StartError {
     List(String),
     #[error("it was not ready within {START_LIMIT:?}")]
     Late,
+    #[error("{0}")]
+    Disabled(String),
 }
 
 /// What a call came to.
@@ -103,8 +108,7 @@ pub(super) enum Called {
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
     gate: Arc<RequestGate>,
-    /// What it offered when it began, by name.
-    pub(super) offered: BTreeMap<String, Definition>,
+    listing: Arc<Listing>,
     uses: Arc<watch::Sender<Uses>>,
     sent: Arc<Sent>,
 }
@@ -112,6 +116,7 @@ pub(super) struct Connection {
 /// What a server may ask of us: what its gate allows.
 struct Client {
     gate: Arc<RequestGate>,
+    listing: Arc<Listing>,
 }
 
 impl ClientHandler for Client {
@@ -142,6 +147,10 @@ impl ClientHandler for Client {
     ) -> Result<ElicitResult, ErrorData> {
         Ok(self.gate.answer(&params))
     }
+
+    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
+        self.listing.changed(&context.peer).await;
+    }
 }
 
 type Service = RunningService<RoleClient, Client>;
@@ -157,25 +166,32 @@ impl Connection {
     /// Starts the server and asks which tools it has.
     pub(super) async fn start(
         settings: &McpServer,
+        known: &Arc<KnownTools>,
         gate: &Arc<RequestGate>,
         circuit: &CircuitBreaker,
         tasks: &Tasks,
     ) -> Result<(Self, Lease), StartError> {
-        let started = Self::start_without_limit(settings, gate, circuit, tasks);
+        let started = Self::start_without_limit(settings, known, gate, circuit, tasks);
         let started = deadline(START_LIMIT, Box::pin(started)).await;
         started.unwrap_or(Err(StartError::Late))
     }
 
     async fn start_without_limit(
         settings: &McpServer,
+        known: &Arc<KnownTools>,
         gate: &Arc<RequestGate>,
         circuit: &CircuitBreaker,
         tasks: &Tasks,
     ) -> Result<(Self, Lease), StartError> {
+        if let Some(why) = &settings.disabled {
+            return Err(StartError::Disabled(why.clone()));
+        }
+        let listing = Arc::new(Listing::new(&settings.name, known));
         let sent = Arc::<Sent>::default();
         let last_words = LastWords::default();
         let client = Client {
             gate: Arc::clone(gate),
+            listing: Arc::clone(&listing),
         };
         let (service, program) = match &settings.transport {
             McpTransport::Program {
@@ -211,10 +227,10 @@ impl Connection {
         let (uses, used) = watch::channel(Uses::first(Instant::now()));
         let uses = Arc::new(uses);
         // From here on the server is ended when this is dropped.
-        let mut connection = Self {
+        let connection = Self {
             peer,
             gate: Arc::clone(gate),
-            offered: BTreeMap::new(),
+            listing,
             uses: Arc::clone(&uses),
             sent,
         };
@@ -222,32 +238,17 @@ impl Connection {
         let (idle_after, circuit) = (settings.idle_after, circuit.clone());
         let tended = tend(service, program, uses, used, idle_after, circuit);
         spawn(tasks, tended);
-        connection.offered = connection.list().await?;
+        connection.listing.begin(&connection.peer).await?;
+        if is_to_be_followed(&connection.peer) {
+            let listing = Arc::clone(&connection.listing);
+            spawn(tasks, listing.follow(connection.peer.clone()));
+        }
         Ok((connection, lease))
     }
 
-    async fn list(&self) -> Result<BTreeMap<String, Definition>, StartError> {
-        let mut offered = BTreeMap::new();
-        let mut page = PaginatedRequestParams::default();
-        for _ in 0..MOST_PAGES {
-            let listed = self.peer.list_tools(Some(page)).await;
-            let listed =
-                listed.map_err(|error| StartError::List(safe(&error.to_string(), ERROR_LIMIT)))?;
-            let tools = listed.tools.iter();
-            for tool in tools.filter(|tool| tool.name.len() <= NAME_LIMIT) {
-                if offered.len() == MOST_TOOLS {
-                    return Ok(offered);
-                }
-                // Of two tools with one name, the first counts.
-                let entry = offered.entry(tool.name.clone().into_owned());
-                entry.or_insert_with(|| Definition::of(tool));
-            }
-            match listed.next_cursor {
-                None => return Ok(offered),
-                cursor => page = PaginatedRequestParams::default().with_cursor(cursor),
-            }
-        }
-        Ok(offered)
+    /// What it offers now, after all changes that it has reported.
+    pub(super) async fn offered(&self) -> Arc<BTreeMap<String, Definition>> {
+        self.listing.current(&self.peer).await
     }
 
     /// Whether it runs, and is not about to end.

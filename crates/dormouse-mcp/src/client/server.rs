@@ -87,12 +87,14 @@ impl Server {
             // Two at the same time could write the same files.
             connection.close().await;
         }
-        let start = Connection::start(&self.settings, &self.gate, &self.circuit, &self.tasks);
+        let start = Connection::start(
+            &self.settings,
+            &self.known,
+            &self.gate,
+            &self.circuit,
+            &self.tasks,
+        );
         let (started, lease) = self.circuit.guard(|_| Health::Unhealthy, start).await?;
-        let name = &self.settings.name;
-        if let Err(error) = self.known.note(name, &started.offered) {
-            tracing::error!(server = %name, %error, "what a server offers could not be noted");
-        }
         let connection = Arc::new(started);
         *running = Some(Arc::clone(&connection));
         Ok((connection, lease))
@@ -119,7 +121,7 @@ impl Server {
                 return Err(CallFailure::Refused(why));
             }
         };
-        match connection.offered.get(tool) {
+        match connection.offered().await.get(tool) {
             Some(offered) if offered.digest == digest => {}
             Some(_) => {
                 tracing::warn!(server = %name, tool, "a server changed the definition of a tool");
@@ -168,6 +170,9 @@ impl Server {
 
     /// How far it has come in this process; `is_known` if something is noted of it.
     pub(super) async fn state(&self, is_known: bool) -> McpServerState {
+        if self.settings.disabled.is_some() {
+            return McpServerState::Disabled;
+        }
         let running = self.running.lock().await;
         let runs = running
             .as_ref()

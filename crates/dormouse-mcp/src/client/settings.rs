@@ -21,6 +21,8 @@ pub struct McpServer {
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
+    /// Why it is not used, if something that it needs is missing.
+    pub disabled: Option<String>,
     /// The names of the tools that are offered, if a person agreed to them; absent: all of them.
     pub allow: Option<BTreeSet<String>>,
     /// What holds for its tools.
@@ -179,6 +181,7 @@ impl McpServer {
         Self {
             name: name.into(),
             transport,
+            disabled: None,
             allow: None,
             policy: McpToolPolicy::default(),
             each: BTreeMap::new(),

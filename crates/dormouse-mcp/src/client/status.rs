@@ -22,6 +22,8 @@ const SHOWN_LIMIT: usize = 4_096;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum McpServerState {
+    /// It is not used, because something that it needs is missing.
+    Disabled,
     /// It was never asked for its tools.
     Configured,
     /// Its tools are known. It does not run.
@@ -85,6 +87,9 @@ pub struct McpServerStatus {
     pub server: String,
     /// How far it has come in this process.
     pub state: McpServerState,
+    /// Why it is not used, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<String>,
     /// How often it asked for something, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<McpRequestCounts>,
@@ -180,6 +185,7 @@ impl McpTools {
             all.push(McpServerStatus {
                 server: name.clone(),
                 state: server.state(!tools.is_empty()).await,
+                disabled: server.settings.disabled.clone(),
                 requests: (requests != McpRequestCounts::default()).then_some(requests),
                 misnamed: misnamed(&known, name, server),
                 tools,
