@@ -681,10 +681,19 @@ async fn the_pause_after_a_failed_start_doubles_up_to_five_minutes() {
     let is_tried = async || tools.ask(None).await["bad"].contains("could not be started");
     assert!(is_tried().await);
     for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
-        advance(Duration::from_secs(seconds) - Duration::from_millis(1)).await;
-        assert!(!is_tried().await, "before {seconds} seconds");
-        advance(Duration::from_millis(1)).await;
-        assert!(is_tried().await, "after {seconds} seconds");
+        let mut pause = 0;
+        loop {
+            advance(Duration::from_secs(1)).await;
+            pause += 1;
+            if is_tried().await {
+                break;
+            }
+        }
+        // Up to a quarter is left out, so that servers that fail together are not started together.
+        assert!(
+            (seconds - seconds / 4..=seconds).contains(&pause),
+            "{pause} of {seconds} seconds"
+        );
     }
 }
 
