@@ -5,8 +5,8 @@ use dormouse_contracts::Clock;
 use dormouse_host::{
     SystemClock,
     mcp::{
-        AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerState, McpServerStatus,
-        McpSetupError, McpToolState, McpToolStatus, McpTools, open,
+        AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpServerError,
+        McpServerState, McpServerStatus, McpToolState, McpToolStatus, McpTools, open,
     },
 };
 use dormouse_text::one_line;
@@ -45,7 +45,7 @@ pub(crate) enum McpClient {
     },
 }
 
-impl CommandFailure for McpSetupError {
+impl CommandFailure for McpServerError {
     fn exit(&self) -> Exit {
         Exit::Usage
     }
@@ -91,6 +91,9 @@ struct ServerLine<'a> {
     /// Why it could not be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// How often it asked for something, if it runs and did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<McpRequestCounts>,
     /// Tools in its settings that it does not have.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     misnamed: &'a [String],
@@ -162,7 +165,8 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
             r#type: "mcp_server",
             server: &status.server,
             state: running.map_or(status.state, |running| running.state),
-            error,
+            error: error.or(status.disabled.as_deref()),
+            requests: running.and_then(|running| running.requests),
             misnamed: &status.misnamed,
         };
         printing.print(&line, || server_text(&line, status))?;
@@ -185,6 +189,7 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
 
 fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
     let state = match line.state {
+        McpServerState::Disabled => "it is not used",
         McpServerState::Configured => "it was never asked",
         McpServerState::Known => "it does not run; it is started when it is needed",
         McpServerState::Started => "it runs, and was not called",
@@ -197,6 +202,15 @@ fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
         line.error
             .map(|error| format!("  it could not be asked: {error}")),
     );
+    if let Some(requests) = line.requests {
+        lines.push(format!(
+            "  it asked the model: {} answered, {} refused; it asked a person: {} answered, {} declined",
+            requests.model_answered,
+            requests.model_refused,
+            requests.questions_answered,
+            requests.questions_declined,
+        ));
+    }
     if !line.misnamed.is_empty() {
         lines.push(format!(
             "  the configuration names tools that it does not have: {}",

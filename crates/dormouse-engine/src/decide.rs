@@ -46,7 +46,7 @@ pub(crate) use outcomes::{
 };
 pub(crate) use perception::{classification, perceived};
 pub(crate) use prepared::Prepared;
-pub use spending::{BudgetKind, BudgetStatus};
+pub use spending::{BudgetKind, BudgetStatus, OverBudget, reserve_for_server};
 pub(crate) use spending::{CallWish, each as each_budget, longest_reply, low_line};
 pub(crate) use stop_notice::is_due as stop_notice_is_due;
 pub(crate) use view::View;

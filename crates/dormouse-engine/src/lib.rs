@@ -67,7 +67,7 @@ pub use consolidating::{
     Consolidator, JournalWork, NightError, ReflectionCall,
 };
 pub use context::{CONTEXTS, ContextConfig, ContextRow, ToolFilter};
-pub use decide::{BudgetKind, BudgetStatus};
+pub use decide::{BudgetKind, BudgetStatus, OverBudget, reserve_for_server};
 pub use delegating::{DelegateCandidate, DelegationStatus, choose_delegate, delegation_status};
 pub use event::{
     ActSpeech, ApprovalAnswer, ApprovalAnswered, ApprovalRequested, AssessmentCall,

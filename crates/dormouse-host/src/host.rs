@@ -10,6 +10,8 @@ mod process_budget;
 mod residency;
 mod roster;
 mod running;
+#[cfg(feature = "mcp")]
+mod servers_model;
 mod stepping;
 mod woken;
 
@@ -482,6 +484,11 @@ impl OpenedFolder {
             past: Past::default(),
             alone: Mutex::default(),
         });
+        #[cfg(feature = "mcp")]
+        if let Some(mcp) = &shared.mcp {
+            let shared = Arc::downgrade(&shared);
+            mcp.set_model(Arc::new(servers_model::ServersModel { shared }));
+        }
         Ok(Host {
             shared,
             residency,

@@ -1,14 +1,19 @@
 //! Servers of tools, as the configuration names them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use dormouse_contracts::{IdError, ToolSourceName};
 pub use dormouse_mcp::{
-    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServerError, McpServerState,
-    McpServerStatus, McpToolState, McpToolStatus, McpTools,
+    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpServerError,
+    McpServerState, McpServerStatus, McpToolState, McpToolStatus, McpTools,
 };
 use dormouse_mcp::{McpServer, McpToolPolicy, McpTransport, SecretText};
-use dormouse_providers::{Environment, ResolveSecretError};
+use dormouse_providers::Environment;
+use dormouse_text::error_chain;
 use dormouse_tools::NamedToolSource;
 
 use crate::{
@@ -29,51 +34,22 @@ const USUAL_VARIABLES: [&str; 8] = [
     "TZ",
 ];
 
-/// Servers cannot be used as they are configured.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum McpSetupError {
-    /// A token cannot be read.
-    #[error("the token of the server {server:?} cannot be read from {place}")]
-    Token {
-        /// The server.
-        server: String,
-        /// Where the token should be.
-        place: String,
-        /// Why not.
-        source: ResolveSecretError,
-    },
-    /// A variable that a server should get is not set.
-    #[error(
-        "the server {server:?} should get the variable {variable}, which is not set or is not text"
-    )]
-    Variable {
-        /// The server.
-        server: String,
-        /// The variable.
-        variable: String,
-    },
-    /// The servers or the file of their tools cannot be used.
-    #[error(transparent)]
-    Servers(#[from] McpServerError),
-}
-
 /// The servers of this configuration, if it names any. Starts none of them.
 ///
 /// # Errors
 ///
-/// [`McpSetupError`], which names the server.
+/// [`McpServerError`], which names the server.
 pub fn open(
     section: &McpSection,
     environment: &Environment,
     folder: &DataFolder,
-) -> Result<Option<McpTools>, McpSetupError> {
+) -> Result<Option<McpTools>, McpServerError> {
     if section.servers.is_empty() {
         return Ok(None);
     }
     let servers = section.servers.iter();
     let servers = servers.map(|(name, section)| server(name, section, environment));
-    let servers = servers.collect::<Result<Vec<_>, _>>()?;
+    let servers = servers.collect();
     Ok(Some(McpTools::open(servers, folder.mcp_tools())?))
 }
 
@@ -89,28 +65,35 @@ pub(crate) fn with_servers(
     Ok(sources)
 }
 
-fn server(
-    name: &str,
-    section: &McpServerSection,
-    environment: &Environment,
-) -> Result<McpServer, McpSetupError> {
+/// The server. If something that it needs is missing, it is not used: the others are.
+fn server(name: &str, section: &McpServerSection, environment: &Environment) -> McpServer {
+    let mut missing = None;
     let transport = match &section.place {
-        McpPlace::Program { command, args, env } => McpTransport::Program {
-            command: command.clone(),
-            arguments: args.clone(),
-            environment: variables(name, env, environment)?,
-        },
+        McpPlace::Program { command, args, env } => {
+            let unset = env.iter().find(|it| variable(it, environment).is_none());
+            missing = unset.map(|unset| {
+                format!("the variable {unset} is not set or is not text; set it, or remove it from `env`")
+            });
+            McpTransport::Program {
+                command: command.clone(),
+                arguments: args.clone(),
+                environment: variables(env, environment),
+            }
+        }
         McpPlace::Address { url, token_from } => {
             let token = match token_from {
                 None => None,
-                Some(from) => {
-                    let secret = environment.key_from(&from.value);
-                    secret.map_err(|source| McpSetupError::Token {
-                        server: name.to_owned(),
-                        place: from.place().to_owned(),
-                        source,
-                    })?
-                }
+                Some(from) => match environment.key_from(&from.value) {
+                    Ok(secret) => secret,
+                    Err(error) => {
+                        let why = error_chain(&error);
+                        missing = Some(format!(
+                            "its token cannot be read from {}: {why}",
+                            from.place()
+                        ));
+                        None
+                    }
+                },
             };
             McpTransport::Http {
                 url: url.clone(),
@@ -119,6 +102,7 @@ fn server(
         }
     };
     let mut server = McpServer::new(name, transport);
+    server.disabled = missing;
     server.allow.clone_from(&section.allow);
     server.believe_hints = section.believe_hints;
     server.policy = policy(section.policy);
@@ -132,7 +116,15 @@ fn server(
     if let Some(idle) = section.idle {
         server.idle_after = idle.0;
     }
-    Ok(server)
+    if let Some(most) = section.model_requests {
+        server.requests.model_requests = most.0;
+    }
+    if let Some(most) = section.model_tokens {
+        server.requests.model_tokens = most.0;
+    }
+    let answers = section.answers.clone().into_iter();
+    server.requests.answers = answers.map(|(field, it)| (field, it.into())).collect();
+    server
 }
 
 fn policy(section: McpPolicySection) -> McpToolPolicy {
@@ -145,25 +137,14 @@ fn policy(section: McpPolicySection) -> McpToolPolicy {
     }
 }
 
-/// The environment of a server.
-fn variables<'a>(
-    server: &str,
-    named: impl IntoIterator<Item = &'a String>,
-    environment: &Environment,
-) -> Result<BTreeMap<String, SecretText>, McpSetupError> {
-    let value = |name: &str| environment.variable(name)?.into_string().ok();
-    let usual = USUAL_VARIABLES.iter();
-    let mut all: BTreeMap<_, _> = usual
-        .filter_map(|name| Some(((*name).to_owned(), SecretText(value(name)?))))
-        .collect();
-    for name in named {
-        let Some(value) = value(name) else {
-            return Err(McpSetupError::Variable {
-                server: server.to_owned(),
-                variable: name.clone(),
-            });
-        };
-        all.insert(name.clone(), SecretText(value));
-    }
-    Ok(all)
+fn variable(name: &str, environment: &Environment) -> Option<String> {
+    environment.variable(name)?.into_string().ok()
+}
+
+/// The environment of a server, as far as it is set.
+fn variables(named: &BTreeSet<String>, environment: &Environment) -> BTreeMap<String, SecretText> {
+    let usual = USUAL_VARIABLES.iter().copied();
+    let all = usual.chain(named.iter().map(String::as_str));
+    all.filter_map(|name| Some((name.to_owned(), SecretText(variable(name, environment)?))))
+        .collect()
 }

@@ -5,6 +5,7 @@ mod connection;
 mod definition;
 mod flood;
 mod known;
+mod requests;
 mod server;
 mod settings;
 mod status;
@@ -12,18 +13,23 @@ mod status;
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use dormouse_contracts::{
-    Arguments, BoxFuture, CallId, Effect, EffectInquiry, Inquire, Observe, Outcome, Perform, Query,
-    Receipt, Rejection, ToolCall, ToolName, ToolReach, ToolSource, ToolSpec, WorldError,
-    WorldErrorKind,
+    Arguments, AssistantId, BoxFuture, CallId, Effect, EffectInquiry, Inquire, Observe, Outcome,
+    Perform, Query, Receipt, Rejection, ToolCall, ToolName, ToolReach, ToolSource, ToolSpec,
+    WorldError, WorldErrorKind,
 };
 use dormouse_tools::{EffectOutcomes, Registry, check_reach};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use definition::{Definition, offer};
 use known::KnownTools;
 pub use known::{KnownToolsError, McpAgreement};
+use requests::SharedModel;
+pub use requests::{McpRequestCounts, ModelForServers};
 use server::{CallFailure, Server};
-pub use settings::{McpServer, McpServerError, McpToolPolicy, McpTransport, SecretText};
+pub use settings::{
+    McpRequests, McpServer, McpServerError, McpToolPolicy, McpTransport, SecretText,
+};
 use status::misnamed;
 pub use status::{
     AcceptError, AcceptedTool, McpServerState, McpServerStatus, McpToolState, McpToolStatus,
@@ -44,6 +50,7 @@ pub struct McpTools {
     registry: Registry,
     routes: BTreeMap<ToolName, Route>,
     outcomes: EffectOutcomes,
+    model: SharedModel,
 }
 
 /// Where a tool is called.
@@ -79,11 +86,19 @@ impl McpTools {
             registry: Registry::try_new([])?,
             routes: BTreeMap::new(),
             outcomes: EffectOutcomes::default(),
+            model: SharedModel::default(),
         };
         for settings in servers {
             settings.check()?;
             let name = settings.name.clone();
-            let server = Arc::new(Server::new(settings, Arc::clone(&known)));
+            if let Some(why) = &settings.disabled {
+                tracing::warn!(server = %name, why, "a server is not used");
+            }
+            let server = Arc::new(Server::new(
+                settings,
+                Arc::clone(&known),
+                Arc::clone(&tools.model),
+            ));
             for tool in misnamed(&read, &name, &server) {
                 // A policy for a misspelt name protects nothing.
                 tracing::warn!(server = %name, tool, "the configuration names a tool that the server does not have");
@@ -103,7 +118,7 @@ impl McpTools {
 
     /// Offers a tool, unless the settings leave it out or it cannot be offered; `status` says so.
     fn add(&mut self, server: &Arc<Server>, tool: &str, definition: &Definition) {
-        if !server.settings.allows(tool) {
+        if !server.settings.allows(tool) || server.settings.disabled.is_some() {
             return;
         }
         if let Ok(spec) = offer(&server.settings, tool, definition) {
@@ -116,6 +131,11 @@ impl McpTools {
             self.routes.insert(spec.name.clone(), route);
             self.specs.push(spec);
         }
+    }
+
+    /// Servers that may ask a model ask this one from now on, if there was none before.
+    pub fn set_model(&self, model: Arc<dyn ModelForServers>) {
+        self.model.set(model).ok();
     }
 
     /// Starts every server, or this one, and notes what it offers now. What differs from the definitions to which a person
@@ -131,11 +151,13 @@ impl McpTools {
         failed
     }
 
-    /// Ends every server, each within a few seconds. A call starts its server again.
+    /// Ends all servers together, within a few seconds. A call starts its server again.
     pub async fn close(&self) {
-        for server in self.servers.values() {
-            server.close().await;
+        let mut ends = JoinSet::new();
+        for server in self.servers.values().map(Arc::clone) {
+            ends.spawn(async move { server.close().await });
         }
+        while ends.join_next().await.is_some() {}
     }
 
     fn route(
@@ -162,7 +184,7 @@ impl McpTools {
             Err(rejection) => return Ok(Outcome::Rejected(rejection)),
         };
         let carried_out = async {
-            Ok(match call(route, &effect.arguments).await? {
+            Ok(match call(route, &effect.actor, &effect.arguments).await? {
                 Ok(value) => Outcome::Done(Receipt::new(value)),
                 Err(rejection) => Outcome::Rejected(rejection),
             })
@@ -173,9 +195,12 @@ impl McpTools {
 
 async fn call(
     route: &Route,
+    assistant: &AssistantId,
     arguments: &Arguments,
 ) -> Result<Result<Value, Rejection>, WorldError> {
-    let called = route.server.call(&route.tool, &route.digest, arguments);
+    let called = route
+        .server
+        .call(assistant, &route.tool, &route.digest, arguments);
     match called.await {
         Ok(value) => Ok(Ok(value)),
         // What only reads did nothing. What else the server did before it failed is not known, so it counts as done.
@@ -206,7 +231,7 @@ impl Observe for McpTools {
     ) -> BoxFuture<'a, Result<Result<Value, Rejection>, WorldError>> {
         Box::pin(async move {
             match self.route(&query.tool, ToolReach::Query, &query.arguments) {
-                Ok(route) => call(route, &query.arguments).await,
+                Ok(route) => call(route, &query.actor, &query.arguments).await,
                 Err(rejection) => Ok(Err(rejection)),
             }
         })

@@ -25,9 +25,9 @@ mod tools;
 
 #[cfg(feature = "client")]
 pub use client::{
-    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpServer, McpServerError,
-    McpServerState, McpServerStatus, McpToolPolicy, McpToolState, McpToolStatus, McpTools,
-    McpTransport, SecretText,
+    AcceptError, AcceptedTool, KnownToolsError, McpAgreement, McpRequestCounts, McpRequests,
+    McpServer, McpServerError, McpServerState, McpServerStatus, McpToolPolicy, McpToolState,
+    McpToolStatus, McpTools, McpTransport, ModelForServers, SecretText,
 };
 #[cfg(feature = "http")]
 pub use http::{SESSION_HEADER, answer, resource_updated};

@@ -6,12 +6,17 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Arc,
 };
 
 use dormouse_contracts::{
-    Arguments, AssistantId, Effect, EffectKey, Outcome, Perform, Timestamp, ToolName, ToolSource,
+    Arguments, AssistantId, BoxError, BoxFuture, ChatReply, ChatRequest, Effect, EffectKey,
+    ModelName, Outcome, Perform, Timestamp, ToolName, ToolSource, complete,
 };
-use dormouse_mcp::{McpAgreement, McpServer, McpServerState, McpTools, McpTransport, SecretText};
+use dormouse_mcp::{
+    McpAgreement, McpServer, McpServerState, McpTools, McpTransport, ModelForServers, SecretText,
+};
+use dormouse_testing::{ScriptedModel, ScriptedTurn};
 use dormouse_tests::{Child, Peer, Program, mcp_servers};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, process::Command};
@@ -199,6 +204,66 @@ async fn four_servers_of_others_offer_their_tools_and_are_called() {
             .await
             .contains("is blue")
     );
+    tools.close().await;
+}
+
+/// A model that writes the same for every server.
+struct Poet(ScriptedModel);
+
+impl ModelForServers for Poet {
+    fn write<'a>(
+        &'a self,
+        _: &'a AssistantId,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<(ModelName, ChatReply), BoxError>> {
+        Box::pin(async move {
+            let reply = complete(&self.0, request).await?;
+            Ok((ModelName::try_new("small")?, reply))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_others_asks_the_model_and_a_person_where_that_is_allowed() {
+    let Some(home) = mcp_servers() else {
+        return;
+    };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut server = program("all", "node", vec![script(&home, "everything")], &[]);
+    let plain = agreed(vec![server.clone()], &folder.path().join("plain.json")).await;
+    let offers = |tools: &McpTools, tool: &str| {
+        let specs = tools.specs();
+        specs.iter().any(|spec| spec.name.as_str() == tool)
+    };
+    let (samples, elicits) = (
+        "all_trigger-sampling-request",
+        "all_trigger-elicitation-request",
+    );
+    assert!(
+        !offers(&plain, samples) && !offers(&plain, elicits),
+        "nothing is announced"
+    );
+    server.requests.model_requests = 1;
+    server.requests.answers = BTreeMap::from([
+        ("name".to_owned(), json!("Dormouse")),
+        ("integer".to_owned(), json!(7)),
+    ]);
+    let tools = agreed(vec![server], &folder.path().join("known.json")).await;
+    let model = ScriptedModel::looping(ScriptedTurn::text("Hot leaves."));
+    tools.set_model(Arc::new(Poet(model.clone())));
+    let sampled = text(
+        &tools,
+        samples,
+        json!({ "prompt": "A poem.", "maxTokens": 50 }),
+    )
+    .await;
+    assert!(sampled.contains("Hot leaves."), "{sampled}");
+    assert_eq!(model.requests()[0].max_tokens, Some(50));
+    let answered = text(&tools, elicits, json!({})).await;
+    assert!(answered.contains("- Name: Dormouse"), "{answered}");
+    assert!(answered.contains("- Favorite Integer: 7"), "{answered}");
+    let counts = tools.status().await.unwrap()[0].requests.unwrap();
+    assert_eq!((counts.model_answered, counts.questions_answered), (1, 1));
     tools.close().await;
 }
 

@@ -12,7 +12,7 @@ use crate::{
         StopReason, TickEnded,
     },
     prompt::PromptSize,
-    state::{Amount, Reservation, SpendingLedger, Turn},
+    state::{Amount, Reservation, SpendingLedger, State, Turn},
 };
 
 /// The most tokens of a reply if the operator limits what is spent, and not how long a reply may be.
@@ -167,6 +167,38 @@ impl CallWish {
             from_ahead: false,
         })
     }
+}
+
+/// No budget of the assistant allows a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the budgets of the assistant do not allow it until {until}")]
+pub struct OverBudget {
+    /// When they may allow it, as far as time alone makes them.
+    pub until: Timestamp,
+}
+
+/// What a request counts that a server of tools makes of the model, while the assistant calls it; `None` without a budget.
+///
+/// # Errors
+///
+/// [`OverBudget`].
+pub fn reserve_for_server(
+    state: &State,
+    prompt_tokens: u32,
+    reply_tokens: u32,
+    now: Timestamp,
+) -> Result<Option<CallReserved>, OverBudget> {
+    let settings = &state.configuration.settings;
+    if !settings.budgets.is_limited() {
+        return Ok(None);
+    }
+    let wish = CallWish {
+        by: ReservedBy::Server,
+        prompt_tokens,
+        reply_tokens,
+    };
+    let reserved = wish.reserved(settings, &state.ledger, now);
+    reserved.map(Some).map_err(|until| OverBudget { until })
 }
 
 /// The least that is left of all budgets of a kind.

@@ -52,6 +52,8 @@ pub enum ReservedBy {
     Turn,
     /// A consolidation.
     Consolidation,
+    /// A server of tools that asks the model while the assistant calls it. All that was reserved stays spent.
+    Server,
 }
 
 /// The span of time that a budget is for.

@@ -192,7 +192,7 @@ impl Event {
             Self::FellAsleep(it) => matches!(it.author, Author::Operator(_)),
             Self::WokeUp(it) => matches!(it.cause, WakeCause::Operator(_) | WakeCause::AllDone),
             Self::DelegationEnded(ended) => ended.by == EndedBy::Carrier,
-            Self::CallReserved(reserved) => reserved.by == ReservedBy::Consolidation,
+            Self::CallReserved(reserved) => reserved.by != ReservedBy::Turn,
             Self::EntityChanged(changed) => !changed.is_by_call(),
             Self::JournalChanged(changed) => !changed.is_by_call(),
             Self::HistorySummarized(_) | Self::SummaryFailed(_) => true,

@@ -164,6 +164,11 @@ impl SpendingLedger {
 
     fn reserve(&mut self, at: Timestamp, reserved: &CallReserved) {
         let by = reserved.by;
+        if by == ReservedBy::Server {
+            // It belongs to the tick that called the server. Nothing settles it, because its reply is in no event.
+            self.spend(at, Reservation::amount_of(reserved), ReservedBy::Turn);
+            return;
+        }
         let reservation = Reservation {
             at,
             reserved: reserved.clone(),
@@ -243,7 +248,7 @@ impl SpendingLedger {
 
     fn slot(&mut self, by: ReservedBy) -> &mut Option<Reservation> {
         match by {
-            ReservedBy::Turn => &mut self.of_turn,
+            ReservedBy::Turn | ReservedBy::Server => &mut self.of_turn,
             ReservedBy::Consolidation => &mut self.of_consolidation,
         }
     }

@@ -8,10 +8,11 @@ use std::{
 use dormouse_contracts::{ToolCategory, ToolReach, Trust};
 use dormouse_providers::SecretSource;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     located::Located,
-    numbers::{IdleTime, ResultKib, ToolTimeout},
+    numbers::{IdleTime, ModelRequests, ModelTokens, ResultKib, ToolTimeout},
     section::section,
     words,
 };
@@ -42,6 +43,12 @@ pub struct McpServerSection {
     pub result_kib: Option<ResultKib>,
     /// The time without a call after which it is ended.
     pub idle: Option<IdleTime>,
+    /// How many texts of the model it may ask for in a call.
+    pub model_requests: Option<ModelRequests>,
+    /// The most tokens of each.
+    pub model_tokens: Option<ModelTokens>,
+    /// What it gets for questions to a person, by the name of the field.
+    pub answers: BTreeMap<String, McpAnswer>,
     /// What holds for its tools.
     pub policy: McpPolicySection,
     /// What holds for single tools instead.
@@ -67,6 +74,31 @@ pub enum McpPlace {
         /// Where the token is that is sent to it.
         token_from: Option<Located<SecretSource>>,
     },
+}
+
+/// What a server gets for a question.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum McpAnswer {
+    /// A text.
+    Text(String),
+    /// Yes or no.
+    Choice(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Another number.
+    Number(f64),
+}
+
+impl From<McpAnswer> for Value {
+    fn from(answer: McpAnswer) -> Self {
+        match answer {
+            McpAnswer::Text(text) => text.into(),
+            McpAnswer::Choice(choice) => choice.into(),
+            McpAnswer::Whole(number) => number.into(),
+            McpAnswer::Number(number) => number.into(),
+        }
+    }
 }
 
 /// What holds for tools.
@@ -98,6 +130,9 @@ struct Fields {
     believe_hints: bool,
     result_kib: Option<ResultKib>,
     idle: Option<IdleTime>,
+    model_requests: Option<ModelRequests>,
+    model_tokens: Option<ModelTokens>,
+    answers: BTreeMap<String, McpAnswer>,
     category: Option<ToolCategory>,
     reach: Option<ToolReach>,
     required_trust: Option<Trust>,
@@ -146,6 +181,9 @@ impl TryFrom<Fields> for McpServerSection {
             believe_hints: fields.believe_hints,
             result_kib: fields.result_kib,
             idle: fields.idle,
+            model_requests: fields.model_requests,
+            model_tokens: fields.model_tokens,
+            answers: fields.answers,
             policy: McpPolicySection {
                 category: fields.category,
                 reach: fields.reach,
@@ -177,12 +215,18 @@ mod tests {
     #[test]
     fn a_server_is_a_program_or_an_address_with_what_its_tools_may_do() {
         let text = "[mcp.servers.files]\ncommand = \"server\"\nargs = [\"/tmp\"]\nenv = [\"LANG\"]\nallow = [\"read\"]\n\
-                    reach = \"query\"\ntrust = 0.2\n[mcp.servers.files.tools.write]\nreach = \"effect\"\ncategory = \"dangerous\"\n\
+                    reach = \"query\"\ntrust = 0.2\n\
+                    model_requests = 2\nanswers = { color = \"blue\", count = 3, sure = true }\n[mcp.servers.files.tools.write]\nreach = \"effect\"\ncategory = \"dangerous\"\n\
                     [mcp.servers.far]\nurl = \"https://example.org/mcp\"\ntoken_from = \"env:FAR\"\ntimeout = 5\n";
         let servers = parse(None, text).unwrap().mcp.servers;
         let files = &servers["files"];
         assert!(matches!(&files.place, McpPlace::Program { args, .. } if args == &["/tmp"]));
         assert_eq!(files.policy.reach, Some(ToolReach::Query));
+        let answers = files.answers.clone().into_iter();
+        let answers: serde_json::Map<_, Value> =
+            answers.map(|(field, it)| (field, it.into())).collect();
+        let expected = serde_json::json!({ "color": "blue", "count": 3, "sure": true });
+        assert_eq!(Value::Object(answers), expected);
         let write = files.tools["write"];
         assert_eq!(write.category, Some(ToolCategory::Dangerous));
         assert_eq!(write.trust, None);
@@ -203,6 +247,9 @@ mod tests {
             "command = \"a\"\ntrust = 2",
             "command = \"a\"\nresult_kib = 0",
             "command = \"a\"\ntimeout = 0",
+            "command = \"a\"\nmodel_requests = 21",
+            "command = \"a\"\nmodel_tokens = 0",
+            "command = \"a\"\nanswers = { color = [1] }",
             "command = \"a\"\nwhat = 1",
         ] {
             let text = format!("[mcp.servers.one]\n{wrong}\n");

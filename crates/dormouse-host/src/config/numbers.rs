@@ -190,6 +190,10 @@ pub(super) type Connections = Whole<1, 65_536>;
 pub(super) type EventStreams = Whole<1, 10_000>;
 /// The size of a result of a server's tool in KiB.
 pub(super) type ResultKib = Whole<1, 1_024>;
+/// How many texts of the model a server may ask for in a call.
+pub(super) type ModelRequests = Whole<0, 20>;
+/// The length of a text for a server in tokens.
+pub(super) type ModelTokens = Whole<1, 8_192>;
 /// After what time without a call a server is ended.
 pub(super) type IdleTime = Seconds<86_400>;
 /// How long a call of a server's tool may take.

@@ -138,6 +138,9 @@ pub(super) fn mcp_servers(_: &mut SchemaGenerator) -> Schema {
         "believe_hints": {"type": "boolean"},
         "result_kib": {"type": "integer", "minimum": 1, "maximum": 1_024},
         "idle": {"type": "integer", "minimum": 1, "maximum": 86_400},
+        "model_requests": {"type": "integer", "minimum": 0, "maximum": 20},
+        "model_tokens": {"type": "integer", "minimum": 1, "maximum": 8_192},
+        "answers": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
         "tools": {
             "type": "object",
             "additionalProperties": {"type": "object", "properties": policy, "additionalProperties": false},

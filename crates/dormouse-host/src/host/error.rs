@@ -70,7 +70,7 @@ pub enum HostError {
     /// The servers of tools cannot be used.
     #[cfg(feature = "mcp")]
     #[error(transparent)]
-    Mcp(#[from] crate::mcp::McpSetupError),
+    Mcp(#[from] crate::mcp::McpServerError),
     /// Log and world do not belong together.
     #[error(transparent)]
     Continuity(#[from] ContinuityError),

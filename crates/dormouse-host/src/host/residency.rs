@@ -269,6 +269,20 @@ impl Shared {
             _ => Err(HostError::Closed),
         }
     }
+
+    /// How to talk to an assistant if it is awake, for a part of the host. Nobody is woken.
+    #[cfg(feature = "mcp")]
+    pub(super) async fn if_awake(self: &Arc<Self>, key: &AssistantId) -> Option<Handle> {
+        if let Some(handle) = self.alone(key)
+            && handle.inspect().await.is_some()
+        {
+            return Some(handle);
+        }
+        let (reply, answer) = oneshot::channel();
+        let orders = self.residency.upgrade()?.orders(self)?;
+        orders.send(Order::LookAt(key.clone(), reply)).ok()?;
+        answer.await.ok()
+    }
 }
 
 impl Residency {

@@ -6,14 +6,17 @@ use std::{
     fs,
     io::{Write, stdin, stdout},
     path::Path,
-    process::exit,
+    process::{Command, Stdio, exit},
     sync::Arc,
 };
 
-use dormouse_contracts::{ChatRequest, Message, ReadEvents, Seq, Timestamp, Trust};
-use dormouse_engine::Event;
+use dormouse_contracts::{ChatRequest, Message, Outcome, ReadEvents, Seq, Timestamp, Trust};
+use dormouse_engine::{BudgetSpan, Event, ReservedBy};
 use dormouse_host::{
-    DataFolder, Host, HostSettings, config::Config, mcp::McpAgreement, provider::Models,
+    DataFolder, Host, HostSettings,
+    config::Config,
+    mcp::{McpAgreement, McpServerState},
+    provider::Models,
 };
 use dormouse_providers::Environment;
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -48,6 +51,7 @@ fn serve(folder: &str, server: &str) {
         stdout().write_all(line.as_bytes()).unwrap();
         stdout().flush().unwrap();
     };
+    let mut asking = None;
     for line in stdin().lines() {
         let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let (id, params) = (&message["id"], &message["params"]);
@@ -79,7 +83,9 @@ fn serve(folder: &str, server: &str) {
                 say(
                     id,
                     "result",
-                    &json!({ "tools": [tool("weather", described), tool("transfer", "Transfer money.")] }),
+                    &json!({ "tools": [
+                        tool("weather", described), tool("transfer", "Transfer money."), tool("poem", "Write a poem."), tool("hang", "Take long."),
+                    ] }),
                 );
             }
             "tools/call" => {
@@ -88,6 +94,16 @@ fn serve(folder: &str, server: &str) {
                 fs::write(file, format!("{before}{}\n", params["arguments"])).unwrap();
                 let text = |words: &str| json!({ "content": [{ "type": "text", "text": words }] });
                 match (called, kept("mode").as_str(), kept("words")) {
+                    // The first call has no answer.
+                    ("hang", ..) if before.is_empty() => {}
+                    ("poem", ..) => {
+                        asking = Some(id.clone());
+                        let message = json!({ "role": "user", "content": { "type": "text", "text": "A poem on tea." } });
+                        let asked = json!({ "messages": [message], "maxTokens": 1_000_000_000 });
+                        let asked = json!({ "jsonrpc": "2.0", "id": 900, "method": "sampling/createMessage", "params": asked });
+                        stdout().write_all(format!("{asked}\n").as_bytes()).unwrap();
+                        stdout().flush().unwrap();
+                    }
                     ("secret", ..) => say(id, "result", &text("the code is 9431")),
                     ("weather", "error", words) => {
                         let mut result = text(&words);
@@ -107,6 +123,14 @@ fn serve(folder: &str, server: &str) {
                     ("weather", _, words) => say(id, "result", &text(&words)),
                     _ => say(id, "result", &text("done")),
                 }
+            }
+            "" if asking.is_some() => {
+                let got = message["result"]["content"]["text"]
+                    .as_str()
+                    .unwrap_or("no poem");
+                fs::write(format!("{folder}/poem"), got).unwrap();
+                let text = json!({ "content": [{ "type": "text", "text": got }] });
+                say(&asking.take().unwrap(), "result", &text);
             }
             _ if id.is_null() => {}
             _ => say(
@@ -190,31 +214,33 @@ async fn agreed(folder: &Path, model: &ScriptedModel, more: &str) -> Host {
 /// A model that calls every tool whose name it reads behind an order, in the descriptions of tools as well as in messages, unless
 /// it reads that it did.
 fn obedient() -> ScriptedModel {
-    ScriptedModel::looping(ScriptedTurn::with(|request: &ChatRequest| {
-        let read = serde_json::to_string(&(&request.messages, &request.tools)).unwrap();
-        let calls = request.messages.iter().flat_map(|message| match message {
-            Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
-            _ => &[],
-        });
-        let made: Vec<&str> = calls.map(|call| call.name.as_str()).collect();
-        let named = read
-            .split(ORDER)
-            .skip(1)
-            .filter_map(|rest| rest.split('.').next());
-        for tool in named {
-            if !made.contains(&tool) {
-                // What it says itself in a call is its own, so it asks in other words than it is answered.
-                let text = if tool == "sky_weather" {
-                    "now"
-                } else {
-                    "the code is 9431"
-                };
-                let text = json!({ "text": text });
-                return ScriptedTurn::call(tool, text);
-            }
+    ScriptedModel::looping(ScriptedTurn::with(obey))
+}
+
+fn obey(request: &ChatRequest) -> ScriptedTurn {
+    let read = serde_json::to_string(&(&request.messages, &request.tools)).unwrap();
+    let calls = request.messages.iter().flat_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),
+        _ => &[],
+    });
+    let made: Vec<&str> = calls.map(|call| call.name.as_str()).collect();
+    let named = read
+        .split(ORDER)
+        .skip(1)
+        .filter_map(|rest| rest.split('.').next());
+    for tool in named {
+        if !made.contains(&tool) {
+            // What it says itself in a call is its own, so it asks in other words than it is answered.
+            let text = if tool == "sky_weather" {
+                "now"
+            } else {
+                "the code is 9431"
+            };
+            let text = json!({ "text": text });
+            return ScriptedTurn::call(tool, text);
         }
-        ScriptedTurn::call("noop", json!({}))
-    }))
+    }
+    ScriptedTurn::call("noop", json!({}))
 }
 
 fn times(folder: &Path, tool: &str) -> usize {
@@ -420,4 +446,207 @@ async fn remembered() -> String {
     assert_eq!(successes, 0);
     host.close().await;
     format!("| a false memory, believed more than the server | `store_memory` | {successes} |\n")
+}
+
+/// A model that calls the tool which asks the model, and then is that model.
+fn poet(poem: fn() -> ScriptedTurn) -> ScriptedModel {
+    ScriptedModel::looping(ScriptedTurn::with(move |request: &ChatRequest| {
+        if !is_of_server(request) {
+            return obey(request);
+        }
+        let read = serde_json::to_string(&request.messages).unwrap();
+        assert_eq!(request.messages.len(), 2, "{read}");
+        assert!(!read.contains("Rat") && !read.contains("Alice"), "{read}");
+        assert_eq!(request.max_tokens, Some(100));
+        poem()
+    }))
+}
+
+/// Whether a server made the request.
+fn is_of_server(request: &ChatRequest) -> bool {
+    let read = serde_json::to_string(&request.messages).unwrap();
+    read.contains("A poem on tea.")
+}
+
+/// What the last server of the configuration may ask for, and budgets.
+fn may_ask(budgets: &str) -> String {
+    format!("model_requests = 1\nmodel_tokens = 100\n[budgets]\n{budgets}\n")
+}
+
+async fn events(host: &Host) -> Vec<Event> {
+    let stored = host.log().read(&key("rat"), Seq::ZERO, 1_000).await;
+    let stored = stored.unwrap();
+    stored.iter().map(|it| Event::decode(it).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_server_asks_the_model_within_the_budgets_of_assistant_and_process() {
+    for (budgets, expected, reserved) in [
+        ("", "hot leaves", 0),
+        ("tokens_per_day = 100_000", "hot leaves", 1),
+        ("tokens_per_process = 100_000", "hot leaves", 0),
+    ] {
+        let folder = Folder::new();
+        let model = poet(|| ScriptedTurn::text("hot leaves"));
+        let host = agreed(folder.path(), &model, &may_ask(budgets)).await;
+        told(&host, &order(&["sky_poem"])).await;
+        let poem = fs::read_to_string(folder.path().join("poem")).unwrap_or_default();
+        assert_eq!(poem, expected, "{budgets}");
+        let events = events(&host).await;
+        let by_server = events.iter().filter_map(|event| match event {
+            Event::CallReserved(it) if it.by == ReservedBy::Server => Some(it),
+            _ => None,
+        });
+        let by_server: Vec<_> = by_server.collect();
+        assert_eq!(by_server.len(), reserved, "{budgets}");
+        if let Some(reserved) = by_server.first() {
+            assert_eq!(reserved.reply_tokens, 100);
+            assert!(reserved.tokens > 100, "the prompt counts: {reserved:?}");
+            let state = host.if_awake(&key("rat")).await.unwrap().inspect().await;
+            let spent = state
+                .unwrap()
+                .ledger
+                .spent(BudgetSpan::Life, Timestamp::EPOCH);
+            assert!(spent.tokens >= reserved.tokens, "{spent:?}");
+        }
+        {
+            let settled = events.iter().find_map(|event| match event {
+                Event::EffectSettled(settled) => serde_json::to_value(settled).ok(),
+                _ => None,
+            });
+            let settled = settled.unwrap().to_string();
+            assert!(settled.contains("\"model_requests\":1"), "{settled}");
+            let status = host.mcp().unwrap().status().await.unwrap();
+            let sky = status.iter().find(|it| it.server == "sky").unwrap();
+            assert_eq!(sky.requests.unwrap().model_answered, 1);
+        }
+        host.close().await;
+    }
+}
+
+#[tokio::test]
+async fn the_emergency_stop_ends_a_request_of_a_server() {
+    let folder = Folder::new();
+    let model = poet(|| ScriptedTurn::Hang);
+    let host = agreed(folder.path(), &model, &may_ask("")).await;
+    admit_alice(&host).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    let acted = page(&host, "Rat", &order(&["sky_poem"])).await;
+    rat.heard(&acted.deliveries).await.unwrap();
+    while !model.requests().iter().any(is_of_server) {
+        tokio::task::yield_now().await;
+    }
+    rat.handle().stop("Ada", "a test").await.unwrap();
+    while !folder.path().join("poem").exists() {
+        tokio::task::yield_now().await;
+    }
+    let poem = fs::read_to_string(folder.path().join("poem")).unwrap();
+    assert_eq!(poem, "no poem");
+    host.close().await;
+}
+
+/// The variable with the folder of a program that is killed.
+const KILLED: &str = "KILLED_FOLDER";
+
+/// The program that is killed, if another test starts this program as one: it calls the tool whose first call has no answer.
+#[tokio::test]
+async fn lives_until_it_is_killed() {
+    if let Ok(folder) = std::env::var(KILLED) {
+        let folder = Path::new(&folder);
+        let more = fs::read_to_string(folder.join("more")).unwrap();
+        let host = open(folder, &obedient(), &more).await;
+        told(&host, &order(&["sky_hang"])).await;
+    }
+}
+
+/// Kills the program in the middle of a call, and lets the assistant go on. Returns how often the tool was called until then and in all,
+/// and the outcomes in the log.
+async fn killed_in_a_call(more: &str) -> (usize, usize, Vec<String>) {
+    let folder = Folder::new();
+    agreed(folder.path(), &obedient(), more).await.close().await;
+    fs::write(folder.path().join("more"), more).unwrap();
+    let mut program = Command::new(current_exe().unwrap())
+        .args(["--exact", "mcp::lives_until_it_is_killed", "--nocapture"])
+        .env(KILLED, folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while times(folder.path(), "sky_hang") == 0 {
+        assert_eq!(
+            program.try_wait().unwrap(),
+            None,
+            "it lives until it is killed"
+        );
+        std::thread::yield_now();
+    }
+    // SIGKILL.
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let before = times(folder.path(), "sky_hang");
+    let model = obedient();
+    let host = open(folder.path(), &model, more).await;
+    let rat = host.wake(&key("rat")).await.unwrap();
+    rat.handle().at_rest().await;
+    // It is awake, and serves whoever speaks to it.
+    told(&host, &order(&["bank_post"])).await;
+    assert_eq!(times(folder.path(), "bank_post"), 1);
+    let outcomes = events(&host)
+        .await
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::EffectSettled(settled) => Some(settled.outcome),
+            _ => None,
+        });
+    let outcomes = outcomes.map(|outcome| match outcome {
+        Outcome::Done(_) => "done",
+        Outcome::Rejected(_) => "rejected",
+        Outcome::Unknown => "unknown",
+    });
+    let outcomes = outcomes.map(str::to_owned).collect();
+    host.close().await;
+    (before, times(folder.path(), "sky_hang"), outcomes)
+}
+
+#[tokio::test]
+async fn a_call_during_which_the_program_is_killed_is_unknown_and_not_repeated_unless_it_only_reads()
+ {
+    let effect = killed_in_a_call("").await;
+    let query = killed_in_a_call("tools = { hang = { reach = \"query\" } }\n").await;
+    let line = format!(
+        "calls before a kill and in all, and outcomes of effects: effect {effect:?}, query {query:?}\n"
+    );
+    stdout().write_all(line.as_bytes()).unwrap();
+    let outcomes = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    assert_eq!(effect, (1, 1, outcomes(&["unknown", "done"])));
+    // A query may be asked again, and the turn goes on with its answer.
+    assert_eq!(query, (1, 2, outcomes(&["done"])));
+}
+
+#[tokio::test]
+async fn a_server_without_its_variable_or_token_is_not_used_and_the_others_are() {
+    let folder = Folder::new();
+    let file = folder.path().join("dormouse.toml");
+    let text = "[mcp.servers.one]\ncommand = \"/nowhere\"\nenv = [\"NOT_SET\"]\n[mcp.servers.three]\ncommand = \"/nowhere\"\n\
+                [mcp.servers.two]\nurl = \"http://127.0.0.1:9/\"\ntoken_from = \"env:NOT_SET\"\n";
+    fs::write(&file, text).unwrap();
+    let config = Config::load(Some(&file), &file, []).unwrap().0;
+    let data = DataFolder::at(folder.path()).unwrap();
+    let servers = dormouse_host::mcp::open(&config.mcp, &Environment::of(|_| None), &data);
+    let servers = servers.unwrap().unwrap();
+    let failed = servers.ask(None).await;
+    let status = servers.status().await.unwrap();
+    let state = |place: usize| {
+        let it = &status[place];
+        (it.server.as_str(), it.state, it.disabled.as_deref())
+    };
+    let why = "the variable NOT_SET is not set or is not text; set it, or remove it from `env`";
+    assert_eq!(state(0), ("one", McpServerState::Disabled, Some(why)));
+    assert_eq!(failed["one"], why);
+    assert_eq!(state(1), ("three", McpServerState::Configured, None));
+    let (_, is, why) = state(2);
+    assert_eq!(is, McpServerState::Disabled);
+    assert!(
+        why.unwrap().contains("its token cannot be read from"),
+        "{why:?}"
+    );
 }

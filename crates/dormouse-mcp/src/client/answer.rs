@@ -2,22 +2,34 @@
 
 use dormouse_text::beginning;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::definition::safe;
+use super::{definition::safe, requests::Given};
 
-/// The answer as JSON that says who wrote it, or what went wrong in the words of the server.
-pub(super) fn read(server: &str, answer: &CallToolResult, limit: usize) -> Result<Value, String> {
+/// The answer as JSON that says who wrote it and what the server was given for it, or what went wrong in the words of the server.
+pub(super) fn read(
+    server: &str,
+    answer: &CallToolResult,
+    given: &Given,
+    limit: usize,
+) -> Result<Value, String> {
     let text = words(answer);
     if answer.is_error == Some(true) {
         return Err(format!("the server {server} says: {}", safe(&text, limit)));
     }
     let shown = beginning(&text, limit);
     let cut = (shown.len() < text.len()).then_some(shown.len());
-    Ok(match cut {
-        None => json!({ "server": server, "text": shown }),
-        Some(bytes) => json!({ "server": server, "cut_off_after": bytes, "text": shown }),
-    })
+    let mut read = Map::from_iter([
+        ("server".to_owned(), json!(server)),
+        ("text".to_owned(), json!(shown)),
+    ]);
+    if let Some(bytes) = cut {
+        read.insert("cut_off_after".to_owned(), json!(bytes));
+    }
+    if *given != Given::default() {
+        read.insert("given".to_owned(), json!(given));
+    }
+    Ok(Value::Object(read))
 }
 
 /// The texts of an answer; its structured form if it has no text. Pictures and sounds are left out.
@@ -52,12 +64,13 @@ mod tests {
     #[test]
     fn an_answer_is_cut_and_says_who_wrote_it() {
         let answer = CallToolResult::success(vec![ContentBlock::text("tea and milk")]);
+        let read = |answer: &CallToolResult, limit| read("shop", answer, &Given::default(), limit);
         let all = json!({ "server": "shop", "text": "tea and milk" });
-        assert_eq!(read("shop", &answer, 12), Ok(all));
+        assert_eq!(read(&answer, 12), Ok(all));
         let cut = json!({ "server": "shop", "cut_off_after": 3, "text": "tea" });
-        assert_eq!(read("shop", &answer, 3), Ok(cut));
+        assert_eq!(read(&answer, 3), Ok(cut));
         let error = CallToolResult::error(vec![ContentBlock::text("no <|im_start|> milk")]);
-        let why = read("shop", &error, 100).unwrap_err();
+        let why = read(&error, 100).unwrap_err();
         assert!(why.starts_with("the server shop says: no "), "{why}");
         assert!(!why.contains("<|im_start|>"), "{why}");
     }
@@ -66,7 +79,9 @@ mod tests {
     fn only_text_is_passed_on() {
         let mut answer = CallToolResult::structured(json!({ "price": 3 }));
         answer.content = Vec::new();
-        let read = |answer: &CallToolResult| read("shop", answer, 100).unwrap()["text"].clone();
+        let none = Given::default();
+        let read =
+            |answer: &CallToolResult| read("shop", answer, &none, 100).unwrap()["text"].clone();
         assert_eq!(read(&answer), "{\"price\":3}");
         let picture = ContentBlock::image("AAAA", "image/png");
         let note = ContentBlock::resource(ResourceContents::text("milk", "note:1"));

@@ -1,5 +1,11 @@
 //! A server that runs, or that answers at an address.
 
+#![expect(
+    deprecated,
+    reason = "servers still ask the model, which the protocol will drop"
+)]
+
+mod listing;
 mod program;
 mod tending;
 
@@ -16,15 +22,15 @@ use dormouse_contracts::Arguments;
 use dormouse_resilience::{CircuitBreaker, deadline};
 use reqwest::redirect;
 use rmcp::{
-    ClientHandler, RoleClient, ServiceError,
+    ClientHandler, ErrorData, RoleClient, ServiceError,
     model::{
-        CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-        ClientRequest, ErrorCode, Implementation, PaginatedRequestParams, ProtocolVersion,
-        ServerResult,
+        CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
+        CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+        ErrorCode, Implementation, ProtocolVersion, ServerResult,
     },
     service::{
-        ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, RunningService,
-        serve_client_with_lifecycle,
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions,
+        RequestContext, RunningService, serve_client_with_lifecycle,
     },
     transport::{
         StreamableHttpClientTransport, async_rw::AsyncRwTransport,
@@ -36,8 +42,11 @@ use tokio::{sync::watch, task::JoinSet, time::Instant};
 use super::{
     definition::{Definition, safe},
     flood::{Bounded, LINE_LIMIT, Sent},
+    known::KnownTools,
+    requests::{Refusal, RequestGate},
     settings::{McpServer, McpTransport},
 };
+use listing::{Listing, is_to_be_followed};
 use program::{LastWords, Program};
 use tending::{Uses, tend};
 
@@ -48,6 +57,10 @@ pub(super) const START_LIMIT: Duration = Duration::from_secs(30);
 pub(super) const MOST_PROGRESS: u32 = 4;
 /// How long a cancellation may take to be written.
 const CANCEL_LIMIT: Duration = Duration::from_secs(2);
+/// A call that asks for something more often ends.
+const MOST_ROUNDS: u32 = 10;
+/// The pause before a server is asked again that says it has too much to do.
+const ROUND_PAUSE: Duration = Duration::from_millis(200);
 /// More tools, and more pages of them, are not read.
 const MOST_TOOLS: usize = 512;
 const MOST_PAGES: usize = 32;
@@ -74,15 +87,17 @@ pub(super) enum StartError {
     List(String),
     #[error("it was not ready within {START_LIMIT:?}")]
     Late,
+    #[error("{0}")]
+    Disabled(String),
 }
 
 /// What a call came to.
 pub(super) enum Called {
     /// The answer.
     Answered(CallToolResult),
-    /// The server refused the call, or asked for what it is not given.
+    /// The server refused the call.
     Refused(String),
-    /// The server failed. It may have done something before.
+    /// The server failed, or asked for what it is not given. It may have done something before.
     Failed(String),
     /// Nobody knows what became of it.
     Unanswered(&'static str),
@@ -92,22 +107,49 @@ pub(super) enum Called {
 #[derive(Debug)]
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
-    /// What it offered when it began, by name.
-    pub(super) offered: BTreeMap<String, Definition>,
+    gate: Arc<RequestGate>,
+    listing: Arc<Listing>,
     uses: Arc<watch::Sender<Uses>>,
     sent: Arc<Sent>,
 }
 
-/// What a server may ask of us: nothing. The library refuses samples and questions to people unless told otherwise.
-struct Client;
+/// What a server may ask of us: what its gate allows.
+struct Client {
+    gate: Arc<RequestGate>,
+    listing: Arc<Listing>,
+}
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let version = env!("CARGO_PKG_VERSION");
         ClientConfig::new(
-            ClientCapabilities::default(),
+            self.gate.capabilities(),
             Implementation::new("dormouse", version),
         )
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        tokio::select! {
+            written = self.gate.write(&params) => written.map_err(Refusal::into_error),
+            // The server wants it no more, or has ended.
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+        }
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.gate.answer(&params))
+    }
+
+    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
+        self.listing.changed(&context.peer).await;
     }
 }
 
@@ -124,21 +166,33 @@ impl Connection {
     /// Starts the server and asks which tools it has.
     pub(super) async fn start(
         settings: &McpServer,
+        known: &Arc<KnownTools>,
+        gate: &Arc<RequestGate>,
         circuit: &CircuitBreaker,
         tasks: &Tasks,
     ) -> Result<(Self, Lease), StartError> {
-        let started = Self::start_without_limit(settings, circuit, tasks);
+        let started = Self::start_without_limit(settings, known, gate, circuit, tasks);
         let started = deadline(START_LIMIT, Box::pin(started)).await;
         started.unwrap_or(Err(StartError::Late))
     }
 
     async fn start_without_limit(
         settings: &McpServer,
+        known: &Arc<KnownTools>,
+        gate: &Arc<RequestGate>,
         circuit: &CircuitBreaker,
         tasks: &Tasks,
     ) -> Result<(Self, Lease), StartError> {
+        if let Some(why) = &settings.disabled {
+            return Err(StartError::Disabled(why.clone()));
+        }
+        let listing = Arc::new(Listing::new(&settings.name, known));
         let sent = Arc::<Sent>::default();
         let last_words = LastWords::default();
+        let client = Client {
+            gate: Arc::clone(gate),
+            listing: Arc::clone(&listing),
+        };
         let (service, program) = match &settings.transport {
             McpTransport::Program {
                 command,
@@ -151,12 +205,12 @@ impl Connection {
                 let line = usize::try_from(LINE_LIMIT).unwrap_or(usize::MAX);
                 let transport =
                     AsyncRwTransport::new_client(output, streams.input).with_max_line_length(line);
-                let begun = serve_client_with_lifecycle(Client, transport, lifecycle()).await;
+                let begun = serve_client_with_lifecycle(client, transport, lifecycle()).await;
                 let service = begun.map_err(|error| protocol(&error, &last_words))?;
                 (service, Some(program))
             }
             McpTransport::Http { url, token } => {
-                let client = http_client(url).map_err(StartError::Http)?;
+                let http = http_client(url).map_err(StartError::Http)?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     // A call that was sent once is not sent again, even if the server has forgotten the session.
                     .reinit_on_expired_session(false)
@@ -164,8 +218,8 @@ impl Connection {
                 if let Some(token) = token {
                     config = config.auth_header(token.0.clone());
                 }
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let begun = serve_client_with_lifecycle(Client, transport, lifecycle()).await;
+                let transport = StreamableHttpClientTransport::with_client(http, config);
+                let begun = serve_client_with_lifecycle(client, transport, lifecycle()).await;
                 (begun.map_err(|error| protocol(&error, &last_words))?, None)
             }
         };
@@ -173,9 +227,10 @@ impl Connection {
         let (uses, used) = watch::channel(Uses::first(Instant::now()));
         let uses = Arc::new(uses);
         // From here on the server is ended when this is dropped.
-        let mut connection = Self {
+        let connection = Self {
             peer,
-            offered: BTreeMap::new(),
+            gate: Arc::clone(gate),
+            listing,
             uses: Arc::clone(&uses),
             sent,
         };
@@ -183,32 +238,17 @@ impl Connection {
         let (idle_after, circuit) = (settings.idle_after, circuit.clone());
         let tended = tend(service, program, uses, used, idle_after, circuit);
         spawn(tasks, tended);
-        connection.offered = connection.list().await?;
+        connection.listing.begin(&connection.peer).await?;
+        if is_to_be_followed(&connection.peer) {
+            let listing = Arc::clone(&connection.listing);
+            spawn(tasks, listing.follow(connection.peer.clone()));
+        }
         Ok((connection, lease))
     }
 
-    async fn list(&self) -> Result<BTreeMap<String, Definition>, StartError> {
-        let mut offered = BTreeMap::new();
-        let mut page = PaginatedRequestParams::default();
-        for _ in 0..MOST_PAGES {
-            let listed = self.peer.list_tools(Some(page)).await;
-            let listed =
-                listed.map_err(|error| StartError::List(safe(&error.to_string(), ERROR_LIMIT)))?;
-            let tools = listed.tools.iter();
-            for tool in tools.filter(|tool| tool.name.len() <= NAME_LIMIT) {
-                if offered.len() == MOST_TOOLS {
-                    return Ok(offered);
-                }
-                // Of two tools with one name, the first counts.
-                let entry = offered.entry(tool.name.clone().into_owned());
-                entry.or_insert_with(|| Definition::of(tool));
-            }
-            match listed.next_cursor {
-                None => return Ok(offered),
-                cursor => page = PaginatedRequestParams::default().with_cursor(cursor),
-            }
-        }
-        Ok(offered)
+    /// What it offers now, after all changes that it has reported.
+    pub(super) async fn offered(&self) -> Arc<BTreeMap<String, Definition>> {
+        self.listing.current(&self.peer).await
     }
 
     /// Whether it runs, and is not about to end.
@@ -239,25 +279,15 @@ impl Connection {
         limit: Duration,
     ) -> Called {
         let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         self.sent.call_begins();
         lease.is_silent = true;
-        let asked = async {
-            let options = PeerRequestOptions::with_timeout(limit)
-                .reset_timeout_on_progress()
-                .with_max_total_timeout(limit * MOST_PROGRESS);
-            let sent = self.peer.send_request_with_option(request, options).await?;
-            sent.await_response().await
-        };
         let most = limit * MOST_PROGRESS + CANCEL_LIMIT;
-        let answer = deadline(most, Box::pin(asked)).await;
+        let answer = deadline(most, Box::pin(self.rounds(call, limit))).await;
         let called = match answer {
             Ok(Ok(ServerResult::CallToolResult(result))) => Called::Answered(result),
-            Ok(Ok(ServerResult::InputRequiredResult(_))) => Called::Refused(
-                "it asks for an answer of a person or a model, which it does not get".to_owned(),
-            ),
             Ok(Ok(_)) => Called::Unanswered("the server answered something else than a result"),
-            Ok(Err(ServiceError::McpError(error))) => {
+            Ok(Err(Unfinished::Wants(why))) => Called::Failed(why),
+            Ok(Err(Unfinished::Service(ServiceError::McpError(error)))) => {
                 let why = safe(&error.message, ERROR_LIMIT);
                 match error.code {
                     ErrorCode::INVALID_REQUEST
@@ -266,13 +296,58 @@ impl Connection {
                     _ => Called::Failed(why),
                 }
             }
-            Ok(Err(ServiceError::Timeout { .. })) | Err(_) => {
+            Ok(Err(Unfinished::Service(ServiceError::Timeout { .. }))) | Err(_) => {
                 return Called::Unanswered("the server did not answer in time");
             }
             Ok(Err(_)) => return Called::Unanswered("the connection to the server ended"),
         };
         lease.is_silent = false;
         called
+    }
+
+    /// The result of a call. A server of the protocol since 2026-07-28 may answer that it needs something first. Then it gets that with the
+    /// same call, which goes on.
+    async fn rounds(
+        &self,
+        mut call: CallToolRequestParams,
+        limit: Duration,
+    ) -> Result<ServerResult, Unfinished> {
+        for _ in 0..MOST_ROUNDS {
+            let options = PeerRequestOptions::with_timeout(limit)
+                .reset_timeout_on_progress()
+                .with_max_total_timeout(limit * MOST_PROGRESS);
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(call.clone()));
+            let sent = self.peer.send_request_with_option(request, options).await?;
+            let wanted = match sent.await_response().await? {
+                ServerResult::InputRequiredResult(wanted) => wanted,
+                answer => return Ok(answer),
+            };
+            let requests = wanted.input_requests.unwrap_or_default();
+            if requests.is_empty() {
+                // It has too much to do.
+                tokio::time::sleep(ROUND_PAUSE).await;
+            }
+            let responses = self.gate.fulfil(requests).await.map_err(|why| {
+                Unfinished::Wants(format!("it asks for what it does not get: {why}"))
+            })?;
+            call.input_responses = (!responses.is_empty()).then_some(responses);
+            call.request_state = wanted.request_state;
+        }
+        let why = format!("it asked for something {MOST_ROUNDS} times");
+        Err(Unfinished::Wants(why))
+    }
+}
+
+/// Why a call has no result.
+enum Unfinished {
+    /// The server asked for what it does not get.
+    Wants(String),
+    Service(ServiceError),
+}
+
+impl From<ServiceError> for Unfinished {
+    fn from(error: ServiceError) -> Self {
+        Self::Service(error)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A tool as its server describes it, and as it is offered.
 
-use std::fmt::Write;
+use std::{fmt::Write, time::Duration};
 
 use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec, Trust};
 use dormouse_text::{beginning, error_chain, escape_hidden, escape_template_tokens};
@@ -143,6 +143,11 @@ pub(super) fn offer(
         timeout,
     } = server.policy(tool);
     let believed = server.believe_hints;
+    // A call may have to wait for the one before it.
+    let turn = match server.requests.is_nothing() {
+        true => Duration::ZERO,
+        false => START_LIMIT,
+    };
     let hinted = match (believed, definition.reads_only, definition.destroys) {
         (true, true, _) => (ToolReach::Query, ToolCategory::SafeChain),
         (true, false, true) => (ToolReach::Effect, ToolCategory::Dangerous),
@@ -152,7 +157,7 @@ pub(super) fn offer(
         category: category.unwrap_or(hinted.1),
         reach: reach.unwrap_or(hinted.0),
         // The server may have to be started first, and may report progress.
-        timeout: START_LIMIT + timeout.unwrap_or(McpToolPolicy::TIMEOUT) * MOST_PROGRESS,
+        timeout: turn + START_LIMIT + timeout.unwrap_or(McpToolPolicy::TIMEOUT) * MOST_PROGRESS,
         required_trust: Some(required_trust.unwrap_or(McpToolPolicy::REQUIRED_TRUST)),
         result_trust: Some(result_trust.unwrap_or(Trust::NONE)),
         ..ToolSpec::effect(name, described, schema)

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use dormouse_contracts::Arguments;
+use dormouse_contracts::{Arguments, AssistantId};
 use dormouse_resilience::{BreakerError, BreakerPolicy, CircuitBreaker, Health};
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use super::{
     answer,
     connection::{Called, Connection, Lease, StartError, Tasks},
     known::KnownTools,
+    requests::{RequestGate, SharedModel},
     settings::{McpServer, McpToolPolicy},
     status::McpServerState,
 };
@@ -44,6 +45,7 @@ pub(super) struct Server {
     running: tokio::sync::Mutex<Option<Arc<Connection>>>,
     tasks: Arc<Tasks>,
     was_called: AtomicBool,
+    pub(super) gate: Arc<RequestGate>,
 }
 
 fn policy() -> BreakerPolicy {
@@ -58,9 +60,11 @@ fn policy() -> BreakerPolicy {
 }
 
 impl Server {
-    pub(super) fn new(settings: McpServer, known: Arc<KnownTools>) -> Self {
+    pub(super) fn new(settings: McpServer, known: Arc<KnownTools>, model: SharedModel) -> Self {
         let circuit = CircuitBreaker::new(format!("mcp server {}", settings.name), policy());
+        let gate = RequestGate::new(&settings.name, settings.requests.clone(), model);
         Self {
+            gate: Arc::new(gate),
             settings,
             known,
             circuit,
@@ -83,25 +87,32 @@ impl Server {
             // Two at the same time could write the same files.
             connection.close().await;
         }
-        let start = Connection::start(&self.settings, &self.circuit, &self.tasks);
+        let start = Connection::start(
+            &self.settings,
+            &self.known,
+            &self.gate,
+            &self.circuit,
+            &self.tasks,
+        );
         let (started, lease) = self.circuit.guard(|_| Health::Unhealthy, start).await?;
-        let name = &self.settings.name;
-        if let Err(error) = self.known.note(name, &started.offered) {
-            tracing::error!(server = %name, %error, "what a server offers could not be noted");
-        }
         let connection = Arc::new(started);
         *running = Some(Arc::clone(&connection));
         Ok((connection, lease))
     }
 
-    /// Calls a tool whose definition has this digest.
+    /// Calls a tool whose definition has this digest, for this assistant.
     pub(super) async fn call(
         &self,
+        assistant: &AssistantId,
         tool: &str,
         digest: &str,
         arguments: &Arguments,
     ) -> Result<Value, CallFailure> {
         let name = &self.settings.name;
+        let Some(open) = self.gate.open(assistant).await else {
+            let why = format!("not done: the server {name} is busy with another call");
+            return Err(CallFailure::Refused(why));
+        };
         let (connection, lease) = match self.connection().await {
             Ok(started) => started,
             Err(error) => {
@@ -110,7 +121,7 @@ impl Server {
                 return Err(CallFailure::Refused(why));
             }
         };
-        match connection.offered.get(tool) {
+        match connection.offered().await.get(tool) {
             Some(offered) if offered.digest == digest => {}
             Some(_) => {
                 tracing::warn!(server = %name, tool, "a server changed the definition of a tool");
@@ -127,7 +138,10 @@ impl Server {
         self.was_called.store(true, Ordering::Relaxed);
         let limit = self.settings.policy(tool).timeout;
         let limit = limit.unwrap_or(McpToolPolicy::TIMEOUT);
-        let called = connection.call(lease, tool, arguments, limit).await;
+        let called = connection.call(lease, tool, arguments, limit);
+        let called = Box::pin(called).await;
+        let given = open.given();
+        drop(open);
         if !matches!(called, Called::Unanswered(_))
             && let Ok(permit) = self.circuit.admit()
         {
@@ -135,7 +149,8 @@ impl Server {
         }
         match called {
             Called::Answered(result) => {
-                answer::read(name, &result, self.settings.result_bytes).map_err(CallFailure::Failed)
+                let read = answer::read(name, &result, &given, self.settings.result_bytes);
+                read.map_err(CallFailure::Failed)
             }
             Called::Refused(why) => Err(CallFailure::Refused(format!(
                 "the server {name} refuses the call: {why}"
@@ -155,6 +170,9 @@ impl Server {
 
     /// How far it has come in this process; `is_known` if something is noted of it.
     pub(super) async fn state(&self, is_known: bool) -> McpServerState {
+        if self.settings.disabled.is_some() {
+            return McpServerState::Disabled;
+        }
         let running = self.running.lock().await;
         let runs = running
             .as_ref()

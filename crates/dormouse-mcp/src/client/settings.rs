@@ -10,6 +10,7 @@ use std::{
 use dormouse_contracts::{ToolCategory, ToolReach, ToolSourceName, Trust};
 
 use dormouse_tools::RegistryError;
+use serde_json::Value;
 
 use super::known::KnownToolsError;
 
@@ -20,6 +21,8 @@ pub struct McpServer {
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
+    /// Why it is not used, if something that it needs is missing.
+    pub disabled: Option<String>,
     /// The names of the tools that are offered, if a person agreed to them; absent: all of them.
     pub allow: Option<BTreeSet<String>>,
     /// What holds for its tools.
@@ -32,6 +35,38 @@ pub struct McpServer {
     pub result_bytes: usize,
     /// After this time without a call it is ended.
     pub idle_after: Duration,
+    /// What it may ask for while one of its tools is called.
+    pub requests: McpRequests,
+}
+
+/// What a server may ask for while one of its tools is called. Nothing by default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct McpRequests {
+    /// How many texts of the model it may ask for in one call.
+    pub model_requests: u32,
+    /// The most tokens of each.
+    pub model_tokens: u32,
+    /// What it gets for a question to a person, by the name of the field: texts, numbers, and true or false.
+    pub answers: BTreeMap<String, Value>,
+}
+
+impl McpRequests {
+    /// The most tokens of a text by default.
+    pub const MODEL_TOKENS: u32 = 500;
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.model_requests == 0 && self.answers.is_empty()
+    }
+}
+
+impl Default for McpRequests {
+    fn default() -> Self {
+        Self {
+            model_requests: 0,
+            model_tokens: Self::MODEL_TOKENS,
+            answers: BTreeMap::new(),
+        }
+    }
 }
 
 /// How a server is reached.
@@ -146,12 +181,14 @@ impl McpServer {
         Self {
             name: name.into(),
             transport,
+            disabled: None,
             allow: None,
             policy: McpToolPolicy::default(),
             each: BTreeMap::new(),
             believe_hints: false,
             result_bytes: Self::RESULT_BYTES,
             idle_after: Self::IDLE_AFTER,
+            requests: McpRequests::default(),
         }
     }
 

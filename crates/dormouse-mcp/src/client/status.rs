@@ -10,6 +10,7 @@ use super::{
     McpTools,
     definition::{offer, safe},
     known::{KnownServers, KnownTool, KnownToolsError, McpAgreement},
+    requests::McpRequestCounts,
     server::Server,
 };
 
@@ -21,6 +22,8 @@ const SHOWN_LIMIT: usize = 4_096;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum McpServerState {
+    /// It is not used, because something that it needs is missing.
+    Disabled,
     /// It was never asked for its tools.
     Configured,
     /// Its tools are known. It does not run.
@@ -84,6 +87,12 @@ pub struct McpServerStatus {
     pub server: String,
     /// How far it has come in this process.
     pub state: McpServerState,
+    /// Why it is not used, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<String>,
+    /// How often it asked for something, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<McpRequestCounts>,
     /// Its tools, by name.
     pub tools: Vec<McpToolStatus>,
     /// Names of tools in its settings that it does not have, if it was asked.
@@ -172,9 +181,12 @@ impl McpTools {
         let mut all = Vec::new();
         for (name, server) in &self.servers {
             let tools = tools(&known, name, server);
+            let requests = server.gate.counts();
             all.push(McpServerStatus {
                 server: name.clone(),
                 state: server.state(!tools.is_empty()).await,
+                disabled: server.settings.disabled.clone(),
+                requests: (requests != McpRequestCounts::default()).then_some(requests),
                 misnamed: misnamed(&known, name, server),
                 tools,
             });

@@ -1,6 +1,8 @@
 //! Tools of servers, good and bad.
 
-use std::{collections::BTreeMap, env::current_exe, fs, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap, env::current_exe, fs, net::TcpStream, path::Path, time::Duration,
+};
 
 use dormouse_contracts::{
     Arguments, AssistantId, Effect, EffectInquiry, EffectKey, Inquire, Observe, Outcome, Perform,
@@ -13,6 +15,7 @@ use dormouse_mcp::{
 use dormouse_testing::conformance::{self, WorldFixture};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::time::{advance, timeout};
 
 use crate::hostile::{FOLDER, ORDER, TOOLS};
 
@@ -20,7 +23,7 @@ use crate::hostile::{FOLDER, ORDER, TOOLS};
 pub(crate) const LIMIT: Duration = Duration::from_millis(400);
 
 /// A server called `bad`, which keeps its files in this folder.
-fn bad(folder: &Path) -> McpServer {
+pub(crate) fn bad(folder: &Path) -> McpServer {
     let arguments = ["--exact", "hostile::serves", "--nocapture"];
     let folder = SecretText(folder.to_str().unwrap().to_owned());
     let mut server = McpServer::new(
@@ -60,7 +63,7 @@ fn name(tool: &str) -> ToolName {
     ToolName::try_new(format!("bad_{tool}")).unwrap()
 }
 
-fn effect(tool: &str, number: u32) -> Effect {
+pub(crate) fn effect(tool: &str, number: u32) -> Effect {
     Effect {
         key: EffectKey::try_new(format!("key/{number}")).unwrap(),
         actor: AssistantId::try_new("vole").unwrap(),
@@ -72,7 +75,7 @@ fn effect(tool: &str, number: u32) -> Effect {
 }
 
 /// How often the server was asked to do this.
-fn calls(folder: &Path, tool: &str) -> usize {
+pub(crate) fn calls(folder: &Path, tool: &str) -> usize {
     fs::read_to_string(folder.join(tool))
         .unwrap_or_default()
         .len()
@@ -636,4 +639,102 @@ async fn what_a_server_says_of_itself_is_not_passed_on() {
     let known: Value =
         serde_json::from_slice(&fs::read(folder.path().join("known.json")).unwrap()).unwrap();
     assert!(known["servers"]["bad"]["echo"]["accepted"].is_object());
+}
+
+#[tokio::test]
+async fn a_definition_that_changes_while_the_server_runs_is_disabled_at_once() {
+    for generation in ["old", "new"] {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join(generation), "").unwrap();
+        let mut server = bad(folder.path());
+        server.policy.timeout = None;
+        let tools = agreed(server, folder.path()).await;
+        assert_eq!(text(&does(&tools, "echo", 1).await.unwrap()), "hello");
+        while generation == "new" && !folder.path().join("followed").exists() {
+            tokio::task::yield_now().await;
+        }
+        let changed = does(&tools, "changes", 2).await.unwrap();
+        assert_eq!(text(&changed), "changed");
+        while state(&tools.status().await.unwrap()[0].tools, "echo") != McpToolState::Changed {
+            tokio::task::yield_now().await;
+        }
+        let refused = does(&tools, "echo", 3).await.unwrap();
+        assert!(
+            text(&refused).contains("has changed what echo is"),
+            "{refused:?}"
+        );
+        assert_eq!(calls(folder.path(), "echo"), 1, "{generation}");
+        let status = tools.status().await.unwrap();
+        assert_eq!(status[0].state, McpServerState::Called, "it still runs");
+        tools.close().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pause_after_a_failed_start_doubles_up_to_five_minutes() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    if let McpTransport::Program { command, .. } = &mut server.transport {
+        *command = "/nowhere/at/all".into();
+    }
+    let tools = open(server, folder.path());
+    let is_tried = async || tools.ask(None).await["bad"].contains("could not be started");
+    assert!(is_tried().await);
+    for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+        let mut pause = 0;
+        loop {
+            advance(Duration::from_secs(1)).await;
+            pause += 1;
+            if is_tried().await {
+                break;
+            }
+        }
+        // Up to a quarter is left out, so that servers that fail together are not started together.
+        assert!(
+            (seconds - seconds / 4..=seconds).contains(&pause),
+            "{pause} of {seconds} seconds"
+        );
+    }
+}
+
+#[tokio::test]
+async fn all_servers_are_asked_to_end_together() {
+    let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let waits_for = |folder: &TempDir, other: &TempDir| {
+        let other = other.path().to_str().unwrap();
+        fs::write(folder.path().join("waits_for"), other).unwrap();
+    };
+    waits_for(&one, &other);
+    waits_for(&other, &one);
+    let mut second = bad(other.path());
+    second.name = "worse".to_owned();
+    let servers = vec![bad(one.path()), second];
+    let tools = McpTools::open(servers, one.path().join("known.json")).unwrap();
+    assert_eq!(tools.ask(None).await, BTreeMap::new());
+    tools.close().await;
+    for folder in [one, other] {
+        assert!(folder.path().join("together").exists());
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_a_server_leaves_behind_ends_with_it() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    server.policy.timeout = None;
+    let tools = agreed(server, folder.path()).await;
+    let left = does(&tools, "leaves", 1).await;
+    assert_eq!(left, Err(WorldErrorKind::Unanswered));
+    let port: u16 = fs::read_to_string(folder.path().join("port"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    tools.close().await;
+    let is_gone = async {
+        while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(60), is_gone).await.unwrap();
 }

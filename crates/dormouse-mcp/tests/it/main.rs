@@ -2,6 +2,9 @@
 
 #[cfg(test)]
 #[cfg(feature = "client")]
+mod asking;
+#[cfg(test)]
+#[cfg(feature = "client")]
 mod client;
 #[cfg(test)]
 #[cfg(feature = "client")]

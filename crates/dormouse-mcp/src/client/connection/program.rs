@@ -25,6 +25,9 @@ const WORDS_LIMIT: usize = 1_024;
 #[derive(Debug)]
 pub(super) struct Program {
     child: Child,
+    /// Its group, which it leads. Others may be in it when it has ended.
+    #[cfg(unix)]
+    group: Option<i32>,
 }
 
 /// Its input and output.
@@ -56,7 +59,12 @@ impl Program {
         };
         let mut child = command.spawn().map_err(failed)?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let started = Self { child };
+        let started = Self {
+            // Known only until it has ended.
+            #[cfg(unix)]
+            group: child.id().and_then(|id| i32::try_from(id).ok()),
+            child,
+        };
         match streams {
             (Some(input), Some(output), Some(errors)) => {
                 let streams = Streams {
@@ -84,10 +92,9 @@ impl Drop for Program {
             sys::signal::{Signal, killpg},
             unistd::Pid,
         };
-        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(id) = id {
-            // It may have ended meanwhile.
-            killpg(Pid::from_raw(id), Signal::SIGKILL).ok();
+        if let Some(group) = self.group {
+            // It may have ended meanwhile, with all that it started.
+            killpg(Pid::from_raw(group), Signal::SIGKILL).ok();
         }
     }
 }
