@@ -59,9 +59,23 @@ impl Tail {
     ///
     /// [`ReplayError`] if the log cannot be read.
     pub async fn next(&mut self) -> Result<Option<Recorded>, ReplayError> {
+        self.next_of(|_| true).await
+    }
+
+    /// The next event of a kind that is wanted, as [`next`](Self::next) returns it. All others are skipped without being
+    /// decoded, which takes most of the time.
+    pub(crate) async fn next_of(
+        &mut self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Option<Recorded>, ReplayError> {
         loop {
             if let Some(stored) = self.page.front() {
                 let (seq, at) = (stored.seq, stored.at);
+                if !is_wanted(&stored.kind) {
+                    self.page.pop_front();
+                    self.after = seq;
+                    continue;
+                }
                 let event = Event::decode(stored)?;
                 self.page.pop_front();
                 self.after = seq;

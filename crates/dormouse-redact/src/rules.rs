@@ -37,9 +37,38 @@ impl Candidate<'_> {
     }
 }
 
+/// Which characters a text has. A small letter is there in either case, a capital only as such; `0` is any digit.
+struct Signs([bool; 256]);
+
+impl Signs {
+    fn of(text: &[u8]) -> Self {
+        let mut signs = [false; 256];
+        let mut add = |byte: u8| {
+            if let Some(sign) = signs.get_mut(usize::from(byte)) {
+                *sign = true;
+            }
+        };
+        for byte in text {
+            add(*byte);
+            add(byte.to_ascii_lowercase());
+            if byte.is_ascii_digit() {
+                add(b'0');
+            }
+        }
+        Self(signs)
+    }
+
+    fn have(&self, needs: &str) -> bool {
+        let mut needs = needs.bytes();
+        needs.all(|byte| self.0.get(usize::from(byte)).is_some_and(|it| *it))
+    }
+}
+
 struct Rule {
     kind: SensitiveKind,
     secret: Secret,
+    /// What every match has, in the form of [`Signs`]. Most texts lack it, and are not searched.
+    needs: &'static str,
     pattern: Pattern,
     counts: fn(&Candidate<'_>) -> bool,
     /// Whether a match may continue on the next line. True only for forms that never occur in prose.
@@ -49,22 +78,25 @@ struct Rule {
 const fn rule(
     kind: SensitiveKind,
     secret: Secret,
+    needs: &'static str,
     pattern: &'static str,
     counts: fn(&Candidate<'_>) -> bool,
 ) -> Rule {
     Rule {
         kind,
         secret,
+        needs,
         pattern: Pattern::new(pattern),
         counts,
         wraps: false,
     }
 }
 
-const fn wrapping(kind: SensitiveKind, pattern: &'static str) -> Rule {
+const fn wrapping(kind: SensitiveKind, needs: &'static str, pattern: &'static str) -> Rule {
     Rule {
         kind,
         secret: Secret::Word,
+        needs,
         pattern: Pattern::new(pattern),
         counts: always,
         wraps: true,
@@ -85,12 +117,14 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::PrivateKey,
         Secret::Whole,
+        "-bkpvy",
         r"(?s)-----BEGIN [^-]{0,64}PRIVATE KEY.*?(?:-----END [^-]{0,64}-{0,5}|$)",
         always,
     ),
     rule(
         SensitiveKind::PrivateKey,
         Secret::Whole,
+        "-kpty",
         r"(?s)PuTTY-User-Key-File-[0-9].*$",
         always,
     ),
@@ -98,12 +132,14 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        ":/@",
         r#"://([^\s/?#"'<>`]*:[^\s/?#"'<>`]*)@"#,
         |it| !it.profile.keeps_prose(),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        ":/@",
         r#"://[^\s/?#"'<>`:]*:([^\s/?#"'<>`]+)@"#,
         |it| it.profile.keeps_prose() && !is_stand_in(it.bytes()),
     ),
@@ -111,16 +147,19 @@ static RULES: [Rule; 28] = [
     // truncated.
     wrapping(
         SensitiveKind::Token,
+        ".ejy",
         r"(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_=-]{5,}(?:\.[A-Za-z0-9_=-]+)+",
     ),
     // AWS ids: a known prefix, then capitals or digits.
     wrapping(
         SensitiveKind::ApiKey,
+        "A",
         r"(?:^|[^A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{16,}",
     ),
     rule(
         SensitiveKind::Token,
         Secret::Group,
+        "ab",
         r"(?i)(?:^|[^A-Za-z0-9])(?:bearer|basic)[ \t+]{1,4}([A-Za-z0-9._~+/=*-]{8,})",
         is_carried,
     ),
@@ -128,24 +167,28 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "-",
         r#"(?i)--(?:password|passwd|passphrase|token|secret|api-?key)[ \t]{1,4}["']?([^\s"'`<>$-][^\s"'`<>]{3,})"#,
         |it| no_word(it.bytes()),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "-:cu",
         r#"(?i)\bcurl[ \t][^\n]{0,200}?[ \t](?:-u|--user)[ =]["']?([^\s"':<>]+:[^\s"'<>]+)"#,
         |it| !is_stand_in(it.bytes()),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "dglnpw",
         r"(?i)\blogin[ \t]{1,4}\S{1,64}[ \t]{1,4}password[ \t]{1,4}(\S{4,})",
         |it| no_word(it.bytes()),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        ":",
         r"(?i)\b(?:log[ -]?in|log[ -]?on|sign[ -]?in|authenticate|auth|connect)(?:[ \t](?:as|with))?[ \t]{1,4}[A-Za-z][A-Za-z0-9_.@+-]{0,63}:([^\s:/<>]{4,64})",
         |it| is_typed(it.bytes()),
     ),
@@ -154,6 +197,7 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "c",
         r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}(?:connect|create|conn|co|cr|cd|ch)[ \t]{1,4}(?:"[^"\n]{1,64}"|[A-Za-z][^\s"]{0,63})[ \t]{1,4}([^\s"'`<>]{6,64})[ \t]{0,4}(?:$|[\r\n"'`])"#,
         |it| is_typed(it.bytes()),
     ),
@@ -161,12 +205,14 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "=",
         r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}@?(?:password|passwd)[ \t]{1,4}([^\s=<>]{3,64}[ \t]{0,2}=[ \t]{0,2}[^\s=<>"'`]{3,64})[ \t]{0,4}(?:$|[\r\n"'`])"#,
         |it| it.bytes() != b"old=new" && it.bytes() != b"old = new",
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "=@",
         r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}@(?:newpassword|newpasswd|userpassword|pcreate)[ \t]{1,4}[^\n=<>]{1,64}=[ \t]{0,2}([^\s=<>"'`\[]{3,64})"#,
         |it| !is_stand_in(it.bytes()),
     ),
@@ -174,12 +220,14 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "/",
         r#"(?i)(?:^|[\n"'`])[ \t>]{0,4}/(?:login|register|changepassword)((?:[ \t]{1,4}[^\s"'`<>]{4,64}){1,2})[ \t]{0,4}(?:$|[\r\n"'`])"#,
         |it| is_typed(it.bytes().trim_ascii()),
     ),
     rule(
         SensitiveKind::Password,
         Secret::Group,
+        "knrsv",
         r#"(?i)\bnickserv[ \t:]{1,4}(?:identify|register)((?:[ \t]{1,4}[^\s"'`<>]{3,64}){1,2})"#,
         |it| is_typed(it.bytes().trim_ascii()),
     ),
@@ -187,48 +235,57 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::Token,
         Secret::Group,
+        "./hks",
         r"hooks\.slack\.com/[a-z]{1,12}/([A-Za-z0-9/_-]{20,})",
         always,
     ),
     rule(
         SensitiveKind::Token,
         Secret::Group,
+        "./dhkw",
         r"discord(?:app)?\.com/api/webhooks/([0-9]{15,20}/[A-Za-z0-9_-]{20,})",
         always,
     ),
     rule(
         SensitiveKind::Token,
         Secret::Group,
+        "=s",
         r"[?&;]sig=([A-Za-z0-9%+/=_-]{20,})",
         always,
     ),
     // Keys without a fixed prefix: Telegram, Discord, Mailchimp, Twilio, Terraform.
     wrapping(
         SensitiveKind::Token,
+        ":A",
         r"(?:^|[^A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
     ),
     wrapping(
         SensitiveKind::Token,
+        ".",
         r"(?:^|[^A-Za-z0-9])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
     ),
     wrapping(
         SensitiveKind::ApiKey,
+        "",
         r"(?:^|[^A-Za-z0-9])(?:[0-9a-f]{32}-us[0-9]{1,2}|SK[0-9a-f]{32}|key-[0-9a-f]{32})\b",
     ),
     wrapping(
         SensitiveKind::Token,
+        ".v1lst",
         r"(?:^|[^A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}",
     ),
     // An e-mail address. In JSON text, the letter after a backslash is an escape and not part of the address.
     rule(
         SensitiveKind::Email,
         Secret::Group,
+        ".@",
         r"(?:\\[nrt])?([A-Za-z0-9.!$%*+^_|~\x80-\xff-]+@(?:[A-Za-z0-9\x80-\xff-]+\.)+[A-Za-z0-9\x80-\xff-]*[A-Za-z\x80-\xff][A-Za-z0-9\x80-\xff-]*)",
         is_email,
     ),
     rule(
         SensitiveKind::UserName,
         Secret::Group,
+        "",
         r"(?i)[/\\](?:home|users)[/\\]{1,4}([A-Za-z0-9._\x80-\xff-]+)",
         always,
     ),
@@ -236,18 +293,21 @@ static RULES: [Rule; 28] = [
     rule(
         SensitiveKind::IpAddress,
         Secret::Whole,
+        ".0",
         r"[0-9]+(?:\.[0-9]+)+",
         |it| network::is_version_4(it.text, it.range.start, it.range.end),
     ),
     rule(
         SensitiveKind::IpAddress,
         Secret::Whole,
+        ":",
         r"[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]*(?:[0-9.]*[0-9]|[0-9A-Fa-f]|::)",
         |it| network::is_version_6(it.text, it.range.start, it.range.end),
     ),
     rule(
         SensitiveKind::AccountId,
         Secret::Word,
+        "r0",
         r"(?:^|[^A-Za-z0-9])(?:org-|proj_|user-)[A-Za-z0-9]{16,}",
         |it| {
             let ends = !matches!(at(it.text, it.range.end), b'_' | b'-' | b'*');
@@ -263,8 +323,9 @@ pub(crate) fn patterns(
     is_wrapped: bool,
     found: &mut Vec<Match>,
 ) {
+    let signs = Signs::of(text);
     for rule in &RULES {
-        if !profile.covers(rule.kind) || is_wrapped && !rule.wraps {
+        if !profile.covers(rule.kind) || is_wrapped && !rule.wraps || !signs.have(rule.needs) {
             continue;
         }
         for whole in rule.pattern.all(text) {
@@ -313,8 +374,39 @@ fn is_email(it: &Candidate<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{
+        prelude::*,
+        string::bytes_regex,
+        test_runner::{Config, TestRunner},
+    };
+
     use super::*;
     use crate::pattern::BOUNDARY;
+
+    #[test]
+    fn every_match_has_what_its_rule_needs() {
+        for rule in &RULES {
+            // A generator knows no anchors. Without them a pattern has the same signs.
+            let mut source = rule.pattern.source().to_owned();
+            for anchor in ["^|", "|$", r"\b", "$"] {
+                source = source.replace(anchor, "");
+            }
+            // The text is the generated match, or holds it.
+            let matches = bytes_regex(&format!("(?s-u){source}"));
+            let matches = matches.unwrap_or_else(|error| panic!("{source}: {error}"));
+            let mut runner = TestRunner::new(Config::with_cases(8));
+            let holds = runner.run(&matches, |text| {
+                prop_assert!(
+                    Signs::of(&text).have(rule.needs),
+                    "{:?} lacks {}",
+                    text,
+                    rule.needs
+                );
+                Ok(())
+            });
+            holds.unwrap();
+        }
+    }
 
     #[test]
     fn every_pattern_compiles() {

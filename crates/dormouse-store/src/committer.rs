@@ -17,9 +17,9 @@ use dormouse_database::DatabaseHandle;
 use tokio::sync::mpsc;
 
 use crate::{
-    ends::KnownEnds,
     events,
     fault::{Fault, SharedFault, contained},
+    recent::RecentEvents,
     stats::Counters,
 };
 
@@ -39,7 +39,7 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) struct LogWriter {
     pub(crate) database: Arc<DatabaseHandle>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) ends: Arc<KnownEnds>,
+    pub(crate) recent: Arc<RecentEvents>,
 }
 
 impl LogWriter {
@@ -58,9 +58,9 @@ impl LogWriter {
         self.database.close();
     }
 
-    fn serve(&self, batch: Vec<Request>) {
+    fn serve(&self, mut batch: Vec<Request>) {
         if batch.iter().any(|one| matches!(one, Request::Recover)) {
-            self.ends.forget();
+            self.recent.forget();
             self.recover();
         }
         if !batch.iter().any(Request::is_write) {
@@ -75,12 +75,23 @@ impl LogWriter {
         match result {
             Ok(()) => {
                 // A caller whose events are acknowledged must find them when it reads.
-                self.ends.committed(&attempt.batch.ends);
+                self.keep(&mut batch, &attempt.batch.verdicts);
                 answer(batch, attempt.batch.verdicts);
             }
             Err(fault) => {
-                self.ends.forget();
+                self.recent.forget();
                 self.settle(batch, attempt, fault);
+            }
+        }
+    }
+
+    /// Keeps the events of a committed batch for those who read them next.
+    fn keep(&self, batch: &mut [Request], verdicts: &[Verdict]) {
+        for (request, verdict) in batch.iter_mut().zip(verdicts) {
+            if let (Request::Append(request, _), Verdict::Done(_)) = (request, verdict) {
+                let events = std::mem::take(&mut request.events);
+                self.recent
+                    .committed(&request.assistant, request.expected, events);
             }
         }
     }

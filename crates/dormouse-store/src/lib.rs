@@ -13,7 +13,6 @@
 //! Stability: the functions may still change; later versions read files of format 1.
 
 mod committer;
-mod ends;
 mod events;
 mod fault;
 #[cfg(test)]
@@ -22,6 +21,7 @@ mod frame;
 mod log;
 mod moment;
 mod open;
+mod recent;
 mod rewrite;
 mod rows;
 mod salvage;

@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     committer::{LogWriter, Reply, Request},
-    ends::KnownEnds,
     events,
     fault::{Fault, contained},
     open::{self, Absence, LogOpenError, OpenedLog},
+    recent::RecentEvents,
     signature::Creation,
     stats::{Counters, WriteStats},
     verify::{self, VerifyReport},
@@ -73,7 +73,7 @@ pub struct RedbLog {
 struct Core {
     database: Arc<DatabaseHandle>,
     counters: Arc<Counters>,
-    ends: Arc<KnownEnds>,
+    recent: Arc<RecentEvents>,
     creation: Creation,
     writes: mpsc::Sender<Request>,
     reads: mpsc::Sender<ReadJob>,
@@ -115,7 +115,7 @@ impl RedbLog {
     pub(crate) fn over(opened: OpenedLog) -> io::Result<Self> {
         let counters = Arc::new(Counters::new(opened.database.meter()));
         let database = Arc::new(opened.database);
-        let ends = Arc::new(KnownEnds::default());
+        let recent = Arc::new(RecentEvents::default());
         let closing = Arc::new(AtomicBool::new(false));
         let (writes, requests) = mpsc::channel(QUEUE);
         let (reads, jobs) = mpsc::channel(QUEUE);
@@ -123,7 +123,7 @@ impl RedbLog {
             core: Arc::new(Core {
                 database: Arc::clone(&database),
                 counters: Arc::clone(&counters),
-                ends: Arc::clone(&ends),
+                recent: Arc::clone(&recent),
                 creation: opened.creation,
                 writes,
                 reads,
@@ -146,7 +146,7 @@ impl RedbLog {
             let writer = LogWriter {
                 database,
                 counters,
-                ends,
+                recent,
             };
             writer.run(requests, &closing);
         })?;
@@ -260,7 +260,7 @@ impl Core {
             }
         }
         // A closed log answers no read.
-        self.ends.forget();
+        self.recent.forget();
     }
 }
 

@@ -6,16 +6,21 @@ use sha2::{Digest, Sha256};
 
 use crate::event::{DecodeError, EffectIntended, Event, Perceived};
 
+/// The largest events that mean nothing to a memory. They are not decoded.
+const WITHOUT_MEANING: [&str; 3] = ["replied", "tool_answered", "recollected"];
+
 /// An event with its sequence number and time.
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) stored: StoredEvent,
-    pub(super) event: Event,
+    /// Absent if it means nothing to a memory.
+    pub(super) event: Option<Event>,
 }
 
 impl Read {
     pub(super) fn of(stored: StoredEvent) -> Result<Self, DecodeError> {
-        let event = Event::decode(&stored)?;
+        let has_meaning = !WITHOUT_MEANING.contains(&stored.kind.as_str());
+        let event = has_meaning.then(|| Event::decode(&stored)).transpose()?;
         Ok(Self { stored, event })
     }
 

@@ -74,25 +74,30 @@ pub(super) fn page(
         through: LogPosition::default(),
         context,
     };
+    let mut last = None;
     for read in events {
         // After a command creates, merges or renames an entity, later events mean something else, so such an event has
         // a page of its own.
         let is_alone = match &read.event {
-            Event::EntityChanged(changed) => !changed.is_by_call(),
-            Event::Forgotten(_) => true,
+            Some(Event::EntityChanged(changed)) => !changed.is_by_call(),
+            Some(Event::Forgotten(_)) => true,
             _ => false,
         };
         if is_alone && !mapping.items.is_empty() || !mapping.take(read, &page.context) {
             break;
         }
-        let find = |seq: Seq| triggers.get(&seq).cloned();
-        page.context.follow(&read.event, find);
-        page.through = read.position();
+        if let Some(event) = &read.event {
+            let find = |seq: Seq| triggers.get(&seq).cloned();
+            page.context.follow(event, find);
+        }
+        last = Some(read);
         if is_alone {
             break;
         }
     }
     page.items = mapping.items;
+    // A position is a hash of the event, so only the one that is needed is computed.
+    page.through = last.map(Read::position).unwrap_or_default();
     page
 }
 
@@ -109,7 +114,10 @@ impl Mapping<'_> {
     /// changes of this page: somebody has a new name, or somebody who is addressed by name may have just arrived.
     fn take(&mut self, read: &Read, context: &Context) -> bool {
         let (seq, at) = (read.stored.seq, read.stored.at);
-        match &read.event {
+        let Some(event) = &read.event else {
+            return true;
+        };
+        match event {
             Event::Perceived(perceived) => return self.perceived(seq, at, perceived),
             Event::EffectSettled(settled) if matches!(settled.outcome, Outcome::Done(_)) => {
                 if let Some(intended) = &context.intended

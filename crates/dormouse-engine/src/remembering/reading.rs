@@ -38,7 +38,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
     pub(super) async fn triggers(&self, page: &[Read]) -> Result<Triggers, CatchUpError> {
         let mut triggers = Triggers::new();
         for read in page {
-            if let Event::TickStarted(started) = &read.event
+            if let Some(Event::TickStarted(started)) = &read.event
                 && !triggers.contains_key(&started.trigger)
                 && let Some(trigger) = self.message(started.trigger, page).await?
             {
@@ -102,8 +102,8 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
         }
         let triggers = self.last_trigger(&behind).await?;
         let mut context = Context::default();
-        for read in &behind {
-            context.follow(&read.event, |seq| triggers.get(&seq).cloned());
+        for event in behind.iter().filter_map(|read| read.event.as_ref()) {
+            context.follow(event, |seq| triggers.get(&seq).cloned());
         }
         Ok(context)
     }
@@ -111,7 +111,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
     /// The message of the last tick. Earlier ones do not matter.
     async fn last_trigger(&self, page: &[Read]) -> Result<Triggers, CatchUpError> {
         let mut ticks = page.iter().rev();
-        let last = ticks.find(|read| matches!(read.event, Event::TickStarted(_)));
+        let last = ticks.find(|read| matches!(read.event, Some(Event::TickStarted(_))));
         match last {
             Some(tick) => self.triggers(std::slice::from_ref(tick)).await,
             None => Ok(Triggers::new()),
@@ -121,7 +121,7 @@ impl<L: ReadEvents + ?Sized> Log<'_, L> {
 
 /// Whether these events are enough to determine the context at their end.
 fn says_all(events: &[Read]) -> bool {
-    let mut newest_first = events.iter().rev().map(|read| &read.event);
+    let mut newest_first = events.iter().rev().filter_map(|read| read.event.as_ref());
     let has_tick = newest_first
         .clone()
         .any(|event| matches!(event, Event::TickStarted(_)));
@@ -145,7 +145,7 @@ fn expect(known: LogPosition, found: Option<&StoredEvent>) -> Result<(), CatchUp
 }
 
 fn trigger(read: &Read) -> Option<Trigger> {
-    if let Event::Perceived(perceived) = &read.event {
+    if let Some(Event::Perceived(perceived)) = &read.event {
         Some(Trigger::of(read.stored.seq, perceived))
     } else {
         None

@@ -114,7 +114,7 @@ pub(super) async fn carry(
 
 /// The next event that requires carrying; `None` if the assistant has ended.
 async fn next_to_carry(events: &mut Tail) -> Result<Option<Seq>, ReplayError> {
-    while let Some(recorded) = events.next().await? {
+    while let Some(recorded) = events.next_of(|kind| CARRIED.contains(&kind)).await? {
         if is_to_be_carried(&recorded.event) {
             return Ok(Some(recorded.seq));
         }
@@ -128,6 +128,14 @@ pub(super) fn left_from_before(state: &State) -> Option<Seq> {
     let is_any = tasks.given().len() + tasks.taken_tasks().len() > 0;
     is_any.then_some(Seq::ZERO)
 }
+
+/// The kinds of events that may require carrying.
+const CARRIED: [&str; 4] = [
+    "task_delegated",
+    "task_answered",
+    "delegation_ended",
+    "emergency_stop_cleared",
+];
 
 fn is_to_be_carried(event: &Event) -> bool {
     match event {

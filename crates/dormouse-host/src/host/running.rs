@@ -138,7 +138,7 @@ impl Running {
 /// Learns from each reply in the log, until the assistant has ended.
 pub(super) async fn learn(shared: &Shared, mut events: Tail) {
     loop {
-        match events.next().await {
+        match events.next_of(|kind| kind == "replied").await {
             Ok(Some(recorded)) => {
                 if let Event::Replied(replied) = &recorded.event {
                     shared.learn(replied, recorded.at);

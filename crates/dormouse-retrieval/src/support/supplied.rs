@@ -10,7 +10,7 @@ use super::{
     ShownText,
     filter::Filter,
     function_words::Language,
-    words::{Word, content_words, raw, spelled},
+    words::{Word, base_form, content_words, raw, spelled},
     words_of,
 };
 
@@ -94,27 +94,32 @@ impl Supplied {
             |written: Vec<String>, meant: Vec<String>, filter: fn(&mut Self) -> &mut Filter| {
                 let bits = written.iter().chain(&meant).map(|word| Filter::of(word));
                 bits.for_each(|bits| filter(&mut supplied).add(bits));
-                let meant = match meant == written {
+                let meant = match meant.is_empty() || meant == written {
                     true => String::new(),
                     false => padded(meant.iter().map(String::as_str)),
                 };
                 (padded(written.iter().map(String::as_str)), meant)
             };
         let texts = |words: Vec<Word>| words.into_iter().map(|word| word.text).collect();
+        // Without a speaker nobody is meant by "my".
+        let spoken: &[String] = match speaker.is_empty() {
+            true => &[],
+            false => &words,
+        };
         let (content, meant) = of(
             texts(content_words(&words, language, &none, &[])),
-            texts(content_words(&words, language, &none, &speaker)),
+            texts(content_words(spoken, language, &none, &speaker)),
             |supplied| &mut supplied.words,
         );
         let (raw_written, raw_meant) = of(
             raw(&words, language, &[]),
-            raw(&words, language, &speaker),
+            raw(spoken, language, &speaker),
             |supplied| &mut supplied.raw_words,
         );
         (supplied.content, supplied.meant) = (content, meant);
         (supplied.raw, supplied.raw_meant) = (raw_written, raw_meant);
         let attested = spelled(&shown.around);
-        let attested: Vec<_> = attested.iter().map(|word| crate::base_form(word)).collect();
+        let attested: Vec<_> = attested.iter().map(|word| base_form(word)).collect();
         let bits = attested.iter().map(|word| Filter::of(word));
         bits.for_each(|bits| supplied.words.add(bits));
         supplied.around = padded(attested.iter().map(String::as_str));

@@ -1,11 +1,14 @@
 //! Reduces a text to the words that say something.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+};
 
 use dormouse_text::fold_look_alikes;
 
 use super::{function_words::Language, requests};
-use crate::base_form;
 
 /// This word replaces every word that denies.
 pub(super) const NOT: &str = "not";
@@ -30,10 +33,33 @@ pub(super) struct Word {
     pub(super) is_exact: bool,
 }
 
+/// The most words whose base form is kept.
+const BASE_FORMS_KEPT: usize = 4_096;
+
+thread_local! {
+    // Most words of a text were in an earlier one, and finding a base form is slow. It depends on the word alone.
+    static BASE_FORMS: RefCell<HashMap<String, String>> = RefCell::default();
+}
+
+/// The base form of a word, as [`crate::base_form`] finds it.
+pub(super) fn base_form(word: &str) -> String {
+    BASE_FORMS.with_borrow_mut(|kept| {
+        if let Some(base) = kept.get(word) {
+            return base.clone();
+        }
+        if kept.len() >= BASE_FORMS_KEPT {
+            kept.clear();
+        }
+        let base = crate::base_form(word);
+        kept.insert(word.to_owned(), base.clone());
+        base
+    })
+}
+
 /// The words of a text, in its order, in lower case, with numbers as digits. Small words are included.
 pub(super) fn spelled(text: &str) -> Vec<String> {
     let text = fold_look_alikes(text).to_lowercase();
-    let text = apart_from_denials(&joined_digits(&with_signs(&text)));
+    let text = apart_from_denials(joined_digits(with_signs(&text)));
     signed(as_digits(crate::words(&text)))
 }
 
@@ -47,7 +73,7 @@ pub(super) fn content_words(
 ) -> Vec<Word> {
     let mut told: Vec<Word> = Vec::new();
     for word in spelled {
-        if denies(word, language) {
+        if language.denies(word) {
             told.push(Word {
                 text: NOT.to_owned(),
                 is_exact: false,
@@ -92,7 +118,7 @@ pub(super) fn names(text: &str, language: Language) -> BTreeSet<String> {
 pub(super) fn raw(spelled: &[String], language: Language, speaker: &[String]) -> Vec<String> {
     let mut words = Vec::with_capacity(spelled.len());
     for word in spelled {
-        if denies(word, language) {
+        if language.denies(word) {
             words.push(NOT.to_owned());
         } else if language.is_myself(word) && !speaker.is_empty() {
             words.extend(speaker.iter().map(|name| base_form(name)));
@@ -132,23 +158,23 @@ pub(super) fn assertions(text: &str) -> Cow<'_, str> {
     Cow::Owned(asserted)
 }
 
-fn denies(word: &str, language: Language) -> bool {
-    language.denies(word) || Language::denies_anywhere(word)
-}
-
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     digits.chars().all(|c| c.is_numeric())
 }
 
 /// "didn't" as "did not", which the splitter into words would otherwise read as "did".
-fn apart_from_denials(text: &str) -> String {
+fn apart_from_denials(text: Cow<'_, str>) -> Cow<'_, str> {
+    // Most texts deny nothing in these forms, and need no copy.
+    if !text.contains(['\'', '\u{2019}', '\u{2bc}']) && !text.contains("cannot") {
+        return text;
+    }
     let text = text.replace(['\u{2019}', '\u{2bc}'], "'");
     let text = text
         .replace("can't", "can not")
         .replace("won't", "will not")
         .replace("cannot", "can not");
-    text.replace("n't", " not")
+    Cow::Owned(text.replace("n't", " not"))
 }
 
 /// The text with "minus" for the sign of a number, which the splitter into words would otherwise leave out. The dash of
@@ -187,7 +213,10 @@ fn signed(words: Vec<String>) -> Vec<String> {
 }
 
 /// The text without the marks between groups of digits: "1,000" is 1000.
-fn joined_digits(text: &str) -> String {
+fn joined_digits(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return text;
+    }
     let chars: Vec<char> = text.chars().collect();
     let is_digit = |at: Option<usize>| {
         at.and_then(|at| chars.get(at))
@@ -197,7 +226,7 @@ fn joined_digits(text: &str) -> String {
         let is_mark = matches!(c, ',' | '\'' | '\u{202f}');
         !(is_mark && is_digit(at.checked_sub(1)) && (1..=3).all(|next| is_digit(Some(at + next))))
     });
-    kept.map(|(_, c)| *c).collect()
+    Cow::Owned(kept.map(|(_, c)| *c).collect())
 }
 
 /// Writes number words as digits.
