@@ -24,7 +24,9 @@ pub use cable::Cable;
 pub use child::{Child, LIMIT};
 pub use clock::RunningClock;
 pub use game::{Game, Player, test_package};
-pub use peer::{Peer, Server, chromium, mcp, mcp_in_node, mcp_servers, schemathesis};
+pub use peer::{
+    Peer, Server, chromium, mcp, mcp_in_node, mcp_servers, otlp_collector, schemathesis,
+};
 pub use program::Program;
 pub use resident::Resident;
 pub use tell::tell;

@@ -173,6 +173,24 @@ pub fn schemathesis() -> Option<Command> {
     Some(command)
 }
 
+/// A collector of OpenTelemetry's spans on the messages for Python, for a test to start. If they are not installed, this is printed on
+/// standard output.
+///
+/// # Panics
+///
+/// If they are missing although `DORMOUSE_REQUIRE_PEERS` names `otlp` (or is `1`).
+#[must_use]
+pub fn otlp_collector() -> Option<Command> {
+    const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/otlp/collector.py");
+    let home = installed("otlp", &["otlp/opentelemetry/proto/trace/v1/trace_pb2.py"])?;
+    let mut command = Command::new("python3");
+    command
+        .arg(SCRIPT)
+        .env("PYTHONPATH", home.join("otlp"))
+        .kill_on_drop(true);
+    Some(command)
+}
+
 /// Python with the SDK of the Model Context Protocol that `cargo xtask peers` installed, for a program to run. If it is
 /// missing, this is printed on standard output.
 ///

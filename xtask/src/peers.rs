@@ -11,6 +11,7 @@ mod mcp;
 mod mcp_servers;
 mod model;
 mod offline;
+mod otlp;
 mod schemathesis;
 
 use std::fmt;
@@ -38,11 +39,12 @@ pub(crate) enum Peer {
     Mcp,
     McpServers,
     McpNode,
+    Otlp,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Aimock,
         Self::Chromium,
         Self::Evennia,
@@ -50,6 +52,7 @@ impl Peer {
         Self::Mcp,
         Self::McpServers,
         Self::McpNode,
+        Self::Otlp,
         Self::Schemathesis,
     ];
 
@@ -63,6 +66,7 @@ impl Peer {
             Self::Mcp => &[mcp::PACKAGE],
             Self::McpServers => &mcp_servers::FILES,
             Self::McpNode => &[mcp::MANIFEST],
+            Self::Otlp => &[otlp::PACKAGE],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
     }
@@ -83,6 +87,7 @@ impl Peer {
             Self::Mcp => mcp::install(sh, home),
             Self::McpServers => mcp_servers::install(sh, home),
             Self::McpNode => mcp::install_in_node(sh, home),
+            Self::Otlp => otlp::install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
     }
@@ -98,6 +103,7 @@ impl fmt::Display for Peer {
             Self::Mcp => "mcp",
             Self::McpServers => "mcp-servers",
             Self::McpNode => "mcp-node",
+            Self::Otlp => "otlp",
             Self::Schemathesis => "schemathesis",
         })
     }

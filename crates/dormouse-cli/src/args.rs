@@ -26,6 +26,7 @@ use crate::{
     log::Log,
     mcp::Mcp,
     memory::Memory,
+    otel::Otel,
     project::ProjectCommand,
     prompt::Prompt,
     provider::{ProviderFlags, command::Provider},
@@ -130,6 +131,9 @@ pub(crate) enum Command {
     /// Copy the data folder to another place, also while assistants live in it
     #[command(after_help = exit::HELP)]
     Backup(Backup),
+    /// Export what assistants did as spans, to a collector of OpenTelemetry
+    #[command(subcommand, after_help = exit::HELP)]
+    Otel(Otel),
     /// List what the assistant means to do for people, and how it ended
     #[command(subcommand)]
     Commitment(Commitment),

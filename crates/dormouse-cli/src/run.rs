@@ -12,6 +12,7 @@ use dormouse_server::{Server, ServerSettings};
 use tokio::{
     runtime,
     sync::{mpsc, oneshot},
+    task::JoinSet,
 };
 
 #[cfg(unix)]
@@ -72,7 +73,7 @@ pub(crate) fn run(
         let mut signals = Signals::listen().map_err(PlayError::System)?;
         let failed = |error| PlayError::composing(&data, error);
         let (asking, mut staff) = mpsc::unbounded_channel();
-        let inhabited = inhabit(run.world, settings, &data, (sender, asking)).await?;
+        let inhabited = inhabit(run.world, settings, &data, (sender.clone(), asking)).await?;
         let lived_in = &inhabited.host;
         let host = &lived_in.in_any_world();
         let model = match chosen.name() {
@@ -93,6 +94,11 @@ pub(crate) fn run(
         let http = match serve {
             Some(serve) => Some(open(lived_in, serve).await?),
             None => None,
+        };
+        // From before anybody wakes, so that no span is missing. It ends when this is dropped.
+        let _exporting = match serve {
+            Some(_) => export_spans(host, sender).await?,
+            None => JoinSet::new(),
         };
         let ill = |key: &AssistantId, error: HostError| {
             let why = PlayError::composing(&data, error);
@@ -154,6 +160,32 @@ pub(crate) fn run(
         }
         Ok(exit)
     }))
+}
+
+/// Exports spans of the assistants as long as the tasks live, if the configuration names a collector.
+#[cfg(feature = "otel")]
+async fn export_spans(
+    host: &Host<dyn Habitat>,
+    notices: mpsc::UnboundedSender<String>,
+) -> Result<JoinSet<()>, PlayError> {
+    // The receiver may have ended already.
+    let notify = move |notice| drop(notices.send(Report(&notice).to_string()));
+    Ok(crate::otel::follow(host, notify).await?)
+}
+
+/// Refuses the setting that this program cannot follow.
+#[cfg(not(feature = "otel"))]
+async fn export_spans(
+    host: &Host<dyn Habitat>,
+    _: mpsc::UnboundedSender<String>,
+) -> Result<JoinSet<()>, PlayError> {
+    match host.config().telemetry.endpoint {
+        Some(_) => {
+            let for_what = "telemetry.endpoint";
+            Err(crate::otel::NotBuilt { for_what }.into())
+        }
+        None => Ok(JoinSet::new()),
+    }
 }
 
 /// Assistants in a world.

@@ -40,6 +40,7 @@ mod sections;
 mod server;
 mod sleep;
 mod table;
+mod telemetry;
 mod tools;
 mod values;
 mod words;
@@ -72,6 +73,7 @@ pub use table::{
     Applies, MayHoldAKey, Missing, Setting, UnknownSetting, example, find, missing, schema,
     settings,
 };
+pub use telemetry::TelemetrySection;
 pub use tools::{ToolRetrySection, ToolsSection};
 pub use values::inline;
 pub use world::{WorldKind, WorldSection, privacy};
@@ -128,6 +130,8 @@ pub struct Config {
     pub world: WorldSection,
     /// Bounds of requests to the service; see rest-api.md.
     pub server: ServerSection,
+    /// Spans of what the assistants do; see operating.md.
+    pub telemetry: TelemetrySection,
     /// The game in which they live if world.kind is "evennia"; see evennia.md.
     pub evennia: EvenniaSection,
     /// Servers whose tools the assistants may use; see mcp.md.

@@ -150,6 +150,11 @@ impl DataFolder {
         self.0.join("mcp-tools.json")
     }
 
+    /// How far each log was exported as spans.
+    pub fn telemetry(&self) -> PathBuf {
+        self.0.join("telemetry.json")
+    }
+
     /// The configuration, unless another one is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("dormouse.toml")

@@ -8,7 +8,10 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 use dormouse_contracts::AssistantId;
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 use tokio::time::timeout;
 
 use crate::{
@@ -66,6 +69,24 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         let Query(asked) = Query::try_from_uri(&parts.uri)
             .map_err(|error| ProblemCode::InvalidRequest.because(error.body_text()))?;
         Ok(Self(asked))
+    }
+}
+
+/// A place in a log or a feed. The description says that it is a number of 64 bits with a sign, and no log is longer.
+pub(crate) fn place<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let place = place_if_any(from)?;
+    place.ok_or_else(|| D::Error::custom("expected a number"))
+}
+
+/// As [`place`], if there is one.
+pub(crate) fn place_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let most = i64::MAX.unsigned_abs();
+    match Option::<u64>::deserialize(from)? {
+        Some(place) if place > most => {
+            let why = format!("{place} is too large; expected at most {most}");
+            Err(D::Error::custom(why))
+        }
+        place => Ok(place),
     }
 }
 

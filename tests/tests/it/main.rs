@@ -26,4 +26,5 @@ mod providers_openai;
 mod recording;
 mod replay;
 mod service;
+mod spans;
 mod world;

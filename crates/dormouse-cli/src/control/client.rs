@@ -100,6 +100,7 @@ pub(super) fn way(command: &Command) -> Way {
         | Command::Tools(_)
         | Command::Log(_)
         | Command::Memory(_)
+        | Command::Otel(_)
         | Command::Doctor(_)
         | Command::Emergency(_)
         | Command::Goal(_)

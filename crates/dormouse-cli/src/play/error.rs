@@ -43,6 +43,12 @@ pub(crate) enum PlayError {
     Game(#[from] crate::evennia::GameError),
     #[error(transparent)]
     Serve(#[from] ServerError),
+    #[cfg(feature = "otel")]
+    #[error(transparent)]
+    Spans(#[from] crate::otel::FollowingError),
+    #[cfg(not(feature = "otel"))]
+    #[error(transparent)]
+    Spans(#[from] crate::otel::NotBuilt),
     #[error("the world could not be watched")]
     Watch(#[from] WatchError),
     #[error("input could not be read")]
@@ -75,6 +81,7 @@ impl PlayError {
             Self::Socket(error) => error.exit(),
             Self::Tape(error) => error.exit(),
             Self::Game(error) => error.exit(),
+            Self::Spans(error) => command::CommandFailure::exit(error),
             Self::Serve(ServerError::NoToken(_) | ServerError::Rate(_)) => Exit::Usage,
             Self::Compose(error) => host_exit(error),
             Self::Mismatch(_) => Exit::Damaged,

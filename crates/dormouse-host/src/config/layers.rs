@@ -361,6 +361,7 @@ impl Config {
             "budgets" => self.budgets.take(name, from.budgets),
             "world" => self.world.take(name, from.world),
             "server" => self.server.take(name, from.server),
+            "telemetry" => self.telemetry.take(name, from.telemetry),
             "evennia" => self.evennia.take(name, from.evennia),
             "mcp" => self.mcp.take(name, from.mcp),
             _ => {

@@ -188,6 +188,8 @@ pub(super) type AnswerWait = Seconds<600>;
 pub(super) type Connections = Whole<1, 65_536>;
 /// How many streams of events there are at the same time.
 pub(super) type EventStreams = Whole<1, 10_000>;
+/// How long after its end a tick is exported.
+pub(super) type ExportInterval = Seconds<3_600>;
 /// The size of a result of a server's tool in KiB.
 pub(super) type ResultKib = Whole<1, 1_024>;
 /// How many texts of the model a server may ask for in a call.

@@ -175,7 +175,7 @@ fn plain(value: &mut Value) {
 }
 
 /// The sections, and the names of their settings, in the order of the documented file.
-pub(super) const SECTIONS: [(&str, &[&str]); 21] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 22] = [
     ("assistant", sections::AssistantSection::NAMES),
     ("limits", sections::LimitsSection::NAMES),
     ("admission", super::AdmissionSection::NAMES),
@@ -195,6 +195,7 @@ pub(super) const SECTIONS: [(&str, &[&str]); 21] = [
     ("budgets", super::BudgetsSection::NAMES),
     ("world", super::WorldSection::NAMES),
     ("server", super::ServerSection::NAMES),
+    ("telemetry", super::TelemetrySection::NAMES),
     ("evennia", super::EvenniaSection::NAMES),
     ("mcp", super::McpSection::NAMES),
 ];

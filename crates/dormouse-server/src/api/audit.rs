@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{assistants::limit, json};
 use crate::{
-    extract::{Asked, Key},
+    extract::{Asked, Key, place},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::Shared,
@@ -47,7 +47,7 @@ pub(crate) struct EventPage {
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListEvents {
     /// Only those after this sequence number.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place")]
     after: u64,
     /// How many at most: 1 to 1000.
     #[param(minimum = 1, maximum = 1000)]

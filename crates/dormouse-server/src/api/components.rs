@@ -1,5 +1,7 @@
 //! The parts of prompts: their order, whether they are shown, and how many tokens they take.
 
+use std::ops::RangeInclusive;
+
 use axum::{extract::State, http::HeaderMap, response::Response};
 use dormouse_contracts::AssistantId;
 use dormouse_engine::{COMPONENTS, Component, ComponentConfig};
@@ -15,10 +17,13 @@ use super::{
 use crate::{
     extract::{ItemId, JsonBody, Key},
     guard::Caller,
-    problem::Problem,
+    problem::{Problem, ProblemCode},
     service::Shared,
     tokens::Right,
 };
+
+/// The numbers that a part of the operator's own may have.
+const OWN_NUMBERS: RangeInclusive<u16> = 1..=5999;
 
 /// The parts of prompts.
 #[derive(Debug, Serialize, ToSchema)]
@@ -132,6 +137,12 @@ pub(crate) async fn update(
     JsonBody(patch): JsonBody<ComponentPatch>,
 ) -> Result<Response, Problem> {
     caller.may(Right::Admin, &key)?;
+    // What no state of the settings allows is refused whatever the etag is.
+    if let Some(number) = patch.number.filter(|number| !OWN_NUMBERS.contains(number)) {
+        let (first, last) = (OWN_NUMBERS.start(), OWN_NUMBERS.end());
+        let why = format!("number is {number}; expected {first} to {last}");
+        return Err(ProblemCode::InvalidValue.because(why));
+    }
     let decided = ComponentConfig {
         enabled: patch.enabled,
         budget: patch.budget,

@@ -23,7 +23,7 @@ use tokio::{
 use utoipa::IntoParams;
 
 use crate::{
-    extract::{Asked, Key},
+    extract::{Asked, Key, place_if_any},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::{Shared, over},
@@ -39,6 +39,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 #[into_params(parameter_in = Query)]
 pub(crate) struct StreamFrom {
     /// Only events after this sequence number. Without it and without `last-event-id`, only new events.
+    #[serde(default, deserialize_with = "place_if_any")]
     after: Option<u64>,
 }
 

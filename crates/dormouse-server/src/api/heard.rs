@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{assistants::limit, json};
 use crate::{
-    extract::{Asked, Key},
+    extract::{Asked, Key, place_if_any},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::{Service, Shared, over},
@@ -70,6 +70,7 @@ pub(crate) struct UtterancePage {
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListUtterances {
     /// Only what it said after this event; without it the newest of the last 4,096 events.
+    #[serde(default, deserialize_with = "place_if_any")]
     pub(crate) after: Option<u64>,
     /// How many at most: 1 to 100.
     #[param(minimum = 1, maximum = 100)]
@@ -80,7 +81,7 @@ pub(crate) struct ListUtterances {
 }
 
 /// How long a caller asks to wait.
-pub(super) fn bounded_wait(seconds: Option<u32>) -> Result<Option<Duration>, Problem> {
+pub(in crate::api) fn bounded_wait(seconds: Option<u32>) -> Result<Option<Duration>, Problem> {
     match seconds {
         Some(seconds) if seconds > MOST_SECONDS => {
             let why = format!("wait_seconds is {seconds}; expected at most {MOST_SECONDS}");

@@ -342,9 +342,17 @@ async fn unknown_paths_methods_keys_and_queries_are_problems() {
         "?limit=1001",
         "?limit=x",
         "?after=-1",
+        "?after=9223372036854775808",
         "?nothing=1",
     ] {
         call("GET", &format!("dormouse/audit/{query}"))
+            .await
+            .problem(400, "invalid_request");
+    }
+    let last = call("GET", "dormouse/audit/?after=9223372036854775807").await;
+    assert_eq!(last.ok(200)["next"], json!(i64::MAX));
+    for path in ["events/", "interact/"] {
+        call("GET", &format!("dormouse/{path}?after=9223372036854775808"))
             .await
             .problem(400, "invalid_request");
     }

@@ -346,6 +346,14 @@ async fn execution(service: &Service) {
         .send()
         .await
         .problem(412, "stale_etag");
+    // No state of the settings allows this number, so it is not worth reading them again.
+    service
+        .call("PATCH", "dormouse/components/mine/")
+        .with("if-match", &etag)
+        .json(&json!({"number": 0}))
+        .send()
+        .await
+        .problem(422, "invalid_value");
     service
         .refuse(
             "PATCH",

@@ -270,6 +270,19 @@ async fn a_resident_answers_what_a_world_reports_once_for_each_id() {
     service.close().await;
 }
 
+#[tokio::test]
+async fn a_world_that_asks_for_more_than_is_described_is_refused() {
+    let service = Service::of(OUTSIDE).await;
+    for (query, status, code) in [
+        ("wait_seconds=601", 422, "invalid_value"),
+        ("after=9223372036854775808", 400, "invalid_request"),
+    ] {
+        let asked = call(&service, "GET", &format!("effects/?{query}"));
+        asked.send().await.problem(status, code);
+    }
+    service.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_receipt_that_comes_after_the_service_was_killed_counts() {
     let service = Service::of(OUTSIDE).await;

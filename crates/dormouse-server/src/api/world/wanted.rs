@@ -21,12 +21,12 @@ use tokio::{
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    super::{events::stream_of, json},
+    super::{events::stream_of, heard::bounded_wait, json},
     door,
     happened::{AttestedFacts, AudienceFact, Claimed, Reporter, audience, is_by},
 };
 use crate::{
-    extract::{Asked, JsonBody},
+    extract::{Asked, JsonBody, place_if_any},
     guard::Caller,
     problem::{Problem, ProblemCode},
     service::{Shared, over},
@@ -45,6 +45,7 @@ const MOST_REPORTS: usize = 64;
 #[into_params(parameter_in = Query)]
 pub(crate) struct RequestsAfter {
     /// Only requests with larger numbers; absent for all that are open.
+    #[serde(default, deserialize_with = "place_if_any")]
     after: Option<u64>,
     /// How long to wait for one, in seconds; absent for as long as the service allows, 0 for not at all.
     #[param(maximum = 600)]
@@ -159,9 +160,7 @@ pub(crate) async fn requests(
     is_world(&caller)?;
     let world = door(&service)?;
     let longest = service.limits.answer_wait;
-    let wait = asked
-        .wait_seconds
-        .map(|seconds| Duration::from_secs(seconds.into()));
+    let wait = bounded_wait(asked.wait_seconds)?;
     let after = asked.after.unwrap_or_default();
     let is_its = |key: &AssistantId| caller.token.allows(Right::World, key);
     let mut ending = service.ending.clone();
