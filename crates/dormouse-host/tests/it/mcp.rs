@@ -11,7 +11,7 @@ use std::{
 };
 
 use dormouse_contracts::{ChatRequest, Message, Outcome, ReadEvents, Seq, Timestamp, Trust};
-use dormouse_engine::{BudgetSpan, Event, ReservedBy};
+use dormouse_engine::{BudgetSpan, Event, ReservedBy, reserve_for_server};
 use dormouse_host::{
     DataFolder, Host, HostSettings,
     config::Config,
@@ -503,23 +503,21 @@ async fn a_server_asks_the_model_within_the_budgets_of_assistant_and_process() {
             assert_eq!(reserved.reply_tokens, 100);
             assert!(reserved.tokens > 100, "the prompt counts: {reserved:?}");
             let state = host.if_awake(&key("rat")).await.unwrap().inspect().await;
-            let spent = state
-                .unwrap()
-                .ledger
-                .spent(BudgetSpan::Life, Timestamp::EPOCH);
+            let state = state.unwrap();
+            let spent = state.ledger.spent(BudgetSpan::Life, Timestamp::EPOCH);
             assert!(spent.tokens >= reserved.tokens, "{spent:?}");
+            let more = reserve_for_server(&state, 100_000, 100, Timestamp::EPOCH);
+            assert!(more.is_err(), "there is no room for it");
         }
-        {
-            let settled = events.iter().find_map(|event| match event {
-                Event::EffectSettled(settled) => serde_json::to_value(settled).ok(),
-                _ => None,
-            });
-            let settled = settled.unwrap().to_string();
-            assert!(settled.contains("\"model_requests\":1"), "{settled}");
-            let status = host.mcp().unwrap().status().await.unwrap();
-            let sky = status.iter().find(|it| it.server == "sky").unwrap();
-            assert_eq!(sky.requests.unwrap().model_answered, 1);
-        }
+        let settled = events.iter().find_map(|event| match event {
+            Event::EffectSettled(settled) => serde_json::to_value(settled).ok(),
+            _ => None,
+        });
+        let settled = settled.unwrap().to_string();
+        assert!(settled.contains("\"model_requests\":1"), "{settled}");
+        let status = host.mcp().unwrap().status().await.unwrap();
+        let sky = status.iter().find(|it| it.server == "sky").unwrap();
+        assert_eq!(sky.requests.unwrap().model_answered, 1);
         host.close().await;
     }
 }
@@ -587,7 +585,7 @@ async fn killed_in_a_call(more: &str) -> (usize, usize, Vec<String>) {
     let host = open(folder.path(), &model, more).await;
     let rat = host.wake(&key("rat")).await.unwrap();
     rat.handle().at_rest().await;
-    // It is awake, and serves whoever speaks to it.
+    // It is awake, and answers a person who speaks to it.
     told(&host, &order(&["bank_post"])).await;
     assert_eq!(times(folder.path(), "bank_post"), 1);
     let outcomes = events(&host)
