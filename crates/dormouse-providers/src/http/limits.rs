@@ -30,6 +30,13 @@ pub(crate) fn request_id(headers: &HeaderMap, redact: &Redact) -> Option<String>
 /// Returns the rate limits, from the headers of OpenAI and compatible servers (`x-ratelimit-remaining-requests`),
 /// Anthropic (`anthropic-ratelimit-requests-remaining`) and OpenRouter (`x-ratelimit-remaining`).
 pub(crate) fn rate_limits(headers: &HeaderMap) -> RateLimits {
+    // Most servers have none, and each of the names below has to be made.
+    if !headers
+        .keys()
+        .any(|name| name.as_str().contains("ratelimit"))
+    {
+        return RateLimits::default();
+    }
     let openai = |what: &str| allowance(headers, |part| format!("x-ratelimit-{part}-{what}"));
     let anthropic =
         |what: &str| allowance(headers, |part| format!("anthropic-ratelimit-{what}-{part}"));
