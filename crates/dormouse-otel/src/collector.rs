@@ -111,7 +111,7 @@ impl SendError {
         Self {
             kind,
             words: String::new(),
-            // The address is known to whoever reads this.
+            // Its reader knows the address.
             source: Some(error.without_url().into()),
         }
     }
@@ -184,7 +184,7 @@ impl Collector {
         let pause = pause(&answer);
         let body = beginning(answer).await;
         if status.is_success() {
-            // Whoever answers 2xx has the spans, even if the rest of the answer was lost.
+            // After a status of 2xx the collector has the spans, even if the rest of the answer was lost.
             let (spans, why) = wire::left_out(&body.unwrap_or_default());
             let why = safe(&why);
             return Ok(LeftOut { spans, why });

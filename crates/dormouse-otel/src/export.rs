@@ -30,7 +30,7 @@ pub struct ExportRange {
 /// Nothing more was exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ExportError {
+pub enum SpanExportError {
     /// The collector did not take the spans.
     #[error(transparent)]
     Send(#[from] SendError),
@@ -60,13 +60,13 @@ pub enum ExportError {
 ///
 /// # Errors
 ///
-/// [`ExportError`]. What was sent before stays sent; sent again, it has the same ids.
+/// [`SpanExportError`]. What was sent before stays sent; sent again, it has the same ids.
 pub async fn export<L: ReadEvents>(
     log: &L,
     range: &ExportRange,
     collector: Collector,
     random: Arc<dyn Random>,
-) -> Result<ExportReport, ExportError> {
+) -> Result<ExportReport, SpanExportError> {
     let policy = RetryPolicy::try_new(5, Duration::from_secs(1), 2.0, Duration::from_secs(30))?;
     let mut outbox = Outbox::new(collector, policy, random);
     for assistant in &range.assistants {
@@ -99,7 +99,7 @@ impl<'a, L: ReadEvents> Reader<'a, L> {
         assistant: &'a AssistantId,
         after: Seq,
         content: SpanContent,
-    ) -> Result<Self, ExportError> {
+    ) -> Result<Self, SpanExportError> {
         let first = log.read(assistant, Seq::ZERO, 1).await;
         let first = first.map_err(|source| unread(assistant, source))?;
         let began_at = first.first().map_or(Timestamp::EPOCH, |first| first.at);
@@ -117,7 +117,7 @@ impl<'a, L: ReadEvents> Reader<'a, L> {
         &mut self,
         since: Option<Timestamp>,
         outbox: &mut Outbox,
-    ) -> Result<bool, ExportError> {
+    ) -> Result<bool, SpanExportError> {
         let assistant = self.assistant;
         let page = self.log.read(assistant, self.at, PAGE).await;
         let page = page.map_err(|source| unread(assistant, source))?;
@@ -127,7 +127,7 @@ impl<'a, L: ReadEvents> Reader<'a, L> {
             if since.is_some_and(|since| stored.at < since) {
                 continue;
             }
-            let event = Event::decode(stored).map_err(|source| ExportError::Decode {
+            let event = Event::decode(stored).map_err(|source| SpanExportError::Decode {
                 assistant: assistant.clone(),
                 source,
             })?;
@@ -139,8 +139,8 @@ impl<'a, L: ReadEvents> Reader<'a, L> {
     }
 }
 
-fn unread(assistant: &AssistantId, source: ReadError) -> ExportError {
-    ExportError::Read {
+fn unread(assistant: &AssistantId, source: ReadError) -> SpanExportError {
+    SpanExportError::Read {
         assistant: assistant.clone(),
         source,
     }

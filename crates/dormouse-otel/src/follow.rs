@@ -8,7 +8,7 @@ use tokio::{task::spawn_blocking, time::sleep};
 
 use crate::{
     collector::Collector,
-    export::{ExportError, Reader, Sent},
+    export::{Reader, Sent, SpanExportError},
     outbox::Outbox,
     projection::SpanContent,
     sent::{self, SentFileError},
@@ -71,7 +71,7 @@ pub enum FollowNotice {
 pub enum FollowError {
     /// Spans could not be made or sent.
     #[error(transparent)]
-    Export(#[from] ExportError),
+    Export(#[from] SpanExportError),
     /// The logs could not be listed.
     #[error("the logs could not be listed")]
     List(#[source] ReadError),
@@ -119,7 +119,7 @@ impl<L: Logs> Follower<L> {
     ) -> Result<Self, FollowError> {
         // Pauses between rounds replace attempts: a round that fails is read again.
         let policy = RetryPolicy::try_new(1, Duration::ZERO, 1.0, Duration::ZERO);
-        let policy = policy.map_err(|error: RetryPolicyError| ExportError::from(error))?;
+        let policy = policy.map_err(|error: RetryPolicyError| SpanExportError::from(error))?;
         let (file, of) = (settings.file.clone(), logs.clone());
         let opened = spawn_blocking(move || match sent::read(&file)? {
             Some(sent) => Ok(sent),
@@ -178,7 +178,7 @@ impl<L: Logs> Follower<L> {
         // At least half of the step, so that a failing collector has rest.
         let own = step.mul_f64(0.5 + self.random.unit() / 2.0);
         let wish = match error {
-            FollowError::Export(ExportError::Send(error)) => match error.verdict() {
+            FollowError::Export(SpanExportError::Send(error)) => match error.verdict() {
                 RetryVerdict::RetryAfter(wish) => wish.min(LONGEST_WISH),
                 RetryVerdict::Retry | RetryVerdict::GiveUp => Duration::ZERO,
             },
@@ -209,7 +209,7 @@ impl<L: Logs> Follower<L> {
                 // One log that cannot be read does not keep the others back.
                 Err(
                     error @ FollowError::Export(
-                        ExportError::Read { .. } | ExportError::Decode { .. },
+                        SpanExportError::Read { .. } | SpanExportError::Decode { .. },
                     ),
                 ) => {
                     failed.get_or_insert(error);
@@ -246,7 +246,7 @@ impl<L: Logs> Follower<L> {
 
     /// Sends what waits, and writes down how far the logs are sent.
     async fn send(&mut self, outbox: &mut Outbox) -> Result<(), FollowError> {
-        let sent = outbox.send().await.map_err(ExportError::from)?;
+        let sent = outbox.send().await.map_err(SpanExportError::from)?;
         let before = self.sent.clone();
         self.sent.extend(sent);
         if self.sent == before {

@@ -17,7 +17,7 @@ mod testing;
 mod wire;
 
 pub use collector::{Collector, CollectorError, SendError, SendErrorKind};
-pub use export::{ExportError, ExportRange, export};
+pub use export::{ExportRange, SpanExportError, export};
 pub use follow::{FollowError, FollowNotice, FollowSettings, Follower, Logs};
 pub use outbox::ExportReport;
 pub use projection::{Projection, SpanContent};

@@ -101,7 +101,7 @@ async fn one_request(
         }
     };
     while read.len() < head + length {
-        let mut piece = [0; 65_536];
+        let mut piece = [0; 4096];
         let count = stream
             .read(&mut piece)
             .await

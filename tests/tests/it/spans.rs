@@ -100,3 +100,14 @@ async fn a_collector_of_another_project_reads_the_spans_of_a_life() {
     assert!(!everything.contains("tea"), "no words without being asked");
     collector.kill().await;
 }
+
+#[tokio::test]
+async fn a_program_without_the_feature_says_how_to_get_it() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = Program::over(folder.path());
+    let to = ["otel", "export", "--to", "http://127.0.0.1:4318"];
+    let (_, status) = program.start(&to).finish().await;
+    assert_eq!(status.code(), Some(2));
+    let why = program.complaints();
+    assert!(why.contains("build it again with --features otel"), "{why}");
+}

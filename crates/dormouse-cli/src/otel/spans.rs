@@ -7,8 +7,8 @@ use dormouse_contracts::{
 };
 use dormouse_host::{Host, SystemRandom};
 use dormouse_otel::{
-    Collector, CollectorError, ExportError, ExportRange, FollowError, FollowNotice, FollowSettings,
-    Follower, Logs, SpanContent, export as export_spans,
+    Collector, CollectorError, ExportRange, FollowError, FollowNotice, FollowSettings, Follower,
+    Logs, SpanContent, SpanExportError, export as export_spans,
 };
 use dormouse_store::RedbLog;
 use tokio::task::JoinSet;
@@ -41,7 +41,7 @@ impl CommandFailure for CollectorError {
     }
 }
 
-impl CommandFailure for ExportError {
+impl CommandFailure for SpanExportError {
     fn exit(&self) -> Exit {
         match self {
             Self::Read { .. } | Self::Decode { .. } => Exit::Damaged,

@@ -16,7 +16,7 @@ async fn exported(
     logs: &TestLogs,
     since: Option<Timestamp>,
     address: &str,
-) -> Result<ExportReport, ExportError> {
+) -> Result<ExportReport, SpanExportError> {
     let range = ExportRange {
         assistants: logs.keys(),
         since,
@@ -154,7 +154,7 @@ async fn where_nobody_listens_the_error_says_so() {
         .await
         .unwrap_err();
 
-    let ExportError::Send(error) = error else {
+    let SpanExportError::Send(error) = error else {
         panic!("{error}")
     };
     assert_eq!(error.kind(), SendErrorKind::Unreachable);

@@ -5,7 +5,7 @@ use dormouse_engine::{Event, TickEnded, ToolAnswered, Woke};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::*;
+use super::{span_maker::LONGEST_NAME, *};
 
 const FIRST: i64 = 1_780_000_000_000_000;
 
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_goes_on_from_the_settled_place_makes_the_same_spans(events in any_log(), cut in 0..60_usize) {
+    fn a_projection_from_the_settled_place_makes_the_same_spans(events in any_log(), cut in 0..60_usize) {
         let whole = spans_of(&events, SpanContent::Words);
         let cut = cut.min(events.len());
 

@@ -25,6 +25,9 @@ use crate::{
 /// The numbers that a part of the operator's own may have.
 const OWN_NUMBERS: RangeInclusive<u16> = 1..=5999;
 
+/// The largest number of tokens that the description allows. No window is as large.
+const MOST_TOKENS: u32 = i32::MAX.unsigned_abs();
+
 /// The parts of prompts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ComponentList {
@@ -141,6 +144,10 @@ pub(crate) async fn update(
     if let Some(number) = patch.number.filter(|number| !OWN_NUMBERS.contains(number)) {
         let (first, last) = (OWN_NUMBERS.start(), OWN_NUMBERS.end());
         let why = format!("number is {number}; expected {first} to {last}");
+        return Err(ProblemCode::InvalidValue.because(why));
+    }
+    if let Some(budget) = patch.budget.filter(|budget| *budget > MOST_TOKENS) {
+        let why = format!("budget is {budget}; expected at most {MOST_TOKENS} tokens");
         return Err(ProblemCode::InvalidValue.because(why));
     }
     let decided = ComponentConfig {

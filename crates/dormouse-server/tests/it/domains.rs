@@ -346,14 +346,16 @@ async fn execution(service: &Service) {
         .send()
         .await
         .problem(412, "stale_etag");
-    // No state of the settings allows this number, so it is not worth reading them again.
-    service
-        .call("PATCH", "dormouse/components/mine/")
-        .with("if-match", &etag)
-        .json(&json!({"number": 0}))
-        .send()
-        .await
-        .problem(422, "invalid_value");
+    // No state of the settings allows these numbers, so it is not worth reading them again.
+    for impossible in [
+        json!({"number": 0}),
+        json!({"number": 6000}),
+        json!({"budget": 2_147_483_648_u32}),
+    ] {
+        let patch = service.call("PATCH", "dormouse/components/mine/");
+        let patch = patch.with("if-match", &etag).json(&impossible);
+        patch.send().await.problem(422, "invalid_value");
+    }
     service
         .refuse(
             "PATCH",
