@@ -162,7 +162,7 @@ async fn facts_are_extracted_with_as_many_requests_as_pre_compaction_has_iterati
             };
             let contexts = &mut config.execution.contexts;
             contexts.insert(ContextType::PreCompaction, few);
-            config.limits = config.limits.clone().with_max_iterations(10).unwrap();
+            config.limits = config.limits.with_max_iterations(10).unwrap();
         });
         talk(&home, 60..61, 100).await;
         let facts = compacted(&home)[0].extraction;
