@@ -100,14 +100,6 @@ impl ExecutionConfig {
                 return Err(ContextError::NoSystemPrompt { context });
             }
         }
-        let extraction = self.context(ContextType::PreCompaction);
-        let known = ContextConfig {
-            max_iterations: extraction.max_iterations,
-            ..ContextConfig::default()
-        };
-        if extraction != known {
-            return Err(ContextError::OwnPrompt);
-        }
         Ok(())
     }
 }
@@ -129,11 +121,6 @@ pub enum ContextError {
         /// Which kind.
         context: &'static str,
     },
-    /// Facts are extracted before a compaction with a prompt of their own.
-    #[error(
-        "pre_compaction has a prompt of its own: remove all its settings except max_iterations, they would have no effect"
-    )]
-    OwnPrompt,
 }
 
 /// How many steps a tick may take, and how carefully.

@@ -103,6 +103,7 @@ impl Requests {
             subscription.abort();
         }
         while self.under_way.join_next().await.is_some() {}
+        self.exchange.end().await;
         Ok(())
     }
 
@@ -132,8 +133,13 @@ impl Requests {
             }
             return;
         }
-        if method == Some("resources/subscribe") {
-            self.be_notified();
+        match method {
+            Some("initialize") => {
+                self.notified.take().inspect(AbortHandle::abort);
+                self.exchange.begin(&message);
+            }
+            Some("resources/subscribe") => self.be_notified(),
+            _ => {}
         }
         let is_endless = method == Some("subscriptions/listen");
         let id = message.get("id").map(Value::to_string);

@@ -58,9 +58,15 @@ pub(crate) async fn serve(
     let (parts, body) = request.into_parts();
     let limits = &service.limits;
     let body = read(&parts.headers, body, limits.body_bytes, limits.patience).await?;
+    let session = service.mcp.of(&parts.headers, &caller.token);
+    // Only what needs the session is refused: a client goes on talking when the service was started anew.
+    let is_lost = session.is_none() && parts.headers.contains_key(SESSION_HEADER);
+    if is_lost && sessions::needs_session(&body) {
+        return Err(sessions::unknown());
+    }
     let begun = Arc::new(OnceLock::new());
     let visit = Visit {
-        session: service.mcp.of(&parts.headers, &caller.token),
+        session,
         watched: Watched::default(),
         begun: Arc::clone(&begun),
         service,

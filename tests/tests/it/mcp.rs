@@ -79,6 +79,10 @@ impl Agent {
     async fn begin(program: &Program, memory: &Path) -> Self {
         let mut command = Command::new(program.file());
         command.args(["mcp", "--memory"]).arg(memory);
+        Self::start(command).await
+    }
+
+    async fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.kill_on_drop(true).spawn().unwrap();
         let mut agent = Self {
@@ -109,6 +113,18 @@ impl Agent {
     async fn call(&mut self, id: u64, tool: &str, arguments: &Value) {
         let params = json!({ "name": tool, "arguments": arguments });
         self.say(id, "tools/call", &params).await;
+    }
+
+    /// Says something, and reads until both the answer and a notification are there.
+    async fn talks_and_is_notified(&mut self, id: u64) {
+        let words = json!({ "words": "Hello, where is the kettle?" });
+        self.call(id, "talk", &words).await;
+        let (mut is_answered, mut is_notified) = (false, false);
+        while !(is_answered && is_notified) {
+            let heard = timeout(LIMIT, self.hears()).await.unwrap();
+            is_answered |= heard["id"] == id && heard["result"]["isError"] == false;
+            is_notified |= heard["method"] == "notifications/resources/updated";
+        }
     }
 
     async fn hears(&mut self) -> Value {
@@ -249,6 +265,27 @@ async fn visitors_of_the_typescript_sdk_talk_over_both_transports_and_generation
     if let Some((agent, packages)) = mcp_in_node() {
         visitors(agent, "visitor.mjs", Some(&packages)).await;
     }
+}
+
+#[tokio::test]
+async fn a_client_that_starts_a_program_is_notified_after_the_service_was_killed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, running, secret) = service(folder.path()).await;
+    let mut command = Command::new(program.file());
+    let url = format!("http://{}", running.door.address);
+    command
+        .args(["mcp", "--url", &url])
+        .env("DORMOUSE_TOKEN", secret);
+    let mut agent = Agent::start(command).await;
+    let heard_of = json!({ "uri": "dormouse://dormouse/heard" });
+    agent.say(1, "resources/subscribe", &heard_of).await;
+    assert_eq!(agent.hears().await["result"], json!({}));
+    agent.talks_and_is_notified(2).await;
+
+    let _running = running.again(&program).await;
+    let begun_again = timeout(LIMIT, agent.hears()).await.unwrap();
+    assert_eq!(begun_again["params"], heard_of, "{begun_again}");
+    agent.talks_and_is_notified(3).await;
 }
 
 /// How often the service is killed while somebody talks.

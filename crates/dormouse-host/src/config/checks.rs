@@ -5,7 +5,7 @@
 use std::fmt;
 
 use dormouse_contracts::Landmarks;
-use dormouse_engine::{ApprovalRule, Privacy};
+use dormouse_engine::{ApprovalRule, ContextConfig, ContextType, Privacy};
 
 use super::{
     Config, Given,
@@ -125,6 +125,17 @@ const CHECKS: &[Check] = &[
                 "sleep.enabled is true and sleep.time_zone is not set, so it falls asleep at {} o'clock in {}; set sleep.time_zone",
                 config.sleep.start_hour.0, config.sleep.time_zone
             )
+        })
+    }),
+    warned(&["execution.contexts"], |config| {
+        let decided = config.execution.contexts.get(&ContextType::PreCompaction)?;
+        let alone = ContextConfig {
+            max_iterations: decided.max_iterations,
+            ..ContextConfig::default()
+        };
+        (*decided != alone).then(|| {
+            "execution.contexts.pre_compaction: facts are extracted with a prompt of their own, so only max_iterations has an effect; remove the other values"
+                .to_owned()
         })
     }),
     warned(

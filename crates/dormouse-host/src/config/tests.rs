@@ -164,10 +164,6 @@ fn settings_of_prompts_are_refused_with_the_place_and_what_to_do() {
             "[execution.contexts.reflection]\ncomponents = [\"goals\"]\n",
             "lack system_prompt",
         ),
-        (
-            "[execution.contexts.pre_compaction]\ntools = [\"journal\"]\n",
-            "remove all its settings except max_iterations",
-        ),
     ] {
         let error = refused(text);
         assert!(error.contains(expected), "{text}: {error}");
@@ -469,6 +465,27 @@ fn names_are_compared_with_what_the_world_has_and_a_world_that_lists_nothing_acc
         ..Landmarks::default()
     };
     assert!(config.warnings(&own).is_empty());
+}
+
+#[test]
+fn values_of_pre_compaction_without_an_effect_are_warned_of_and_change_nothing_else() {
+    let limited = "[execution.contexts.tick_event]\nmax_iterations = 2\n";
+    let old = format!("{limited}[execution.contexts.pre_compaction]\ntoken_budget = 4000\n");
+    let config = parse(&old).unwrap();
+    let [warning] = &config.warnings(&Landmarks::default())[..] else {
+        panic!("{:?}", config.warnings(&Landmarks::default()));
+    };
+    assert!(
+        warning.contains("only max_iterations has an effect"),
+        "{warning}"
+    );
+    let contexts = &config.execution.contexts;
+    assert_eq!(contexts[&ContextType::TickEvent].max_iterations, Some(2));
+    let few = format!("{limited}[execution.contexts.pre_compaction]\nmax_iterations = 1\n");
+    assert_eq!(
+        parse(&few).unwrap().warnings(&Landmarks::default()),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -1,18 +1,23 @@
 //! One message as a request over HTTP, and its answers.
 
-use std::{fmt, io, str::FromStr, sync::Mutex, time::Duration};
+use std::{collections::BTreeSet, fmt, io, str::FromStr, sync::Mutex, time::Duration};
 
 use axum::{
     body::{Body, Bytes},
     http::{HeaderValue, Request, StatusCode, Uri, header, request, uri::Scheme},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use dormouse_mcp::SESSION_HEADER;
+use dormouse_mcp::{SESSION_HEADER, resource_updated};
 use futures_util::StreamExt;
 use hyper::{body::Incoming, client::conn::http1::handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, select, sync::mpsc, time::sleep};
+use tokio::{
+    net::TcpStream,
+    select,
+    sync::mpsc,
+    time::{sleep, timeout},
+};
 
 use crate::{mcp, service::lock};
 
@@ -25,6 +30,12 @@ const VERSION: &str = "mcp-protocol-version";
 /// How long to wait before a stream of notifications is opened again. Each further wait is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long the end of a session may take.
+const END_LIMIT: Duration = Duration::from_secs(2);
+
+/// The request of an older client to be notified.
+const SUBSCRIBE: &str = "resources/subscribe";
 
 /// Where a service listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,9 +115,13 @@ pub(super) struct Exchange {
 /// What a client of an older generation and the service agreed on.
 #[derive(Clone, Debug, Default)]
 struct Agreed {
+    /// With what the client began.
+    opening: Value,
     /// The version of the protocol.
     version: Option<String>,
     session: Option<HeaderValue>,
+    /// What the client subscribed to.
+    subscribed: BTreeSet<String>,
 }
 
 impl Exchange {
@@ -120,7 +135,12 @@ impl Exchange {
 
     /// Sends a message and passes on its answers. A request that fails is answered with the reason.
     pub(super) async fn carry_out(&self, message: &Value, answers: &mpsc::Sender<String>) {
-        let Err(error) = Box::pin(self.send(message, answers)).await else {
+        let mut sent = Box::pin(self.send(message, answers)).await;
+        let is_lost = matches!(&sent, Err(error) if error.is_lost_session());
+        if is_lost && Box::pin(self.begin_again(answers)).await.is_ok() {
+            sent = Box::pin(self.send(message, answers)).await;
+        }
+        let Err(error) = sent else {
             return;
         };
         let Some(id) = message
@@ -136,12 +156,60 @@ impl Exchange {
         drop(answers.send(answer.to_string()).await);
     }
 
-    /// Passes on what the client is notified of in its session, until there is no session or nobody reads. A stream that
-    /// breaks off is opened again.
+    /// Notes that the client begins.
+    pub(super) fn begin(&self, opening: &Value) {
+        *lock(&self.agreed) = Agreed {
+            opening: opening.clone(),
+            ..Agreed::default()
+        };
+    }
+
+    /// Begins a new session as the client did, with its subscriptions: the service was started anew, and its client was not.
+    async fn begin_again(&self, answers: &mpsc::Sender<String>) -> Result<(), ExchangeError> {
+        let Agreed {
+            opening,
+            subscribed,
+            ..
+        } = lock(&self.agreed).clone();
+        if opening.is_null() {
+            // A client of the newer generation has no session.
+            return Err(ExchangeError::Unanswered);
+        }
+        // The client has these answers already.
+        let (unread, _) = mpsc::channel(1);
+        self.send(&opening, &unread).await?;
+        for uri in subscribed {
+            let asked = json!({ "uri": uri });
+            let again = json!({ "jsonrpc": "2.0", "id": 0, "method": SUBSCRIBE, "params": asked });
+            self.send(&again, &unread).await?;
+            // What was said in between is not known.
+            drop(answers.send(resource_updated(&uri)).await);
+        }
+        Ok(())
+    }
+
+    /// Ends the session, if there is one.
+    pub(super) async fn end(&self) {
+        let agreed = lock(&self.agreed).clone();
+        if agreed.session.is_none() {
+            return;
+        }
+        let request = self.head(Request::delete(mcp::PATH), &agreed, None);
+        let (unread, _) = mpsc::channel(1);
+        if let Ok(request) = request.body(Body::empty()) {
+            let ended = Box::pin(self.exchange(&Value::Null, request, &unread));
+            drop(timeout(END_LIMIT, ended).await);
+        }
+    }
+
+    /// Passes on what the client is notified of in its session, as long as somebody reads. A stream that breaks off is opened
+    /// again, and a session that is gone is begun again.
     pub(super) async fn follow(&self, answers: &mpsc::Sender<String>) {
         let mut pause = FIRST_PAUSE;
         while !answers.is_closed() {
-            let request = match self.head(Request::get(mcp::PATH), None).body(Body::empty()) {
+            let agreed = lock(&self.agreed).clone();
+            let head = self.head(Request::get(mcp::PATH), &agreed, None);
+            let request = match head.body(Body::empty()) {
                 Ok(request) => request,
                 Err(error) => {
                     tracing::warn!(%error, "no notifications: the request for them cannot be sent");
@@ -150,11 +218,10 @@ impl Exchange {
             };
             match Box::pin(self.exchange(&Value::Null, request, answers)).await {
                 Ok(()) => pause = FIRST_PAUSE,
-                Err(ExchangeError::Refused { status, detail })
-                    if status == StatusCode::NOT_FOUND =>
-                {
-                    tracing::warn!(%detail, "no more notifications: the client has to begin again");
-                    return;
+                Err(error) if error.is_lost_session() => {
+                    if let Err(error) = Box::pin(self.begin_again(answers)).await {
+                        tracing::debug!(%error, "no notifications for now");
+                    }
                 }
                 Err(error) => tracing::debug!(%error, "no notifications for now"),
             }
@@ -202,11 +269,12 @@ impl Exchange {
         let its = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
         let its = its.and_then(Value::as_str);
         let method = message.get("method").and_then(Value::as_str);
-        if method == Some("initialize") {
-            *lock(&self.agreed) = Agreed::default();
-        }
+        let agreed = match method {
+            Some("initialize") => Agreed::default(),
+            _ => lock(&self.agreed).clone(),
+        };
         let mut request = self
-            .head(Request::post(mcp::PATH), its)
+            .head(Request::post(mcp::PATH), &agreed, its)
             .header(header::CONTENT_TYPE, "application/json");
         // A request that is complete in itself repeats in its headers what it asks for.
         if let (Some(_), Some(method)) = (its, method) {
@@ -224,17 +292,21 @@ impl Exchange {
     }
 
     /// What every request begins with; `its` is the version that it names itself.
-    fn head(&self, request: request::Builder, its: Option<&str>) -> request::Builder {
+    fn head(
+        &self,
+        request: request::Builder,
+        agreed: &Agreed,
+        its: Option<&str>,
+    ) -> request::Builder {
         let request = request
             .header(header::HOST, &self.service.authority)
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
             .header(header::ACCEPT, "application/json, text/event-stream");
-        let Agreed { version, session } = lock(&self.agreed).clone();
-        let request = match its.or(version.as_deref()) {
+        let request = match its.or(agreed.version.as_deref()) {
             Some(version) => request.header(VERSION, version),
             None => request,
         };
-        match session {
+        match &agreed.session {
             Some(session) => request.header(SESSION_HEADER, session),
             None => request,
         }
@@ -279,13 +351,36 @@ impl Exchange {
                 false => refused(status, &answer),
             });
         }
-        if message.get("method").and_then(Value::as_str) == Some("initialize") {
-            let version = answer.pointer("/result/protocolVersion");
-            let version = version.and_then(Value::as_str).map(str::to_owned);
-            *lock(&self.agreed) = Agreed { version, session };
+        if answer.get("result").is_some() {
+            self.note(message, &answer, session);
         }
         drop(answers.send(answer.to_string()).await);
         Ok(())
+    }
+}
+
+impl Exchange {
+    /// Notes what the service agreed to.
+    fn note(&self, message: &Value, answer: &Value, session: Option<HeaderValue>) {
+        let mut agreed = lock(&self.agreed);
+        let uri = message.pointer("/params/uri").and_then(Value::as_str);
+        match (message.get("method").and_then(Value::as_str), uri) {
+            (Some("initialize"), _) => {
+                let version = answer.pointer("/result/protocolVersion");
+                agreed.version = version.and_then(Value::as_str).map(str::to_owned);
+                agreed.session = session;
+            }
+            (Some(SUBSCRIBE), Some(uri)) => drop(agreed.subscribed.insert(uri.to_owned())),
+            (Some("resources/unsubscribe"), Some(uri)) => drop(agreed.subscribed.remove(uri)),
+            _ => {}
+        }
+    }
+}
+
+impl ExchangeError {
+    /// Whether the service does not know the session.
+    fn is_lost_session(&self) -> bool {
+        matches!(self, Self::Refused { status, .. } if *status == StatusCode::NOT_FOUND)
     }
 }
 

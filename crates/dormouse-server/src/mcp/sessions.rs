@@ -5,18 +5,22 @@
 //! others, and a client whose session is gone can still talk.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, VecDeque},
     io,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use axum::http::HeaderMap;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use dormouse_contracts::{AssistantId, Seq};
 use dormouse_mcp::SESSION_HEADER;
+use serde::Deserialize;
 use tokio::{
     select,
     sync::{mpsc, watch},
+    time::sleep,
 };
 
 use super::{Visit, resources};
@@ -28,6 +32,9 @@ use crate::{
 
 /// How many sessions a token has at most: the oldest ends when another begins.
 const MOST: usize = 16;
+
+/// After this time a stream without a subscription looks whether its token still holds.
+const LOOKED_AGAIN: Duration = Duration::from_secs(15);
 
 /// The assistants that a client listens to, each with the event in its log up to which it was notified.
 pub(crate) type Watched = Arc<Mutex<BTreeMap<AssistantId, Seq>>>;
@@ -41,8 +48,8 @@ pub(crate) struct Sessions(Mutex<BTreeMap<String, VecDeque<Arc<Session>>>>);
 pub(super) struct Session {
     id: String,
     pub(super) watched: Watched,
-    /// The number of its newest stream; announces subscriptions, too. Closed with the session.
-    stream: watch::Sender<u64>,
+    /// The number of its newest stream; none when it has ended. Announces subscriptions, too.
+    stream: watch::Sender<Option<u64>>,
 }
 
 impl Sessions {
@@ -54,7 +61,7 @@ impl Sessions {
         let session = Session {
             id: id.clone(),
             watched: Watched::default(),
-            stream: watch::Sender::new(0),
+            stream: watch::Sender::new(Some(0)),
         };
         let mut all = lock(&self.0);
         let its = all.entry(token.id.clone()).or_default();
@@ -108,9 +115,19 @@ impl Session {
         self.stream.send_modify(|_newest| {});
     }
 
-    /// Ends its stream.
+    /// Ends it with its stream.
     fn end(&self) {
-        self.stream.send_modify(|newest| *newest += 1);
+        self.stream.send_replace(None);
+    }
+
+    /// Ends the stream before, and counts the next one; none if the session has ended.
+    fn next_stream(&self) -> Option<u64> {
+        let mut mine = None;
+        self.stream.send_modify(|newest| {
+            *newest = newest.map(|it| it + 1);
+            mine = *newest;
+        });
+        mine
     }
 }
 
@@ -121,10 +138,9 @@ pub(super) async fn follow(visit: Visit, changed: mpsc::Sender<String>) {
         return;
     };
     let mut streams = session.stream.subscribe();
-    session.end();
-    let mine = *streams.borrow_and_update();
+    let mine = session.next_stream();
     let mut ending = visit.service.ending.clone();
-    loop {
+    while mine.is_some() && *streams.borrow_and_update() == mine {
         let uris: Vec<_> = lock(&session.watched)
             .keys()
             .map(resources::heard)
@@ -132,21 +148,38 @@ pub(super) async fn follow(visit: Visit, changed: mpsc::Sender<String>) {
         let is_idle = uris.is_empty();
         let watch = async {
             match is_idle {
-                true => std::future::pending().await,
+                true => until_token_ends(&visit).await,
                 false => Box::pin(resources::watch(&visit, uris, changed.clone())).await,
             }
         };
         select! {
             biased;
             () = over(&mut ending) => return,
-            _changed = streams.changed() => {
-                if *streams.borrow_and_update() != mine {
-                    return;
-                }
-            }
+            _changed = streams.changed() => {}
             () = watch => return,
         }
     }
+}
+
+/// Until the token is revoked, or has ended.
+async fn until_token_ends(visit: &Visit) {
+    let (service, id) = (&visit.service, &visit.caller.token.id);
+    while service.tokens.is_valid(id, service.now()).unwrap_or(false) {
+        sleep(LOOKED_AGAIN).await;
+    }
+}
+
+/// Whether a message subscribes within a session.
+pub(super) fn needs_session(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+    }
+    let message = serde_json::from_slice(body);
+    message.is_ok_and(|Message { method }| {
+        matches!(&*method, "resources/subscribe" | "resources/unsubscribe")
+    })
 }
 
 /// The service does not know the session.

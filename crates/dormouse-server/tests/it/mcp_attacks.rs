@@ -340,7 +340,10 @@ async fn an_older_client_is_notified_in_its_session_and_in_no_other() {
         let refused = about(&service, &bob, &bobs, subscribe, &uri).await;
         assert_eq!(refused["error"]["code"], -32002, "{refused}");
     }
-    let refused = about(&service, &bob, "unknown", subscribe, heard_of).await;
+    let asked = message(&service, Era::Old, subscribe, json!({ "uri": heard_of })).by(&bob);
+    let refused = asked.clone().with("mcp-session-id", "unknown").send().await;
+    assert_eq!(refused.ok(404)["code"], "unknown_session");
+    let refused = asked.send().await.ok(200);
     let why = refused["error"]["message"].as_str().unwrap();
     assert!(why.contains("begin one with `initialize`"), "{refused}");
     let begun = about(&service, &bob, &bobs, subscribe, heard_of).await;
