@@ -34,8 +34,10 @@ use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::{connection::START_LIMIT, definition::safe, settings::McpRequests};
 
-/// The longest request for a text, in bytes. A token has at least one.
+/// The longest request for a text, in bytes of JSON, as the model gets it. A token has at least one.
 const PROMPT_LIMIT: usize = 16 * 1_024;
+/// The most messages of such a request, and the most parts of all of them.
+const MOST_PARTS: usize = 64;
 /// The longest answer of the model that is passed on, in bytes for each token that was allowed.
 const BYTES_PER_TOKEN: usize = 16;
 /// What the protocol says if a person refuses a request.
@@ -84,7 +86,7 @@ pub(super) enum Refusal {
     Nested,
     #[error("only text is answered, without tools")]
     NotText,
-    #[error("a request may have {PROMPT_LIMIT} bytes")]
+    #[error("a request may have {PROMPT_LIMIT} bytes of JSON, and {MOST_PARTS} parts")]
     TooLong,
     #[error("the call has ended")]
     Ended,
@@ -292,6 +294,11 @@ impl RequestGate {
             return Err(Refusal::NotAllowed);
         }
         let has_tools = wanted.tools.as_ref().is_some_and(|tools| !tools.is_empty());
+        // Before anything is built: each message and each part becomes JSON of its own, also an empty one.
+        let parts = wanted.messages.iter().map(|message| message.content.len());
+        if wanted.messages.len() > MOST_PARTS || parts.sum::<usize>() > MOST_PARTS {
+            return Err(Refusal::TooLong);
+        }
         let mut said = Vec::new();
         if let Some(system) = &wanted.system_prompt {
             said.push(("instructions", system.as_str()));
@@ -319,11 +326,13 @@ impl RequestGate {
         let system = Message::System {
             content: SYSTEM.to_owned(),
         };
-        let user = Message::User {
-            content: json!({ "program": self.server, "untrusted": said }).to_string(),
-        };
+        // Escapes are longer than what they replace.
+        let content = json!({ "program": self.server, "untrusted": said }).to_string();
+        if content.len() > PROMPT_LIMIT {
+            return Err(Refusal::TooLong);
+        }
         Ok(ChatRequest {
-            messages: vec![system, user],
+            messages: vec![system, Message::User { content }],
             max_tokens: Some(wanted.max_tokens.clamp(1, self.allowed.model_tokens.max(1))),
             purpose: Purpose::Answer,
             ..ChatRequest::default()
@@ -434,3 +443,6 @@ impl Drop for Asking<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
