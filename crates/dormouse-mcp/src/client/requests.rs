@@ -158,27 +158,44 @@ impl fmt::Debug for RequestGate {
     }
 }
 
-/// A call that runs. Nothing is answered after it.
+/// A call whose turn it is. Nothing is answered before it is let in, or after it.
 pub(super) struct OpenCall<'a> {
     gate: &'a RequestGate,
+    /// Dropped before the turn: what is under way ends with the call, not with the next one.
+    open: watch::Sender<()>,
     turn: Option<OwnedMutexGuard<()>>,
-    _open: watch::Sender<()>,
 }
 
 impl OpenCall<'_> {
-    /// What the server was given.
-    pub(super) fn given(&self) -> Given {
-        let running = locked(&self.gate.running);
-        let running = running.as_ref();
-        running.map_or_else(Given::default, |running| running.given.clone())
+    /// From now on the server may ask, for this assistant.
+    pub(super) fn let_in(&self, assistant: &AssistantId) {
+        if self.turn.is_some() {
+            *locked(&self.gate.running) = Some(Running {
+                assistant: assistant.clone(),
+                given: Given::default(),
+                is_asking: false,
+                open: self.open.subscribe(),
+            });
+        }
+    }
+
+    /// Ends the call. Returns what the server was given.
+    pub(super) fn end(self) -> Given {
+        self.close()
+    }
+
+    fn close(&self) -> Given {
+        match self.turn {
+            Some(_) => locked(&self.gate.running).take(),
+            None => None,
+        }
+        .map_or_else(Given::default, |running| running.given)
     }
 }
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
-        if self.turn.is_some() {
-            *locked(&self.gate.running) = None;
-        }
+        self.close();
     }
 }
 
@@ -215,26 +232,18 @@ impl RequestGate {
         capabilities
     }
 
-    /// A call for this assistant begins; `None` if the calls before it take too long.
-    pub(super) async fn open(&self, assistant: &AssistantId) -> Option<OpenCall<'_>> {
-        let (sender, open) = watch::channel(());
+    /// Waits for the turn of a call; `None` if the calls before it take too long.
+    pub(super) async fn turn(&self) -> Option<OpenCall<'_>> {
         let turn = if self.allowed.is_nothing() {
             None
         } else {
             let turn = Arc::clone(&self.turn).lock_owned();
-            let turn = deadline(START_LIMIT, turn).await.ok()?;
-            *locked(&self.running) = Some(Running {
-                assistant: assistant.clone(),
-                given: Given::default(),
-                is_asking: false,
-                open,
-            });
-            Some(turn)
+            Some(deadline(START_LIMIT, turn).await.ok()?)
         };
         Some(OpenCall {
             gate: self,
+            open: watch::Sender::new(()),
             turn,
-            _open: sender,
         })
     }
 

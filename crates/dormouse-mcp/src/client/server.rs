@@ -109,7 +109,7 @@ impl Server {
         arguments: &Arguments,
     ) -> Result<Value, CallFailure> {
         let name = &self.settings.name;
-        let Some(open) = self.gate.open(assistant).await else {
+        let Some(open) = self.gate.turn().await else {
             let why = format!("not done: the server {name} is busy with another call");
             return Err(CallFailure::Refused(why));
         };
@@ -138,10 +138,11 @@ impl Server {
         self.was_called.store(true, Ordering::Relaxed);
         let limit = self.settings.policy(tool).timeout;
         let limit = limit.unwrap_or(McpToolPolicy::TIMEOUT);
+        // A server that starts, or lists its tools, gets nothing: it may be about to offer something else.
+        open.let_in(assistant);
         let called = connection.call(lease, tool, arguments, limit);
         let called = Box::pin(called).await;
-        let given = open.given();
-        drop(open);
+        let given = open.end();
         if !matches!(called, Called::Unanswered(_))
             && let Ok(permit) = self.circuit.admit()
         {

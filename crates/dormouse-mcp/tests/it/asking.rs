@@ -18,8 +18,8 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::{
-    client::{agreed, bad, calls, does, write_table},
-    hostile::{ORDER, answer, say, text},
+    client::{agreed, bad, calls, does, text as outcome_text, write_table},
+    hostile::{ORDER, answer, definitions, say, text},
 };
 
 /// Whether a call is of a tool that asks.
@@ -168,6 +168,39 @@ impl Asks {
         let wanted =
             json!({ "resultType": "input_required", "inputRequests": next, "requestState": "s" });
         answer(id, &wanted);
+    }
+}
+
+/// The server, if it asks before it says which tools it has.
+#[derive(Default)]
+pub(crate) struct AsksEarly {
+    listing: Value,
+    got: Vec<String>,
+}
+
+impl AsksEarly {
+    pub(crate) fn begin(&mut self, listing: &Value) {
+        self.listing = listing.clone();
+        for (id, mut asked) in [(1, sample("Say hello.", 10)), (2, question(&["color"]))] {
+            asked["jsonrpc"] = "2.0".into();
+            asked["id"] = id.into();
+            say(&asked);
+        }
+    }
+
+    /// Takes a message, if it is an answer to what it asked, and says which tools it has after the last one.
+    pub(crate) fn heard(&mut self, message: &Value, folder: &str) -> bool {
+        if self.listing.is_null() {
+            return false;
+        }
+        self.got.push(word(message));
+        if self.got.len() == 2 {
+            self.got.sort();
+            fs::write(format!("{folder}/early"), self.got.join(", ")).unwrap();
+            let tools = json!({ "tools": definitions(folder) });
+            answer(&self.listing.take(), &tools);
+        }
+        true
     }
 }
 
@@ -334,6 +367,34 @@ const ROWS: [(&str, bool, &str); 13] = [
         "sends a person to an address, and nothing is allowed",
     ),
 ];
+
+#[tokio::test]
+async fn a_server_that_asks_before_the_call_begins_gets_nothing() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    server.policy.timeout = None;
+    server.requests = allowed();
+    let tools = agreed(server, folder.path()).await;
+    let model = Model::new(None);
+    tools.set_model(Arc::clone(&model) as _);
+    fs::write(folder.path().join("description"), ORDER).unwrap();
+    fs::write(folder.path().join("asks_early"), "").unwrap();
+    let refused = does(&tools, "echo", 1).await.unwrap();
+    assert!(
+        outcome_text(&refused).contains("a person has to agree"),
+        "{refused:?}"
+    );
+    let got = fs::read_to_string(folder.path().join("early")).unwrap();
+    assert_eq!(got, "declined, refused");
+    assert_eq!(model.script.requests().len(), 0);
+    let counted = McpRequestCounts {
+        model_refused: 1,
+        questions_declined: 1,
+        ..McpRequestCounts::default()
+    };
+    assert_eq!(counts(&tools).await, counted);
+    tools.close().await;
+}
 
 #[tokio::test]
 async fn a_server_that_asks_gets_what_the_operator_allows_and_the_page_lists_it() {
