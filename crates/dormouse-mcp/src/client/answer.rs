@@ -26,7 +26,7 @@ pub(super) fn read(
     if let Some(bytes) = cut {
         read.insert("cut_off_after".to_owned(), json!(bytes));
     }
-    if *given != Given::default() {
+    if !given.is_nothing() {
         read.insert("given".to_owned(), json!(given));
     }
     Ok(Value::Object(read))

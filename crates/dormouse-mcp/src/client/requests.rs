@@ -121,6 +121,20 @@ pub(super) struct Given {
     pub(super) answered: Vec<String>,
 }
 
+impl Given {
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why a call has no answer, and what it led to before.
+    pub(super) fn after(&self, why: &str) -> String {
+        match self.is_nothing() {
+            true => why.to_owned(),
+            false => format!("{why}; given before: {}", json!(self)),
+        }
+    }
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "the serialiser passes a reference"

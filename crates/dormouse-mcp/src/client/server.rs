@@ -16,7 +16,7 @@ use super::{
     answer,
     connection::{Called, Connection, Lease, StartError, Tasks},
     known::KnownTools,
-    requests::{RequestGate, SharedModel},
+    requests::{Given, RequestGate, SharedModel},
     settings::{McpServer, McpToolPolicy},
     status::McpServerState,
 };
@@ -30,10 +30,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub(super) enum CallFailure {
     /// It was not carried out.
     Refused(String),
-    /// The server says that it failed. It may have done something before.
-    Failed(String),
+    /// The server says that it failed. It may have done something before, with what it was given.
+    Failed { why: String, given: Given },
     /// Nobody knows what became of it.
-    Unanswered(&'static str),
+    Unanswered(String),
 }
 
 /// A server with its settings.
@@ -151,15 +151,17 @@ impl Server {
         match called {
             Called::Answered(result) => {
                 let read = answer::read(name, &result, &given, self.settings.result_bytes);
-                read.map_err(CallFailure::Failed)
+                read.map_err(|why| CallFailure::Failed { why, given })
             }
-            Called::Refused(why) => Err(CallFailure::Refused(format!(
+            // One that was given something has done something, whatever it says.
+            Called::Refused(why) if given.is_nothing() => Err(CallFailure::Refused(format!(
                 "the server {name} refuses the call: {why}"
             ))),
-            Called::Failed(why) => Err(CallFailure::Failed(format!(
-                "the server {name} says: {why}"
-            ))),
-            Called::Unanswered(why) => Err(CallFailure::Unanswered(why)),
+            Called::Refused(why) | Called::Failed(why) => {
+                let why = format!("the server {name} says: {why}");
+                Err(CallFailure::Failed { why, given })
+            }
+            Called::Unanswered(why) => Err(CallFailure::Unanswered(given.after(why))),
         }
     }
 

@@ -2,14 +2,17 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    error::Error,
     fs,
     path::Path,
+    process::exit,
     sync::{Arc, Mutex},
     thread,
 };
 
 use dormouse_contracts::{
-    AssistantId, BoxError, BoxFuture, ChatReply, ChatRequest, Message, ModelName, Outcome, complete,
+    AssistantId, BoxError, BoxFuture, ChatReply, ChatRequest, Message, ModelName, Outcome, Perform,
+    WorldErrorKind, complete,
 };
 use dormouse_mcp::{McpRequestCounts, McpRequests, McpTools, ModelForServers};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -18,7 +21,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::{
-    client::{agreed, bad, calls, does, text as outcome_text, write_table},
+    client::{agreed, bad, calls, does, effect, text as outcome_text, write_table},
     hostile::{ORDER, answer, definitions, say, text},
 };
 
@@ -147,10 +150,26 @@ impl Asks {
         let got = self.got.join(", ");
         match (self.open, self.tool.as_str()) {
             (0, "asks_after") => fs::write(format!("{}/after", self.folder), got).unwrap(),
-            (0, _) => answer(&self.call, &text(&got)),
+            (0, _) => self.end(&got),
             _ => {}
         }
         true
+    }
+
+    /// The end of the call, when it got what it asked for.
+    fn end(&self, got: &str) {
+        match self.tool.as_str() {
+            "asks_refuses" => say(
+                &json!({ "jsonrpc": "2.0", "id": self.call, "error": { "code": -32_602, "message": got } }),
+            ),
+            "asks_fails" => {
+                let mut failed = text(got);
+                failed["isError"] = true.into();
+                answer(&self.call, &failed);
+            }
+            "asks_dies" => exit(3),
+            _ => answer(&self.call, &text(got)),
+        }
     }
 
     /// A round of the newer protocol: it asks for one thing, or for all at once.
@@ -163,7 +182,8 @@ impl Asks {
             .filter_map(|place| Some((format!("request {place}"), self.next.pop_front()?)))
             .collect();
         if next.is_empty() {
-            return answer(id, &text(&self.got.join(", ")));
+            self.call = id.clone();
+            return self.end(&self.got.join(", "));
         }
         let wanted =
             json!({ "resultType": "input_required", "inputRequests": next, "requestState": "s" });
@@ -276,14 +296,16 @@ async fn cell(tool: &str, requests: McpRequests, is_new: bool) -> (String, usize
             go.notify_one();
         }
     };
-    let (done, ()) = tokio::join!(does(&tools, tool, 1), let_go);
+    let call = effect(tool, 1);
+    let (done, ()) = tokio::join!(tools.perform(&call), let_go);
     let mut cell = match done {
         Ok(Outcome::Done(receipt)) if receipt.detail["failed"] == true => {
             let why = receipt.detail["text"].as_str().unwrap();
-            format!(
-                "done, and failed: {}",
-                why.strip_prefix("the server bad says: ").unwrap()
-            )
+            let why = why.strip_prefix("the server bad says: ").unwrap();
+            match receipt.detail.get("given") {
+                None => format!("done, and failed: {why}"),
+                Some(given) => format!("done, and failed: {why}; `given` is {given}"),
+            }
         }
         Ok(Outcome::Done(receipt)) => {
             let given = &receipt.detail["given"];
@@ -291,6 +313,10 @@ async fn cell(tool: &str, requests: McpRequests, is_new: bool) -> (String, usize
             let asked = usize::try_from(asked).unwrap();
             assert_eq!(asked, model.script.requests().len(), "{tool}: {receipt:?}");
             receipt.detail["text"].as_str().unwrap().to_owned()
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), WorldErrorKind::Unanswered);
+            format!("*unknown*: {}", error.source().unwrap())
         }
         other => format!("{other:?}"),
     };
@@ -336,7 +362,7 @@ fn nothing_of_anybody_is_in(request: &ChatRequest) {
 }
 
 /// A row: the tool, whether anything is allowed, and what the server does.
-const ROWS: [(&str, bool, &str); 13] = [
+const ROWS: [(&str, bool, &str); 16] = [
     ("asks", false, "asks for a text, and nothing is allowed"),
     ("asks", true, "asks for a text"),
     ("asks_often", true, "asks three times"),
@@ -349,6 +375,17 @@ const ROWS: [(&str, bool, &str); 13] = [
         "asks for secrets, with a system prompt of its own and the context of all servers",
     ),
     ("asks_picture", true, "asks about a picture"),
+    (
+        "asks_refuses",
+        true,
+        "asks for a text, and then refuses the call (-32602)",
+    ),
+    (
+        "asks_fails",
+        true,
+        "asks for a text, and then says that it failed",
+    ),
+    ("asks_dies", true, "asks for a text, and then dies"),
     (
         "questions",
         false,

@@ -27,7 +27,7 @@ const LINGERS: &str = "LINGERS_FOLDER";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The tools, each named after what a call of it leads to.
-pub(crate) const TOOLS: [&str; 32] = [
+pub(crate) const TOOLS: [&str; 35] = [
     "echo",
     "counts",
     "dies",
@@ -55,6 +55,9 @@ pub(crate) const TOOLS: [&str; 32] = [
     "asks_after",
     "asks_secrets",
     "asks_picture",
+    "asks_refuses",
+    "asks_fails",
+    "asks_dies",
     "questions",
     "questions_more",
     "questions_url",
