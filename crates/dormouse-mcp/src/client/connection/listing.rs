@@ -6,12 +6,17 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use dormouse_resilience::deadline;
 use rmcp::{
     Peer, RoleClient,
     model::{PaginatedRequestParams, ServerNotification, SubscriptionFilter},
+};
+use tokio::{
+    task::spawn_blocking,
+    time::{Instant, sleep_until},
 };
 
 use super::{ERROR_LIMIT, MOST_PAGES, MOST_TOOLS, NAME_LIMIT, START_LIMIT, StartError};
@@ -20,9 +25,12 @@ use crate::client::{
     known::KnownTools,
 };
 
+/// The shortest time from one listing to the next: a server may report a change before each answer.
+const INTERVAL: Duration = Duration::from_secs(1);
+
 type Offered = BTreeMap<String, Definition>;
 
-/// The tools of a server that runs. They are asked for again at once when the server says that they changed.
+/// The tools of a server that runs. They are asked for again when the server says that they changed.
 #[derive(Debug)]
 pub(super) struct Listing {
     server: String,
@@ -30,8 +38,8 @@ pub(super) struct Listing {
     offered: Mutex<Arc<Offered>>,
     /// Whether the server said that they changed since it was asked.
     is_stale: AtomicBool,
-    /// Held while it is asked.
-    asking: tokio::sync::Mutex<()>,
+    /// Held while it is asked: when it was asked last.
+    asking: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl Listing {
@@ -47,46 +55,74 @@ impl Listing {
 
     /// Asks for the first time.
     pub(super) async fn begin(&self, peer: &Peer<RoleClient>) -> Result<(), StartError> {
-        let _asking = self.asking.lock().await;
+        let mut asked = self.asking.lock().await;
+        *asked = Some(Instant::now());
         let offered = list(peer).await?;
-        self.note(offered);
+        self.note(offered).await;
         Ok(())
     }
 
-    fn note(&self, offered: Offered) {
+    async fn note(&self, offered: Offered) {
+        let offered = Arc::new(offered);
+        let (known, server, noted) = (
+            Arc::clone(&self.known),
+            self.server.clone(),
+            Arc::clone(&offered),
+        );
+        // It waits for the disk.
+        let written = spawn_blocking(move || known.note(&server, &noted)).await;
         let server = &self.server;
-        if let Err(error) = self.known.note(server, &offered) {
-            tracing::error!(%server, %error, "what a server offers could not be noted");
+        match written {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::error!(%server, %error, "what a server offers could not be noted");
+            }
+            Err(error) => {
+                tracing::error!(%server, %error, "what a server offers could not be noted");
+            }
         }
-        let mut now = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
-        *now = Arc::new(offered);
+        self.set(offered);
+    }
+
+    fn set(&self, offered: Arc<Offered>) {
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = offered;
     }
 
     /// The server says that its tools changed.
     pub(super) async fn changed(&self, peer: &Peer<RoleClient>) {
-        self.is_stale.store(true, Ordering::SeqCst);
-        self.current(peer).await;
+        // Of many reports, one asks. If it is marked already, another one is about to ask, or else the next call asks.
+        if !self.is_stale.swap(true, Ordering::SeqCst) {
+            self.current(peer).await;
+        }
     }
 
     /// What it offers, after all changes that it has reported.
     pub(super) async fn current(&self, peer: &Peer<RoleClient>) -> Arc<Offered> {
-        let asking = self.asking.lock().await;
-        // Of many reports at once, one asks.
-        if self.is_stale.swap(false, Ordering::SeqCst) {
+        let mut asked = self.asking.lock().await;
+        let next = asked.map(|asked| asked + INTERVAL);
+        if self.is_stale.load(Ordering::SeqCst) {
+            if let Some(next) = next {
+                sleep_until(next).await;
+            }
+            *asked = Some(Instant::now());
+            // A report from now on belongs to the next listing.
+            self.is_stale.store(false, Ordering::SeqCst);
+            let mut unread = Unread(Some(&self.is_stale));
             let listed = deadline(START_LIMIT, Box::pin(list(peer))).await;
             match listed.unwrap_or(Err(StartError::Late)) {
-                Ok(offered) => self.note(offered),
+                Ok(offered) => {
+                    self.note(offered).await;
+                    unread.0 = None;
+                }
                 Err(error) => {
                     let server = &self.server;
                     tracing::warn!(%server, %error, "a server changed its tools, and does not say which it has");
                     // What it offers now is not what a person agreed to, as far as is known.
-                    let mut now = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
-                    *now = Arc::default();
-                    self.is_stale.store(true, Ordering::SeqCst);
+                    self.set(Arc::default());
                 }
             }
         }
-        drop(asking);
+        drop(asked);
         let now = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&now)
     }
@@ -101,6 +137,17 @@ impl Listing {
             if let ServerNotification::ToolListChangedNotification(_) = report {
                 self.changed(&peer).await;
             }
+        }
+    }
+}
+
+/// Marks a listing as out of date again, if the server did not say what it offers, or nobody waited for it.
+struct Unread<'a>(Option<&'a AtomicBool>);
+
+impl Drop for Unread<'_> {
+    fn drop(&mut self) {
+        if let Some(is_stale) = self.0 {
+            is_stale.store(true, Ordering::SeqCst);
         }
     }
 }
@@ -138,3 +185,6 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Offered, StartError> {
     }
     Ok(offered)
 }
+
+#[cfg(test)]
+mod tests;
