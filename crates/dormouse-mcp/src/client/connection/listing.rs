@@ -16,7 +16,7 @@ use rmcp::{
 };
 use tokio::{
     task::spawn_blocking,
-    time::{Instant, sleep_until},
+    time::{Instant, sleep, sleep_until},
 };
 
 use super::{ERROR_LIMIT, MOST_PAGES, MOST_TOOLS, NAME_LIMIT, START_LIMIT, StartError};
@@ -27,6 +27,9 @@ use crate::client::{
 
 /// The shortest time from one listing to the next: a server may report a change before each answer.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// The pause before reports that ended are asked for again, twice as long each time.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 type Offered = BTreeMap<String, Definition>;
 
@@ -38,6 +41,8 @@ pub(super) struct Listing {
     offered: Mutex<Arc<Offered>>,
     /// Whether the server said that they changed since it was asked.
     is_stale: AtomicBool,
+    /// Whether it could report changes, and its reports are not heard now.
+    is_unheard: AtomicBool,
     /// Held while it is asked: when it was asked last.
     asking: tokio::sync::Mutex<Option<Instant>>,
 }
@@ -49,6 +54,7 @@ impl Listing {
             known: Arc::clone(known),
             offered: Mutex::default(),
             is_stale: AtomicBool::new(false),
+            is_unheard: AtomicBool::new(false),
             asking: tokio::sync::Mutex::default(),
         }
     }
@@ -100,6 +106,10 @@ impl Listing {
     pub(super) async fn current(&self, peer: &Peer<RoleClient>) -> Arc<Offered> {
         let mut asked = self.asking.lock().await;
         let next = asked.map(|asked| asked + INTERVAL);
+        if self.is_unheard.load(Ordering::SeqCst) && next.is_none_or(|next| next <= Instant::now())
+        {
+            self.is_stale.store(true, Ordering::SeqCst);
+        }
         if self.is_stale.load(Ordering::SeqCst) {
             if let Some(next) = next {
                 sleep_until(next).await;
@@ -127,16 +137,30 @@ impl Listing {
         Arc::clone(&now)
     }
 
-    /// Follows the reports of a server of the protocol since 2026-07-28, which reports nothing that it was not asked for.
+    /// Follows the reports of a server of the protocol since 2026-07-28, which reports nothing that it was not asked for. If they end, it
+    /// is asked for them again after a pause; meanwhile it is asked for its tools before each call.
     pub(super) async fn follow(self: Arc<Self>, peer: Peer<RoleClient>) {
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        let Ok(mut reports) = peer.listen(filter).await else {
-            return;
-        };
-        while let Ok(Some(report)) = reports.next().await {
-            if let ServerNotification::ToolListChangedNotification(_) = report {
+        let mut pause = FIRST_PAUSE;
+        self.is_unheard.store(true, Ordering::SeqCst);
+        while !peer.is_transport_closed() {
+            let begun = Instant::now();
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            if let Ok(mut reports) = peer.listen(filter).await {
+                self.is_unheard.store(false, Ordering::SeqCst);
+                // What changed before was not reported.
                 self.changed(&peer).await;
+                while let Ok(Some(report)) = reports.next().await {
+                    if let ServerNotification::ToolListChangedNotification(_) = report {
+                        self.changed(&peer).await;
+                    }
+                }
+                self.is_unheard.store(true, Ordering::SeqCst);
             }
+            if begun.elapsed() >= LONGEST_PAUSE {
+                pause = FIRST_PAUSE;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split},
-    time::{sleep, timeout},
+    time::timeout,
 };
 
 use super::{
@@ -15,13 +15,19 @@ use crate::client::{
     settings::McpRequests,
 };
 
+/// Where a report names what it belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
 /// What a server in this process does, at the time of the test.
 #[derive(Default)]
 struct Server {
+    /// Whether it speaks the protocol since 2026-07-28. Its reports end at once.
+    is_new: bool,
     /// How many changes it reports before each listing.
     reports: usize,
     is_silent: AtomicBool,
     listings: Mutex<Vec<Instant>>,
+    listens: Mutex<Vec<Instant>>,
 }
 
 impl Server {
@@ -35,10 +41,22 @@ impl Server {
         let answer = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
         let tools = json!({ "listChanged": true });
         match message["method"].as_str().unwrap_or_default() {
+            "server/discover" if self.is_new => vec![answer(json!({
+                "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": tools },
+                "ttlMs": 0, "cacheScope": "private",
+            }))],
             "initialize" => vec![answer(json!({
                 "protocolVersion": "2025-06-18", "capabilities": { "tools": tools },
                 "serverInfo": { "name": "pong", "version": "1" },
             }))],
+            "subscriptions/listen" => {
+                self.listens.lock().unwrap().push(Instant::now());
+                let begun = json!({ "notifications": { "toolsListChanged": true }, "_meta": { SUBSCRIPTION: id } });
+                vec![
+                    json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": begun }),
+                    answer(json!({ "resultType": "complete", "_meta": { SUBSCRIPTION: id } })),
+                ]
+            }
             "tools/list" => {
                 self.listings.lock().unwrap().push(Instant::now());
                 let report =
@@ -126,6 +144,38 @@ async fn a_listing_that_nobody_waits_for_is_made_again() {
         assert_eq!(server.listings().len(), 3);
         listing.current(&peer).await;
         assert_eq!(server.listings().len(), 3, "nothing changed");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_that_end_are_asked_for_again_and_meanwhile_each_call_asks() {
+    let server = Server {
+        is_new: true,
+        ..Server::default()
+    };
+    with_client(&server, async |listing, peer| {
+        assert!(is_to_be_followed(&peer));
+        let follow = Arc::clone(&listing).follow(peer.clone());
+        let calls = async {
+            sleep(Duration::from_secs(40)).await;
+            for _ in 0..3 {
+                let before = server.listings().len();
+                sleep(INTERVAL).await;
+                listing.current(&peer).await;
+                assert_eq!(server.listings().len(), before + 1);
+            }
+            sleep(Duration::from_secs(400)).await;
+        };
+        tokio::select! {
+            () = follow => panic!("it gave up"),
+            () = calls => {}
+        }
+        let times = server.listens.lock().unwrap().clone();
+        let pauses = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs());
+        let pauses: Vec<_> = pauses.take(9).collect();
+        // The first one waits for the listing, too.
+        assert_eq!(pauses, [2, 2, 4, 8, 16, 32, 60, 60, 60]);
     })
     .await;
 }
