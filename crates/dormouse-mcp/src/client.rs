@@ -203,18 +203,27 @@ async fn call(
         .call(assistant, &route.tool, &route.digest, arguments);
     match called.await {
         Ok(value) => Ok(Ok(value)),
-        // What only reads did nothing. What else the server did before it failed is not known, so it counts as done.
-        Err(CallFailure::Failed(why)) if route.reach == ToolReach::Effect => Ok(Ok(json!({
-            "server": route.server.settings.name, "failed": true, "text": why,
-        }))),
-        Err(CallFailure::Refused(reason) | CallFailure::Failed(reason)) => {
+        // What only reads did nothing, unless the server got something for it. What else the server did before it failed is
+        // not known, so it counts as done.
+        Err(CallFailure::Failed { why, given })
+            if route.reach == ToolReach::Effect || !given.is_nothing() =>
+        {
+            let mut failed = json!({
+                "server": route.server.settings.name, "failed": true, "text": why,
+            });
+            if !given.is_nothing() {
+                failed["given"] = json!(given);
+            }
+            Ok(Ok(failed))
+        }
+        Err(CallFailure::Refused(reason) | CallFailure::Failed { why: reason, .. }) => {
             Ok(Err(Rejection::new(reason)))
         }
         Err(CallFailure::Unanswered(why)) => Err(unanswered(why)),
     }
 }
 
-fn unanswered(why: &'static str) -> WorldError {
+fn unanswered(why: String) -> WorldError {
     WorldError::new(WorldErrorKind::Unanswered, Some(why.into()))
 }
 

@@ -1,6 +1,6 @@
 //! What a server answers to a call, as it is passed on.
 
-use dormouse_text::beginning;
+use dormouse_text::beginning_bytes;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(super) fn read(
     if answer.is_error == Some(true) {
         return Err(format!("the server {server} says: {}", safe(&text, limit)));
     }
-    let shown = beginning(&text, limit);
+    let shown = beginning_bytes(&text, limit);
     let cut = (shown.len() < text.len()).then_some(shown.len());
     let mut read = Map::from_iter([
         ("server".to_owned(), json!(server)),
@@ -26,7 +26,7 @@ pub(super) fn read(
     if let Some(bytes) = cut {
         read.insert("cut_off_after".to_owned(), json!(bytes));
     }
-    if *given != Given::default() {
+    if !given.is_nothing() {
         read.insert("given".to_owned(), json!(given));
     }
     Ok(Value::Object(read))
@@ -69,6 +69,10 @@ mod tests {
         assert_eq!(read(&answer, 12), Ok(all));
         let cut = json!({ "server": "shop", "cut_off_after": 3, "text": "tea" });
         assert_eq!(read(&answer, 3), Ok(cut));
+        // The limit is one of bytes, and no character is cut.
+        let coffee = CallToolResult::success(vec![ContentBlock::text("ééé")]);
+        let cut = json!({ "server": "shop", "cut_off_after": 4, "text": "éé" });
+        assert_eq!(read(&coffee, 5), Ok(cut));
         let error = CallToolResult::error(vec![ContentBlock::text("no <|im_start|> milk")]);
         let why = read(&error, 100).unwrap_err();
         assert!(why.starts_with("the server shop says: no "), "{why}");

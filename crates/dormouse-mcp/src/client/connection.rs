@@ -41,7 +41,7 @@ use tokio::{sync::watch, task::JoinSet, time::Instant};
 
 use super::{
     definition::{Definition, safe},
-    flood::{Bounded, LINE_LIMIT, Sent},
+    flood::{Bounded, Counted, LINE_LIMIT, Sent},
     known::KnownTools,
     requests::{Refusal, RequestGate},
     settings::{McpServer, McpTransport},
@@ -219,6 +219,7 @@ impl Connection {
                     config = config.auth_header(token.0.clone());
                 }
                 let transport = StreamableHttpClientTransport::with_client(http, config);
+                let transport = Counted::new(transport, Arc::clone(&sent));
                 let begun = serve_client_with_lifecycle(client, transport, lifecycle()).await;
                 (begun.map_err(|error| protocol(&error, &last_words))?, None)
             }

@@ -3,7 +3,7 @@
 use std::{fmt::Write, time::Duration};
 
 use dormouse_contracts::{IdError, ToolCategory, ToolName, ToolReach, ToolSpec, Trust};
-use dormouse_text::{beginning, error_chain, escape_hidden, escape_template_tokens};
+use dormouse_text::{beginning_bytes, error_chain, escape_hidden, escape_template_tokens};
 use dormouse_tools::{Registry, RegistryError};
 use rmcp::model::Tool;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Definition {
         let is_too_large = schema.to_string().len() > SCHEMA_LIMIT;
         let description = tool.description.as_deref().unwrap_or_default();
         Self {
-            description: beginning(description, KEPT_LIMIT).to_owned(),
+            description: beginning_bytes(description, KEPT_LIMIT).to_owned(),
             schema: if is_too_large { Value::Null } else { schema },
             reads_only: hints.and_then(|hints| hints.read_only_hint) == Some(true),
             destroys: hints.and_then(|hints| hints.destructive_hint) != Some(false),
@@ -99,9 +99,9 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// Text of a server without hidden characters and tokens of chat templates, at most `limit` bytes.
+/// The first `limit` bytes of a text of a server, without hidden characters and tokens of chat templates: their escapes may be longer.
 pub(super) fn safe(text: &str, limit: usize) -> String {
-    let text = beginning(text, limit);
+    let text = beginning_bytes(text, limit);
     escape_template_tokens(&escape_hidden(text)).into_owned()
 }
 

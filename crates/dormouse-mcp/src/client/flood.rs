@@ -10,11 +10,16 @@ use std::{
     task::{Context, Poll},
 };
 
+use rmcp::{
+    RoleClient,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// The longest line, in bytes. It is kept in memory until it ends.
 pub(super) const LINE_LIMIT: u64 = 4 << 20;
-/// What may be sent until the next call begins, in bytes and in lines.
+/// What may be sent until the next call begins, in bytes and in lines. Over HTTP, each message counts as a line.
 const BYTES_LIMIT: u64 = 16 << 20;
 const LINES_LIMIT: u64 = 20_000;
 
@@ -79,6 +84,38 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
             return Poll::Ready(Err(io::Error::other("the server sends too much")));
         }
         read
+    }
+}
+
+/// A connection without lines, which ends once the server has sent too many messages.
+pub(super) struct Counted<T> {
+    transport: T,
+    sent: Arc<Sent>,
+}
+
+impl<T> Counted<T> {
+    pub(super) fn new(transport: T, sent: Arc<Sent>) -> Self {
+        Self { transport, sent }
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Counted<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.transport.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let received = self.transport.receive().await?;
+        self.sent.count(0, 1).then_some(received)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
     }
 }
 

@@ -5,10 +5,15 @@
     reason = "the protocol will drop requests to models in favour of calls by the server itself; servers still make them"
 )]
 
+mod refusal;
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use dormouse_contracts::{
@@ -18,28 +23,29 @@ use dormouse_contracts::{
 use dormouse_resilience::deadline;
 use dormouse_text::error_chain;
 use dormouse_tools::Registry;
-use rmcp::{
-    ErrorData,
-    model::{
-        ClientCapabilities, CreateMessageRequestMethod, CreateMessageRequestParams,
-        CreateMessageResult, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationCapability, ElicitationSchema, ErrorCode, FormElicitationCapability,
-        InputRequest, InputRequests, InputResponses, ListRootsResult, Role, SamplingCapability,
-        SamplingMessage, SamplingMessageContentBlock,
-    },
+use rmcp::model::{
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
+    ElicitResult, ElicitationAction, ElicitationCapability, ElicitationSchema,
+    FormElicitationCapability, InputRequest, InputRequests, InputResponses, ListRootsResult, Role,
+    SamplingCapability, SamplingMessage, SamplingMessageContentBlock,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, watch};
 
 use super::{connection::START_LIMIT, definition::safe, settings::McpRequests};
+pub(super) use refusal::Refusal;
 
-/// The longest request for a text, in bytes. A token has at least one.
+/// The longest request for a text, in bytes of JSON, as the model gets it. A token has at least one.
 const PROMPT_LIMIT: usize = 16 * 1_024;
+/// The most messages of such a request, and the most parts of all of them.
+const MOST_PARTS: usize = 64;
+/// The most questions to a person in one call, and the most requests in one answer to it.
+const MOST_QUESTIONS: usize = 20;
+/// The largest form, in bytes of JSON.
+const FORM_LIMIT: usize = 16 * 1_024;
 /// The longest answer of the model that is passed on, in bytes for each token that was allowed.
 const BYTES_PER_TOKEN: usize = 16;
-/// What the protocol says if a person refuses a request.
-const REFUSED: ErrorCode = ErrorCode(-1);
 
 /// The system prompt of the model. The words of the server are never a part of it.
 const SYSTEM: &str = "A program asks for a text. You are nobody's assistant here: you know nothing about anybody, remember nothing, \
@@ -71,43 +77,6 @@ pub struct McpRequestCounts {
     pub questions_declined: u64,
 }
 
-/// Why a server does not get what it asks for.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
-    #[error("the operator does not allow it")]
-    NotAllowed,
-    #[error("no call of this server runs")]
-    NoCall,
-    #[error("a call may ask {0} times")]
-    TooOften(u32),
-    #[error("it asks while another request of it has no answer")]
-    Nested,
-    #[error("only text is answered, without tools")]
-    NotText,
-    #[error("a request may have {PROMPT_LIMIT} bytes")]
-    TooLong,
-    #[error("the call has ended")]
-    Ended,
-    #[error("no model can be asked in this program")]
-    NoModel,
-    #[error("the model gave no text")]
-    Empty,
-    #[error("the model was not asked, or failed")]
-    Model(#[source] BoxError),
-}
-
-impl Refusal {
-    /// What the server learns. It does not learn how much of a budget is left, or what a provider says.
-    pub(super) fn into_error(self) -> ErrorData {
-        let why = self.to_string();
-        match self {
-            Self::NotAllowed => ErrorData::method_not_found::<CreateMessageRequestMethod>(),
-            Self::NotText | Self::TooLong => ErrorData::invalid_params(why, None),
-            _ => ErrorData::new(REFUSED, format!("refused: {why}"), None),
-        }
-    }
-}
-
 /// What a call led to besides its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Given {
@@ -115,8 +84,22 @@ pub(super) struct Given {
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) model_requests: u32,
     /// The names of the fields that were answered.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) answered: Vec<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) answered: BTreeSet<String>,
+}
+
+impl Given {
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why a call has no answer, and what it led to before.
+    pub(super) fn after(&self, why: &str) -> String {
+        match self.is_nothing() {
+            true => why.to_owned(),
+            false => format!("{why}; given before: {}", json!(self)),
+        }
+    }
 }
 
 #[expect(
@@ -132,7 +115,8 @@ struct Running {
     assistant: AssistantId,
     given: Given,
     is_asking: bool,
-    /// Ends with the call.
+    questions: usize,
+    /// Ends with the call, and is different for each.
     open: watch::Receiver<()>,
 }
 
@@ -148,6 +132,8 @@ pub(super) struct RequestGate {
     turn: Arc<tokio::sync::Mutex<()>>,
     running: Mutex<Option<Running>>,
     counts: Mutex<McpRequestCounts>,
+    /// Whether a refusal was logged since the last call began.
+    has_warned: AtomicBool,
 }
 
 impl fmt::Debug for RequestGate {
@@ -156,27 +142,46 @@ impl fmt::Debug for RequestGate {
     }
 }
 
-/// A call that runs. Nothing is answered after it.
+/// A call whose turn it is. Nothing is answered before it is let in, or after it.
 pub(super) struct OpenCall<'a> {
     gate: &'a RequestGate,
+    /// Dropped before the turn: what is under way ends with the call, not with the next one.
+    open: watch::Sender<()>,
     turn: Option<OwnedMutexGuard<()>>,
-    _open: watch::Sender<()>,
 }
 
 impl OpenCall<'_> {
-    /// What the server was given.
-    pub(super) fn given(&self) -> Given {
-        let running = locked(&self.gate.running);
-        let running = running.as_ref();
-        running.map_or_else(Given::default, |running| running.given.clone())
+    /// From now on the server may ask, for this assistant.
+    pub(super) fn let_in(&self, assistant: &AssistantId) {
+        self.gate.has_warned.store(false, Ordering::Relaxed);
+        if self.turn.is_some() {
+            *locked(&self.gate.running) = Some(Running {
+                assistant: assistant.clone(),
+                given: Given::default(),
+                is_asking: false,
+                questions: 0,
+                open: self.open.subscribe(),
+            });
+        }
+    }
+
+    /// Ends the call. Returns what the server was given.
+    pub(super) fn end(self) -> Given {
+        self.close()
+    }
+
+    fn close(&self) -> Given {
+        match self.turn {
+            Some(_) => locked(&self.gate.running).take(),
+            None => None,
+        }
+        .map_or_else(Given::default, |running| running.given)
     }
 }
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
-        if self.turn.is_some() {
-            *locked(&self.gate.running) = None;
-        }
+        self.close();
     }
 }
 
@@ -193,6 +198,7 @@ impl RequestGate {
             turn: Arc::default(),
             running: Mutex::default(),
             counts: Mutex::default(),
+            has_warned: AtomicBool::new(false),
         }
     }
 
@@ -213,26 +219,18 @@ impl RequestGate {
         capabilities
     }
 
-    /// A call for this assistant begins; `None` if the calls before it take too long.
-    pub(super) async fn open(&self, assistant: &AssistantId) -> Option<OpenCall<'_>> {
-        let (sender, open) = watch::channel(());
+    /// Waits for the turn of a call; `None` if the calls before it take too long.
+    pub(super) async fn turn(&self) -> Option<OpenCall<'_>> {
         let turn = if self.allowed.is_nothing() {
             None
         } else {
             let turn = Arc::clone(&self.turn).lock_owned();
-            let turn = deadline(START_LIMIT, turn).await.ok()?;
-            *locked(&self.running) = Some(Running {
-                assistant: assistant.clone(),
-                given: Given::default(),
-                is_asking: false,
-                open,
-            });
-            Some(turn)
+            Some(deadline(START_LIMIT, turn).await.ok()?)
         };
         Some(OpenCall {
             gate: self,
+            open: watch::Sender::new(()),
             turn,
-            _open: sender,
         })
     }
 
@@ -242,16 +240,24 @@ impl RequestGate {
         wanted: &CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, Refusal> {
         let written = self.written(wanted).await;
-        let mut counts = locked(&self.counts);
         match &written {
-            Ok(_) => counts.model_answered += 1,
+            Ok(_) => locked(&self.counts).model_answered += 1,
             Err(refusal) => {
-                counts.model_refused += 1;
-                let (server, why) = (&self.server, error_chain(refusal));
-                tracing::warn!(%server, why, "a server asked the model, and was refused");
+                locked(&self.counts).model_refused += 1;
+                self.warn("a server asked the model, and was refused", || {
+                    error_chain(refusal)
+                });
             }
         }
         written
+    }
+
+    /// Logs a refusal, once for each call: a server may ask without an end.
+    fn warn(&self, what: &'static str, why: impl FnOnce() -> String) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            let why = why();
+            tracing::warn!(server = %self.server, why, "{what}; more refusals of this call are only counted");
+        }
     }
 
     async fn written(
@@ -292,6 +298,11 @@ impl RequestGate {
             return Err(Refusal::NotAllowed);
         }
         let has_tools = wanted.tools.as_ref().is_some_and(|tools| !tools.is_empty());
+        // Before anything is built: each message and each part becomes JSON of its own, also an empty one.
+        let parts = wanted.messages.iter().map(|message| message.content.len());
+        if wanted.messages.len() > MOST_PARTS || parts.sum::<usize>() > MOST_PARTS {
+            return Err(Refusal::TooLong);
+        }
         let mut said = Vec::new();
         if let Some(system) = &wanted.system_prompt {
             said.push(("instructions", system.as_str()));
@@ -319,11 +330,13 @@ impl RequestGate {
         let system = Message::System {
             content: SYSTEM.to_owned(),
         };
-        let user = Message::User {
-            content: json!({ "program": self.server, "untrusted": said }).to_string(),
-        };
+        // Escapes are longer than what they replace.
+        let content = json!({ "program": self.server, "untrusted": said }).to_string();
+        if content.len() > PROMPT_LIMIT {
+            return Err(Refusal::TooLong);
+        }
         Ok(ChatRequest {
-            messages: vec![system, user],
+            messages: vec![system, Message::User { content }],
             max_tokens: Some(wanted.max_tokens.clamp(1, self.allowed.model_tokens.max(1))),
             purpose: Purpose::Answer,
             ..ChatRequest::default()
@@ -343,7 +356,7 @@ impl RequestGate {
         running.given.model_requests += 1;
         running.is_asking = true;
         Ok((
-            Asking(self),
+            Asking(self, running.open.clone()),
             running.assistant.clone(),
             running.open.clone(),
         ))
@@ -351,31 +364,41 @@ impl RequestGate {
 
     /// The answer of the operator to a question for a person. Without one it is declined.
     pub(super) fn answer(&self, question: &ElicitRequestParams) -> ElicitResult {
-        let content = match question {
-            ElicitRequestParams::FormElicitationParams {
-                requested_schema, ..
-            } => self.content(requested_schema),
-            // An address leads a person elsewhere, and there is no person.
-            _ => None,
+        let Some(content) = self.answered(question) else {
+            locked(&self.counts).questions_declined += 1;
+            self.warn("a server asked a person, and was declined", String::new);
+            return ElicitResult::new(ElicitationAction::Decline);
         };
-        let server = &self.server;
+        locked(&self.counts).questions_answered += 1;
+        ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
+    }
+
+    fn answered(&self, question: &ElicitRequestParams) -> Option<serde_json::Map<String, Value>> {
+        // An address leads a person elsewhere, and there is no person.
+        let ElicitRequestParams::FormElicitationParams {
+            requested_schema, ..
+        } = question
+        else {
+            return None;
+        };
+        let call = self.begin_question()?;
+        let content = self.content(requested_schema)?;
         let mut running = locked(&self.running);
         let running = running.as_mut();
-        let mut counts = locked(&self.counts);
-        match (content, running) {
-            (Some(content), Some(running)) => {
-                counts.questions_answered += 1;
-                let fields = content.keys().cloned().collect::<Vec<_>>();
-                tracing::info!(%server, assistant = %running.assistant, ?fields, "a server gets an answer of the operator");
-                running.given.answered.extend(fields);
-                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
-            }
-            _ => {
-                counts.questions_declined += 1;
-                tracing::warn!(%server, "a server asked a person, and was declined");
-                ElicitResult::new(ElicitationAction::Decline)
-            }
-        }
+        // The call may have ended while the form was checked.
+        let running = running.filter(|running| running.open.same_channel(&call))?;
+        let fields = content.keys().cloned().collect::<BTreeSet<_>>();
+        tracing::info!(server = %self.server, assistant = %running.assistant, ?fields, "a server gets an answer of the operator");
+        running.given.answered.extend(fields);
+        Some(content)
+    }
+
+    /// Takes one of the questions that the running call may ask. Checking a form takes time.
+    fn begin_question(&self) -> Option<watch::Receiver<()>> {
+        let mut running = locked(&self.running);
+        let running = running.as_mut()?;
+        running.questions = running.questions.saturating_add(1);
+        (running.questions <= MOST_QUESTIONS).then(|| running.open.clone())
     }
 
     /// The answers to the fields of this form, if they are what it asks for.
@@ -390,6 +413,9 @@ impl RequestGate {
         }
         let name = ToolName::try_new("form").ok()?;
         let schema = serde_json::to_value(form).ok()?;
+        if schema.to_string().len() > FORM_LIMIT {
+            return None;
+        }
         let form = ToolSpec::effect(name.clone(), "A form.", schema);
         let filled_in = ToolCall {
             id: CallId::try_new("form").ok()?,
@@ -404,8 +430,13 @@ impl RequestGate {
     /// What a server gets that answered a call with requests, as in the protocol since 2026-07-28. All are answered, or none: then the error
     /// says why.
     pub(super) async fn fulfil(&self, wanted: InputRequests) -> Result<InputResponses, String> {
+        if wanted.len() > MOST_QUESTIONS {
+            return Err(format!("an answer may ask for {MOST_QUESTIONS} things"));
+        }
         let mut responses = BTreeMap::new();
         for (key, request) in wanted {
+            // Forms are checked without a pause.
+            tokio::task::yield_now().await;
             let response = match request {
                 InputRequest::CreateMessage(request) => {
                     let written = self.write(&request.params).await;
@@ -424,13 +455,19 @@ impl RequestGate {
     }
 }
 
-/// A request under way.
-struct Asking<'a>(&'a RequestGate);
+/// A request under way, and what ends with its call.
+struct Asking<'a>(&'a RequestGate, watch::Receiver<()>);
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        if let Some(running) = locked(&self.0.running).as_mut() {
+        let mut running = locked(&self.0.running);
+        let running = running.as_mut();
+        // It may be late: then another call runs, whose request goes on.
+        if let Some(running) = running.filter(|running| running.open.same_channel(&self.1)) {
             running.is_asking = false;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use super::{
     answer,
     connection::{Called, Connection, Lease, StartError, Tasks},
     known::KnownTools,
-    requests::{RequestGate, SharedModel},
+    requests::{Given, RequestGate, SharedModel},
     settings::{McpServer, McpToolPolicy},
     status::McpServerState,
 };
@@ -30,10 +30,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 pub(super) enum CallFailure {
     /// It was not carried out.
     Refused(String),
-    /// The server says that it failed. It may have done something before.
-    Failed(String),
+    /// The server says that it failed. It may have done something before, with what it was given.
+    Failed { why: String, given: Given },
     /// Nobody knows what became of it.
-    Unanswered(&'static str),
+    Unanswered(String),
 }
 
 /// A server with its settings.
@@ -109,7 +109,7 @@ impl Server {
         arguments: &Arguments,
     ) -> Result<Value, CallFailure> {
         let name = &self.settings.name;
-        let Some(open) = self.gate.open(assistant).await else {
+        let Some(open) = self.gate.turn().await else {
             let why = format!("not done: the server {name} is busy with another call");
             return Err(CallFailure::Refused(why));
         };
@@ -138,10 +138,11 @@ impl Server {
         self.was_called.store(true, Ordering::Relaxed);
         let limit = self.settings.policy(tool).timeout;
         let limit = limit.unwrap_or(McpToolPolicy::TIMEOUT);
+        // A server that starts, or lists its tools, gets nothing: it may be about to offer something else.
+        open.let_in(assistant);
         let called = connection.call(lease, tool, arguments, limit);
         let called = Box::pin(called).await;
-        let given = open.given();
-        drop(open);
+        let given = open.end();
         if !matches!(called, Called::Unanswered(_))
             && let Ok(permit) = self.circuit.admit()
         {
@@ -150,15 +151,17 @@ impl Server {
         match called {
             Called::Answered(result) => {
                 let read = answer::read(name, &result, &given, self.settings.result_bytes);
-                read.map_err(CallFailure::Failed)
+                read.map_err(|why| CallFailure::Failed { why, given })
             }
-            Called::Refused(why) => Err(CallFailure::Refused(format!(
+            // One that was given something has done something, whatever it says.
+            Called::Refused(why) if given.is_nothing() => Err(CallFailure::Refused(format!(
                 "the server {name} refuses the call: {why}"
             ))),
-            Called::Failed(why) => Err(CallFailure::Failed(format!(
-                "the server {name} says: {why}"
-            ))),
-            Called::Unanswered(why) => Err(CallFailure::Unanswered(why)),
+            Called::Refused(why) | Called::Failed(why) => {
+                let why = format!("the server {name} says: {why}");
+                Err(CallFailure::Failed { why, given })
+            }
+            Called::Unanswered(why) => Err(CallFailure::Unanswered(given.after(why))),
         }
     }
 

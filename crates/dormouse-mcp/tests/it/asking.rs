@@ -2,14 +2,17 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    error::Error,
     fs,
     path::Path,
+    process::exit,
     sync::{Arc, Mutex},
     thread,
 };
 
 use dormouse_contracts::{
-    AssistantId, BoxError, BoxFuture, ChatReply, ChatRequest, Message, ModelName, Outcome, complete,
+    AssistantId, BoxError, BoxFuture, ChatReply, ChatRequest, Message, ModelName, Outcome, Perform,
+    WorldErrorKind, complete,
 };
 use dormouse_mcp::{McpRequestCounts, McpRequests, McpTools, ModelForServers};
 use dormouse_testing::{ScriptedModel, ScriptedTurn};
@@ -18,8 +21,8 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::{
-    client::{agreed, bad, calls, does, write_table},
-    hostile::{ORDER, answer, say, text},
+    client::{agreed, bad, calls, does, effect, text as outcome_text, write_table},
+    hostile::{ORDER, answer, definitions, say, text},
 };
 
 /// Whether a call is of a tool that asks.
@@ -147,10 +150,26 @@ impl Asks {
         let got = self.got.join(", ");
         match (self.open, self.tool.as_str()) {
             (0, "asks_after") => fs::write(format!("{}/after", self.folder), got).unwrap(),
-            (0, _) => answer(&self.call, &text(&got)),
+            (0, _) => self.end(&got),
             _ => {}
         }
         true
+    }
+
+    /// The end of the call, when it got what it asked for.
+    fn end(&self, got: &str) {
+        match self.tool.as_str() {
+            "asks_refuses" => say(
+                &json!({ "jsonrpc": "2.0", "id": self.call, "error": { "code": -32_602, "message": got } }),
+            ),
+            "asks_fails" => {
+                let mut failed = text(got);
+                failed["isError"] = true.into();
+                answer(&self.call, &failed);
+            }
+            "asks_dies" => exit(3),
+            _ => answer(&self.call, &text(got)),
+        }
     }
 
     /// A round of the newer protocol: it asks for one thing, or for all at once.
@@ -163,11 +182,45 @@ impl Asks {
             .filter_map(|place| Some((format!("request {place}"), self.next.pop_front()?)))
             .collect();
         if next.is_empty() {
-            return answer(id, &text(&self.got.join(", ")));
+            self.call = id.clone();
+            return self.end(&self.got.join(", "));
         }
         let wanted =
             json!({ "resultType": "input_required", "inputRequests": next, "requestState": "s" });
         answer(id, &wanted);
+    }
+}
+
+/// The server, if it asks before it says which tools it has.
+#[derive(Default)]
+pub(crate) struct AsksEarly {
+    listing: Value,
+    got: Vec<String>,
+}
+
+impl AsksEarly {
+    pub(crate) fn begin(&mut self, listing: &Value) {
+        self.listing = listing.clone();
+        for (id, mut asked) in [(1, sample("Say hello.", 10)), (2, question(&["color"]))] {
+            asked["jsonrpc"] = "2.0".into();
+            asked["id"] = id.into();
+            say(&asked);
+        }
+    }
+
+    /// Takes a message, if it is an answer to what it asked, and says which tools it has after the last one.
+    pub(crate) fn heard(&mut self, message: &Value, folder: &str) -> bool {
+        if self.listing.is_null() {
+            return false;
+        }
+        self.got.push(word(message));
+        if self.got.len() == 2 {
+            self.got.sort();
+            fs::write(format!("{folder}/early"), self.got.join(", ")).unwrap();
+            let tools = json!({ "tools": definitions(folder) });
+            answer(&self.listing.take(), &tools);
+        }
+        true
     }
 }
 
@@ -243,14 +296,16 @@ async fn cell(tool: &str, requests: McpRequests, is_new: bool) -> (String, usize
             go.notify_one();
         }
     };
-    let (done, ()) = tokio::join!(does(&tools, tool, 1), let_go);
+    let call = effect(tool, 1);
+    let (done, ()) = tokio::join!(tools.perform(&call), let_go);
     let mut cell = match done {
         Ok(Outcome::Done(receipt)) if receipt.detail["failed"] == true => {
             let why = receipt.detail["text"].as_str().unwrap();
-            format!(
-                "done, and failed: {}",
-                why.strip_prefix("the server bad says: ").unwrap()
-            )
+            let why = why.strip_prefix("the server bad says: ").unwrap();
+            match receipt.detail.get("given") {
+                None => format!("done, and failed: {why}"),
+                Some(given) => format!("done, and failed: {why}; `given` is {given}"),
+            }
         }
         Ok(Outcome::Done(receipt)) => {
             let given = &receipt.detail["given"];
@@ -258,6 +313,10 @@ async fn cell(tool: &str, requests: McpRequests, is_new: bool) -> (String, usize
             let asked = usize::try_from(asked).unwrap();
             assert_eq!(asked, model.script.requests().len(), "{tool}: {receipt:?}");
             receipt.detail["text"].as_str().unwrap().to_owned()
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), WorldErrorKind::Unanswered);
+            format!("*unknown*: {}", error.source().unwrap())
         }
         other => format!("{other:?}"),
     };
@@ -303,7 +362,7 @@ fn nothing_of_anybody_is_in(request: &ChatRequest) {
 }
 
 /// A row: the tool, whether anything is allowed, and what the server does.
-const ROWS: [(&str, bool, &str); 13] = [
+const ROWS: [(&str, bool, &str); 16] = [
     ("asks", false, "asks for a text, and nothing is allowed"),
     ("asks", true, "asks for a text"),
     ("asks_often", true, "asks three times"),
@@ -316,6 +375,17 @@ const ROWS: [(&str, bool, &str); 13] = [
         "asks for secrets, with a system prompt of its own and the context of all servers",
     ),
     ("asks_picture", true, "asks about a picture"),
+    (
+        "asks_refuses",
+        true,
+        "asks for a text, and then refuses the call (-32602)",
+    ),
+    (
+        "asks_fails",
+        true,
+        "asks for a text, and then says that it failed",
+    ),
+    ("asks_dies", true, "asks for a text, and then dies"),
     (
         "questions",
         false,
@@ -334,6 +404,34 @@ const ROWS: [(&str, bool, &str); 13] = [
         "sends a person to an address, and nothing is allowed",
     ),
 ];
+
+#[tokio::test]
+async fn a_server_that_asks_before_the_call_begins_gets_nothing() {
+    let folder = TempDir::new().unwrap();
+    let mut server = bad(folder.path());
+    server.policy.timeout = None;
+    server.requests = allowed();
+    let tools = agreed(server, folder.path()).await;
+    let model = Model::new(None);
+    tools.set_model(Arc::clone(&model) as _);
+    fs::write(folder.path().join("description"), ORDER).unwrap();
+    fs::write(folder.path().join("asks_early"), "").unwrap();
+    let refused = does(&tools, "echo", 1).await.unwrap();
+    assert!(
+        outcome_text(&refused).contains("a person has to agree"),
+        "{refused:?}"
+    );
+    let got = fs::read_to_string(folder.path().join("early")).unwrap();
+    assert_eq!(got, "declined, refused");
+    assert_eq!(model.script.requests().len(), 0);
+    let counted = McpRequestCounts {
+        model_refused: 1,
+        questions_declined: 1,
+        ..McpRequestCounts::default()
+    };
+    assert_eq!(counts(&tools).await, counted);
+    tools.close().await;
+}
 
 #[tokio::test]
 async fn a_server_that_asks_gets_what_the_operator_allows_and_the_page_lists_it() {

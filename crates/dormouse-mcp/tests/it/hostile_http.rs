@@ -3,19 +3,22 @@
 
 use std::{
     collections::BTreeMap,
+    error::Error,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
+use dormouse_contracts::Perform;
 use dormouse_mcp::{McpServer, McpTransport};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    client::{LIMIT, agreed, does, outcome, text, write_table},
+    client::{LIMIT, agreed, does, effect, outcome, text, write_table},
     hostile::ORDER,
 };
 
@@ -206,4 +209,17 @@ async fn every_bad_answer_over_http_has_one_outcome_and_the_page_lists_it() {
     );
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mcp.md");
     write_table(&page, "outcomes over HTTP", &table);
+}
+
+#[tokio::test]
+async fn events_without_an_end_end_the_connection_before_the_time_limit() {
+    let folder = TempDir::new().unwrap();
+    let (url, _) = start(None);
+    let mut server = McpServer::new("bad", McpTransport::Http { url, token: None });
+    server.policy.timeout = Some(Duration::from_secs(600));
+    let tools = agreed(server, folder.path()).await;
+    let done = tools.perform(&effect("endless_events", 1)).await;
+    let why = done.unwrap_err().source().unwrap().to_string();
+    assert_eq!(why, "the connection to the server ended");
+    tools.close().await;
 }
