@@ -12,7 +12,7 @@ use crate::{
         StopReason, TickEnded,
     },
     prompt::PromptSize,
-    state::{Amount, Reservation, SpendingLedger, State, Turn},
+    state::{Amount, Reservation, SpendingLedger, State, TakenTask, Turn},
 };
 
 /// The most tokens of a reply if the operator limits what is spent, and not how long a reply may be.
@@ -169,15 +169,29 @@ impl CallWish {
     }
 }
 
-/// No budget of the assistant allows a request.
+/// Why a server of tools may not ask the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the budgets of the assistant do not allow it until {until}")]
-pub struct OverBudget {
-    /// When they may allow it, as far as time alone makes them.
-    pub until: Timestamp,
+pub enum OverBudget {
+    /// A budget of the assistant does not allow it before this time.
+    #[error("the budgets of the assistant do not allow it until {0}")]
+    Assistant(Timestamp),
+    /// The task of another assistant has too few tokens left.
+    #[error(
+        "{left} tokens are left of what the task may take that the assistant works on, and the request needs {needed}"
+    )]
+    Task {
+        /// How many tokens the task may still take.
+        left: u64,
+        /// How many the request needs at least.
+        needed: u64,
+    },
+    /// The task of another assistant has ended: what it took was already reported.
+    #[error("the task that the assistant works on has ended, so nothing more may be spent on it")]
+    TaskEnded,
 }
 
-/// What a request counts that a server of tools makes of the model, while the assistant calls it; `None` without a budget.
+/// What a request counts that a server of tools makes of the model, while the assistant calls it; `None` if neither a budget nor a
+/// task of another assistant limits it.
 ///
 /// # Errors
 ///
@@ -189,16 +203,39 @@ pub fn reserve_for_server(
     now: Timestamp,
 ) -> Result<Option<CallReserved>, OverBudget> {
     let settings = &state.configuration.settings;
-    if !settings.budgets.is_limited() {
+    let task = state.delegations.current_task(&state.turns);
+    if task.is_none() && !settings.budgets.is_limited() {
         return Ok(None);
     }
+    let reply_tokens = match task {
+        Some(task) => reply_within(task, prompt_tokens, reply_tokens)?,
+        None => reply_tokens,
+    };
     let wish = CallWish {
         by: ReservedBy::Server,
         prompt_tokens,
         reply_tokens,
     };
     let reserved = wish.reserved(settings, &state.ledger, now);
-    reserved.map(Some).map_err(|until| OverBudget { until })
+    reserved.map(Some).map_err(OverBudget::Assistant)
+}
+
+/// As much of a reply as the task has room for after the prompt.
+fn reply_within(
+    task: &TakenTask,
+    prompt_tokens: u32,
+    reply_tokens: u32,
+) -> Result<u32, OverBudget> {
+    if !task.is_open() {
+        return Err(OverBudget::TaskEnded);
+    }
+    let left = task.tokens_left();
+    let needed = u64::from(prompt_tokens).saturating_add(reply_tokens.min(SHORTEST_REPLY).into());
+    if left < needed {
+        return Err(OverBudget::Task { left, needed });
+    }
+    let room = u32::try_from(left.saturating_sub(prompt_tokens.into())).unwrap_or(u32::MAX);
+    Ok(reply_tokens.min(room))
 }
 
 /// The least that is left of all budgets of a kind.

@@ -9,7 +9,7 @@ pub(super) const SCHEMA: u16 = 2;
 /// A model is about to be called; this much of the budgets is reserved for it. It counts as spent until the reply says how
 /// much it was, and for ever if no reply comes and the provider may have charged for it.
 ///
-/// Written only by assistants that have a budget.
+/// Written only by assistants that have a budget, and for servers of tools also in a turn for a task of another assistant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallReserved {
     /// For whom.

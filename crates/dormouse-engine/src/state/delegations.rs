@@ -8,14 +8,16 @@ use dormouse_contracts::{AssistantId, EffectKey, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ledger::{Amount, spent},
+    ledger::{Amount, Reservation, spent},
     trigger::Occasion,
-    turn::Turn,
     turns::Turns,
 };
 use crate::{
     config::{Privacy, TokenPrice},
-    event::{DelegatedTask, DelegationEnded, DelegationFailure, Event, TaskCost, TaskDelegated},
+    event::{
+        DelegatedTask, DelegationEnded, DelegationFailure, Event, ReservedBy, TaskCost,
+        TaskDelegated,
+    },
 };
 
 /// Tasks that the assistant gave to others, and tasks that others gave to it.
@@ -63,7 +65,8 @@ pub struct TakenTask {
     pub at: Timestamp,
     /// The task.
     pub task: DelegatedTask,
-    /// Its cost so far, including what is reserved for tasks that follow from it.
+    /// Its cost so far, including what servers of tools asked of the model in its turns and what is reserved for tasks
+    /// that follow from it.
     pub took: TaskCost,
     /// How it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,16 +187,24 @@ impl Delegations {
             }
             Event::Replied(it) => {
                 let amount = spent(it.reply.usage, it.prompt_tokens, it.tokens, price);
-                let turn = turns.current().map(Turn::trigger_seq);
-                if let Some(taken) = turn.and_then(|turn| self.task_of_mut(turn)) {
-                    let Amount { tokens, cost } = amount;
-                    taken.took.tokens = taken.took.tokens.saturating_add(tokens);
-                    taken.took.cost = taken.took.cost.plus(cost);
-                }
+                self.take_for_current(turns, amount);
+            }
+            // Its reply is in no event, so the reservation is what the request cost.
+            Event::CallReserved(reserved) if reserved.by == ReservedBy::Server => {
+                self.take_for_current(turns, Reservation::amount_of(reserved));
             }
             _ => {}
         }
         Stirred::default()
+    }
+
+    /// Counts what a call of a model took for the task of the turn under way.
+    fn take_for_current(&mut self, turns: &Turns, Amount { tokens, cost }: Amount) {
+        let key = self.current_task(turns).map(|task| task.task.key.clone());
+        if let Some(taken) = key.and_then(|key| self.taken_mut(&key)) {
+            taken.took.tokens = taken.took.tokens.saturating_add(tokens);
+            taken.took.cost = taken.took.cost.plus(cost);
+        }
     }
 
     fn given_away(&mut self, seq: Seq, at: Timestamp, delegated: &TaskDelegated) {
@@ -282,11 +293,6 @@ impl Delegations {
         self.taken.iter_mut().find(|taken| taken.task.key == *key)
     }
 
-    fn task_of_mut(&mut self, turn: Seq) -> Option<&mut TakenTask> {
-        let key = self.task_of(turn)?.task.key.clone();
-        self.taken_mut(&key)
-    }
-
     /// The tasks that it gave, oldest first.
     pub fn given(&self) -> impl ExactSizeIterator<Item = &GivenTask> {
         self.given.iter()
@@ -334,6 +340,11 @@ impl Delegations {
             let part = self.given_ended_at(turn)?;
             self.taken(part.delegated.part_of.as_ref()?)
         })
+    }
+
+    /// The task of another assistant that the turn under way works on.
+    pub(crate) fn current_task(&self, turns: &Turns) -> Option<&TakenTask> {
+        self.task_of(turns.current()?.trigger_seq())
     }
 
     /// The trigger of the first turn in a chain of turns that follow from results of tasks.

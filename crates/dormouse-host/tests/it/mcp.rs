@@ -1,5 +1,7 @@
 //! Tools of servers: what a model that obeys everything it reads can be made to do by them.
 
+mod requests;
+
 use std::{
     env::current_exe,
     ffi::OsString,
@@ -11,7 +13,7 @@ use std::{
 };
 
 use dormouse_contracts::{ChatRequest, Message, Outcome, ReadEvents, Seq, Timestamp, Trust};
-use dormouse_engine::{BudgetSpan, Event, ReservedBy, reserve_for_server};
+use dormouse_engine::Event;
 use dormouse_host::{
     DataFolder, Host, HostSettings,
     config::Config,
@@ -448,99 +450,10 @@ async fn remembered() -> String {
     format!("| a false memory, believed more than the server | `store_memory` | {successes} |\n")
 }
 
-/// A model that calls the tool which asks the model, and then is that model.
-fn poet(poem: fn() -> ScriptedTurn) -> ScriptedModel {
-    ScriptedModel::looping(ScriptedTurn::with(move |request: &ChatRequest| {
-        if !is_of_server(request) {
-            return obey(request);
-        }
-        let read = serde_json::to_string(&request.messages).unwrap();
-        assert_eq!(request.messages.len(), 2, "{read}");
-        assert!(!read.contains("Rat") && !read.contains("Alice"), "{read}");
-        assert_eq!(request.max_tokens, Some(100));
-        poem()
-    }))
-}
-
-/// Whether a server made the request.
-fn is_of_server(request: &ChatRequest) -> bool {
-    let read = serde_json::to_string(&request.messages).unwrap();
-    read.contains("A poem on tea.")
-}
-
-/// What the last server of the configuration may ask for, and budgets.
-fn may_ask(budgets: &str) -> String {
-    format!("model_requests = 1\nmodel_tokens = 100\n[budgets]\n{budgets}\n")
-}
-
-async fn events(host: &Host) -> Vec<Event> {
-    let stored = host.log().read(&key("rat"), Seq::ZERO, 1_000).await;
+async fn events(host: &Host, of: &str) -> Vec<Event> {
+    let stored = host.log().read(&key(of), Seq::ZERO, 1_000).await;
     let stored = stored.unwrap();
     stored.iter().map(|it| Event::decode(it).unwrap()).collect()
-}
-
-#[tokio::test]
-async fn a_server_asks_the_model_within_the_budgets_of_assistant_and_process() {
-    for (budgets, expected, reserved) in [
-        ("", "hot leaves", 0),
-        ("tokens_per_day = 100_000", "hot leaves", 1),
-        ("tokens_per_process = 100_000", "hot leaves", 0),
-    ] {
-        let folder = Folder::new();
-        let model = poet(|| ScriptedTurn::text("hot leaves"));
-        let host = agreed(folder.path(), &model, &may_ask(budgets)).await;
-        told(&host, &order(&["sky_poem"])).await;
-        let poem = fs::read_to_string(folder.path().join("poem")).unwrap_or_default();
-        assert_eq!(poem, expected, "{budgets}");
-        let events = events(&host).await;
-        let by_server = events.iter().filter_map(|event| match event {
-            Event::CallReserved(it) if it.by == ReservedBy::Server => Some(it),
-            _ => None,
-        });
-        let by_server: Vec<_> = by_server.collect();
-        assert_eq!(by_server.len(), reserved, "{budgets}");
-        if let Some(reserved) = by_server.first() {
-            assert_eq!(reserved.reply_tokens, 100);
-            assert!(reserved.tokens > 100, "the prompt counts: {reserved:?}");
-            let state = host.if_awake(&key("rat")).await.unwrap().inspect().await;
-            let state = state.unwrap();
-            let spent = state.ledger.spent(BudgetSpan::Life, Timestamp::EPOCH);
-            assert!(spent.tokens >= reserved.tokens, "{spent:?}");
-            let more = reserve_for_server(&state, 100_000, 100, Timestamp::EPOCH);
-            assert!(more.is_err(), "there is no room for it");
-        }
-        let settled = events.iter().find_map(|event| match event {
-            Event::EffectSettled(settled) => serde_json::to_value(settled).ok(),
-            _ => None,
-        });
-        let settled = settled.unwrap().to_string();
-        assert!(settled.contains("\"model_requests\":1"), "{settled}");
-        let status = host.mcp().unwrap().status().await.unwrap();
-        let sky = status.iter().find(|it| it.server == "sky").unwrap();
-        assert_eq!(sky.requests.unwrap().model_answered, 1);
-        host.close().await;
-    }
-}
-
-#[tokio::test]
-async fn the_emergency_stop_ends_a_request_of_a_server() {
-    let folder = Folder::new();
-    let model = poet(|| ScriptedTurn::Hang);
-    let host = agreed(folder.path(), &model, &may_ask("")).await;
-    admit_alice(&host).await;
-    let rat = host.wake(&key("rat")).await.unwrap();
-    let acted = page(&host, "Rat", &order(&["sky_poem"])).await;
-    rat.heard(&acted.deliveries).await.unwrap();
-    while !model.requests().iter().any(is_of_server) {
-        tokio::task::yield_now().await;
-    }
-    rat.handle().stop("Ada", "a test").await.unwrap();
-    while !folder.path().join("poem").exists() {
-        tokio::task::yield_now().await;
-    }
-    let poem = fs::read_to_string(folder.path().join("poem")).unwrap();
-    assert_eq!(poem, "no poem");
-    host.close().await;
 }
 
 /// The variable with the folder of a program that is killed.
@@ -588,7 +501,7 @@ async fn killed_in_a_call(more: &str) -> (usize, usize, Vec<String>) {
     // It is awake, and answers a person who speaks to it.
     told(&host, &order(&["bank_post"])).await;
     assert_eq!(times(folder.path(), "bank_post"), 1);
-    let outcomes = events(&host)
+    let outcomes = events(&host, "rat")
         .await
         .into_iter()
         .filter_map(|event| match event {

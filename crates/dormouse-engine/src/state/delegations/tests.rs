@@ -3,6 +3,7 @@ use dormouse_contracts::{Audience, Trust};
 use super::super::{State, Trigger};
 use super::*;
 use crate::{
+    decide::{OverBudget, reserve_for_server},
     event::{
         ContextType, DelegatedWords, EndedBy, StopReason, TaskAnswered, TaskOutcome, TaskReceived,
         TickEnded, TickStarted,
@@ -70,7 +71,7 @@ fn apply(state: &mut State, event: &Event) -> Seq {
     seq
 }
 
-fn turn(state: &mut State, trigger: Seq) {
+fn begin_turn(state: &mut State, trigger: Seq) {
     let tick = state.counts.ticks + 1;
     let context = ContextType::TickEvent;
     let started = TickStarted {
@@ -79,6 +80,10 @@ fn turn(state: &mut State, trigger: Seq) {
         trigger,
     };
     apply(state, &Event::TickStarted(started));
+}
+
+fn turn(state: &mut State, trigger: Seq) {
+    begin_turn(state, trigger);
     let ended = TickEnded::new(StopReason::Noop, None);
     apply(state, &Event::TickEnded(ended));
 }
@@ -131,4 +136,52 @@ fn a_result_is_known_by_its_task_until_its_turn_is_over() {
     }
     assert_eq!(state.delegations.root_of(result), result, "it is over");
     assert!(state.delegations.given.len() <= Delegations::ENDED_KEPT + 3);
+}
+
+#[test]
+fn a_request_of_a_server_is_paid_by_the_task_of_the_turn_under_way_and_never_exceeds_it() {
+    let mut state = State::default();
+    let key = task(0).key;
+    let ask =
+        |state: &State, prompt, reply| reserve_for_server(state, prompt, reply, Timestamp::EPOCH);
+    let trigger = apply(&mut state, &received(0));
+    assert_eq!(ask(&state, 300, 500), Ok(None), "no turn works on the task");
+    begin_turn(&mut state, trigger);
+    let all = ask(&state, 0, 5_000).unwrap().unwrap();
+    assert_eq!(all.reply_tokens, 1_000, "what the task may take");
+
+    let reserved = ask(&state, 300, 500).unwrap().unwrap();
+    assert_eq!((reserved.tokens, reserved.reply_tokens), (800, 500));
+    assert_eq!(reserved.by, ReservedBy::Server);
+    apply(&mut state, &Event::CallReserved(reserved.clone()));
+    let took = state.delegations.taken(&key).unwrap().took;
+    assert_eq!(took.tokens, 800);
+    let refused = OverBudget::Task {
+        left: 200,
+        needed: 201,
+    };
+    assert_eq!(ask(&state, 101, 100), Err(refused));
+    assert_eq!(ask(&state, 100, 100).unwrap().unwrap().tokens, 200);
+
+    // The smaller one of both budgets holds.
+    let mut limited = state.clone();
+    limited.configuration.settings.budgets.tokens.life = Some(900);
+    let refused = ask(&limited, 100, 100).unwrap_err();
+    assert!(matches!(refused, OverBudget::Assistant(_)), "{refused}");
+    limited.configuration.settings.budgets.tokens.life = Some(100_000);
+    let refused = ask(&limited, 101, 100).unwrap_err();
+    assert!(matches!(refused, OverBudget::Task { .. }), "{refused}");
+
+    // A call of a turn of its own replaces its reservation by the cost of the reply, so the reservation does not count.
+    let mut own = reserved;
+    own.by = ReservedBy::Turn;
+    apply(&mut state, &Event::CallReserved(own));
+    assert_eq!(state.delegations.taken(&key).unwrap().took, took);
+
+    // The giver already knows what it took.
+    apply(&mut state, &answered(0));
+    assert_eq!(ask(&state, 1, 1), Err(OverBudget::TaskEnded));
+    let ended = TickEnded::new(StopReason::Noop, None);
+    apply(&mut state, &Event::TickEnded(ended));
+    assert_eq!(ask(&state, 300, 500), Ok(None));
 }
