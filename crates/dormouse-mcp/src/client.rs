@@ -18,7 +18,7 @@ use dormouse_contracts::{
     WorldError, WorldErrorKind,
 };
 use dormouse_tools::{EffectOutcomes, Registry, check_reach};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use definition::{Definition, offer};
@@ -208,12 +208,8 @@ async fn call(
         Err(CallFailure::Failed { why, given })
             if route.reach == ToolReach::Effect || !given.is_nothing() =>
         {
-            let mut failed = json!({
-                "server": route.server.settings.name, "failed": true, "text": why,
-            });
-            if !given.is_nothing() {
-                failed["given"] = json!(given);
-            }
+            let server = &route.server.settings.name;
+            let failed = answer::failed(server, &why, &given);
             Ok(Ok(failed))
         }
         Err(CallFailure::Refused(reason) | CallFailure::Failed { why: reason, .. }) => {

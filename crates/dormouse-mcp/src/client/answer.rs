@@ -26,10 +26,24 @@ pub(super) fn read(
     if let Some(bytes) = cut {
         read.insert("cut_off_after".to_owned(), json!(bytes));
     }
+    Ok(with(given, read))
+}
+
+/// The receipt of a call that failed for this reason, in the words of the server.
+pub(super) fn failed(server: &str, why: &str, given: &Given) -> Value {
+    let failed = Map::from_iter([
+        ("server".to_owned(), json!(server)),
+        ("failed".to_owned(), json!(true)),
+        ("text".to_owned(), json!(why)),
+    ]);
+    with(given, failed)
+}
+
+fn with(given: &Given, mut receipt: Map<String, Value>) -> Value {
     if !given.is_nothing() {
-        read.insert("given".to_owned(), json!(given));
+        receipt.insert("given".to_owned(), json!(given));
     }
-    Ok(Value::Object(read))
+    Value::Object(receipt)
 }
 
 /// The texts of an answer; its structured form if it has no text. Pictures and sounds are left out.

@@ -91,11 +91,17 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
 pub(super) struct Counted<T> {
     transport: T,
     sent: Arc<Sent>,
+    /// Whether too much was sent.
+    is_over: bool,
 }
 
 impl<T> Counted<T> {
     pub(super) fn new(transport: T, sent: Arc<Sent>) -> Self {
-        Self { transport, sent }
+        Self {
+            transport,
+            sent,
+            is_over: false,
+        }
     }
 }
 
@@ -111,10 +117,15 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Counted<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         let received = self.transport.receive().await?;
-        self.sent.count(0, 1).then_some(received)
+        self.is_over = !self.sent.count(0, 1);
+        (!self.is_over).then_some(received)
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
+        if self.is_over {
+            // It would wait until all that was sent is received. It ends when it is dropped, which is next.
+            return Ok(());
+        }
         self.transport.close().await
     }
 }

@@ -9,7 +9,6 @@ use std::{
     path::Path,
     sync::{Arc, Mutex},
     thread,
-    time::Duration,
 };
 
 use dormouse_contracts::Perform;
@@ -216,7 +215,7 @@ async fn events_without_an_end_end_the_connection_before_the_time_limit() {
     let folder = TempDir::new().unwrap();
     let (url, _) = start(None);
     let mut server = McpServer::new("bad", McpTransport::Http { url, token: None });
-    server.policy.timeout = Some(Duration::from_secs(600));
+    server.policy.timeout = Some(LIMIT * 100);
     let tools = agreed(server, folder.path()).await;
     let done = tools.perform(&effect("endless_events", 1)).await;
     let why = done.unwrap_err().source().unwrap().to_string();
