@@ -480,7 +480,10 @@ fn values_of_pre_compaction_without_an_effect_are_warned_of_and_change_nothing_e
         "{warning}"
     );
     let contexts = &config.execution.contexts;
-    assert_eq!(contexts[&ContextType::TickEvent].max_iterations, Some(2));
+    assert_eq!(
+        contexts[&dormouse_engine::ContextType::TickEvent].max_iterations,
+        Some(2)
+    );
     let few = format!("{limited}[execution.contexts.pre_compaction]\nmax_iterations = 1\n");
     assert_eq!(
         parse(&few).unwrap().warnings(&Landmarks::default()),
