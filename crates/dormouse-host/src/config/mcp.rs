@@ -78,7 +78,7 @@ pub enum McpPlace {
 
 /// What a server gets for a question.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, a number, or true or false")]
 pub enum McpAnswer {
     /// A text.
     Text(String),

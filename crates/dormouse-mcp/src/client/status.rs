@@ -304,9 +304,12 @@ fn status(server: &Server, tool: &str, known: &KnownTool) -> Option<McpToolStatu
     let before = known.accepted.as_ref().filter(|_| known.offered.is_some());
     Some(McpToolStatus {
         tool: safe(tool, SHOWN_LIMIT),
-        state: match &offered {
-            Ok(_) => state,
-            Err(why) => McpToolState::Unusable(safe(&why.to_string(), SHOWN_LIMIT)),
+        state: match (&offered, state) {
+            (Err(why), _) => McpToolState::Unusable(safe(&why.to_string(), SHOWN_LIMIT)),
+            (Ok(_), McpToolState::Offered) if server.settings.disabled.is_some() => {
+                McpToolState::Unusable("the server is not used".to_owned())
+            }
+            (Ok(_), state) => state,
         },
         offered_as: offered.ok().map(|spec| spec.name),
         digest: definition.digest.clone(),

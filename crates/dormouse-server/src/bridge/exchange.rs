@@ -219,8 +219,9 @@ impl Exchange {
             match Box::pin(self.exchange(&Value::Null, request, answers)).await {
                 Ok(()) => pause = FIRST_PAUSE,
                 Err(error) if error.is_lost_session() => {
-                    if let Err(error) = Box::pin(self.begin_again(answers)).await {
-                        tracing::debug!(%error, "no notifications for now");
+                    match Box::pin(self.begin_again(answers)).await {
+                        Ok(()) => pause = FIRST_PAUSE,
+                        Err(error) => tracing::debug!(%error, "no notifications for now"),
                     }
                 }
                 Err(error) => tracing::debug!(%error, "no notifications for now"),
