@@ -39,7 +39,10 @@ pub(crate) struct ExportSpans {
 }
 
 /// A program without the feature was asked for spans.
-#[cfg_attr(feature = "otel", expect(dead_code, reason = "there is none"))]
+#[cfg_attr(
+    feature = "otel",
+    expect(dead_code, reason = "this program has the feature")
+)]
 #[derive(Debug, thiserror::Error)]
 #[error(
     "this program was built without the feature `otel`, which {for_what} needs; build it again with --features otel"

@@ -68,7 +68,7 @@ impl<S: Surface> ServerHandler for Handler<S> {
         let mut result = self.negotiate_initialize(&client)?;
         // In this generation a server notifies within a session.
         if let Some(resources) = &mut result.capabilities.resources {
-            resources.subscribe = self.surface.has_session().then_some(true);
+            resources.subscribe = self.surface.begin_session().then_some(true);
         }
         Ok(result)
     }

@@ -63,9 +63,9 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// Whether the client has a session: before 2026-07-28 it subscribes in one request, and is notified on another connection.
-    /// Asked once, when such a client begins.
-    fn has_session(&self) -> bool {
+    /// Begins a session for the client, if it gets one: before 2026-07-28 it subscribes in one request, and is notified on another
+    /// connection. Called once, when such a client begins.
+    fn begin_session(&self) -> bool {
         false
     }
 

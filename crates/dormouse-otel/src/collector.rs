@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dormouse_contracts::BoxError;
 use dormouse_resilience::RetryVerdict;
-use dormouse_text::{beginning_bytes, escape_hidden, one_line};
+use dormouse_text::{beginning_bytes, one_line};
 use reqwest::{Response, StatusCode, Url, header, redirect};
 
 use crate::{span::Span, wire};
@@ -235,6 +235,5 @@ async fn beginning(mut answer: Response) -> Result<Vec<u8>, reqwest::Error> {
 
 /// Words of a collector, on one line and without hidden characters.
 fn safe(words: &str) -> String {
-    let words = one_line(beginning_bytes(words.trim(), LONGEST_WORDS));
-    escape_hidden(&words).into_owned()
+    one_line(beginning_bytes(words.trim(), LONGEST_WORDS))
 }

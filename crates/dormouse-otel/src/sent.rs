@@ -52,7 +52,7 @@ struct Form<S> {
     sent: S,
 }
 
-/// Reads the file; `None` if there is none.
+/// Reads the file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Sent>, SentFileError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,

@@ -15,6 +15,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
+use crate::mcp::SUBSCRIBE;
 use exchange::Exchange;
 
 pub use exchange::{ServiceAddress, ServiceAddressError};
@@ -138,7 +139,7 @@ impl Requests {
                 self.notified.take().inspect(AbortHandle::abort);
                 self.exchange.begin(&message);
             }
-            Some("resources/subscribe") => self.be_notified(),
+            Some(SUBSCRIBE) => self.be_notified(),
             _ => {}
         }
         let is_endless = method == Some("subscriptions/listen");

@@ -25,8 +25,11 @@ use crate::{
     metrics::Metrics,
     pages::Invitation,
     problem::{Problem, ProblemCode},
-    tokens::TokenStore,
+    tokens::{StoredToken, TokenStore},
 };
+
+/// After this time without anything to send, a stream looks whether its token still holds.
+pub(crate) const TOKEN_INTERVAL: Duration = Duration::from_secs(15);
 
 /// What all requests share.
 pub(crate) type Shared = Arc<Service>;
@@ -107,6 +110,12 @@ impl Service {
             cookie: format!("dormouse_{port}"),
             kept: Mutex::default(),
         }
+    }
+
+    /// Whether a token still holds: a stream outlives the check at its beginning.
+    pub(crate) fn still_holds(&self, token: &StoredToken) -> bool {
+        let now = self.now();
+        self.tokens.is_valid(&token.id, now).unwrap_or(false)
     }
 
     pub(crate) fn now(&self) -> Timestamp {

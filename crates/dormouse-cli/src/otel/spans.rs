@@ -21,7 +21,7 @@ use crate::{
     grammar::counted,
 };
 
-/// There is no collector.
+/// Neither the command nor the configuration names a collector.
 #[derive(Debug, thiserror::Error)]
 #[error("no collector is given: name one with --to URL, or set telemetry.endpoint")]
 struct NoCollector;

@@ -153,7 +153,7 @@ impl Server {
                 let read = answer::read(name, &result, &given, self.settings.result_bytes);
                 read.map_err(|why| CallFailure::Failed { why, given })
             }
-            // One that was given something has done something, whatever it says.
+            // One that was given something has done something, even if it says that it refused.
             Called::Refused(why) if given.is_nothing() => Err(CallFailure::Refused(format!(
                 "the server {name} refuses the call: {why}"
             ))),

@@ -140,7 +140,7 @@ pub(crate) async fn update(
     JsonBody(patch): JsonBody<ComponentPatch>,
 ) -> Result<Response, Problem> {
     caller.may(Right::Admin, &key)?;
-    // What no state of the settings allows is refused whatever the etag is.
+    // What no state of the settings allows is refused before the etag is compared.
     if let Some(number) = patch.number.filter(|number| !OWN_NUMBERS.contains(number)) {
         let (first, last) = (OWN_NUMBERS.start(), OWN_NUMBERS.end());
         let why = format!("number is {number}; expected {first} to {last}");

@@ -127,8 +127,7 @@ impl Follow {
             next = self.events.next() => next,
         };
         // The token may have been revoked, or have ended, since the stream was opened.
-        let (id, now) = (&self.caller.token.id, self.service.now());
-        if !self.service.tokens.is_valid(id, now).unwrap_or(false) {
+        if !self.service.still_holds(&self.caller.token) {
             return Some((Ok(last("token_ended")), None));
         }
         match next {

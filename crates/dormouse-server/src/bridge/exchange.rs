@@ -19,7 +19,10 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{mcp, service::lock};
+use crate::{
+    mcp::{self, SUBSCRIBE, UNSUBSCRIBE},
+    service::lock,
+};
 
 /// The most bytes of an answer that is one document, and of one event of a stream.
 const ANSWER: usize = 16 << 20;
@@ -33,9 +36,6 @@ const LAST_PAUSE: Duration = Duration::from_secs(30);
 
 /// How long the end of a session may take.
 const END_LIMIT: Duration = Duration::from_secs(2);
-
-/// The request of an older client to be notified.
-const SUBSCRIBE: &str = "resources/subscribe";
 
 /// Where a service listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -372,7 +372,7 @@ impl Exchange {
                 agreed.session = session;
             }
             (Some(SUBSCRIBE), Some(uri)) => drop(agreed.subscribed.insert(uri.to_owned())),
-            (Some("resources/unsubscribe"), Some(uri)) => drop(agreed.subscribed.remove(uri)),
+            (Some(UNSUBSCRIBE), Some(uri)) => drop(agreed.subscribed.remove(uri)),
             _ => {}
         }
     }

@@ -167,8 +167,7 @@ async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
         let mut hearing = Hearing::of(&visit.caller.token)?;
         while let Some(recorded) = events.next().await? {
             // The token may have been revoked, or have ended, since.
-            let (id, now) = (&visit.caller.token.id, visit.service.now());
-            if !visit.service.tokens.is_valid(id, now).unwrap_or(false) {
+            if !visit.service.still_holds(&visit.caller.token) {
                 break;
             }
             let is_heard = hearing.apply(recorded.seq, &recorded.event).is_some();

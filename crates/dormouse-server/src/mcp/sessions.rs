@@ -9,7 +9,6 @@ use std::{
     collections::{BTreeMap, VecDeque},
     io,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use axum::http::HeaderMap;
@@ -23,18 +22,15 @@ use tokio::{
     time::sleep,
 };
 
-use super::{Visit, resources};
+use super::{SUBSCRIBE, UNSUBSCRIBE, Visit, resources};
 use crate::{
     problem::{Problem, ProblemCode},
-    service::{lock, over},
+    service::{TOKEN_INTERVAL, lock, over},
     tokens::StoredToken,
 };
 
 /// How many sessions a token has at most: the oldest ends when another begins.
 const MOST: usize = 16;
-
-/// After this time a stream without a subscription looks whether its token still holds.
-const LOOKED_AGAIN: Duration = Duration::from_secs(15);
 
 /// The assistants that a client listens to, each with the event in its log up to which it was notified.
 pub(crate) type Watched = Arc<Mutex<BTreeMap<AssistantId, Seq>>>;
@@ -163,9 +159,8 @@ pub(super) async fn follow(visit: Visit, changed: mpsc::Sender<String>) {
 
 /// Until the token is revoked, or has ended.
 async fn until_token_ends(visit: &Visit) {
-    let (service, id) = (&visit.service, &visit.caller.token.id);
-    while service.tokens.is_valid(id, service.now()).unwrap_or(false) {
-        sleep(LOOKED_AGAIN).await;
+    while visit.service.still_holds(&visit.caller.token) {
+        sleep(TOKEN_INTERVAL).await;
     }
 }
 
@@ -177,9 +172,7 @@ pub(super) fn needs_session(body: &[u8]) -> bool {
         method: Cow<'a, str>,
     }
     let message = serde_json::from_slice(body);
-    message.is_ok_and(|Message { method }| {
-        matches!(&*method, "resources/subscribe" | "resources/unsubscribe")
-    })
+    message.is_ok_and(|Message { method }| matches!(&*method, SUBSCRIBE | UNSUBSCRIBE))
 }
 
 /// The service does not know the session.

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use dormouse_contracts::BoxError;
 use dormouse_resilience::deadline;
 use rmcp::{
     Peer, RoleClient,
@@ -77,15 +78,11 @@ impl Listing {
         );
         // It waits for the disk.
         let written = spawn_blocking(move || known.note(&server, &noted)).await;
-        let server = &self.server;
-        match written {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::error!(%server, %error, "what a server offers could not be noted");
-            }
-            Err(error) => {
-                tracing::error!(%server, %error, "what a server offers could not be noted");
-            }
+        let written = written
+            .map_err(BoxError::from)
+            .and_then(|noted| noted.map_err(BoxError::from));
+        if let Err(error) = written {
+            tracing::error!(server = %self.server, %error, "what a server offers could not be noted");
         }
         self.set(offered);
     }

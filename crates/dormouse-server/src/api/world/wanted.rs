@@ -1,6 +1,6 @@
 //! What assistants want of the world, and what became of it.
 
-use std::{convert::Infallible, time::Duration};
+use std::convert::Infallible;
 
 use axum::{
     Json,
@@ -29,12 +29,9 @@ use crate::{
     extract::{Asked, JsonBody, place_if_any},
     guard::Caller,
     problem::{Problem, ProblemCode},
-    service::{Shared, over},
+    service::{Shared, TOKEN_INTERVAL, over},
     tokens::{Fact, Right},
 };
-
-/// After this time without a request a stream looks whether its token still holds.
-const LOOKED_AGAIN: Duration = Duration::from_secs(15);
 
 /// The most reports that come with one answer.
 const MOST_REPORTS: usize = 64;
@@ -234,12 +231,11 @@ impl Reader {
             self.ready = select! {
                 biased;
                 () = over(&mut self.ending) => return None,
-                found = timeout(LOOKED_AGAIN, wanted) => found.unwrap_or_default(),
+                found = timeout(TOKEN_INTERVAL, wanted) => found.unwrap_or_default(),
             };
             self.ready.reverse();
             // The token may have been revoked, or have ended, since the stream was opened.
-            let (id, now) = (&self.caller.token.id, self.service.now());
-            if !self.service.tokens.is_valid(id, now).unwrap_or(false) {
+            if !self.service.still_holds(&self.caller.token) {
                 let why = json_of!({ "why": "token_ended" }).to_string();
                 let end = sse::Event::default().event("end").data(why);
                 return Some((Ok(end), None));
