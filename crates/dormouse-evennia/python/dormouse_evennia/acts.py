@@ -4,6 +4,7 @@ from typing import Any
 
 import evennia
 from django.conf import settings
+from django.db import DatabaseError
 from evennia.commands.cmdhandler import cmdhandler
 from evennia.utils import logger
 
@@ -21,6 +22,8 @@ ALIASES = 10
 
 # Acts that run now. Of those that are begun and not here, the game went down in the middle.
 _RUNNING: set[tuple[int, str]] = set()
+# Acts that others have seen and whose receipts the database did not keep.
+_UNWRITTEN: set[tuple[int, str]] = set()
 
 
 def hello(session: Any, fields: Fields) -> None:
@@ -89,16 +92,24 @@ def act(session: Any, fields: Fields) -> None:
     # What was done stays done, whoever is there when its receipt is asked for.
     if not hearers.check(session, fields.optional_fields("only")) and store.receipt(account_id, key) is None:
         raise BadRequest("others than those named would hear it now; nothing was done", code="changed", about=key)
+    begun = False
     try:
-        new = store.begin(account_id, key)
+        with store.at_once():
+            begun = (account_id, key) not in _UNWRITTEN and store.begin(account_id, key)
+            if begun:
+                _run(session, RunningAct(account_id, key), line)
+            else:
+                _send_receipt(session, account_id, key)
+        lost = begun and store.receipt(account_id, key) is None
     except store.ReceiptsFull:
         days = int(store.RECEIPT_SECONDS // 86_400)
         error = f"{store.RECEIPTS} receipts are younger than {days} days; no act is accepted until one is older"
         raise BadRequest(error, code="full", about=key) from None
-    if not new:
-        _send_receipt(session, account_id, key)
-        return
-    _run(session, RunningAct(account_id, key), line)
+    except DatabaseError:
+        lost = begun
+        logger.log_trace(f"dormouse_evennia: act {key} could not be written")
+    if lost:
+        _UNWRITTEN.add((account_id, key))
 
 
 def _run(session: Any, current: RunningAct, line: str) -> None:
@@ -151,7 +162,8 @@ def receipt(session: Any, fields: Fields) -> None:
 
 
 def _send_receipt(session: Any, account_id: int, key: str) -> None:
-    known = store.receipt(account_id, key) or {"state": "never"}
+    never = {"state": "begun" if (account_id, key) in _UNWRITTEN else "never"}
+    known = store.receipt(account_id, key) or never
     answer = {
         "key": key,
         "state": known["state"],

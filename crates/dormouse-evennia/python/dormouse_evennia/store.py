@@ -9,6 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -224,6 +225,25 @@ def last_page(account_id: int) -> int:
 def set_last_page(account_id: int, page_id: int) -> None:
     feed(account_id)
     Resident.objects.filter(account_id=account_id).update(last_page=page_id)
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """What is written in here is written at once: a game that is killed has all of it, or nothing.
+
+    Then nobody has seen anything of it either: nothing leaves the process before control goes back to Twisted.
+    """
+    prepare()
+    raised = None
+    with transaction.atomic():
+        try:
+            yield
+        except Exception as error:
+            raised = error
+        # A caught error of the database does not take back what others were told meanwhile.
+        transaction.set_rollback(False)
+    if raised is not None:
+        raise raised
 
 
 def receipt(account_id: int, key: str) -> dict | None:

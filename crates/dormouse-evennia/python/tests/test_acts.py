@@ -37,6 +37,23 @@ def test_an_act_that_the_game_died_in_is_not_run_again(bob, admin, alice):
     assert [frame for frame in alice.seen if "twice?" in str(frame)] == []
 
 
+def test_an_act_whose_receipt_is_not_kept_is_not_run_again(bob, admin, alice):
+    key = new_key("full disk")
+    full = "(_ for _ in ()).throw(__import__('django.db').db.OperationalError('disk full'))"
+    admin.py(f"from django.db import connection; connection._commit = lambda: {full}")
+    try:
+        bob.send("dormouse_act", {"key": key, "line": "say once, whatever happens"})
+        alice.text("once, whatever happens")
+    finally:
+        admin.py("from django.db import connection; del connection._commit")
+    bob.fence()
+    for done in (bob.receipt(key), bob.act(key, "say once, whatever happens")):
+        assert (done["state"], done["running"]) == ("begun", False)
+    alice.seen.clear()
+    alice.fence()
+    assert [frame for frame in alice.seen if "once, whatever" in str(frame)] == []
+
+
 def test_own_speech_is_in_feed_and_output_with_its_act(bob, alice):
     key = new_key("say")
     done = bob.act(key, "say Hello {you} $You() ||")

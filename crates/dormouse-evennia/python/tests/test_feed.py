@@ -134,6 +134,26 @@ def test_kill_in_the_middle_loses_nothing_that_was_sent(game, bob, alice, log_in
     assert [event for event in again.heard() if event["seq"] > said["seq"] and event["kind"] == "say"] == []
 
 
+def test_an_act_in_which_the_game_is_killed_was_seen_by_nobody_and_runs_again(game, bob, alice, admin, log_in):
+    key, line, said = new_key("killed"), "say with my last breath", game.folder / "said"
+    # By then the command has run.
+    dies = f"(open({str(said)!r}, 'w').close(), __import__('os').abort())"
+    admin.py(f"from dormouse_evennia import store; store.finish = lambda *_: {dies}")
+    bob.send("dormouse_act", {"key": key, "line": line})
+    # What the Server has sent by then, the Portal still passes on.
+    with pytest.raises(AssertionError, match="no such frame"):
+        alice.until(lambda frame: "last breath" in str(frame), seconds=2)
+    assert said.exists()
+    game.script("kill")
+    game.start()
+    again, witness = log_in("bob"), log_in("eve")
+    again.hello(), witness.hello()
+    assert again.receipt(key)["state"] == "never"
+    assert [event for event in witness.events() + again.events() if "last breath" in str(event)] == []
+    assert again.act(key, line)["state"] == "done"
+    witness.event(own="with my last breath")
+
+
 def test_a_restored_database_is_noticed_and_numbers_go_on(game, bob, alice, log_in):
     """Yesterday's copy: the client is ahead of the game, first plainly, then hidden by new entries."""
     alice.line("say in the copy")
