@@ -92,15 +92,20 @@ fn created_at(path: &Path) -> Timestamp {
 
 /// Distinguishes a file from another file that later gets the same name.
 #[cfg(unix)]
-struct FileIdentity(Option<(u64, u64)>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileIdentity(Option<(u64, u64)>);
 
 #[cfg(unix)]
 impl FileIdentity {
-    fn of(file: &File) -> Self {
+    /// The identity of an open file.
+    #[must_use]
+    pub fn of(file: &File) -> Self {
         Self(file.metadata().ok().map(|found| leftover::inode(&found)))
     }
 
-    fn is_at(&self, path: &Path) -> bool {
+    /// Whether this path still names the file.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
         let there = fs::symlink_metadata(path).ok();
         there.is_some() && there.map(|found| leftover::inode(&found)) == self.0
     }
@@ -108,15 +113,20 @@ impl FileIdentity {
 
 /// On other systems an open file keeps its name.
 #[cfg(not(unix))]
-struct FileIdentity;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileIdentity;
 
 #[cfg(not(unix))]
 impl FileIdentity {
-    fn of(_: &File) -> Self {
+    /// The identity of an open file.
+    #[must_use]
+    pub fn of(_: &File) -> Self {
         Self
     }
 
-    fn is_at(&self, path: &Path) -> bool {
+    /// Whether this path still names the file.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
         path.exists()
     }
 }
@@ -142,6 +152,19 @@ fn remove(temporary: &Path) {
         }
         Ok(()) | Err(_) => {}
     }
+}
+
+/// Creates a file for reading and writing that only its owner may access (mode 0600 on Unix). Its entry in the folder is on
+/// disk when this function returns.
+///
+/// # Errors
+///
+/// Any error of the operating system; [`io::ErrorKind::AlreadyExists`] if something has this name.
+pub fn create_private_file(path: &Path) -> io::Result<File> {
+    let file =
+        for_the_owner(OpenOptions::new().read(true).write(true).create_new(true)).open(path)?;
+    sync_folder(path)?;
+    Ok(file)
 }
 
 /// Syncs the folder. Without this a power failure may lose the whole new file.

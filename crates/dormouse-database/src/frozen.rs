@@ -55,6 +55,15 @@ impl FrozenFile {
     ///
     /// Any error of the operating system; [`io::ErrorKind::ResourceBusy`] if commits follow each other too fast.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::open_with(path, || Ok(()))?.0)
+    }
+
+    /// Like [`Self::open`]. Also calls `other`, which reads what belongs to the newest commit and is not in the file: no
+    /// further commit is published until `other` has returned.
+    pub(crate) fn open_with<T>(
+        path: &Path,
+        mut other: impl FnMut() -> io::Result<T>,
+    ) -> io::Result<(Self, T)> {
         let is_in_use = is_in_use(path)?;
         for _ in 0..ATTEMPTS {
             let (source, header) = FrozenSource::open(path)?;
@@ -63,11 +72,13 @@ impl FrozenFile {
                 source,
                 layers: Layers::new(header, length),
             };
-            if !is_in_use || length > COPY_UP_TO_BYTES || state.copy(length)? == Copied::All {
-                return Ok(Self {
-                    state: Mutex::new(state),
-                    is_in_use,
-                });
+            if is_in_use && length <= COPY_UP_TO_BYTES && state.copy(length)? == Copied::Overtaken {
+                continue;
+            }
+            let other = other()?;
+            if !is_in_use || state.source.is_current()? {
+                let state = Mutex::new(state);
+                return Ok((Self { state, is_in_use }, other));
             }
         }
         Err(busy(path))

@@ -16,6 +16,7 @@ use crate::{
     kind::FileSignature,
     measured::StorageMeter,
     open,
+    pending::{self, PendingCommits, PendingTarget},
 };
 
 /// Storage that is not a file: memory, or in tests a disk that fails on purpose. The content outlives a database that
@@ -34,6 +35,11 @@ pub trait DatabaseSource: fmt::Debug + Send + Sync {
     ///
     /// Any error of the storage.
     fn snapshot(&self) -> io::Result<Box<dyn StorageBackend>>;
+
+    /// The commits that are not in the storage yet; `None` if there are never any.
+    fn pending_commits(&self) -> Option<Box<dyn PendingCommits>> {
+        None
+    }
 }
 
 /// An open database that can be opened again after a failure.
@@ -147,7 +153,8 @@ impl Source {
             Self::View(..) => self.snapshot(kind),
             Self::Other(source) => {
                 let backend = source.open().map_err(|error| subject.io(error))?;
-                open::open_storage(subject, backend, meter)
+                let database = open::open_storage(subject, backend, meter)?;
+                with_pending(subject, database, &**source, PendingTarget::File)
             }
         }
     }
@@ -159,7 +166,8 @@ impl Source {
             Self::File(_) | Self::View(..) => Ok(open::view_file(subject)?.database),
             Self::Other(source) => {
                 let backend = source.snapshot().map_err(|error| subject.io(error))?;
-                open::view_storage(subject, backend)
+                let database = open::view_storage(subject, backend)?;
+                with_pending(subject, database, &**source, PendingTarget::Copy)
             }
         }
     }
@@ -353,6 +361,20 @@ impl Drop for DatabaseHandle {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// The database with the pending commits of its source.
+fn with_pending(
+    subject: FileSubject<'_>,
+    database: Database,
+    source: &dyn DatabaseSource,
+    target: PendingTarget,
+) -> Result<Database, DatabaseOpenError> {
+    let Some(pending) = source.pending_commits() else {
+        return Ok(database);
+    };
+    let read = pending.read().map_err(|error| subject.io(error))?;
+    pending::bring_in(subject, database, &*pending, read.as_deref(), target)
 }
 
 fn is_empty(source: &dyn DatabaseSource) -> io::Result<bool> {

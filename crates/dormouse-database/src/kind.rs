@@ -1,7 +1,9 @@
-use std::fmt;
+use std::{fmt, path::Path};
 
 use dormouse_contracts::Timestamp;
 use redb::{ReadTransaction, TableDefinition, TableError, WriteTransaction};
+
+use crate::pending::PendingCommits;
 
 /// The key of the format number in a kind's table.
 const FORMAT_KEY: &str = "format";
@@ -37,6 +39,11 @@ pub trait FileSignature: fmt::Debug + Sync {
     ///
     /// Any error of redb, if the signature cannot be read.
     fn read(&self, reading: &ReadTransaction) -> Result<SignatureFound, redb::Error>;
+
+    /// The commits of the file at this path that are not in the file yet; `None` if this kind never has any.
+    fn pending_commits(&self, _path: &Path) -> Option<Box<dyn PendingCommits>> {
+        None
+    }
 }
 
 /// What [`FileSignature::read`] found.

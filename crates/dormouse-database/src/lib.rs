@@ -4,7 +4,8 @@
 //! [`DatabaseOpenError`]. [`open_view`] opens one for reading: it writes nothing to the folder and works while another
 //! process has the file open. A [`DatabaseHandle`] can be reopened after a failure of the disk. [`begin_write`] begins
 //! a transaction that is on disk when its commit returns. [`contained`] turns redb's panics on damaged pages into a
-//! [`DatabaseFault`]. [`unique_id`] identifies a file.
+//! [`DatabaseFault`]. [`unique_id`] identifies a file. [`PendingCommits`] are on disk outside of the file, and are applied
+//! when it is opened.
 //!
 //! The crate does not know the content of the tables. Its signatures contain redb's types: it is for crates that use
 //! redb as an implementation detail.
@@ -24,8 +25,10 @@ mod kind;
 mod leftover;
 mod measured;
 mod open;
+mod pending;
 mod storage;
 
+pub use create::{FileIdentity, create_private_file};
 pub use database::{Database, begin_write};
 pub use error::DatabaseOpenError;
 pub use fault::{DatabaseFault, catch_panic, contained};
@@ -35,6 +38,7 @@ pub use kind::{FileKind, FileSignature, SignatureFound};
 pub use leftover::{sweep_leftovers, temporary_name};
 pub use measured::StorageMeter;
 pub use open::{DatabaseView, open, open_damaged, open_existing, open_view};
+pub use pending::{PendingCommits, PendingError, PendingTarget};
 pub use storage::FileStorage;
 
 #[cfg(doctest)]

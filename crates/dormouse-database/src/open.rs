@@ -12,6 +12,7 @@ use crate::{
     kind::{FileSignature, SignatureFound},
     leftover,
     measured::StorageMeter,
+    pending::{self, PendingError, PendingTarget},
     storage::FileStorage,
 };
 
@@ -76,30 +77,62 @@ pub(crate) fn open_file(
 ) -> Result<Database, DatabaseOpenError> {
     check_file(subject)?;
     leftover::sweep_leftovers(subject.path);
-    refuse_other_format(subject)?;
+    rehearse(subject)?;
     let file = fs::OpenOptions::new()
         .read(true)
         .write(true)
         .open(subject.path)
         .and_then(|file| FileStorage::new(subject.path, file))
         .map_err(|error| subject.io(error))?;
-    open_storage(subject, Box::new(file), meter)
+    let database = open_storage(subject, Box::new(file), meter)?;
+    let Some(pending) = subject.kind.pending_commits(subject.path) else {
+        return Ok(database);
+    };
+    // The file is locked by now, so nobody changes what is pending.
+    let read = pending.read().map_err(|error| subject.io(error))?;
+    pending::bring_in(
+        subject,
+        database,
+        &*pending,
+        read.as_deref(),
+        PendingTarget::File,
+    )
 }
 
-/// Rejects a file of another format before anything is written to it. When redb opens a file for writing, it marks the
-/// file, even if no transaction follows. Every other problem is ignored here, because opening the file reports it.
-fn refuse_other_format(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
+/// Rejects a file of another format, and pending commits that do not fit, before anything is written. When redb opens a file
+/// for writing, it marks and repairs the file, even if no transaction follows. Every other problem is ignored here, because
+/// opening the file reports it.
+fn rehearse(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
+    let refused = rehearse_once(subject);
+    // Nothing is locked here: another process may have applied what is pending between the reading of the two.
+    match refused {
+        Err(DatabaseOpenError::Damaged { .. }) => rehearse_once(subject),
+        other => other,
+    }
+}
+
+fn rehearse_once(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
     if frozen::is_in_use(subject.path).unwrap_or(true) {
         return Ok(());
     }
-    let found = contained(|| {
+    let found = catch_panic(|| {
         let database = frozen_database(subject.path, subject.kind)?;
         let reading = database.begin_read().map_err(redb::Error::from)?;
-        subject.kind.read(&reading)
+        let found = subject.kind.read(&reading)?;
+        let pending = subject.kind.pending_commits(subject.path);
+        let applied = match pending.filter(|_| found == SignatureFound::Known) {
+            Some(pending) => {
+                let read = pending.read().map_err(redb::Error::Io)?;
+                pending.apply(read.as_deref(), &database, PendingTarget::Copy)
+            }
+            None => Ok(()),
+        };
+        Ok::<_, redb::Error>((found, applied))
     });
     match found {
-        Ok(SignatureFound::Newer(format)) => Err(subject.newer(format)),
-        Ok(SignatureFound::Older(format)) => Err(subject.older(format)),
+        Ok(Ok((SignatureFound::Newer(format), _))) => Err(subject.newer(format)),
+        Ok(Ok((SignatureFound::Older(format), _))) => Err(subject.older(format)),
+        Ok(Ok((_, Err(PendingError::Unusable(cause))))) => Err(subject.damaged(cause)),
         Ok(_) | Err(_) => Ok(()),
     }
 }
@@ -154,12 +187,27 @@ pub fn open_view(path: &Path, kind: &dyn FileSignature) -> Result<DatabaseView, 
 pub(crate) fn view_file(subject: FileSubject<'_>) -> Result<DatabaseView, DatabaseOpenError> {
     check_file(subject)?;
     let mut looks = 1;
+    let pending = subject.kind.pending_commits(subject.path);
     loop {
-        let file = FrozenFile::open(subject.path).map_err(|error| subject.io(error))?;
+        let read = || pending.as_ref().map_or(Ok(None), |pending| pending.read());
+        let opened = FrozenFile::open_with(subject.path, read);
+        let (file, read) = opened.map_err(|error| subject.io(error))?;
         let is_in_use = file.is_in_use();
-        let view = view_of(subject, file);
-        // A commit may become visible before all its pages are written. In that case, another attempt succeeds.
-        if view.is_ok() || !is_in_use || looks == LOOKS {
+        let view = view_storage(subject, Box::new(file)).and_then(|database| match &pending {
+            Some(pending) => {
+                let copy = PendingTarget::Copy;
+                pending::bring_in(subject, database, &**pending, read.as_deref(), copy)
+            }
+            None => Ok(database),
+        });
+        let view = view.map(|database| DatabaseView {
+            database,
+            is_in_use,
+        });
+        // A commit may become visible before all its pages are written, and pending commits while they are read. In that
+        // case, another attempt succeeds. It also does if another process has just opened the file and applied them.
+        let may_change = is_in_use || (looks == 1 && pending.is_some());
+        if view.is_ok() || !may_change || looks == LOOKS {
             return view;
         }
         looks += 1;
@@ -167,16 +215,7 @@ pub(crate) fn view_file(subject: FileSubject<'_>) -> Result<DatabaseView, Databa
 }
 
 /// How many times a file in use is examined before a problem in it is reported.
-const LOOKS: u32 = 3;
-
-fn view_of(subject: FileSubject<'_>, file: FrozenFile) -> Result<DatabaseView, DatabaseOpenError> {
-    let is_in_use = file.is_in_use();
-    let database = view_storage(subject, Box::new(file))?;
-    Ok(DatabaseView {
-        database,
-        is_in_use,
-    })
-}
+const LOOKS: u32 = 8;
 
 /// Opens a snapshot of storage.
 pub(crate) fn view_storage(

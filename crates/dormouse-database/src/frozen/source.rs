@@ -53,12 +53,16 @@ impl FrozenSource {
         Ok(self.file.metadata()?.len())
     }
 
+    /// Whether no other commit was published since.
+    pub(super) fn is_current(&mut self) -> io::Result<bool> {
+        Ok(Commit::named_by(&read_header(&mut self.file)?) == self.commit)
+    }
+
     /// Reads a piece of the shown commit; `false` if another commit was published meanwhile, or the file was truncated.
     pub(super) fn read(&mut self, offset: u64, out: &mut [u8]) -> io::Result<bool> {
         self.file.seek(SeekFrom::Start(offset))?;
         let read = self.file.read_exact(out);
-        let header = read_header(&mut self.file)?;
-        if Commit::named_by(&header) != self.commit {
+        if !self.is_current()? {
             return Ok(false);
         }
         match read {

@@ -11,6 +11,8 @@ mod killed;
 #[cfg(test)]
 mod opening;
 #[cfg(test)]
+mod pending;
+#[cfg(test)]
 mod reopening;
 #[cfg(test)]
 mod viewing;
