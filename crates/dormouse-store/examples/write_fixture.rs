@@ -1,14 +1,15 @@
-//! Writes a log of the current format, as `tests/fixtures/` keeps one for each format: `write_fixture FILE`.
+//! Writes a log of the current format, as `tests/fixtures/` keeps one for each format: `write_fixture FILE`. It is copied while
+//! it is open, so that `FILE.wal` is needed, too.
 //!
 //! Run it once for a new format, before its first release, and never again for an old one: the point of a
 //! fixture is that it was written by the program of that time.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use dormouse_contracts::{
     Append, AppendRequest, AssistantId, NewEvent, SaveSnapshot, Seq, Snapshot, Timestamp,
 };
-use dormouse_store::RedbLog;
+use dormouse_store::{RedbLog, write_ahead_file};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,11 +17,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .nth(1)
         .map(PathBuf::from)
         .ok_or("usage: write_fixture FILE")?;
-    let log = RedbLog::open(&file)?;
-    let (alice, bob) = (
-        AssistantId::try_new("alice")?,
-        AssistantId::try_new("bob.2")?,
-    );
+    let folder = tempfile::tempdir()?;
+    let open = folder.path().join("log.redb");
+    let log = RedbLog::open(&open)?;
+    // The first write of all reaches the file itself.
+    let snapshot = Snapshot {
+        seq: Seq(2),
+        schema: 3,
+        payload: b"state".to_vec(),
+    };
+    let alice = AssistantId::try_new("alice")?;
+    log.save_snapshot(&alice, snapshot).await?;
+    let bob = AssistantId::try_new("bob.2")?;
     let event = |micros, kind, schema, payload: &[u8]| NewEvent {
         at: Timestamp::from_micros(micros),
         kind,
@@ -52,11 +60,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .await?;
     }
-    let snapshot = Snapshot {
-        seq: Seq(2),
-        schema: 3,
-        payload: b"state".to_vec(),
-    };
-    log.save_snapshot(&alice, snapshot).await?;
+    fs::copy(&open, &file)?;
+    fs::copy(write_ahead_file(&open), write_ahead_file(&file))?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The writer thread: gathers waiting requests, commits them together, and then answers all of them.
 //!
-//! A commit costs two syncs, however many requests share it. While one commit is being written, the next requests
+//! A commit costs one sync of the write-ahead file, however many requests share it, and sometimes two of the log's own file:
+//! if the batch is large, or the write-ahead file is full or failed. While one commit is being written, the next requests
 //! wait in the queue; they form the next batch. So the log needs no delay to gather a batch, and a single request is
 //! committed at once.
 
@@ -13,14 +14,17 @@ use std::{
 };
 
 use dormouse_contracts::{AssistantId, Seq};
-use dormouse_database::DatabaseHandle;
+use dormouse_database::{DatabaseFault, DatabaseHandle};
+use redb::Durability;
 use tokio::sync::mpsc;
 
 use crate::{
     events,
     fault::{Fault, SharedFault, contained},
     recent::RecentEvents,
+    signature,
     stats::Counters,
+    wal::{Taken, WalWriter},
 };
 
 mod batch;
@@ -40,11 +44,12 @@ pub(crate) struct LogWriter {
     pub(crate) database: Arc<DatabaseHandle>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) recent: Arc<RecentEvents>,
+    pub(crate) ahead: WalWriter,
 }
 
 impl LogWriter {
     /// Serves requests until the log is closed and the queue is empty; then closes the database.
-    pub(crate) fn run(&self, mut requests: mpsc::Receiver<Request>, closing: &AtomicBool) {
+    pub(crate) fn run(&mut self, mut requests: mpsc::Receiver<Request>, closing: &AtomicBool) {
         loop {
             // The queue is closed here and not by the handle: what is already in it must still be written.
             if closing.load(Ordering::Acquire) {
@@ -55,10 +60,34 @@ impl LogWriter {
             };
             self.serve(gather(first, &mut requests));
         }
+        self.finish();
         self.database.close();
     }
 
-    fn serve(&self, mut batch: Vec<Request>) {
+    /// Makes the log's file complete without the write-ahead file, and removes that one.
+    fn finish(&mut self) {
+        if !self.ahead.is_open() {
+            return;
+        }
+        let committed = self.database.write(|transaction| {
+            signature::set_generation(&transaction, None)?;
+            Ok::<_, Fault>(transaction.commit()?)
+        });
+        match committed {
+            Ok(()) => self.ahead.begin(None),
+            Err(fault) => {
+                tracing::warn!(%fault, "the log was not closed; the next opening reads its write-ahead file");
+            }
+        }
+    }
+
+    /// Opens the database again, with the content of the write-ahead file.
+    fn reopen(&mut self) -> Result<(), DatabaseFault> {
+        self.ahead.forget();
+        self.database.reopen()
+    }
+
+    fn serve(&mut self, mut batch: Vec<Request>) {
         if batch.iter().any(|one| matches!(one, Request::Recover)) {
             self.recent.forget();
             self.recover();
@@ -67,9 +96,9 @@ impl LogWriter {
             return;
         }
         let (mut attempt, mut result) = self.try_commit(&batch);
-        // Nothing reaches the file before the commit begins, so a second attempt cannot write anything twice. It often
+        // Nothing reaches a file before the commit begins, so a second attempt cannot write anything twice. It often
         // succeeds, because redb refuses all work after an earlier failure until the database is reopened.
-        if result.is_err() && attempt.stage == Stage::Preparing && self.database.reopen().is_ok() {
+        if result.is_err() && attempt.stage == Stage::Preparing && self.reopen().is_ok() {
             (attempt, result) = self.try_commit(&batch);
         }
         match result {
@@ -97,31 +126,44 @@ impl LogWriter {
     }
 
     /// Reopens the database if it refuses to begin a transaction.
-    fn recover(&self) {
+    fn recover(&mut self) {
         let begun: Result<(), Fault> = self.database.write(|transaction| Ok(transaction.abort()?));
         if begun.is_err()
-            && let Err(fault) = self.database.reopen()
+            && let Err(fault) = self.reopen()
         {
             tracing::warn!(%fault, "the log could not be reopened");
         }
     }
 
-    fn try_commit(&self, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
+    fn try_commit(&mut self, requests: &[Request]) -> (Attempt, Result<(), Fault>) {
         let mut attempt = Attempt {
             stage: Stage::Preparing,
             batch: Batch::default(),
         };
-        let result = self.database.write(|transaction| {
+        let result = self.database.write(|mut transaction| {
             let written = attempt.batch.apply(&transaction, requests)?;
-            // All requests are conflicts. A commit would cost two syncs and write nothing.
+            // All requests are conflicts. A commit would cost a sync and write nothing.
             if written == Written::NOTHING {
                 transaction.abort()?;
                 return Ok(());
             }
-            // Set before the commit and not after it: if the commit fails or panics, only the file shows whether it
+            // Set before the commit and not after it: if the commit fails or panics, only the files show whether it
             // took effect.
             attempt.stage = Stage::Committing;
-            transaction.commit()?;
+            match self.ahead.take(&attempt.batch.frames, attempt.batch.bytes) {
+                Taken::Yes => {
+                    let in_memory = transaction.set_durability(Durability::None);
+                    in_memory.map_err(redb::Error::from)?;
+                    transaction.commit()?;
+                }
+                // This commit also makes the earlier ones durable, which are in memory.
+                Taken::No => {
+                    let generation = self.ahead.next_generation();
+                    signature::set_generation(&transaction, generation)?;
+                    transaction.commit()?;
+                    self.ahead.begin(generation);
+                }
+            }
             self.counters.committed(written.events);
             Ok(())
         });
@@ -129,13 +171,13 @@ impl LogWriter {
     }
 
     /// After a failed attempt: reopens the database, finds out what the file contains, and answers accordingly.
-    fn settle(&self, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
+    fn settle(&mut self, batch: Vec<Request>, attempt: Attempt, fault: Fault) {
         tracing::warn!(
             fault = &fault as &dyn std::error::Error,
             requests = batch.len(),
             "a commit failed"
         );
-        let reopened = self.database.reopen();
+        let reopened = self.reopen();
         // While the database cannot be reopened, readers use a snapshot, which may contain the commit. But nothing can
         // make that commit durable now, so it is reported as failed.
         let is_committed = attempt.stage == Stage::Committing

@@ -170,6 +170,27 @@ pub(crate) fn last_event(
     }
 }
 
+/// Where an assistant's log ends. The head must agree with the events: if damage has set the head back, an append would
+/// overwrite events.
+pub(crate) fn checked_end(
+    heads: &impl ReadableTable<&'static [u8], &'static [u8]>,
+    events: &impl ReadableTable<&'static [u8], &'static [u8]>,
+    assistant: &AssistantId,
+) -> Result<Seq, Fault> {
+    let end = match heads.get(assistant.as_str().as_bytes())? {
+        None => Seq::ZERO,
+        Some(head) => decode_head(assistant, head.value())
+            .map_err(|fault| Fault::Unusable(unusable(fault, Seq(1))))?,
+    };
+    let last = last_event(events, assistant)?;
+    if last == end {
+        Ok(end)
+    } else {
+        let at = end.min(last).next();
+        Err(Fault::Unusable(ReadErrorKind::Missing { at }))
+    }
+}
+
 /// The assistants with an entry in a table that has [`key`]s. Takes one look-up per assistant.
 pub(crate) fn owners(
     table: &impl ReadableTable<&'static [u8], &'static [u8]>,

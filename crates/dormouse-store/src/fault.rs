@@ -5,6 +5,8 @@ use std::sync::Arc;
 use dormouse_contracts::{AppendError, AppendErrorKind, ReadError, ReadErrorKind};
 use dormouse_database::{DatabaseFault, catch_panic};
 
+use crate::wal::WalFault;
+
 /// The cause of an error of the log. Callers see its text, but not its type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
@@ -15,6 +17,8 @@ pub(crate) enum Fault {
     /// A record exists but cannot be used.
     #[error("a record of the log cannot be used")]
     Unusable(#[source] ReadErrorKind),
+    #[error(transparent)]
+    WriteAhead(#[from] WalFault),
 }
 
 dormouse_database::from_redb!(Fault::Database);
@@ -23,7 +27,7 @@ impl Fault {
     /// Whether the file's content is wrong. If not, the access to it failed.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
-            Self::Unusable(_) => true,
+            Self::Unusable(_) | Self::WriteAhead(_) => true,
             Self::Database(fault) => fault.is_damage(),
             Self::Io(_) => false,
         }
@@ -33,7 +37,7 @@ impl Fault {
     pub(crate) fn needs_reopening(&self) -> bool {
         match self {
             Self::Database(fault) => !matches!(fault, DatabaseFault::Closed),
-            Self::Io(_) | Self::Unusable(_) => false,
+            Self::Io(_) | Self::Unusable(_) | Self::WriteAhead(_) => false,
         }
     }
 
@@ -41,7 +45,7 @@ impl Fault {
         let kind = match &self {
             Self::Unusable(kind) => *kind,
             Self::Database(DatabaseFault::Closed) => ReadErrorKind::Closed,
-            Self::Database(_) | Self::Io(_) => ReadErrorKind::Storage,
+            Self::Database(_) | Self::Io(_) | Self::WriteAhead(_) => ReadErrorKind::Storage,
         };
         ReadError::new(kind, Some(Box::new(self)))
     }

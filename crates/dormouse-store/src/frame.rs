@@ -8,7 +8,7 @@ use dormouse_contracts::invariant;
 /// Bytes before the body: magic (4), checksum (4), length (4), format (2).
 pub(crate) const HEADER_BYTES: usize = 14;
 
-/// The format that this program writes, both for each frame and for the file.
+/// The format of the frames that this program writes.
 pub(crate) const FORMAT: u16 = 1;
 
 /// What a frame contains. The first and last byte of a magic number never occur in UTF-8. So no text of an event looks
@@ -19,6 +19,7 @@ pub(crate) enum Magic {
     Head,
     Snapshot,
     Meta,
+    WriteAhead,
 }
 
 impl Magic {
@@ -28,6 +29,7 @@ impl Magic {
             Self::Head => b'h',
             Self::Snapshot => b's',
             Self::Meta => b'm',
+            Self::WriteAhead => b'w',
         };
         [0xFE, b'd', kind, 0xFF]
     }

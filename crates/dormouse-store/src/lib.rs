@@ -1,8 +1,8 @@
-//! The append-only event log of assistants, and their snapshots, in one file.
+//! The append-only event log of assistants, and their snapshots, in one file when it is closed.
 //!
 //! [`RedbLog`] implements the log traits of `dormouse-contracts`. An append names the sequence number that it expects
 //! at the end of the log, so two writers cannot interleave. Many appends share one commit, and are answered when it is
-//! on disk. Every event has a checksum over its content, its assistant and its sequence number. A file that cannot be
+//! on disk. While the log is open, and after a crash, the newest commits are in a second file ([`write_ahead_file`]). Every event has a checksum over its content, its assistant and its sequence number. A file that cannot be
 //! opened is never reset: [`LogOpenError`] says what is wrong, what is intact and what to do, and [`salvage`] copies
 //! the intact events. [`LogView`] reads a file that cannot be written, or that another process has open.
 //! `docs/format.md` describes the file byte by byte.
@@ -10,7 +10,7 @@
 //! The log does not know what events mean, and no type of redb is in its interface. redb can panic on damaged files; such
 //! a panic is caught and becomes an error, so build with unwinding panics, the default.
 //!
-//! Stability: the functions may still change; later versions read files of format 1.
+//! Stability: the functions may still change; later versions read files of formats 1 and 2.
 
 mod committer;
 mod events;
@@ -31,6 +31,7 @@ mod snapshots;
 mod stats;
 mod verify;
 mod view;
+mod wal;
 
 pub use log::RedbLog;
 pub use moment::LogMoment;
@@ -43,6 +44,7 @@ pub use signature::Creation;
 pub use stats::WriteStats;
 pub use verify::{AssistantReport, VerifyReport};
 pub use view::LogView;
+pub use wal::write_ahead_file;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -25,6 +25,7 @@ use crate::{
     signature::Creation,
     stats::{Counters, WriteStats},
     verify::{self, VerifyReport},
+    wal::WalWriter,
 };
 
 mod ports;
@@ -143,10 +144,12 @@ impl RedbLog {
             })?;
         }
         log.core.spawn("log-writer", move || {
-            let writer = LogWriter {
+            let ahead = WalWriter::new(opened.ahead, Arc::clone(&counters));
+            let mut writer = LogWriter {
                 database,
                 counters,
                 recent,
+                ahead,
             };
             writer.run(requests, &closing);
         })?;

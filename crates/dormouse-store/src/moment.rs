@@ -4,7 +4,7 @@ use std::{fmt, path::Path};
 
 use dormouse_contracts::ReadError;
 use dormouse_database::DatabaseHandle;
-use redb::{ReadTransaction, ReadableTable, TableDefinition, TableError};
+use redb::{ReadTransaction, ReadableTable, TableDefinition, TableError, TableHandle};
 
 use crate::{
     fault::{Fault, contained},
@@ -12,6 +12,7 @@ use crate::{
     open::{self, Absence},
     rewrite::{BATCH_BYTES, RewriteError},
     rows::{EVENTS, HEADS, META, SNAPSHOTS},
+    signature::is_copied,
 };
 
 /// The log of all assistants as it was at one moment. While this exists, the file keeps what it had then, also if that is
@@ -79,6 +80,9 @@ impl LogMoment {
                             break;
                         };
                         let (key, value) = row?;
+                        if table.name() == META.name() && !is_copied(key.value()) {
+                            continue;
+                        }
                         bytes += key.value().len() + value.value().len();
                         copy.insert(key.value(), value.value())?;
                     }

@@ -1,6 +1,6 @@
 //! Opens a log, or reports exactly why it cannot be opened.
 
-use std::{io, path::Path};
+use std::{fs, io, path::Path};
 
 use dormouse_contracts::ReadErrorKind;
 use dormouse_database::{DatabaseFault, DatabaseHandle, DatabaseOpenError};
@@ -12,6 +12,7 @@ use crate::{
     rows::{EVENTS, HEADS, SNAPSHOTS},
     scan::{Readable, scan},
     signature::{self, Creation, LOG_FILE},
+    wal::{self, WalFault, WalFile, WalStore, write_ahead_file},
 };
 
 mod error;
@@ -30,15 +31,44 @@ pub(crate) enum Absence {
 pub(crate) struct OpenedLog {
     pub(crate) database: DatabaseHandle,
     pub(crate) creation: Creation,
+    /// Where appends are written ahead; `None` if the log is only read.
+    pub(crate) ahead: Option<Box<dyn WalStore>>,
 }
 
 /// Opens the file, or creates it.
 pub(crate) fn open(path: &Path, absence: Absence) -> Result<OpenedLog, LogOpenError> {
     let opened = match absence {
-        Absence::Create => DatabaseHandle::open(path, &LOG_FILE, create_tables),
+        Absence::Create => {
+            refuse_orphan(path)?;
+            DatabaseHandle::open(path, &LOG_FILE, create_tables)
+        }
         Absence::Refuse => DatabaseHandle::open_existing(path, &LOG_FILE),
     };
-    check_opened(path, opened)
+    let mut opened = check_opened(path, opened)?;
+    opened.ahead = Some(Box::new(WalFile::of(path)));
+    Ok(opened)
+}
+
+/// Refuses to create a log where only its write-ahead file is left.
+fn refuse_orphan(path: &Path) -> Result<(), LogOpenError> {
+    if !is_absent(path) {
+        return Ok(());
+    }
+    let bytes = WalFile::of(path).read();
+    let bytes = bytes.map_err(|error| LogOpenError::io(&write_ahead_file(path), error))?;
+    // Another process may have created the log meanwhile.
+    match wal::is_empty(&bytes.unwrap_or_default()) || !is_absent(path) {
+        true => Ok(()),
+        false => Err(LogOpenError::WriteAhead {
+            path: path.into(),
+            readable: readable(path),
+            source: Box::new(WalFault::Alone),
+        }),
+    }
+}
+
+fn is_absent(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Opens the newest commit of the file for reading.
@@ -70,7 +100,11 @@ fn check(database: DatabaseHandle) -> Result<OpenedLog, Fault> {
         let creation = signature::creation(&transaction).map_err(DatabaseFault::from)?;
         creation.ok_or_else(events::corrupt)
     })?;
-    Ok(OpenedLog { database, creation })
+    Ok(OpenedLog {
+        database,
+        creation,
+        ahead: None,
+    })
 }
 
 /// Compares each head with the last event of its assistant. Otherwise a log that lost its end would look like a shorter
@@ -111,7 +145,7 @@ fn name(error: DatabaseOpenError) -> LogOpenError {
             found,
             known: newest,
         },
-        // [`LogFile`] reports no format as older, because format 1 is the first.
+        // [`LogFile`] reports no format as older, because it reads all of them.
         DatabaseOpenError::OlderFormat { path, .. } => LogOpenError::NotALog { path },
         DatabaseOpenError::Truncated {
             path,
@@ -124,6 +158,13 @@ fn name(error: DatabaseOpenError) -> LogOpenError {
             found,
             expected,
         },
+        DatabaseOpenError::Damaged { path, source, .. } if source.is::<WalFault>() => {
+            LogOpenError::WriteAhead {
+                readable: readable(&path),
+                path,
+                source,
+            }
+        }
         DatabaseOpenError::Damaged { path, source, .. } => LogOpenError::Corrupt {
             readable: readable(&path),
             path,

@@ -18,6 +18,7 @@ use crate::{
         EVENTS, HEADS, MAX_PAYLOAD_BYTES, META, encode_event, encode_head, encode_stored,
         is_acceptable, key,
     },
+    signature::is_copied,
 };
 
 /// How many events are read at a time.
@@ -144,13 +145,16 @@ impl Batch {
 }
 
 impl Copy<'_> {
-    /// Copies the facts about the file: its format, and when and by which program it was created.
+    /// Copies when and by which program the file was created.
     fn facts(&self) -> Result<(), RewriteError> {
         let facts = || -> Result<Vec<[Vec<u8>; 2]>, Fault> {
             let table = self.from.begin_read()?.open_table(META)?;
             let mut facts = Vec::new();
             for entry in table.iter()? {
                 let (name, fact) = entry?;
+                if !is_copied(name.value()) {
+                    continue;
+                }
                 facts.push([name.value().to_vec(), fact.value().to_vec()]);
             }
             Ok(facts)

@@ -15,7 +15,8 @@ use crate::{
     open::{self, Absence, LogOpenError},
     rewrite::BATCH_BYTES,
     rows::{EVENTS, HEADS, decode_event_at, encode_head, key},
-    scan::{self, EventLocation, FoundEvents, Readable},
+    scan::{self, EventLocation, FoundEvents, LogPart, Readable},
+    wal::write_ahead_file,
 };
 
 /// What was copied.
@@ -63,7 +64,7 @@ pub enum SalvageError {
     },
 }
 
-/// Copies the readable events of the file `from`, whether or not it can be opened, into a new log at `into`: each
+/// Copies the readable events of the file `from` and of its write-ahead file, whether or not it can be opened, into a new log at `into`: each
 /// assistant's events in order, ending before the first one that is lost or has conflicting versions in the file.
 /// `from` is only read. Snapshots are not copied, because they can be made again.
 ///
@@ -86,7 +87,10 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
     if assistants.iter().all(|log| log.events == 0) {
         return Err(SalvageError::Nothing { path: from.into() });
     }
-    let mut source = File::open(from).map_err(unreadable)?;
+    let mut source = Source {
+        log: File::open(from).map_err(unreadable)?,
+        ahead: File::open(write_ahead_file(from)).ok(),
+    };
     let opened = open::open(into, Absence::Create).map_err(SalvageError::Create)?;
     let copied = assistants
         .iter()
@@ -99,9 +103,15 @@ pub fn salvage(from: &Path, into: &Path) -> Result<SalvageReport, SalvageError> 
     Ok(SalvageReport { assistants })
 }
 
+/// The files of the damaged log.
+struct Source {
+    log: File,
+    ahead: Option<File>,
+}
+
 /// Copies one assistant's readable events, byte by byte.
 fn copy(
-    source: &mut File,
+    source: &mut Source,
     found: &FoundEvents,
     assistant: &AssistantId,
     database: &DatabaseHandle,
@@ -145,14 +155,18 @@ fn batch_length(events: &[EventLocation]) -> usize {
 
 /// Reads an event that was found before. It is checked again, because a failing disk may return other bytes this time.
 fn read_again(
-    source: &mut File,
+    source: &mut Source,
     location: EventLocation,
     assistant: &AssistantId,
     seq: Seq,
 ) -> Result<Vec<u8>, Fault> {
-    let bytes = scan::read_at(source, location.offset, location.length)
-        .map_err(Fault::Io)?
-        .ok_or(Fault::Io(io::ErrorKind::UnexpectedEof.into()))?;
+    let file = match location.file {
+        LogPart::Log => Some(&mut source.log),
+        LogPart::WriteAhead => source.ahead.as_mut(),
+    };
+    let file = file.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+    let bytes = scan::read_at(file, location.offset, location.length)?
+        .ok_or(io::Error::from(io::ErrorKind::UnexpectedEof))?;
     decode_event_at(assistant, seq, &bytes)
         .map_err(|fault| Fault::Unusable(events::unusable(fault, seq)))?;
     Ok(bytes)

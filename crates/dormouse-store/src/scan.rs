@@ -21,6 +21,7 @@ use crate::{
     frame::{self, HEADER_BYTES, Magic},
     rows::{EVENTS, MAX_EVENT_BYTES, OwnedEvent, decode_event, key},
     signature::LOG_FILE,
+    wal::write_ahead_file,
 };
 
 /// How much of the file is searched at a time, so that memory does not grow with the file.
@@ -32,12 +33,20 @@ const PEEK_BYTES: usize = 12;
 /// millions.
 const MOST_CLAIMS: usize = 16;
 
-/// Where in the file an intact event is.
+/// Where an intact event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventLocation {
+    pub(crate) file: LogPart,
     pub(crate) offset: u64,
     pub(crate) length: usize,
     checksum: u32,
+}
+
+/// A file with events of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogPart {
+    Log,
+    WriteAhead,
 }
 
 /// The different events that claim one position; at least one.
@@ -190,9 +199,9 @@ fn prefix(claims: &BTreeMap<Seq, Claims>) -> (Vec<EventLocation>, Stop) {
     (locations, Stop::End)
 }
 
-/// Scans a file for events, and looks up contested positions in its tables. This does not change the file.
+/// Scans a file and its write-ahead file for events, and looks up contested positions in the tables. This changes nothing.
 pub(crate) fn scan(path: &Path) -> io::Result<FoundEvents> {
-    let mut found = scan_frames(path)?;
+    let mut found = scan_files(path)?;
     let contested = found.contested();
     if !contested.is_empty()
         && let Err(fault) = settle(path, contested, &mut found)
@@ -231,20 +240,29 @@ fn committed(
     Ok(event.map(|event| event.value().to_vec()))
 }
 
-/// Reads the whole file once, and each candidate for an event a second time.
-fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
-    let mut file = File::open(path)?;
+fn scan_files(path: &Path) -> io::Result<FoundEvents> {
     let mut found = FoundEvents::default();
+    scan_frames(&mut File::open(path)?, LogPart::Log, &mut found)?;
+    match File::open(write_ahead_file(path)) {
+        Ok(mut file) => scan_frames(&mut file, LogPart::WriteAhead, &mut found)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(found)
+}
+
+/// Reads the whole file once, and each candidate for an event a second time.
+fn scan_frames(file: &mut File, part: LogPart, found: &mut FoundEvents) -> io::Result<()> {
     let mut window = vec![0; WINDOW_BYTES];
     let mut base = 0_u64;
     loop {
         file.seek(SeekFrom::Start(base))?;
-        let filled = fill(&mut file, &mut window)?;
+        let filled = fill(file, &mut window)?;
         let mut position = 0;
         while let Some(at) = next_magic(window.get(position..filled)) {
             position += at;
             let start = base.saturating_add(to_u64(position));
-            position += match event_at(&mut file, start)? {
+            position += match event_at(file, part, start)? {
                 Some((event, location)) => {
                     found.add(event, location);
                     // An intact event is skipped as a whole: its payload can contain the bytes of other frames.
@@ -254,7 +272,7 @@ fn scan_frames(path: &Path) -> io::Result<FoundEvents> {
             };
         }
         if filled < WINDOW_BYTES {
-            return Ok(found);
+            return Ok(());
         }
         // A magic number may cross the end of the window, so the next window begins three bytes before it. If the last
         // event extends beyond the window, `position` is larger: the next window begins after that event.
@@ -270,7 +288,11 @@ fn next_magic(rest: Option<&[u8]>) -> Option<usize> {
 }
 
 /// The intact event that starts here, if there is one.
-fn event_at(file: &mut File, start: u64) -> io::Result<Option<(OwnedEvent, EventLocation)>> {
+fn event_at(
+    file: &mut File,
+    part: LogPart,
+    start: u64,
+) -> io::Result<Option<(OwnedEvent, EventLocation)>> {
     let mut peek = [0; PEEK_BYTES];
     file.seek(SeekFrom::Start(start))?;
     if fill(file, &mut peek)? < PEEK_BYTES {
@@ -290,6 +312,7 @@ fn event_at(file: &mut File, start: u64) -> io::Result<Option<(OwnedEvent, Event
     };
     Ok(decode_event(&bytes).ok().map(|event| {
         let location = EventLocation {
+            file: part,
             offset: start,
             length,
             checksum: crc32fast::hash(&bytes),

@@ -1,15 +1,27 @@
 //! What the file says about itself: that it is a log, in which format, and when and by which program it was created.
 
+use std::path::Path;
+
 use dormouse_contracts::Timestamp;
-use dormouse_database::{FileSignature, SignatureFound};
-use redb::{ReadOnlyTable, ReadTransaction, WriteTransaction};
+use dormouse_database::{FileSignature, PendingCommits, SignatureFound};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, WriteTransaction};
 
 use crate::{
-    frame::{FORMAT, Fields, FrameFault},
+    events,
+    fault::Fault,
+    frame::{Fields, FrameFault},
     rows::{META, decode_fact, encode_fact},
+    wal::{Generation, PendingAppends, WalFile},
 };
 
+/// The format of a file that is complete by itself, as closing it leaves it.
+const COMPLETE: u16 = 1;
+/// The format of a file that has a write-ahead file. An older program refuses it: it would not read that file.
+const WITH_WRITE_AHEAD: u16 = 2;
+
 const FORMAT_KEY: &str = "format";
+/// The generation of the records in the write-ahead file. Only a file of that format has it.
+const WRITE_AHEAD: &str = "write_ahead";
 const CREATED_AT: &str = "created_at";
 const CREATED_BY: &str = "created_by";
 const PROGRAM: &str = concat!("dormouse-store ", env!("CARGO_PKG_VERSION"));
@@ -47,7 +59,7 @@ impl FileSignature for LogFile {
     }
 
     fn newest_format(&self) -> u64 {
-        FORMAT.into()
+        WITH_WRITE_AHEAD.into()
     }
 
     fn cache_bytes(&self) -> usize {
@@ -68,7 +80,7 @@ impl FileSignature for LogFile {
             table.insert(name.as_bytes(), encode_fact(name, value).as_slice())?;
             Ok(())
         };
-        put(FORMAT_KEY, &FORMAT.to_le_bytes())?;
+        put(FORMAT_KEY, &COMPLETE.to_le_bytes())?;
         put(CREATED_AT, &created_at.as_micros().to_le_bytes())?;
         put(CREATED_BY, PROGRAM.as_bytes())
     }
@@ -85,11 +97,59 @@ impl FileSignature for LogFile {
             Err(FrameFault::Damaged) => None,
         };
         Ok(match format {
-            Some(FORMAT) => SignatureFound::Known,
-            Some(found) if found > FORMAT => SignatureFound::Newer(found.into()),
-            Some(_) | None => SignatureFound::Damaged,
+            Some(COMPLETE | WITH_WRITE_AHEAD) => SignatureFound::Known,
+            Some(0) | None => SignatureFound::Damaged,
+            Some(found) => SignatureFound::Newer(found.into()),
         })
     }
+
+    fn pending_commits(&self, path: &Path) -> Option<Box<dyn PendingCommits>> {
+        Some(Box::new(PendingAppends(WalFile::of(path))))
+    }
+}
+
+/// The generation of the records that belong to this commit of the file; `None` if the file is complete.
+pub(crate) fn generation(transaction: &ReadTransaction) -> Result<Option<Generation>, Fault> {
+    let table = transaction.open_table(META)?;
+    let is_complete = match fact(&table, FORMAT_KEY)? {
+        Ok(format) => Fields::of(&format).u16() == Some(COMPLETE),
+        Err(_) => return Err(events::corrupt()),
+    };
+    if is_complete {
+        return Ok(None);
+    }
+    let found = fact(&table, WRITE_AHEAD)?.ok();
+    let generation = found.and_then(|bytes| Generation::parse(&bytes));
+    generation.map(Some).ok_or_else(events::corrupt)
+}
+
+/// Writes which generation of records belongs to this commit of the file; `None` if the file is complete from now on.
+pub(crate) fn set_generation(
+    transaction: &WriteTransaction,
+    generation: Option<Generation>,
+) -> Result<(), redb::Error> {
+    let mut table = transaction.open_table(META)?;
+    let format = match generation {
+        Some(generation) => {
+            let fact = encode_fact(WRITE_AHEAD, generation.bytes());
+            table.insert(WRITE_AHEAD.as_bytes(), fact.as_slice())?;
+            WITH_WRITE_AHEAD
+        }
+        None => {
+            table.remove(WRITE_AHEAD.as_bytes())?;
+            COMPLETE
+        }
+    };
+    let fact = encode_fact(FORMAT_KEY, &format.to_le_bytes());
+    if (table.get(FORMAT_KEY.as_bytes())?).is_none_or(|known| known.value() != fact) {
+        table.insert(FORMAT_KEY.as_bytes(), fact.as_slice())?;
+    }
+    Ok(())
+}
+
+/// Whether a copy of the log has this fact, too. The copy has its own format, because it is complete.
+pub(crate) fn is_copied(name: &[u8]) -> bool {
+    ![FORMAT_KEY, WRITE_AHEAD].map(str::as_bytes).contains(&name)
 }
 
 /// The creation of a log; `None` if it is damaged.

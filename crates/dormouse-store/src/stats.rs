@@ -11,7 +11,7 @@ pub struct WriteStats {
     pub commits: u64,
     /// Events written.
     pub events: u64,
-    /// How often the operating system was asked to sync the file to the disk.
+    /// How often the operating system was asked to sync a file of the log to the disk.
     pub syncs: u64,
 }
 
@@ -21,6 +21,8 @@ pub(crate) struct Counters {
     commits: AtomicU64,
     events: AtomicU64,
     storage: StorageMeter,
+    /// Syncs of the write-ahead file.
+    written_ahead: AtomicU64,
     /// The syncs while the file was opened. They are subtracted, because appends did not cause them.
     syncs_before: u64,
 }
@@ -32,6 +34,7 @@ impl Counters {
             commits: AtomicU64::new(0),
             events: AtomicU64::new(0),
             storage: storage.clone(),
+            written_ahead: AtomicU64::new(0),
             syncs_before: storage.syncs(),
         }
     }
@@ -41,11 +44,17 @@ impl Counters {
         self.events.fetch_add(events, Ordering::Relaxed);
     }
 
+    /// The write-ahead file, or its name in the folder, is synced this many times.
+    pub(crate) fn synced(&self, times: u64) {
+        self.written_ahead.fetch_add(times, Ordering::Relaxed);
+    }
+
     pub(crate) fn stats(&self) -> WriteStats {
         WriteStats {
             commits: self.commits.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
-            syncs: self.storage.syncs().saturating_sub(self.syncs_before),
+            syncs: (self.storage.syncs().saturating_sub(self.syncs_before))
+                .saturating_add(self.written_ahead.load(Ordering::Relaxed)),
         }
     }
 }

@@ -39,7 +39,8 @@ impl LogView {
     /// in a read-only folder, and while another process has the log open.
     ///
     /// A log that another process uses is copied into memory if it is at most 1 GiB long. A longer log is read from the
-    /// file, and reading fails after the other process appends. Blocks as [`RedbLog::open`] does.
+    /// file, and reading fails after the other process has written to it: not at each append, because the newest ones are in
+    /// the write-ahead file, which is always copied. Blocks as [`RedbLog::open`] does.
     ///
     /// # Errors
     ///

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use dormouse_contracts::{
-    AppendError, AppendErrorKind, AppendRequest, AssistantId, ReadErrorKind, Seq, invariant,
+    AppendError, AppendErrorKind, AppendRequest, AssistantId, Seq, invariant,
 };
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{Table, WriteTransaction};
 
 use super::request::Request;
 use crate::{
     events,
     fault::Fault,
-    rows::{EVENTS, HEADS, decode_head, encode_event, encode_head, key},
+    rows::{EVENTS, HEADS, encode_event, encode_head, key},
     snapshots,
+    wal::MOST_RECORD_BYTES,
 };
 
 /// The result of one request of a committed batch.
@@ -49,6 +50,10 @@ pub(super) struct Batch {
     pub(super) ends: HashMap<AssistantId, Seq>,
     /// One for each request, in order.
     pub(super) verdicts: Vec<Verdict>,
+    /// The frames of the events, one after another; incomplete if they are too large for the write-ahead file.
+    pub(super) frames: Vec<u8>,
+    /// The size of all events and snapshots.
+    pub(super) bytes: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,6 +95,7 @@ impl Batch {
                 }
                 Request::Snapshot(assistant, snapshot, _) => {
                     snapshots::save(transaction, assistant, snapshot)?;
+                    self.bytes += snapshot.payload.len();
                     written.snapshots += 1;
                     Verdict::Done(snapshot.seq)
                 }
@@ -125,6 +131,10 @@ impl Batch {
             seq = seq.next();
             let bytes = encode_event(assistant, seq, event);
             events.insert(key(assistant, seq).as_slice(), bytes.as_slice())?;
+            self.bytes += bytes.len();
+            if self.bytes <= MOST_RECORD_BYTES {
+                self.frames.extend_from_slice(&bytes);
+            }
         }
         if seq != actual {
             self.ends.insert(assistant.clone(), seq);
@@ -132,8 +142,7 @@ impl Batch {
         Ok(Verdict::Done(seq))
     }
 
-    /// Where the log ends after the earlier requests of this batch. The head must agree with the events: if damage has
-    /// set the head back, an append would overwrite events.
+    /// Where the log ends after the earlier requests of this batch.
     fn end(
         &self,
         heads: &Table<'_, Bytes, Bytes>,
@@ -143,17 +152,6 @@ impl Batch {
         if let Some(end) = self.ends.get(assistant) {
             return Ok(*end);
         }
-        let end = match heads.get(assistant.as_str().as_bytes())? {
-            None => Seq::ZERO,
-            Some(bytes) => decode_head(assistant, bytes.value())
-                .map_err(|fault| Fault::Unusable(events::unusable(fault, Seq(1))))?,
-        };
-        let last = events::last_event(events, assistant)?;
-        if last == end {
-            Ok(end)
-        } else {
-            let at = end.min(last).next();
-            Err(Fault::Unusable(ReadErrorKind::Missing { at }))
-        }
+        events::checked_end(heads, events, assistant)
     }
 }

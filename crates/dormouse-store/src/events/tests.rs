@@ -209,9 +209,16 @@ fn with_meta(disk: &Flaky, format: Option<Vec<u8>>) -> LogOpenError {
 #[tokio::test]
 async fn a_later_format_is_newer_and_a_file_without_a_format_is_not_a_log() {
     let body = |format: u16| [&[6][..], b"format", &format.to_le_bytes()].concat();
-    let said = with_meta(&disk().await, Some(frame::seal(Magic::Meta, &body(2))));
+    let said = with_meta(&disk().await, Some(frame::seal(Magic::Meta, &body(3))));
     assert!(
-        matches!(said, LogOpenError::Newer { found: 2, .. }),
+        matches!(
+            said,
+            LogOpenError::Newer {
+                found: 3,
+                known: 2,
+                ..
+            }
+        ),
         "{said:?}"
     );
     let framed = with_meta(&disk().await, Some(frame::seal_as(Magic::Meta, 3, b"?")));

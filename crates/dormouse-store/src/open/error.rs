@@ -5,7 +5,7 @@ use std::{
 
 use dormouse_contracts::BoxError;
 
-use crate::scan::Readable;
+use crate::{scan::Readable, wal::write_ahead_file};
 
 /// Why a log could not be opened. Nothing was created, replaced or reset, except for [`LogOpenError::Repaired`].
 ///
@@ -51,6 +51,16 @@ pub enum LogOpenError {
         /// What can still be read.
         readable: Vec<Readable>,
         /// How the damage was noticed.
+        source: BoxError,
+    },
+    /// The log was not closed, and the file with its newest events ([`write_ahead_file`](crate::write_ahead_file)) is missing
+    /// or damaged, or belongs to another log or another moment.
+    WriteAhead {
+        /// The file of the log.
+        path: PathBuf,
+        /// What can still be read of both files.
+        readable: Vec<Readable>,
+        /// What is wrong.
         source: BoxError,
     },
     /// A newer version of the program wrote the file.
@@ -104,6 +114,7 @@ impl LogOpenError {
             | Self::NotALog { path }
             | Self::Truncated { path, .. }
             | Self::Corrupt { path, .. }
+            | Self::WriteAhead { path, .. }
             | Self::Newer { path, .. }
             | Self::Repaired { path }
             | Self::Denied { path, .. }
@@ -115,7 +126,9 @@ impl LogOpenError {
     #[must_use]
     pub fn readable(&self) -> &[Readable] {
         match self {
-            Self::Truncated { readable, .. } | Self::Corrupt { readable, .. } => readable,
+            Self::Truncated { readable, .. }
+            | Self::Corrupt { readable, .. }
+            | Self::WriteAhead { readable, .. } => readable,
             Self::InUse { .. }
             | Self::Absent { .. }
             | Self::Empty { .. }
@@ -159,6 +172,14 @@ impl fmt::Display for LogOpenError {
             }
             Self::Corrupt { readable, .. } => {
                 write!(f, "the log {path} is damaged. ")?;
+                remedy(f, self.path(), readable)
+            }
+            Self::WriteAhead { readable, .. } => {
+                write!(
+                    f,
+                    "the log {path} was not closed and cannot be used without the right {}; both were left as they are. Bring back the two files of one moment. ",
+                    write_ahead_file(self.path()).display()
+                )?;
                 remedy(f, self.path(), readable)
             }
             Self::Newer { found, known, .. } => write!(
@@ -208,7 +229,7 @@ fn remedy(f: &mut fmt::Formatter<'_>, path: &Path, readable: &[Readable]) -> fmt
 impl std::error::Error for LogOpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Corrupt { source, .. } => Some(source.as_ref()),
+            Self::Corrupt { source, .. } | Self::WriteAhead { source, .. } => Some(source.as_ref()),
             Self::Denied { source, .. } | Self::Io { source, .. } => Some(source),
             Self::InUse { .. }
             | Self::Absent { .. }

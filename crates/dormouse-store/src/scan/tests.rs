@@ -112,7 +112,7 @@ async fn the_tables_decide_which_of_two_events_was_committed() {
     let path = folder.path().join("log.redb");
     contested(&path).await;
     let before = fs::read(&path).unwrap();
-    assert!(!scan_frames(&path).unwrap().contested().is_empty());
+    assert!(!scan_files(&path).unwrap().contested().is_empty());
 
     let into = folder.path().join("new.redb");
     let report = salvage(&path, &into).unwrap();

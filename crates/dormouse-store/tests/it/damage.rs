@@ -3,12 +3,14 @@
 use std::{fs, path::Path};
 
 use dormouse_contracts::{AssistantId, ReadErrorKind, ReadEvents, Seq, StoredEvent};
-use dormouse_store::RedbLog;
+use dormouse_store::{RedbLog, write_ahead_file};
 
-use crate::{append, assistant, event, read_all, run};
+use crate::{append, assistant, copy_open_log, event, read_all, run};
 
 struct Life {
     bytes: Vec<u8>,
+    /// The write-ahead file, if the log was not closed.
+    ahead: Option<Vec<u8>>,
     logs: Vec<(AssistantId, Vec<StoredEvent>)>,
 }
 
@@ -45,12 +47,24 @@ fn life(path: &Path, end: End) -> Life {
     if end == End::Closed {
         drop(log);
         let bytes = fs::read(path).unwrap();
-        return Life { bytes, logs };
+        let ahead = None;
+        return Life { bytes, ahead, logs };
     }
     // What a killed process leaves is what another one sees while it lives.
     let bytes = fs::read(path).unwrap();
+    let ahead = Some(fs::read(write_ahead_file(path)).unwrap());
     drop(log);
-    Life { bytes, logs }
+    Life { bytes, ahead, logs }
+}
+
+impl Life {
+    /// Puts its files in place, with these bytes of the log.
+    fn write(&self, path: &Path, bytes: &[u8]) {
+        fs::write(path, bytes).unwrap();
+        if let Some(ahead) = &self.ahead {
+            fs::write(write_ahead_file(path), ahead).unwrap();
+        }
+    }
 }
 
 /// Opens a damaged file and asserts that every answer is an error or the truth.
@@ -147,7 +161,7 @@ fn a_changed_byte_in_a_file_left_by_a_killed_process_gives_an_error_or_the_truth
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.redb");
     let life = life(&path, End::Killed);
-    fs::write(&path, &life.bytes).unwrap();
+    life.write(&path, &life.bytes);
     assert!(examine(&path, &life, "unchanged"), "the file must open");
     for (index, at) in positions(&life.bytes).into_iter().enumerate() {
         // The one bit that says which of two commits is the current one: see `docs/format.md`, "What cannot be noticed".
@@ -158,7 +172,7 @@ fn a_changed_byte_in_a_file_left_by_a_killed_process_gives_an_error_or_the_truth
         };
         let mut bytes = life.bytes.clone();
         bytes[at] ^= flip;
-        fs::write(&path, &bytes).unwrap();
+        life.write(&path, &bytes);
         examine(&path, &life, &format!("byte {at} ^ {flip:#x}"));
     }
 }
@@ -181,7 +195,8 @@ fn a_large_log_opens_after_a_kill_and_names_the_damaged_event_when_it_is_read() 
         .unwrap();
     }
     let copy = folder.path().join("left-by-a-kill.redb");
-    let mut bytes = fs::read(&path).unwrap();
+    copy_open_log(&path, &copy);
+    let mut bytes = fs::read(&copy).unwrap();
     drop(log);
     let page = bytes
         .chunks(4096)

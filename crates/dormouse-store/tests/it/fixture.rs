@@ -1,13 +1,14 @@
-//! Files of earlier formats still open, with the same content.
+//! Files of each format still open, with the same content.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use dormouse_contracts::{LoadSnapshot, Seq, Snapshot, StoredEvent, Timestamp};
 use dormouse_store::{RedbLog, salvage};
 
-use crate::{append, assistant, event, read_all};
+use crate::{append, assistant, copy_open_log, event, read_all};
 
 const FORMAT_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/format-1.redb");
+const FORMAT_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/format-2.redb");
 
 fn stored(seq: u64, micros: i64, kind: &str, schema: u16, payload: &[u8]) -> StoredEvent {
     StoredEvent {
@@ -28,13 +29,9 @@ fn alice() -> Vec<StoredEvent> {
     ]
 }
 
-/// Written with `cargo run -p dormouse-store --example write_fixture`.
-#[tokio::test]
-async fn a_log_written_by_the_first_format_opens_and_is_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("log.redb");
-    fs::copy(FORMAT_1, &path).unwrap();
-    let log = RedbLog::open_existing(&path).unwrap();
+/// Both files have this content.
+async fn check(path: &Path) {
+    let log = RedbLog::open_existing(path).unwrap();
     assert_eq!(log.creation().program, "dormouse-store 0.1.0");
     assert_eq!(
         log.assistants().unwrap(),
@@ -61,10 +58,31 @@ async fn a_log_written_by_the_first_format_opens_and_is_whole() {
 }
 
 #[tokio::test]
-async fn the_records_of_the_first_format_are_found_without_its_tables() {
+async fn a_log_written_by_the_first_format_opens_and_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let into = folder.path().join("log.redb");
-    salvage(FORMAT_1.as_ref(), &into).unwrap();
-    let log = RedbLog::open_existing(&into).unwrap();
-    assert_eq!(read_all(&log, &assistant("alice")).await.unwrap(), alice());
+    let path = folder.path().join("log.redb");
+    fs::copy(FORMAT_1, &path).unwrap();
+    check(&path).await;
+}
+
+/// Written with `cargo run -p dormouse-store --example write_fixture`.
+#[tokio::test]
+async fn a_log_of_the_second_format_that_was_not_closed_opens_and_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.redb");
+    copy_open_log(FORMAT_2.as_ref(), &path);
+    check(&path).await;
+    let names = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(names.count(), 1, "it is complete by itself now");
+}
+
+#[tokio::test]
+async fn the_records_of_both_formats_are_found_without_their_tables() {
+    for fixture in [FORMAT_1, FORMAT_2] {
+        let folder = tempfile::tempdir().unwrap();
+        let into = folder.path().join("log.redb");
+        salvage(fixture.as_ref(), &into).unwrap();
+        let log = RedbLog::open_existing(&into).unwrap();
+        assert_eq!(read_all(&log, &assistant("alice")).await.unwrap(), alice());
+    }
 }

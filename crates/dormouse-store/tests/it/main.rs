@@ -17,11 +17,13 @@ mod rewriting;
 mod snapshots;
 mod viewing;
 
+use std::{fs, path::Path};
+
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, NewEvent, ReadError, ReadEvents, Seq,
     StoredEvent, Timestamp,
 };
-use dormouse_store::RedbLog;
+use dormouse_store::{RedbLog, write_ahead_file};
 
 fn assistant(name: &str) -> AssistantId {
     AssistantId::try_new(name).unwrap()
@@ -61,6 +63,12 @@ async fn read_all(log: &RedbLog, assistant: &AssistantId) -> Result<Vec<StoredEv
         }
         all.extend(page);
     }
+}
+
+/// Copies the files of a log, as they are while it is open.
+fn copy_open_log(from: &Path, to: &Path) {
+    fs::copy(from, to).unwrap();
+    fs::copy(write_ahead_file(from), write_ahead_file(to)).unwrap();
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
