@@ -28,13 +28,14 @@ use crate::{item::Item, lines::Lines, screen::Screen};
 /// By default only errors of these modules are logged; of all other modules, warnings too. If a model does not answer,
 /// or the log, the world or the memory cannot be written, that is an event or a state of the assistant and is printed
 /// as such. The warnings of these modules would repeat it.
-const ERRORS_ONLY: [&str; 7] = [
+const ERRORS_ONLY: [&str; 8] = [
     "dormouse_resilience",
     "dormouse_engine",
     "dormouse_memory::store",
     "dormouse_memory::memory::inner",
     "dormouse_providers::failover",
     "dormouse_store::committer",
+    "dormouse_store::wal::writer",
     "dormouse_sandbox::actor",
 ];
 

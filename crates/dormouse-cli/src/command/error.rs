@@ -203,6 +203,7 @@ pub(crate) fn log_open_exit(error: &LogOpenError) -> Exit {
         | LogOpenError::NotALog { .. }
         | LogOpenError::Truncated { .. }
         | LogOpenError::Corrupt { .. }
+        | LogOpenError::WriteAhead { .. }
         | LogOpenError::Newer { .. }
         | LogOpenError::Repaired { .. } => Exit::Damaged,
         _ => Exit::Failure,

@@ -180,6 +180,7 @@ fn is_in_use(name: &str) -> bool {
         || name.ends_with(NEW)
         || [
             "log.redb",
+            "log.redb.wal",
             "world.redb",
             "http-world.redb",
             "evennia.redb",

@@ -9,7 +9,7 @@ use dormouse_contracts::AssistantId;
 use dormouse_engine::check_log;
 use dormouse_host::{DataFolder, SystemClock};
 use dormouse_memory::Memory;
-use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError};
+use dormouse_store::{LogOpenError, LogView, RedbLog, SalvageError, write_ahead_file};
 
 use crate::{
     command::{CommandError, CommandFailure, block_on, make_memory_again, rebuild_command, say},
@@ -35,7 +35,7 @@ impl CommandFailure for ReplaceError {
     }
 }
 
-/// The former memory could not be kept.
+/// The former memory, or what belongs to the damaged log, could not be kept.
 #[derive(Debug, thiserror::Error)]
 #[error("{} could not be renamed, and is unchanged", path.display())]
 struct KeepError {
@@ -131,6 +131,7 @@ fn replace(
         new: into.to_owned(),
         source,
     })?;
+    keep_write_ahead_file(&path, &aside)?;
     say(&format!(
         "{} is the new log; the damaged one is kept as {}",
         path.display(),
@@ -158,6 +159,16 @@ fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
         // Restores the folder.
         (Err(error), true) => fs::remove_file(&aside).and(Err(error)),
         (Err(error), false) => fs::rename(&aside, log).and(Err(error)),
+    }
+}
+
+/// Moves the write-ahead file of the damaged log along with it. If the program is killed before that, the new log refuses the
+/// file, unless it has all of its events.
+fn keep_write_ahead_file(log: &Path, aside: &Path) -> Result<(), KeepError> {
+    let path = write_ahead_file(log);
+    match fs::rename(&path, write_ahead_file(aside)) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(KeepError { path, source }),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -216,8 +227,12 @@ fn say_next_steps(
         quoted(&from.display().to_string()),
         quoted(&into.display().to_string()),
     );
+    let ahead = match write_ahead_file(from).exists() {
+        true => format!(" && mv {old}.wal {old}.damaged.wal"),
+        false => String::new(),
+    };
     say(&format!(
-        "to go on with it: mv {old} {old}.damaged && mv {new} {old}"
+        "to go on with it: mv {old} {old}.damaged{ahead} && mv {new} {old}"
     ))?;
     let log = LogView::open(into)?;
     for key in keys.filter(|key| data.memory(key).exists()) {
