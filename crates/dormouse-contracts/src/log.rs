@@ -218,7 +218,7 @@ pub trait SaveSnapshot: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`AppendError`]; the earlier snapshot, if any, is still there.
+    /// [`AppendError`]. An earlier snapshot may be lost, too.
     fn save_snapshot<'a>(
         &'a self,
         assistant: &'a AssistantId,

@@ -55,7 +55,7 @@ impl Unwritten {
 impl Assistant {
     /// Folds events into the state. They are written together with the next events that must be on disk.
     ///
-    /// Joining writes makes a message cheap: each write costs two syncs, and only a few writes are necessary.
+    /// Joining writes makes a message cheap: each write costs a sync, and only a few writes are necessary.
     pub(super) fn note(&mut self, at: Timestamp, events: Vec<Event>) {
         if events.is_empty() {
             return;
