@@ -285,7 +285,8 @@ pub(crate) fn build(state: &State, turn: &Turn, preamble: &Preamble, offer: Offe
     };
     let (conversation, stable_messages) =
         parts::conversation(offered, &sources.parts(offered), form, preamble);
-    let (messages, digests) = conversation.into_parts();
+    let (messages, mut digests) = conversation.into_parts();
+    preamble.last_digests.fill(&messages, &mut digests);
     let tools = Arc::clone(&offered.definitions);
     let tool_choice = if tools.is_empty() {
         ToolChoice::None

@@ -5,8 +5,10 @@
 //! computed anew makes no difference.
 
 use std::{
+    collections::VecDeque,
     fmt::Write as _,
     io::{self, BufWriter, Write},
+    sync::{Mutex, PoisonError},
 };
 
 use dormouse_contracts::{
@@ -30,6 +32,28 @@ pub(super) type PartDigest = [u8; PART];
 /// The digest of a message.
 pub(crate) fn digest_of(message: &Message) -> MessageDigest {
     MessageDigest(part_digest(message))
+}
+
+/// The messages of the last prompt whose digests were computed for it: the turn under way. The next step of the turn shows them
+/// again. Which messages are known makes no difference to any digest.
+#[derive(Debug, Default)]
+pub(super) struct LastDigests(Mutex<VecDeque<(Message, MessageDigest)>>);
+
+impl LastDigests {
+    /// Adds the digests that are missing.
+    pub(super) fn fill(&self, messages: &[Message], digests: &mut [Option<MessageDigest>]) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before = std::mem::take(&mut *last);
+        let missing = messages.iter().zip(digests);
+        for (message, digest) in missing.filter(|(_, digest)| digest.is_none()) {
+            // Messages keep their order.
+            let place = before.iter().position(|(known, _)| known == message);
+            let known = place.and_then(|place| before.drain(..=place).next_back());
+            let known = known.unwrap_or_else(|| (message.clone(), digest_of(message)));
+            *digest = Some(known.1);
+            last.push_back(known);
+        }
+    }
 }
 
 /// The digest of the tools of a request.
@@ -184,6 +208,23 @@ mod tests {
             prop_assert_eq!(&hash, &hash_of_parts(&asked, tools));
             let other = hash_of_parts(&request(&others), tools);
             prop_assert_eq!(texts == others, hash == other);
+        }
+
+        #[test]
+        fn missing_digests_are_those_of_their_messages_whatever_was_shown_before(
+            prompts in prop::collection::vec(prop::collection::vec(("[a-c]", any::<bool>()), 0..8), 1..6),
+        ) {
+            let last = LastDigests::default();
+            for prompt in prompts {
+                let texts: Vec<String> = prompt.iter().map(|(text, _)| text.clone()).collect();
+                let messages = request(&texts).messages;
+                let right: Vec<_> = messages.iter().map(|it| Some(digest_of(it))).collect();
+                let is_known = prompt.iter().map(|(_, is_known)| *is_known);
+                let known = right.iter().zip(is_known).map(|(digest, is_known)| digest.filter(|_| is_known));
+                let mut digests: Vec<_> = known.collect();
+                last.fill(&messages, &mut digests);
+                prop_assert_eq!(&digests, &right);
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{
     CAREFUL, MESSAGE, OVERHEARD, PartDigest, SAID_TO_YOU, WITHHELD,
     component::{Block, Component, block_of},
     earlier,
-    hash::{digest_of, tools_digest},
+    hash::{LastDigests, digest_of, tools_digest},
     parts_config::PromptConfig,
     placeholders::{Placeholder, filled},
     remembered::MEMORIES,
@@ -171,6 +171,8 @@ pub(crate) struct Preamble {
     /// Tokens of the line in place of an old result, at most.
     pub(super) masked: u32,
     pub(crate) counter: Arc<dyn TokenCounter>,
+    /// The digests of the last prompt with it.
+    pub(super) last_digests: Arc<LastDigests>,
 }
 
 /// Persona and tools take so much of the context window that too little room is left for a conversation, even with the fewest
@@ -253,6 +255,7 @@ impl Preamble {
             left_out,
             masked,
             counter,
+            last_digests: Arc::default(),
         }
     }
 
