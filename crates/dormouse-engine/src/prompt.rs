@@ -169,7 +169,19 @@ pub(crate) fn tokens(state: &State, turn: &Turn, preamble: &Preamble) -> u32 {
     let room = Room::of(state, preamble).for_advice();
     let shareable = Shareable::of(state, turn);
     let choice = choose(state, &shareable, turn, preamble, room, 0);
-    choice.tokens.saturating_add(choice.cut)
+    let tokens = choice.tokens.saturating_add(choice.cut);
+    debug_assert!(tokens <= most_tokens(state, turn, preamble));
+    tokens
+}
+
+/// No less than [`tokens`], found without looking at what precedes the turn. Pure.
+pub(crate) fn most_tokens(state: &State, turn: &Turn, preamble: &Preamble) -> u32 {
+    let room = Room::of(state, preamble).for_advice();
+    let current = Current::within(state, turn, preamble, room);
+    let before = room.before_the_turn(current.tokens);
+    // Each of two lists may end with a note that more is left out, which is not counted against its room.
+    let parts = [current.tokens, before, 2 * MESSAGE, current.cut];
+    parts.into_iter().fold(0, u32::saturating_add)
 }
 
 /// The size of the context window in tokens: the configured one, or less if a smaller limit was learnt.
@@ -177,24 +189,14 @@ pub(crate) fn window(state: &State, preamble: &Preamble) -> u32 {
     Room::of(state, preamble).window()
 }
 
-/// How many tokens the memory's answer for `turn` may take.
-pub(crate) fn budgets(state: &State, turn: &Turn, preamble: &Preamble) -> Budgets {
+/// How many tokens the memory's answer for `turn` may take, and the sequence numbers of what the prompt shows anyway, whatever
+/// the memory returns within them.
+pub(crate) fn recall_room(state: &State, turn: &Turn, preamble: &Preamble) -> (Budgets, Vec<Seq>) {
     let room = Room::of(state, preamble);
     let shareable = Shareable::of(state, turn);
     let now = choose(state, &shareable, turn, preamble, room, u32::MAX).tokens;
     let config = &state.configuration.settings;
-    Budgets::within(room.before_the_turn(now), config, preamble)
-}
-
-/// The sequence numbers of what the prompt shows anyway, whatever the memory returns within `budgets`.
-pub(crate) fn shown_anyway(
-    state: &State,
-    turn: &Turn,
-    preamble: &Preamble,
-    budgets: Budgets,
-) -> Vec<Seq> {
-    let room = Room::of(state, preamble);
-    let shareable = Shareable::of(state, turn);
+    let budgets = Budgets::within(room.before_the_turn(now), config, preamble);
     let reserved = budgets.shown(preamble);
     let choice = choose(state, &shareable, turn, preamble, room, reserved);
     let turns = shareable.turns.iter().rev().take(choice.turns);
@@ -214,7 +216,7 @@ pub(crate) fn shown_anyway(
         })
         .collect();
     shown.extend(lines.map(|line| line.seq));
-    shown
+    (budgets, shown)
 }
 
 /// How long a prompt is, and how long the reply to it may be.

@@ -92,7 +92,20 @@ fn count<T>(items: impl Iterator<Item = T>) -> u32 {
 /// context window is full. The first step is never the last, so that no message is dropped unasked.
 pub(super) fn is_last(view: View<'_>, turn: &Turn) -> bool {
     let is_first = turn.own_steps().next().is_none();
-    !is_first && (has_used_up(view, turn, 1) || percent(view, turn, 0) >= CRITICAL_PERCENT)
+    !is_first && (has_used_up(view, turn, 1) || is_critical(view, turn))
+}
+
+/// Whether the next prompt takes so much of the context window that the loop ends.
+fn is_critical(view: View<'_>, turn: &Turn) -> bool {
+    let preamble = view.preamble();
+    let percent_of = |tokens: u32| {
+        let window = prompt::window(view.state, &preamble);
+        u64::from(tokens) * 100 / u64::from(window).max(1)
+    };
+    // Nearly always the turn is short, and then nothing has to be chosen for its prompt.
+    let is_possible =
+        percent_of(prompt::most_tokens(view.state, turn, &preamble)) >= CRITICAL_PERCENT;
+    is_possible && percent(view, turn, 0) >= CRITICAL_PERCENT
 }
 
 /// Whether all steps or acts are used up after `more` further steps.

@@ -23,8 +23,7 @@ const BEFORE: usize = 300;
 /// the message must not be found as its own answer.
 pub(super) fn question(view: View<'_>, turn: &Turn) -> RecallQuery {
     let (state, preamble) = (view.state, view.preamble());
-    let budgets = prompt::budgets(state, turn, &preamble);
-    let shown = prompt::shown_anyway(state, turn, &preamble, budgets);
+    let (budgets, shown) = prompt::recall_room(state, turn, &preamble);
     let mut without = pending(state, turn);
     without.extend(shown.iter().copied().map(Origin::event));
     RecallQuery {
