@@ -56,7 +56,7 @@ use call::Call;
 pub(crate) use memory_query::{AwaitedName, Basis, Draft, MemoryAnswer, MemoryQuery, NewAction};
 use provenance::{MOST_SOURCES, NotShown, Provenance};
 pub(crate) use provenance::{shown_score, sources_of_note, support_of_reply, trust_in_names};
-pub(crate) use shown::{ShownPart, ShownParts, TurnWords, least_trusted, spoken};
+pub(crate) use shown::{OwnWords, ShownPart, ShownParts, TurnWords, least_trusted, spoken};
 pub use table::builtin_tools;
 pub(crate) use table::{is_look_up, is_note, is_own};
 pub(crate) use tool_set::{TOOL_SETS, ToolSet, ends_a_turn};

@@ -14,7 +14,11 @@ const LEFT_OUT: &str = "left_out";
 /// A result as JSON text of bounded length. Text from outside cannot hide characters in it or imitate tokens of a chat
 /// template.
 pub(crate) fn bounded(content: Value) -> String {
-    let json = cut(content).to_string();
+    let json = content.to_string();
+    let json = match json.len() > RESULT_LIMIT {
+        true => cut(content, &json).to_string(),
+        false => json,
+    };
     escape_template_tokens(&escape_hidden_json(&json)).into_owned()
 }
 
@@ -61,14 +65,10 @@ impl io::Write for Beginning {
     }
 }
 
-/// Keeps a result within [`RESULT_LIMIT`]: a longer one is cut, and its beginning is shown as text.
-fn cut(content: Value) -> Value {
-    let text = content.to_string();
-    if text.len() <= RESULT_LIMIT {
-        return content;
-    }
-    let shown = beginning(&text, RESULT_LIMIT / 4);
-    let success = content.get("success").cloned();
+/// The beginning of a result that is longer than [`RESULT_LIMIT`], as text. `json` is all of it.
+fn cut(mut content: Value, json: &str) -> Value {
+    let shown = beginning(json, RESULT_LIMIT / 4);
+    let success = content.get_mut("success").map(Value::take);
     let success = invariant!(success, "every result says whether the call succeeded");
     json!({"success": success, "cut_off_after": shown.len(), "result_text": shown})
 }

@@ -226,8 +226,9 @@ fn sources_of_reply(
 ) -> Sources {
     let text = spoken(content, calls, |call| call);
     let trigger = Origin::event(turn.trigger_seq());
-    let own_now: Vec<_> = own_words_in(turn).collect();
-    let own: Vec<_> = own_words_before(state, turn).chain(&own_now).collect();
+    let own: Vec<_> = own_words_before(state, turn)
+        .chain(own_words_in(turn))
+        .collect();
     let chosen = own.iter().filter_map(|own| own.chosen.as_ref());
     let persona = ShownText::text(Trust::FULL, &*state.configuration.persona).into();
     let answered = items.iter().filter(|item| item.origin == Some(trigger));

@@ -89,7 +89,6 @@ pub(crate) type ShownParts = Arc<[ShownPart<'static>]>;
 pub(crate) struct TurnWords {
     trigger: ShownPart<'static>,
     done: Vec<ShownParts>,
-    own: Vec<OwnWords>,
     /// The lowest trust of all parts that are not names.
     least: Trust,
 }
@@ -109,7 +108,6 @@ impl TurnWords {
             least: trusts_done(turn).fold(trigger.said.trust, Trust::lowest),
             done: done.filter(|parts| !parts.is_empty()).collect(),
             trigger,
-            own: own_words_in(turn).collect(),
         }
     }
 
@@ -456,7 +454,7 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
 
 /// Words of the assistant that a prompt could show.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnWords {
+pub(crate) struct OwnWords {
     pub(super) said: AnalysedText<'static>,
     /// Their sources, other than the trigger of their turn; `None` if that was not recorded.
     pub(super) sources: Option<Sources>,
@@ -490,13 +488,13 @@ pub(super) fn own_words_before<'a>(
         true => Vec::new(),
         false => Shareable::of(state, turn).turns,
     };
-    earlier.into_iter().flat_map(|turn| &turn.words().own)
+    earlier.into_iter().flat_map(|turn| own_words_in(turn))
 }
 
 /// The words of the assistant in a turn that prompts of it could show.
-pub(super) fn own_words_in(turn: &Turn) -> impl Iterator<Item = OwnWords> {
+pub(super) fn own_words_in(turn: &Turn) -> impl Iterator<Item = &OwnWords> {
     let steps = turn.steps.iter().skip(turn.shown_from());
-    steps.map(|step| OwnWords::of(step, &turn.trigger))
+    steps.map(|step| step.own_words(|| OwnWords::of(step, &turn.trigger)))
 }
 
 /// The event with the outcome of an act.
@@ -681,6 +679,10 @@ fn without_words_of(content: &str, arguments: &str) -> String {
     let said = dormouse_retrieval::words(arguments);
     let words = content.split_whitespace();
     let is_new = |word: &&str| {
+        // Results without arguments are the longest. A word of ASCII has a part if and only if it has a letter or digit.
+        if said.is_empty() && word.is_ascii() {
+            return word.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        }
         let parts = dormouse_retrieval::words(word);
         parts.iter().any(|part| !said.contains(part))
     };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::derived::Derived;
 use crate::{
-    builtin::ShownParts,
+    builtin::{OwnWords, ShownParts},
     event::{ActSpeech, Call, DelayCause, Omitted, SpokenWords, Verdict},
 };
 
@@ -42,6 +42,9 @@ pub struct Step {
     /// The sources of its words, other than the trigger of the turn, if they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
+    /// Its words, as later replies are compared with them.
+    #[serde(skip)]
+    own_words: Derived<OwnWords>,
 }
 
 /// Who took a step, and what was possible in it.
@@ -129,7 +132,13 @@ impl Step {
             within: None,
             omitted: Omitted::default(),
             sources: None,
+            own_words: Derived::default(),
         }
+    }
+
+    /// The assistant's words in it. `make` is called once; it depends on the reply and on the trigger of its turn.
+    pub(crate) fn own_words(&self, make: impl FnOnce() -> OwnWords) -> &OwnWords {
+        self.own_words.get_or_make(make)
     }
 
     /// Whether it asks the sender to wait.
