@@ -8,6 +8,10 @@
 /// tabs and line ends is not hidden.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
+    // Most characters of most texts, which are searched whole.
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
     character.is_control()
         || is_default_ignorable(character)
         || is_noncharacter(character)
