@@ -33,7 +33,9 @@ pub(super) fn part(
         let note = known.note.map(|note| note.audience.clone());
         let description = known.goal.description.audience.clone();
         let audiences = [description].into_iter().chain(note).collect();
-        (render::goal(&state.goals, known), audiences)
+        let line = || render::goal(&state.goals, known);
+        let line = state.goals.line(known.goal.id, known.note.is_some(), line);
+        (line, audiences)
     });
     ListedPart::of(GOALS, lines, cap, counter)
 }
