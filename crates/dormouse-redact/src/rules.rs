@@ -42,25 +42,32 @@ struct Signs([bool; 256]);
 
 impl Signs {
     fn of(text: &[u8]) -> Self {
-        let mut signs = [false; 256];
-        let mut add = |byte: u8| {
-            if let Some(sign) = signs.get_mut(usize::from(byte)) {
-                *sign = true;
-            }
-        };
-        for byte in text {
-            add(*byte);
-            add(byte.to_ascii_lowercase());
-            if byte.is_ascii_digit() {
-                add(b'0');
+        let mut signs = Self([false; 256]);
+        // One look at each byte; what follows from it is added once.
+        text.iter().for_each(|byte| signs.add(*byte));
+        for capital in b'A'..=b'Z' {
+            if signs.has(capital) {
+                signs.add(capital.to_ascii_lowercase());
             }
         }
-        Self(signs)
+        if (b'0'..=b'9').any(|digit| signs.has(digit)) {
+            signs.add(b'0');
+        }
+        signs
+    }
+
+    fn add(&mut self, sign: u8) {
+        if let Some(there) = self.0.get_mut(usize::from(sign)) {
+            *there = true;
+        }
+    }
+
+    fn has(&self, sign: u8) -> bool {
+        self.0.get(usize::from(sign)).is_some_and(|there| *there)
     }
 
     fn have(&self, needs: &str) -> bool {
-        let mut needs = needs.bytes();
-        needs.all(|byte| self.0.get(usize::from(byte)).is_some_and(|it| *it))
+        needs.bytes().all(|byte| self.has(byte))
     }
 }
 
