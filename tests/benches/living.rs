@@ -12,6 +12,8 @@ use dormouse_tests::{Child, Program};
 
 use crate::{
     clock::now,
+    resident_bytes::resident_bytes,
+    said::message,
     table::{Row, Table},
 };
 
@@ -99,25 +101,9 @@ async fn exchange(child: &mut Child, number: u64) -> u64 {
     }
 }
 
-fn message(number: u64) -> String {
-    let (item, place) = (number % 1_009, number % 17);
-    match number % 4 {
-        0 => format!("remember that item {item} is on shelf {place}"),
-        1 => format!("where is item {}?", (number / 4 * 4) % 1_009),
-        2 => format!("hello, this is cup {number} and I take it with milk"),
-        _ => format!("The kettle whistles for the {number}th time today, and nobody minds."),
-    }
-}
-
-/// How much memory a process has resident, in bytes; 0 where that cannot be known.
+/// The resident memory of the program, in bytes.
 fn resident(child: &Child) -> u64 {
-    let status = child
-        .id()
-        .map(|id| fs::read_to_string(format!("/proc/{id}/status")));
-    let status = status.and_then(Result::ok).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kilobytes.map_or(0, |number| 1_024 * number.trim().parse::<u64>().unwrap())
+    child.id().map_or(0, |id| resident_bytes(&id.to_string()))
 }
 
 /// The payloads of all events, in bytes.

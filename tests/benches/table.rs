@@ -9,7 +9,7 @@ pub(crate) use crate::clock::now;
 /// How often each measurement is made.
 const ROUNDS: usize = 5;
 
-/// The figures, printed as they come.
+/// The figures, printed as they come, as the rows of a table in Markdown.
 #[derive(Debug)]
 pub(crate) struct Table(Instant);
 
@@ -36,20 +36,16 @@ impl Table {
     }
 
     pub(crate) fn begin() -> Self {
-        let heads = ("measured", "", "baseline", "ratio");
-        println!(
-            "{:<44} {:>12} {:<12} {:>12} {:>8}  compared with",
-            "", heads.0, heads.1, heads.2, heads.3
-        );
+        println!("| row | measured | baseline | ratio | compared with |");
+        println!("| --- | --- | --- | --- | --- |");
         Self(now())
     }
 
     pub(crate) fn add(&mut self, row: &Row<'_>) {
         println!(
-            "{:<44} {:>12} {:<12} {:>12} {:>8.3}  {}{}",
+            "| {} | {} {unit} | {} {unit} | {:.3} | {}{} |",
             row.what,
             figure(row.measured),
-            row.unit,
             figure(row.baseline_measured),
             row.measured / row.baseline_measured,
             row.baseline,
@@ -58,6 +54,7 @@ impl Table {
             } else {
                 format!("; {}", row.note)
             },
+            unit = row.unit,
         );
     }
 
@@ -66,8 +63,11 @@ impl Table {
     }
 }
 
-/// A number with its thousands set apart, and one digit behind the point where it is small.
+/// A number with its thousands set apart, and up to two digits behind the point where it is small.
 fn figure(value: f64) -> String {
+    if value < 10.0 {
+        return format!("{value:.2}");
+    }
     if value < 1_000.0 {
         return format!("{value:.1}");
     }
