@@ -1,5 +1,5 @@
-//! Many residents in one process: what one that is put away holds in memory, what an idle hour costs, and how fast a message
-//! wakes one of them. `cargo xtask bench residents --count N`.
+//! Many residents in one process: what one that is put away holds in memory, and one that is awake, what an idle hour costs, and
+//! how fast a message wakes one of them. `cargo xtask bench residents --count N`.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,10 +9,11 @@
 
 mod clock;
 mod processor;
+mod resident_bytes;
 #[expect(dead_code, reason = "other measurements make several rounds")]
 mod table;
 
-use std::{alloc::System, fs, path::Path, sync::Arc, time::Duration};
+use std::{alloc::System, path::Path, sync::Arc, time::Duration};
 
 use cap::Cap;
 
@@ -20,7 +21,7 @@ use dormouse_contracts::{
     AssistantId, BoxStream, ChatDelta, ChatModel, ChatRequest, EntityId, ModelError, ModelName,
     PERCEPTIONS_PAGE, ProviderId, Senses, Words,
 };
-use dormouse_engine::restore;
+use dormouse_engine::{Rest, restore};
 use dormouse_host::{DataFolder, Host, HostSettings, config::Config, provider::Models};
 use dormouse_offline::OfflineModel;
 use dormouse_providers::Environment;
@@ -32,6 +33,7 @@ use tokio::{
 };
 
 use processor::processor_time;
+use resident_bytes::resident_bytes;
 use table::{Row, Table};
 
 /// Counts the bytes that are in use, which pages of the system are too coarse for.
@@ -42,6 +44,8 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 const RESIDENTS: usize = 100;
 /// How many of them are woken by a message, one after the other.
 const WOKEN: usize = 200;
+/// How many of them are awake at the same time in the end.
+const AWAKE: usize = 256;
 /// How many are awake at the same time while they are made.
 const AT_ONCE: usize = 8;
 /// For how long nothing happens while wake-ups are counted, in virtual time.
@@ -65,9 +69,10 @@ fn main() {
     let (empty, _) = runtime.block_on(idle_hour());
     let (model, asked) = Watched::new();
     let host = runtime.block_on(open(folder.path(), Arc::new(model)));
-    runtime.block_on(putting_away(&mut table, &host, &keys));
+    let away = runtime.block_on(putting_away(&mut table, &host, &keys));
     runtime.block_on(idling(&mut table, &host, empty));
     runtime.block_on(waking(&mut table, &host, &keys, asked));
+    runtime.block_on(being_awake(&mut table, &host, &keys, away));
     runtime.block_on(host.close());
 }
 
@@ -79,8 +84,8 @@ fn residents() -> usize {
 
 /// What those who are put away hold, from `take_in` on. Everybody's snapshot and perceptions are read before, because the
 /// caches of both files keep them, up to a fixed size and also for those who are no residents. Several threads take part, so
-/// the whole process is looked at.
-async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) {
+/// the whole process is looked at. Returns the bytes of one of the second half.
+async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) -> f64 {
     for key in keys {
         drop(restore(host.log(), key).await.unwrap());
         let character = character(key);
@@ -88,8 +93,9 @@ async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) {
         drop(perceptions.await.unwrap());
     }
     let (first, second) = keys.split_at(keys.len() / 2);
+    let mut each = 0.0;
     for (part, which) in [(first, "first"), (second, "second")] {
-        let (opened, pages) = (ALLOCATOR.allocated(), resident_bytes());
+        let (opened, pages) = (ALLOCATOR.allocated(), resident_bytes("self"));
         let started = clock::now();
         for key in part {
             host.take_in(key).await.unwrap();
@@ -97,19 +103,55 @@ async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) {
         // Everybody waits for the world when it has answered a question that comes after theirs.
         all_away(host).await;
         let took = started.elapsed();
+        each = ALLOCATOR.allocated().saturating_sub(opened) as f64 / part.len() as f64;
         table.add(&Row {
             what: &format!("a resident put away, the {which} {}", part.len()),
-            measured: ALLOCATOR.allocated().saturating_sub(opened) as f64 / part.len() as f64,
+            measured: each,
             unit: "bytes",
             baseline: "its key, its state's two numbers and a time",
             baseline_measured: 64.0,
             note: format!(
                 "in pages of the system {} bytes; all moved in within {:.0} ms",
-                resident_bytes().saturating_sub(pages) / part.len() as u64,
+                resident_bytes("self").saturating_sub(pages) / part.len() as u64,
                 took.as_secs_f64() * 1e3
             ),
         });
     }
+    each
+}
+
+/// What those hold who are awake and have nothing to do, and what of it is left when they are put away again.
+async fn being_awake(table: &mut Table, host: &Host, keys: &[AssistantId], away: f64) {
+    let some: Vec<_> = keys.iter().take(AWAKE).collect();
+    let per_one = |bytes: u64| bytes as f64 / some.len() as f64;
+    let (held, pages) = (ALLOCATOR.allocated() as u64, resident_bytes("self"));
+    let mut awake = Vec::new();
+    for key in &some {
+        let resident = host.wake(key).await.unwrap();
+        assert_eq!(resident.handle().at_rest().await, Rest::Settled);
+        // Who has left hears nobody else arrive.
+        host.world().leave(&character(key)).await.unwrap();
+        awake.push(resident);
+    }
+    let mut add = |what: &str| {
+        let now = (ALLOCATOR.allocated() as u64, resident_bytes("self"));
+        table.add(&Row {
+            what: &format!("{what}, {} of them", some.len()),
+            measured: per_one(now.0.saturating_sub(held)),
+            unit: "bytes",
+            baseline: "one that was put away from the beginning",
+            baseline_measured: away,
+            note: format!(
+                "in pages of the system {:.0} bytes; the process has {:.1} MB",
+                per_one(now.1.saturating_sub(pages)),
+                now.1 as f64 / 1e6
+            ),
+        });
+    };
+    add("a resident awake");
+    drop(awake);
+    all_away(host).await;
+    add("a resident put away again, beyond what it held before");
 }
 
 /// How often the process wakes in an hour in which nothing happens, and the processor time that it takes. Time is virtual, so it
@@ -256,12 +298,4 @@ impl ChatModel for Watched {
     fn identity(&self) -> (&ProviderId, &ModelName) {
         self.model.identity()
     }
-}
-
-/// How much memory this process has resident, in bytes; 0 where that cannot be known.
-fn resident_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kilobytes.map_or(0, |number| 1_024 * number.trim().parse::<u64>().unwrap())
 }
