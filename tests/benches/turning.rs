@@ -12,28 +12,17 @@ mod processor;
 #[expect(dead_code, reason = "other measurements make several rounds")]
 mod table;
 
+#[path = "turning/curve.rs"]
+mod curve;
 #[path = "turning/server.rs"]
 mod server;
+#[path = "turning/visit.rs"]
+mod visit;
 
-use std::{
-    fs::{self, File},
-    io::Write,
-    path::Path,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs::File, io::Write, path::Path};
 
-use dormouse_contracts::{
-    AssistantId, EntityId, ReadError, Seq, ToolSourceName, Words, each_event,
-};
-use dormouse_engine::Rest;
-use dormouse_host::{DataFolder, Host, HostSettings, Resident, config::Config};
-use dormouse_providers::Environment;
-use dormouse_sandbox::{Act, Character, CharacterKind};
-use dormouse_tests::Workshop;
-use dormouse_tools::NamedToolSource;
-
-use server::{STEPS, Server};
+use server::{STEPS, Server, client};
+use visit::{Budgets, Visit, milliseconds};
 
 use clock::now;
 use processor::processor_time;
@@ -44,16 +33,11 @@ const TURNS: usize = 40;
 const TURNS_VARIABLE: &str = "DORMOUSE_BENCH_TURNS";
 /// Behind this argument is the number of earlier turns, if only one row is measured.
 const HISTORY: &str = "--history";
+/// Behind this argument is the number of turns that a life reaches, if only a longer and longer life is measured.
+const LIVED: &str = "--lived";
 /// How often a sync is measured, and how many bytes it has: as many as a page of the log.
 const SYNCS: usize = 60;
 const PAGE: usize = 4_096;
-
-/// The budgets of a life, if it has any.
-#[derive(Clone, Copy, Debug)]
-enum Budgets {
-    None,
-    Tokens,
-}
 
 fn main() {
     if server::serves() {
@@ -68,8 +52,11 @@ async fn measure(table: &mut Table) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let sync = sync(folder.path());
     let server = Server::start();
-    let rows = match std::env::args().skip_while(|it| it != HISTORY).nth(1) {
-        Some(history) => vec![(history.parse().unwrap(), Budgets::Tokens)],
+    if let Some(lived) = number_after(LIVED) {
+        return curve::measure(table, &server, folder.path(), sync, lived).await;
+    }
+    let rows = match number_after(HISTORY) {
+        Some(history) => vec![(history, Budgets::Tokens)],
         None => vec![
             (0, Budgets::Tokens),
             (50, Budgets::Tokens),
@@ -93,17 +80,29 @@ async fn measure(table: &mut Table) {
             baseline: "three times a bare client that sends the same bytes, and three syncs",
             baseline_measured: 3.0 * bare.wall + 3.0 * sync,
             note: format!(
-                "bare {:.2} ms with {:.2} ms of processor time for {:.0} KB; a sync {sync:.2} ms; {:.2} ms of processor time a \
-                 turn; {:.1} syncs of the log; {} further requests, to show the history shorter",
+                "bare {:.2} ms for {:.0} KB; a sync {sync:.2} ms; {:.1} syncs of the log; {} further requests, to show the \
+                 history shorter",
                 bare.wall,
-                bare.processor,
                 took.bytes as f64 / 1e3,
-                took.processor,
                 per_turn(took.syncs),
                 took.further,
             ),
         });
+        table.add(&Row {
+            what: &format!("processor time of such a turn, {history} earlier turns{with}"),
+            measured: took.processor,
+            unit: "ms",
+            baseline: "the bare client",
+            baseline_measured: bare.processor,
+            note: String::new(),
+        });
     }
+}
+
+/// The number after this argument.
+fn number_after(argument: &str) -> Option<usize> {
+    let mut arguments = std::env::args().skip_while(|it| it != argument);
+    arguments.nth(1).map(|number| number.parse().unwrap())
 }
 
 /// The measured turns begin here. `cargo xtask bench instructions` counts from this function to the next.
@@ -149,14 +148,10 @@ fn sync(folder: &Path) -> f64 {
     middle(&mut all)
 }
 
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
 /// The requests of the last turn once more, by a client that only reads the answers.
 async fn bare(server: &Server) -> Took {
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    let bodies = server.last_bodies(&client).await;
+    let bodies = server.last_bodies().await;
+    let client = client();
     let url = format!("{}/chat/completions", server.url);
     let (mut walls, busy) = (Vec::new(), processor_time());
     for _ in 0..turns_measured() {
@@ -184,11 +179,18 @@ async fn turns(folder: &Path, server: &Server, history: usize, budgets: Budgets)
     for number in 0..=history {
         visit.say(&format!("what is new, friend {number}?")).await;
     }
+    let took = measured(&visit, server, turns_measured()).await;
+    visit.end().await;
+    took
+}
+
+/// What so many turns take, from here on.
+async fn measured(visit: &Visit, server: &Server, turns: usize) -> Took {
     let mut walls = Vec::new();
     let (replies, before) = (visit.replies(), visit.last().await);
     measuring_begins();
     let (busy, synced) = (processor_time(), visit.host.log().stats().syncs);
-    for number in 0..turns_measured() {
+    for number in 0..turns {
         let started = now();
         visit.say(&format!("what is next, friend {number}?")).await;
         walls.push(milliseconds(started.elapsed()));
@@ -201,105 +203,11 @@ async fn turns(folder: &Path, server: &Server, history: usize, budgets: Budgets)
     let further = visit.further_requests(before).await;
     let taken = visit.replies() - replies;
     assert_eq!(taken, STEPS as u64 * walls.len() as u64 + further);
-    let took = Took {
+    Took {
         processor: milliseconds(busy) / walls.len() as f64,
         syncs: synced,
         further,
         wall: middle(&mut walls),
-        bytes: {
-            let client = reqwest::Client::builder().no_proxy().build().unwrap();
-            let bodies = server.last_bodies(&client).await;
-            bodies.iter().map(Vec::len).sum()
-        },
-    };
-    visit.end().await;
-    took
-}
-
-/// An assistant on a disk, and Alice, who pages it.
-struct Visit {
-    host: Host,
-    resident: Resident,
-    alice: EntityId,
-}
-
-impl Visit {
-    async fn begin(folder: &Path, server: &Server, history: usize, budgets: Budgets) -> Self {
-        fs::create_dir_all(folder).unwrap();
-        let budgets = match budgets {
-            Budgets::None => String::new(),
-            Budgets::Tokens => {
-                "[budgets]\ntokens_per_hour = 1000000000\ntokens_per_day = 1000000000\n".to_owned()
-            }
-        };
-        let text = format!(
-            "[provider]\nkind = \"local\"\nmodel = \"tiny\"\nbase_url = \"{}\"\n\
-             [limits]\nmax_iterations_per_tick = 8\nmax_context_tokens = 400000\nmax_history = {history}\n\
-             [memory]\nembedder = \"none\"\n[journal]\nreflection_interval = 0\n{budgets}",
-            server.url
-        );
-        let file = folder.join("dormouse.toml");
-        fs::write(&file, text).unwrap();
-        let (config, _) = Config::load(Some(&file), &file, []).unwrap();
-        let mut settings = HostSettings::of(config, Environment::of(|_| None)).unwrap();
-        settings.tool_sources = vec![NamedToolSource {
-            name: ToolSourceName::try_new("bench").unwrap(),
-            source: Arc::new(Workshop::open(folder.join("receipts"))),
-        }];
-        let data = DataFolder::at(folder).unwrap();
-        let host = Host::open(settings, &data).await.unwrap();
-        let alice = EntityId::try_new("player:alice").unwrap();
-        let character = Character {
-            id: alice.clone(),
-            name: "Alice".to_owned(),
-            kind: CharacterKind::Player,
-        };
-        host.world().join(character).await.unwrap();
-        let key = AssistantId::try_new("dormouse").unwrap();
-        let resident = host.wake(&key).await.unwrap();
-        Self {
-            host,
-            resident,
-            alice,
-        }
-    }
-
-    /// Says something and waits until it is answered and everything is on disk.
-    async fn say(&self, words: &str) {
-        let act = Act::Page {
-            to: "Dormouse".to_owned(),
-            words: Words::try_new(words).unwrap(),
-        };
-        let acted = self.host.world().act(&self.alice, act).await.unwrap();
-        self.resident.heard(&acted.deliveries).await.unwrap();
-        assert_eq!(self.resident.handle().at_rest().await, Rest::Settled);
-    }
-
-    fn replies(&self) -> u64 {
-        self.resident.handle().status().spent.replies
-    }
-
-    async fn last(&self) -> Seq {
-        let state = self.resident.handle().inspect().await.unwrap();
-        state.seq
-    }
-
-    /// How many replies after this event are no steps of a turn.
-    async fn further_requests(&self, after: Seq) -> u64 {
-        let key = AssistantId::try_new("dormouse").unwrap();
-        let mut further = 0;
-        let range = after.next()..;
-        let counted = each_event(self.host.log(), &key, range, |stored| {
-            let is_further = ["consulted", "history_summarized"].contains(&&*stored.kind);
-            further += u64::from(is_further);
-            Ok::<_, ReadError>(())
-        });
-        counted.await.unwrap();
-        further
-    }
-
-    async fn end(self) {
-        drop(self.resident);
-        self.host.close().await;
+        bytes: server.last_bodies().await.iter().map(Vec::len).sum(),
     }
 }

@@ -41,7 +41,12 @@ Usage: cargo xtask <command>
   deny               layers, licences, sources and advisories, by deny.toml
   bench              the measurements of tests/benches
   bench journal      adding to a journal and searching it, against a scan [--entries 1000000]
+  bench --compare REV  the main rows of this tree and of a revision, in turn [--quick]
   bench turns        a turn of five steps over HTTP, against a bare client
+  bench curve        such a turn in a life that gets longer [--turns 10000]
+  bench others       such a turn next to LangGraph and rig, which are installed for this [--earlier 1 20 50]
+  bench many         assistants that answer at once, offline, and what each holds in memory [--count 256]
+  bench long         memory after many messages, and starts with a long log [--events 1000000] [--messages 20000]
   bench instructions the instructions of such a turn, which load does not change [--history 0]; needs valgrind
   bench evennia      an assistant in a room of a real game with 50 people who talk; needs the peer
   bench residents    residents in one process [--count 1000]
@@ -110,7 +115,23 @@ fn run(arguments: &[String]) -> Result {
         ["bench"] => bench::run(&sh),
         ["bench", "journal"] => bench::journal(&sh, &[]),
         ["bench", "journal", "--entries", count] => bench::journal(&sh, &[count]),
+        ["bench", "--compare", revision] => bench::compare(&sh, revision, bench::Effort::Full),
+        ["bench", "--compare", revision, "--quick"] => {
+            bench::compare(&sh, revision, bench::Effort::Quick)
+        }
         ["bench", "turns"] => bench::turns(&sh),
+        ["bench", "curve"] => bench::curve(&sh, "10000"),
+        ["bench", "curve", "--turns", turns] => bench::curve(&sh, turns),
+        ["bench", "others"] => bench::others(&sh, &[]),
+        ["bench", "others", "--earlier", earlier @ ..] => bench::others(&sh, earlier),
+        ["bench", "many"] => bench::many(&sh, "256"),
+        ["bench", "many", "--count", count] => bench::many(&sh, count),
+        ["bench", "long"] => bench::long(&sh, "1000000", "20000"),
+        ["bench", "long", "--events", events] => bench::long(&sh, events, "0"),
+        ["bench", "long", "--messages", messages] => bench::long(&sh, "0", messages),
+        ["bench", "long", "--events", events, "--messages", messages] => {
+            bench::long(&sh, events, messages)
+        }
         ["bench", "evennia"] => bench::evennia(&sh),
         ["bench", "instructions"] => bench::instructions(&sh, "0"),
         ["bench", "instructions", "--history", turns] => bench::instructions(&sh, turns),

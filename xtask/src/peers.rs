@@ -6,12 +6,14 @@
 mod aimock;
 mod chromium;
 mod evennia;
+mod langgraph;
 mod llama;
 mod mcp;
 mod mcp_servers;
 mod model;
 mod offline;
 mod otlp;
+mod rig;
 mod schemathesis;
 
 use std::fmt;
@@ -173,4 +175,29 @@ pub(crate) fn install(sh: &Shell, demand: Demand) -> Result {
         return Err(format!("missing: {}", unavailable.join(", ")).into());
     }
     Ok(())
+}
+
+/// Installs what only `cargo xtask bench others` needs, and returns the name and the place of each that is there now. They are
+/// no peers: no test talks to them.
+pub(crate) fn install_others(sh: &Shell) -> Result<Vec<(&'static str, PathBuf)>> {
+    let home = home();
+    sh.create_dir(&home)?;
+    let others = [
+        (
+            "langgraph",
+            langgraph::FOLDER,
+            langgraph::install(sh, &home)?,
+        ),
+        ("rig", rig::PROGRAM, rig::install(sh, &home)?),
+    ];
+    let mut ready = Vec::new();
+    for (name, place, installed) in others {
+        match installed {
+            Installed::Ready => ready.push((name, home.join(place))),
+            Installed::Unavailable(why) => {
+                println!("{name} cannot be installed on this machine, and is left out: {why}");
+            }
+        }
+    }
+    Ok(ready)
 }

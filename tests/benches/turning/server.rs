@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 /// How many steps a turn has.
 pub(super) const STEPS: usize = 5;
+/// A message that ends like this is answered at once.
+pub(super) const BRIEFLY: &str = "in a word";
 /// The variable by which the process knows that it is the server.
 const SERVES: &str = "DORMOUSE_BENCH_SERVES";
 
@@ -49,13 +51,19 @@ impl Server {
     }
 
     /// What it was sent in the last turn.
-    pub(super) async fn last_bodies(&self, client: &reqwest::Client) -> Vec<Vec<u8>> {
-        let answer = client.get(format!("{}/bodies", self.url)).send();
+    pub(super) async fn last_bodies(&self) -> Vec<Vec<u8>> {
+        let answer = client().get(format!("{}/bodies", self.url)).send();
         let bodies = answer.await.unwrap().bytes().await.unwrap();
         let bodies: Vec<String> = serde_json::from_slice(&bodies).unwrap();
         assert!(bodies.iter().all(|body| !body.is_empty()));
         bodies.into_iter().map(String::into_bytes).collect()
     }
+}
+
+/// A client that goes directly to this machine.
+pub(super) fn client() -> reqwest::Client {
+    let client = reqwest::Client::builder().no_proxy().build();
+    client.unwrap()
 }
 
 /// Serves until the input ends, if this process is the server; otherwise answers no.
@@ -96,7 +104,7 @@ fn answer(connection: &TcpStream, bodies: &Bodies) -> Option<()> {
     reader.read_exact(&mut body).ok()?;
     let (kind, reply) = match first.split(' ').nth(1)? {
         "/v1/bodies" => ("application/json", sent(bodies)),
-        _ => ("text/event-stream", reply(body, bodies)),
+        _ => reply(body, bodies),
     };
     let answer = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{reply}",
@@ -112,8 +120,18 @@ fn sent(bodies: &Bodies) -> String {
     json!(texts.collect::<Vec<_>>()).to_string()
 }
 
-/// Looks around and asks for the wind, twice each, then answers.
-fn reply(body: Vec<u8>, bodies: &Bodies) -> String {
+/// What the model answers.
+enum Answer {
+    Call(&'static str, Value),
+    /// For a client that has no tool to speak with.
+    Words,
+}
+
+/// What the room is like, in the end.
+const CALM: &str = "The room is as it was, and the wind is calm.";
+
+/// Looks around and asks for the wind, twice each, then answers. Returns the type of the content and the content.
+fn reply(body: Vec<u8>, bodies: &Bodies) -> (&'static str, String) {
     let request: Value = serde_json::from_slice(&body).unwrap();
     let messages = request.get("messages").and_then(Value::as_array).unwrap();
     let is = |message: &&Value, role: &str| message.get("role").is_some_and(|it| it == role);
@@ -122,41 +140,72 @@ fn reply(body: Vec<u8>, bodies: &Bodies) -> String {
         .take_while(|message| !is(message, "user"))
         .filter(|message| is(message, "tool"))
         .count();
-    let asked = messages.iter().rev().find(|message| is(message, "user"));
-    let asked = asked.and_then(|message| message.get("content")?.as_str());
-    // What is remembered comes before what was said.
-    let wants_a_goal = asked.is_some_and(|asked| asked.trim_end().ends_with("keep a goal"));
-    let (tool, arguments) = match step {
-        0 if wants_a_goal => (
-            "add_goal",
-            json!({"description": "see the sea", "due_at": "2100-01-01T00:00:00Z"}),
-        ),
-        _ if wants_a_goal => ("page", json!({"to": "Alice", "message": "I shall."})),
-        0 => ("inspect_location", json!({})),
-        1 | 3 => (WIND, json!({"thing": "the attic"})),
-        2 => ("inspect_location", json!({"detail_level": "brief"})),
-        _ => (
-            "page",
-            json!({"to": "Alice", "message": "The room is as it was, and the wind is calm."}),
-        ),
-    };
+    let answer = answer_of(&request, messages, step);
     if let Some(place) = bodies.lock().unwrap().get_mut(step) {
         *place = body;
     }
-    let call = json!({"tool_calls": [{"index": 0, "id": format!("call_{}", messages.len()), "type": "function",
-        "function": {"name": tool, "arguments": arguments.to_string()}}]});
-    let chunk = |delta: Value, finish: Value| {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-        format!(
-            "data: {}\n\n",
-            json!({"id": "c", "model": "tiny", "choices": [choice]})
-        )
+    let finish = match answer {
+        Answer::Call(..) => "tool_calls",
+        Answer::Words => "stop",
     };
-    let usage =
-        json!({"id": "c", "choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
-    let (called, finished) = (
-        chunk(call, Value::Null),
-        chunk(json!({}), "tool_calls".into()),
-    );
-    format!("{called}{finished}data: {usage}\n\ndata: [DONE]\n\n")
+    let said = match answer {
+        Answer::Call(tool, arguments) => {
+            json!({"role": "assistant", "tool_calls": [{"index": 0, "id": format!("call_{}", messages.len()),
+                "type": "function", "function": {"name": tool, "arguments": arguments.to_string()}}]})
+        }
+        Answer::Words => json!({"role": "assistant", "content": CALM}),
+    };
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110});
+    if request.get("stream") != Some(&Value::Bool(true)) {
+        let choice = json!({"index": 0, "message": said, "finish_reason": finish});
+        let reply = json!({"id": "c", "object": "chat.completion", "created": 0, "model": "tiny", "choices": [choice],
+            "usage": usage});
+        return ("application/json", reply.to_string());
+    }
+    let chunk = |choices: Value, usage: Value| {
+        let chunk = json!({"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "tiny",
+            "choices": choices, "usage": usage});
+        format!("data: {chunk}\n\n")
+    };
+    let piece = |delta: Value, finish: Value| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        chunk(json!([choice]), Value::Null)
+    };
+    let pieces = [
+        piece(said, Value::Null),
+        piece(json!({}), finish.into()),
+        chunk(json!([]), usage),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    ("text/event-stream", pieces.concat())
+}
+
+/// What comes after so many results.
+fn answer_of(request: &Value, messages: &[Value], step: usize) -> Answer {
+    let asked = messages
+        .iter()
+        .rev()
+        .find(|it| it.get("role").is_some_and(|role| role == "user"));
+    let asked = asked.and_then(|message| message.get("content")?.as_str());
+    // What is remembered comes before what was said.
+    let asks = |end: &str| asked.is_some_and(|asked| asked.trim_end().ends_with(end));
+    let page = |words: &str| Answer::Call("page", json!({"to": "Alice", "message": words}));
+    let tools = request.get("tools").and_then(Value::as_array);
+    let speaks_by_tool = tools.is_some_and(|tools| {
+        let named = |tool: &Value| tool.pointer("/function/name") == Some(&"page".into());
+        tools.iter().any(named)
+    });
+    match step {
+        0 if asks("keep a goal") => Answer::Call(
+            "add_goal",
+            json!({"description": "see the sea", "due_at": "2100-01-01T00:00:00Z"}),
+        ),
+        _ if asks("keep a goal") => page("I shall."),
+        _ if asks(BRIEFLY) => page("All is well."),
+        0 => Answer::Call("inspect_location", json!({})),
+        1 | 3 => Answer::Call(WIND, json!({"thing": "the attic"})),
+        2 => Answer::Call("inspect_location", json!({"detail_level": "brief"})),
+        _ if speaks_by_tool => page(CALM),
+        _ => Answer::Words,
+    }
 }
