@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dormouse_contracts::{AssistantId, ChatModel, Perception};
-use dormouse_engine::{AssistantConfig, Limits, Ports, Rest};
+use dormouse_engine::{AdmissionSettings, AssistantConfig, Limits, Ports, Rest};
 use dormouse_memory::Memory;
 use dormouse_providers::Estimate;
 use dormouse_testing::{FakeWorld, FixedRandom, MemoryLog};
@@ -29,7 +29,11 @@ impl Life {
             json!({"room": "Attic", "exits": ["down"]}),
         );
         let mut config = AssistantConfig::new(key());
-        config.limits = Limits::default().with_max_history(max_history).unwrap();
+        let limits = Limits::default().with_max_history(max_history).unwrap();
+        // Models of measurements look at the same place again and again.
+        config.limits = limits.with_max_repeated_calls(100).unwrap();
+        // Messages come faster than from anybody who waits for answers.
+        config.admission = AdmissionSettings::off();
         let clock = RunningClock::start();
         let memory = Memory::builder(key(), clock).ephemeral().unwrap();
         let ports = Ports {

@@ -45,7 +45,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 const TRACED_WINDOW: Duration = Duration::from_secs(3);
 /// How many messages the baselines have.
 const RAW: u64 = 1_000;
-const IN_MEMORY: u64 = 1_000;
+const IN_MEMORY: u64 = 200;
 
 fn main() {
     let Some((alone, mut table)) = Table::begin_benchmark() else {

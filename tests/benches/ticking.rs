@@ -38,7 +38,8 @@ pub(crate) fn measure(runtime: &Runtime, table: &mut Table) {
             allocations = counted.count_total / TICKS;
             let took = now().duration_since(started).as_secs_f64() * 1e6 / TICKS as f64;
             let replies = life.resident.handle().status().spent.replies;
-            assert_eq!(replies, number * STEPS, "every tick has five steps");
+            // Summaries of earlier turns are replies, too.
+            assert!(replies >= number * STEPS, "every tick has five steps");
             took
         });
         table.add(&Row {
@@ -62,7 +63,7 @@ async fn warmed_up(max_history: usize) -> (Life, u64) {
 async fn ticks(life: &Life, number: &mut u64, count: u64) {
     for _ in 0..count {
         *number += 1;
-        let message = Perceive::whisper("Alice", "what is in the attic?").number(*number);
+        let message = Perceive::addressed("Alice", "what is in the attic?").number(*number);
         life.hear(message.build()).await;
     }
 }

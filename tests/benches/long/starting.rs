@@ -119,7 +119,7 @@ async fn lived(events: usize) -> Vec<NewEvent> {
     while life.resident.handle().status().seq < Seq(events as u64) {
         number += 1;
         let text = format!("what is in the attic, next to chest {number} of the miller?");
-        life.hear(Perceive::whisper("Alice", &text).number(number).build())
+        life.hear(Perceive::addressed("Alice", &text).number(number).build())
             .await;
         if number.is_multiple_of(100) {
             // All of them would be kept.
