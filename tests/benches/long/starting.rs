@@ -14,7 +14,7 @@ use crate::{
     clock::now,
     five_steps::FiveSteps,
     life::{Life, key},
-    room::open_host,
+    room::{Room, open_host},
     table::{Row, Table, middle},
 };
 
@@ -37,7 +37,9 @@ struct Start {
 }
 
 pub(crate) async fn measure(table: &mut Table, folder: &Path, events: usize) {
-    let empty = Start::measured(&folder.join("empty")).await;
+    let new = folder.join("new");
+    visited(&new).await;
+    let empty = Start::measured(&new).await;
     let begun = now();
     let life = lived(events).await;
     println!(
@@ -54,7 +56,7 @@ pub(crate) async fn measure(table: &mut Table, folder: &Path, events: usize) {
         let written = begun.elapsed();
         // The first start folds the log and makes the memory.
         let begun = now();
-        let records = records(&place).await;
+        let records = visited(&place).await;
         let made = begun.elapsed();
         let start = Start::measured(&place).await;
         table.add(&Row {
@@ -75,7 +77,6 @@ pub(crate) async fn measure(table: &mut Table, folder: &Path, events: usize) {
 
 impl Start {
     async fn measured(folder: &Path) -> Self {
-        put_away(awake(folder).await).await;
         let (mut times, mut visits, mut live) = (Vec::new(), Vec::new(), 0.0);
         for _ in 0..STARTS {
             let before = ALLOCATOR.allocated();
@@ -153,10 +154,13 @@ async fn write(folder: &Path, life: &[NewEvent]) {
     log.close();
 }
 
-/// Wakes the assistant once, and answers how many records its memory has.
-async fn records(folder: &Path) -> u64 {
-    let awake = awake(folder).await;
-    let records = awake.1.memory().stats().await.unwrap().records;
-    put_away(awake).await;
+/// Wakes the assistant once and says hello, so that its log knows the world of this folder; answers how many records its memory
+/// has.
+async fn visited(folder: &Path) -> u64 {
+    let room = Room::open(folder).await;
+    let resident = room.wake(&key()).await;
+    room.exchange(&resident, "hello").await;
+    let records = resident.memory().stats().await.unwrap().records;
+    put_away((room.host, resident)).await;
     records
 }

@@ -61,12 +61,12 @@ pub(crate) fn compare(sh: &Shell, revision: &str, effort: Effort) -> Result {
     let commit = cmd!(sh, "git rev-parse --verify {wanted}").read()?;
     let short = commit.get(..12).unwrap_or(&commit);
     let folder = unpacked(sh, &commit)?;
-    let before = build(sh, &folder).map_err(|failure| {
+    let before = build(sh, &folder, "target/compare/build").map_err(|failure| {
         format!(
             "the measurements of this tree do not build on {revision}, whose interfaces may differ: {failure}"
         )
     })?;
-    let now = build(sh, root())?;
+    let now = build(sh, root(), "target")?;
     let load_before = load(sh);
     let (mut old, mut new) = (Measured::default(), Measured::default());
     for round in 0..effort.rounds() {
@@ -96,28 +96,39 @@ pub(crate) fn compare(sh: &Shell, revision: &str, effort: Effort) -> Result {
     Ok(())
 }
 
-/// A folder with this commit, and with the tests of this tree in place of its own.
+/// A folder with this commit, and with the tests of this tree in place of its own. Cargo believes the times of files, and does
+/// not see that the folder holds another commit than before, so everything that is written there is new.
 fn unpacked(sh: &Shell, commit: &str) -> Result<PathBuf> {
-    let folder = root().join("target/compare").join(commit);
-    if !folder.join("Cargo.toml").is_file() {
+    let place = root().join("target/compare");
+    let (folder, stamp) = (place.join("tree"), place.join("commit"));
+    if !sh
+        .read_file(&stamp)
+        .is_ok_and(|unpacked| unpacked == commit)
+    {
+        sh.remove_path(&stamp)?;
+        sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
-        let packed = folder.join("commit.tar");
+        let packed = place.join("commit.tar");
         cmd!(sh, "git archive --output {packed} {commit}").run()?;
-        cmd!(sh, "tar --extract --file {packed} --directory {folder}").run()?;
+        cmd!(
+            sh,
+            "tar --extract --touch --file {packed} --directory {folder}"
+        )
+        .run()?;
         sh.remove_path(packed)?;
+        sh.write_file(stamp, commit)?;
     }
-    let tests = folder.join("tests");
+    let (own, tests) = (root().join("tests"), folder.join("tests"));
     sh.remove_path(&tests)?;
-    let own = root().join("tests");
-    // With their times, so that cargo builds them again only if they have changed.
-    cmd!(sh, "cp -R -p {own} {tests}").run()?;
+    cmd!(sh, "cp -R {own} {tests}").run()?;
     Ok(folder)
 }
 
-/// Builds the programs of the main rows in this folder. What both have in common is compiled once.
-fn build(sh: &Shell, folder: &Path) -> Result<Programs> {
+/// Builds the programs of the main rows in this folder. The two trees must not share a target folder: cargo gives the crates of
+/// both the same names.
+fn build(sh: &Shell, folder: &Path, target: &str) -> Result<Programs> {
     let _there = sh.push_dir(folder);
-    let target = root().join("target");
+    let target = root().join(target);
     let built = cmd!(
         sh,
         "cargo bench --package dormouse-tests --bench runtime --bench turning --no-run --message-format json-render-diagnostics --target-dir {target}"
