@@ -10,6 +10,7 @@
 mod clock;
 mod five_steps;
 mod life;
+mod processor;
 mod resident_bytes;
 mod said;
 #[expect(dead_code, reason = "other measurements make several rounds")]

@@ -62,14 +62,11 @@ fn main() {
         .collect();
     let started = clock::now();
     runtime.block_on(make(folder.path(), &keys));
-    println!(
-        "{residents} lived once within {:.1} s",
-        started.elapsed().as_secs_f64()
-    );
+    let made = started.elapsed();
     let (empty, _) = runtime.block_on(idle_hour());
     let (model, asked) = Watched::new();
     let host = runtime.block_on(open(folder.path(), Arc::new(model)));
-    let away = runtime.block_on(putting_away(&mut table, &host, &keys));
+    let away = runtime.block_on(putting_away(&mut table, &host, &keys, made));
     runtime.block_on(idling(&mut table, &host, empty));
     runtime.block_on(waking(&mut table, &host, &keys, asked));
     runtime.block_on(being_awake(&mut table, &host, &keys, away));
@@ -85,7 +82,7 @@ fn residents() -> usize {
 /// What those who are put away hold, from `take_in` on. Everybody's snapshot and perceptions are read before, because the
 /// caches of both files keep them, up to a fixed size and also for those who are no residents. Several threads take part, so
 /// the whole process is looked at. Returns the bytes of one of the second half.
-async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) -> f64 {
+async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId], made: Duration) -> f64 {
     for key in keys {
         drop(restore(host.log(), key).await.unwrap());
         let character = character(key);
@@ -111,9 +108,11 @@ async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) -> f
             baseline: "its key, its state's two numbers and a time",
             baseline_measured: 64.0,
             note: format!(
-                "in pages of the system {} bytes; all moved in within {:.0} ms",
+                "in pages of the system {} bytes; all moved in within {:.0} ms; all {} had lived once within {:.1} s",
                 resident_bytes("self").saturating_sub(pages) / part.len() as u64,
-                took.as_secs_f64() * 1e3
+                took.as_secs_f64() * 1e3,
+                keys.len(),
+                made.as_secs_f64(),
             ),
         });
     }
@@ -122,6 +121,7 @@ async fn putting_away(table: &mut Table, host: &Host, keys: &[AssistantId]) -> f
 
 /// What those hold who are awake and have nothing to do, and what of it is left when they are put away again.
 async fn being_awake(table: &mut Table, host: &Host, keys: &[AssistantId], away: f64) {
+    all_away(host).await;
     let some: Vec<_> = keys.iter().take(AWAKE).collect();
     let per_one = |bytes: u64| bytes as f64 / some.len() as f64;
     let (held, pages) = (ALLOCATOR.allocated() as u64, resident_bytes("self"));
@@ -142,9 +142,10 @@ async fn being_awake(table: &mut Table, host: &Host, keys: &[AssistantId], away:
             baseline: "one that was put away from the beginning",
             baseline_measured: away,
             note: format!(
-                "in pages of the system {:.0} bytes; the process has {:.1} MB",
+                "in pages of the system {:.0} bytes; the process has {:.1} MB, of which {:.1} MB are in use",
                 per_one(now.1.saturating_sub(pages)),
-                now.1 as f64 / 1e6
+                now.1 as f64 / 1e6,
+                now.0 as f64 / 1e6
             ),
         });
     };

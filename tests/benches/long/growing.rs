@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dormouse_contracts::AssistantId;
+use dormouse_contracts::{AssistantId, LoadSnapshot, Seq};
 
 use crate::{
     ALLOCATOR,
@@ -69,18 +69,31 @@ pub(crate) async fn measure(table: &mut Table, folder: &Path, messages: usize) {
         );
     }
     let last = Used::now();
-    let snapshot = resident.handle().status().seq;
+    let seq = resident.handle().status().seq;
+    let memory = resident.memory().stats().await.unwrap();
     drop(resident);
     room.host.close().await;
     let away = Used::now();
     let than = "before it was";
-    let events = format!("; its log has {} events", snapshot.0);
+    let state = room
+        .host
+        .log()
+        .load_snapshot(&key, Seq(u64::MAX))
+        .await
+        .unwrap();
+    let holds = format!(
+        "; its log has {} events, its memory {} records with a search index of {:.1} MB, and its state takes {:.1} MB in the log",
+        seq.0,
+        memory.records,
+        memory.index_bytes as f64 / 1e6,
+        state.map_or(0, |state| state.payload.len()) as f64 / 1e6,
+    );
     add(
         "memory in use when the assistant is put away",
         away,
         than,
         last,
-        events,
+        holds,
     );
     drop(room);
     let closed = Used::now();

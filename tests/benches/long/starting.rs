@@ -14,6 +14,7 @@ use crate::{
     clock::now,
     five_steps::FiveSteps,
     life::{Life, key},
+    processor::processor_time,
     room::{Room, open_host},
     table::{Row, Table, middle},
 };
@@ -30,6 +31,8 @@ const PLAY: [&str; 3] = ["play", "--provider", "offline"];
 struct Start {
     /// Until the log and the world are open and the assistant is awake and at rest, in milliseconds.
     awake: f64,
+    /// The processor time of that, in milliseconds.
+    processor: f64,
     /// Until a visit of the program without a word is over, in milliseconds.
     visit: f64,
     /// What is in use then, in MB.
@@ -66,10 +69,11 @@ pub(crate) async fn measure(table: &mut Table, folder: &Path, events: usize) {
             baseline: "with a new folder that was visited once",
             baseline_measured: empty.awake,
             note: format!(
-                "a visit of the program without a word takes {:.0} ms (new folder: {:.0} ms); {:.1} MB in use when awake; \
+                "{:.0} ms of processor time ({:.0} ms); a visit of the program without a word takes {:.0} ms ({:.0} ms); \
+                 {:.1} MB in use when awake; \
                  the events were written in {written:.1?}, and the first start, which folds the log and makes the memory, \
                  took {made:.1?}",
-                start.visit, empty.visit, start.live,
+                start.processor, empty.processor, start.visit, empty.visit, start.live,
             ),
         });
     }
@@ -77,12 +81,14 @@ pub(crate) async fn measure(table: &mut Table, folder: &Path, events: usize) {
 
 impl Start {
     async fn measured(folder: &Path) -> Self {
-        let (mut times, mut visits, mut live) = (Vec::new(), Vec::new(), 0.0);
+        let (mut times, mut busy) = (Vec::new(), Vec::new());
+        let (mut visits, mut live) = (Vec::new(), 0.0);
         for _ in 0..STARTS {
             let before = ALLOCATOR.allocated();
-            let started = now();
+            let (started, used) = (now(), processor_time());
             let awake = awake(folder).await;
             times.push(started.elapsed().as_secs_f64() * 1e3);
+            busy.push((processor_time() - used).as_secs_f64() * 1e3);
             live = ALLOCATOR.allocated().saturating_sub(before) as f64 / 1e6;
             put_away(awake).await;
         }
@@ -94,6 +100,7 @@ impl Start {
         }
         Self {
             awake: middle(&mut times),
+            processor: middle(&mut busy),
             visit: middle(&mut visits),
             live,
         }

@@ -53,7 +53,7 @@ pub(super) async fn measure(
         let bare = bare(server).await;
         let hash = hash(changed);
         table.add(&Row {
-            what: &format!("5-step turn after {point} turns, {SHOWN} of them in the prompt"),
+            what: &format!("5-step turn after {point} turns, at most {SHOWN} of them in its prompt"),
             measured: took.wall,
             unit: "ms",
             baseline: "its limit: a bare client that sends the same bytes, four syncs, and the hash of what is new",
