@@ -34,6 +34,8 @@ use table::Table;
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
+/// How many earlier turns a prompt shows, as by default.
+const SHOWN: usize = 200;
 /// How many events the longest life has, and how many messages are answered, unless the arguments say otherwise.
 const EVENTS: (&str, usize) = ("--events", 1_000_000);
 const MESSAGES: (&str, usize) = ("--messages", 20_000);

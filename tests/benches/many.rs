@@ -38,11 +38,12 @@ use table::{Row, Table, middle};
 /// How many assistants are measured before the most, and the most unless `--count` says otherwise.
 const FEWER: [usize; 2] = [1, 16];
 const MOST: usize = 256;
-/// For how long they are measured, and answer before that.
+/// How many earlier turns a prompt shows. A message costs more the more it shows, and each of many has fewer than one alone.
+const SHOWN: usize = 10;
+/// For how long they are measured, and answer before that, so that each has answered some messages.
 const WINDOW: Duration = Duration::from_secs(8);
 const WARM_UP: Duration = Duration::from_secs(2);
-/// The same while each sync is traced.
-const TRACED_WINDOW: Duration = Duration::from_secs(3);
+const WARM_UP_OF_EACH: Duration = Duration::from_millis(15);
 /// How many messages the baselines have.
 const RAW: u64 = 1_000;
 const IN_MEMORY: u64 = 200;
@@ -65,7 +66,8 @@ fn main() {
     for count in counts {
         let syncs = traced::syncs(count);
         let place = folder.path().join(count.to_string());
-        let answered = many_threads().block_on(House::answers(&place, count, (WARM_UP, WINDOW)));
+        let answered =
+            many_threads().block_on(House::answers(&place, count, (warm_up(count), WINDOW)));
         add_rows(&mut table, count, &answered, &syncs, raw, in_memory);
     }
 }
@@ -74,6 +76,10 @@ fn main() {
 fn number_after(argument: &str) -> Option<usize> {
     let mut arguments = std::env::args().skip_while(|it| it != argument);
     arguments.nth(1).map(|number| number.parse().unwrap())
+}
+
+fn warm_up(count: usize) -> Duration {
+    WARM_UP + WARM_UP_OF_EACH * u32::try_from(count).unwrap()
 }
 
 /// As the program has it.
@@ -161,7 +167,7 @@ fn raw(folder: &Path) -> f64 {
 
 /// The processor time of a message to an assistant whose log and world are in memory.
 async fn in_memory() -> Duration {
-    let life = Life::begin(Arc::new(OfflineModel::new()), 200).await;
+    let life = Life::begin(Arc::new(OfflineModel::new()), SHOWN).await;
     let before = processor_time();
     for number in 1..=IN_MEMORY {
         let said = Perceive::whisper("Alice", &message(number)).number(number);

@@ -5,7 +5,7 @@ use std::path::Path;
 use dormouse_contracts::{AssistantId, LoadSnapshot, Seq};
 
 use crate::{
-    ALLOCATOR,
+    ALLOCATOR, SHOWN,
     clock::now,
     resident_bytes::resident_bytes,
     room::Room,
@@ -34,7 +34,7 @@ impl Used {
 
 pub(crate) async fn measure(table: &mut Table, folder: &Path, messages: usize) {
     let empty = Used::now();
-    let room = Room::open(&folder.join("growing")).await;
+    let room = Room::open(&folder.join("growing"), SHOWN).await;
     let key = AssistantId::try_new("dormouse").unwrap();
     let resident = room.wake(&key).await;
     let mut add = |what: &str, used: Used, baseline, than: Used, note: String| {

@@ -10,7 +10,7 @@ use dormouse_testing::Perceive;
 use dormouse_tests::Program;
 
 use crate::{
-    ALLOCATOR,
+    ALLOCATOR, SHOWN,
     clock::now,
     five_steps::FiveSteps,
     life::{Life, key},
@@ -21,8 +21,8 @@ use crate::{
 
 /// Which parts of the life are measured.
 const PARTS: [usize; 3] = [100, 10, 1];
-/// How many earlier turns its prompts show, so that it is lived soon.
-const SHOWN: usize = 5;
+/// How many earlier turns its prompts show while it is lived, so that it is lived soon.
+const SHOWN_BEFORE: usize = 5;
 const BATCH: usize = 2_000;
 const STARTS: usize = 9;
 const PLAY: [&str; 3] = ["play", "--provider", "offline"];
@@ -109,7 +109,7 @@ impl Start {
 
 /// Opens log and world, wakes the assistant, and waits until it is at rest.
 async fn awake(folder: &Path) -> (Host, Resident) {
-    let host = open_host(folder).await;
+    let host = open_host(folder, SHOWN).await;
     let resident = host.wake(&key()).await.unwrap();
     assert_eq!(resident.handle().at_rest().await, Rest::Settled);
     (host, resident)
@@ -122,7 +122,7 @@ async fn put_away((host, resident): (Host, Resident)) {
 
 /// The events of a life with a model that looks around four times before it answers.
 async fn lived(events: usize) -> Vec<NewEvent> {
-    let life = Life::begin(Arc::new(FiveSteps::new()), SHOWN).await;
+    let life = Life::begin(Arc::new(FiveSteps::new()), SHOWN_BEFORE).await;
     let mut number = 0;
     while life.resident.handle().status().seq < Seq(events as u64) {
         number += 1;
@@ -164,7 +164,7 @@ async fn write(folder: &Path, life: &[NewEvent]) {
 /// Wakes the assistant once and says hello, so that its log knows the world of this folder; answers how many records its memory
 /// has.
 async fn visited(folder: &Path) -> u64 {
-    let room = Room::open(folder).await;
+    let room = Room::open(folder, SHOWN).await;
     let resident = room.wake(&key()).await;
     room.exchange(&resident, "hello").await;
     let records = resident.memory().stats().await.unwrap().records;

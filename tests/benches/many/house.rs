@@ -9,7 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{processor::processor_time, room::Room, said::message};
+use super::{SHOWN, processor::processor_time, room::Room, said::message};
 
 /// The assistants, awake.
 pub(super) struct House {
@@ -68,7 +68,7 @@ impl House {
     }
 
     pub(super) async fn open(folder: &Path, count: usize) -> Self {
-        let room = Room::open(folder).await;
+        let room = Room::open(folder, SHOWN).await;
         let mut residents = Vec::new();
         for number in 0..count {
             let key = AssistantId::try_new(format!("resident-{number}")).unwrap();

@@ -20,8 +20,9 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) async fn open(folder: &Path) -> Self {
-        let host = open_host(folder).await;
+    /// Opens it for assistants whose prompts show so many earlier turns at most.
+    pub(super) async fn open(folder: &Path, max_history: usize) -> Self {
+        let host = open_host(folder, max_history).await;
         let alice = EntityId::try_new("player:alice").unwrap();
         let character = Character {
             id: alice.clone(),
@@ -53,10 +54,11 @@ impl Room {
     }
 }
 
-pub(super) async fn open_host(folder: &Path) -> Host {
+pub(super) async fn open_host(folder: &Path, max_history: usize) -> Host {
     fs::create_dir_all(folder).unwrap();
     let file = folder.join("dormouse.toml");
-    fs::write(&file, CONFIG).unwrap();
+    let limits = format!("[limits]\nmax_history = {max_history}\n");
+    fs::write(&file, format!("{CONFIG}{limits}")).unwrap();
     let (config, _) = Config::load(Some(&file), &file, []).unwrap();
     let models = Models::of(Arc::new(OfflineModel::new()));
     let settings = HostSettings::with_models(config, Environment::of(|_| None), models);

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::runtime::Runtime;
 
-use super::{TRACED_WINDOW, WARM_UP, house::House};
+use super::{WINDOW, house::House, warm_up};
 
 /// Behind this argument is how many assistants the traced process has.
 pub(super) const COUNT: &str = "--traced";
@@ -24,7 +24,7 @@ pub(super) fn run(runtime: &Runtime, folder: &Path, count: usize) {
     let answered = runtime.block_on(async {
         let house = House::open(&folder.join("traced"), count).await;
         let mark = File::create(folder.join(MARK)).unwrap();
-        let times = (WARM_UP / 2, TRACED_WINDOW);
+        let times = (warm_up(count), WINDOW / 2);
         let answered = house.talk(times, || mark.sync_data().unwrap()).await;
         house.close().await;
         answered
