@@ -688,3 +688,21 @@ fn without_words_of(content: &str, arguments: &str) -> String {
     };
     words.filter(is_new).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn without_arguments_exactly_the_words_that_say_something_stay(
+            content in "[ -~é日\u{301}\u{2019}]{0,40}",
+        ) {
+            let says_something = |word: &&str| !dormouse_retrieval::words(word).is_empty();
+            let words: Vec<_> = content.split_whitespace().filter(says_something).collect();
+            prop_assert_eq!(without_words_of(&content, "{}"), words.join(" "));
+        }
+    }
+}
