@@ -21,8 +21,17 @@ pub(crate) fn key() -> AssistantId {
 }
 
 impl Life {
-    /// Wakes it with prompts of at most so many earlier turns.
+    /// Wakes it with prompts of at most so many earlier turns. It answers every message, however fast they come.
     pub(crate) async fn begin(model: Arc<dyn ChatModel>, max_history: usize) -> Self {
+        Self::begin_admitting(model, max_history, AdmissionSettings::off()).await
+    }
+
+    /// The same, and with these limits on how much one sender may ask.
+    pub(crate) async fn begin_admitting(
+        model: Arc<dyn ChatModel>,
+        max_history: usize,
+        admission: AdmissionSettings,
+    ) -> Self {
         let (log, world) = (MemoryLog::new(), FakeWorld::new());
         world.answer(
             "inspect_location",
@@ -32,8 +41,7 @@ impl Life {
         let limits = Limits::default().with_max_history(max_history).unwrap();
         // Models of measurements look at the same place again and again.
         config.limits = limits.with_max_repeated_calls(100).unwrap();
-        // Messages come faster than from anybody who waits for answers.
-        config.admission = AdmissionSettings::off();
+        config.admission = admission;
         let clock = RunningClock::start();
         let memory = Memory::builder(key(), clock).ephemeral().unwrap();
         let ports = Ports {

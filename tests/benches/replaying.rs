@@ -3,7 +3,7 @@
 use std::{hint::black_box, sync::Arc};
 
 use dormouse_contracts::{Append, AppendRequest, NewEvent, Perception, ReadEvents, Seq};
-use dormouse_engine::{Event, decide_again, replay};
+use dormouse_engine::{AdmissionSettings, Event, decide_again, replay};
 use dormouse_offline::OfflineModel;
 use dormouse_providers::Estimate;
 use dormouse_store::RedbLog;
@@ -88,9 +88,11 @@ async fn decide(table: &mut Table, log: &RedbLog) {
     });
 }
 
-/// The events of a long life with the offline model.
+/// The events of a long life with the offline model. Most messages are overheard, since they come faster than one sender may ask,
+/// so it is soon lived.
 async fn lived() -> Vec<NewEvent> {
-    let life = Life::begin(Arc::new(OfflineModel::new()), 5).await;
+    let model = Arc::new(OfflineModel::new());
+    let life = Life::begin_admitting(model, 5, AdmissionSettings::default()).await;
     let mut number = 0;
     while life.resident.handle().status().seq < Seq(EVENTS as u64) {
         number += 1;
