@@ -11,9 +11,22 @@ pub(super) struct Clause<'a> {
     written: &'a [Word],
 }
 
+/// How many parts of a clause are looked at, so that a long list costs little.
+const MOST_PARTS: usize = 30;
+
 /// Words that may precede what a clause says.
-const FILLERS: [&str; 9] = [
-    "please", "just", "also", "kindly", "simply", "then", "so", "and", "but",
+const FILLERS: [&str; 11] = [
+    "please",
+    "just",
+    "also",
+    "kindly",
+    "simply",
+    "then",
+    "so",
+    "and",
+    "but",
+    "absolutely",
+    "definitely",
 ];
 
 impl<'a> Clause<'a> {
@@ -57,13 +70,31 @@ impl<'a> Clause<'a> {
         self.first(pause.map_or(self.words.len(), |pause| pause + 1))
     }
 
+    /// What precedes the first colon, and what follows it.
+    pub(super) fn around_colon(self) -> Option<(Self, Self)> {
+        let colon = self.written.iter().position(|word| word.has_colon)?;
+        let rest = self.without(colon + 1);
+        (!rest.words.is_empty()).then(|| (self.first(colon + 1), rest))
+    }
+
     /// Each later part of the clause, which follows a pause or begins with "so", and what precedes it.
     pub(super) fn parts(self) -> impl Iterator<Item = (Self, Self)> {
         let places = 1..self.words.len();
-        places.filter_map(move |place| {
-            let is_part = self.written.get(place - 1)?.has_pause || *self.words.get(place)? == "so";
+        let parts = places.filter_map(move |place| {
+            let joins = matches!(
+                self.words.get(place..)?,
+                ["so", ..]
+                    | ["but", "i" | "i'd", "prefer" | "rather" | "go", ..]
+                    | [
+                        "but" | "and",
+                        "please" | "don't" | "never" | "always" | "stop" | "from",
+                        ..
+                    ]
+            );
+            let is_part = self.written.get(place - 1)?.has_pause || joins;
             is_part.then(|| (self.first(place), self.without(place)))
-        })
+        });
+        parts.take(MOST_PARTS)
     }
 
     /// Whether the word at this place is written with a capital letter.

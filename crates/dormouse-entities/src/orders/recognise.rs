@@ -2,7 +2,9 @@
 
 mod lists;
 mod manner;
+mod norm;
 mod preference;
+mod stance;
 mod wanted;
 mod withdrawn;
 
@@ -38,7 +40,7 @@ pub struct FoundOrder {
 /// [`orders_in`] explains how, and the limits.
 #[must_use]
 pub fn recognise(text: &str) -> Option<OrderKind> {
-    sentences(beginning(text)).find_map(|sentence| found(sentence).map(|found| found.kind))
+    orders(text).next().map(|found| found.kind)
 }
 
 /// The standing orders in a text, in order; at most five, in its first 8,000 bytes.
@@ -46,27 +48,56 @@ pub fn recognise(text: &str) -> Option<OrderKind> {
 /// An instruction says that it lasts (*always*, *never*, *from now on*, *whenever …, (do)*, *unless I say otherwise*, *every
 /// Friday*), or is about how the listener speaks (*answer in French*, *keep your answers short*, *no emojis*, *avoid
 /// jargon*, *be honest with me*), or about what the listener has to keep in mind (*remember that I'm vegan*). It may have the
-/// form of a command, a wish (*I'd like you to …*), a question (*could you always …?*), or follow from a reason (*I'm …, so
-/// …*). Preferences begin with *call me*, *I go by*, *I prefer*, *I like/love/hate …*, *my favourite … is*, *my pronouns are*.
-/// A greeting, a name and *please* may precede them, and a question may follow (*I prefer …, can you …?*). A withdrawal
-/// takes back what was asked for: *you can use emojis again*, *forget what I said about tea*.
+/// form of a command, a wish (*I'd like you to …*), a question (*could you always …?*), a rule (*every answer should …*, *two
+/// lines at most*), or follow from a reason (*I'm …, so …*). Preferences begin with *call me*, *I go by*, *I prefer*, *I
+/// like/love/hate …*, *my favourite … is*, *my pronouns are*. What else narrows what suits the speaker (*I only travel by
+/// train*, *as someone who …*) is a preference if advice is asked for in the same sentence or the next to it; a need of body or
+/// belief (*I'm allergic to nuts*) always is. A greeting, a name and *please* may precede them, and a question may follow (*I
+/// prefer …, can you …?*). A withdrawal takes back what was asked for: *you can use emojis again*, *forget what I said about tea*,
+/// *I changed my mind about …*.
 ///
 /// Limits: English only, sentence by sentence, by words. Requests about this moment ("tonight", "right now"), other
 /// questions, quotations and sentences about others ("she always knocks") do not count. Irony is not recognised. A found
 /// order is only a request; [`compile`](super::compile()) decides whether it counts.
 #[must_use]
 pub fn orders_in(text: &str) -> Vec<FoundOrder> {
-    sentences(beginning(text))
-        .filter_map(found)
-        .take(MOST)
-        .collect()
+    orders(text).take(MOST).collect()
+}
+
+fn orders(text: &str) -> impl Iterator<Item = FoundOrder> {
+    let sentences: Vec<_> = sentences(beginning(text)).collect();
+    let advice: Vec<_> = sentences
+        .iter()
+        .map(|it| stance::asks_advice(&it.plain(), it.is_question))
+        .collect();
+    let orders = sentences
+        .into_iter()
+        .enumerate()
+        .map(move |(place, sentence)| {
+            // What somebody says about themselves matters to the advice that they ask for just before or after it.
+            let near = [place.checked_sub(1), Some(place + 1)];
+            let is_for_advice = near
+                .into_iter()
+                .flatten()
+                .any(|near| advice.get(near) == Some(&true));
+            found(sentence, is_for_advice)
+        });
+    orders.flatten()
 }
 
 /// What a withdrawal is about; empty for every other text.
 pub(super) fn withdrawn_by(text: &str) -> Vec<String> {
     let withdrawn = sentences(beginning(text)).find_map(|sentence| {
         let words = sentence.plain();
-        withdrawn::withdrawn(&words).map(subject::words_of)
+        let clause = Clause::new(&words, &sentence.words);
+        let in_part = || {
+            clause
+                .parts()
+                .find_map(|(_, then)| withdrawn::withdrawn(then.without_fillers()))
+        };
+        withdrawn::withdrawn(clause)
+            .or_else(in_part)
+            .map(subject::words_of)
     });
     withdrawn.unwrap_or_default()
 }
@@ -75,14 +106,22 @@ pub(super) fn beginning(text: &str) -> &str {
     beginning_bytes(text, LOOKED_AT)
 }
 
-fn found(mut sentence: Sentence<'_>) -> Option<FoundOrder> {
+/// The order in a sentence, next to which advice is asked for or not.
+fn found(mut sentence: Sentence<'_>, is_for_advice: bool) -> Option<FoundOrder> {
     let period = take_period(&mut sentence.words);
     let words = sentence.plain();
     let whole = Clause::new(&words, &sentence.words);
     let (kind, said, governing) = match sentence.is_question {
         true => in_question(whole, sentence.is_polite)?,
         false => {
-            let (kind, governing) = in_statement(whole, sentence.is_polite)?;
+            // A request in the same sentence says more than what is said of oneself.
+            let stance = || {
+                let first = whole.before_pause().words;
+                let is_need = stance::is_need(first) || stance::is_abstaining(first);
+                let is_stance = is_need || is_for_advice && stance::is_stance(whole.words);
+                is_stance.then_some((OrderKind::Preference, whole))
+            };
+            let (kind, governing) = in_statement(whole, sentence.is_polite).or_else(stance)?;
             (kind, whole, governing)
         }
     };
@@ -103,8 +142,27 @@ fn found(mut sentence: Sentence<'_>) -> Option<FoundOrder> {
 
 /// The kind of the order in a statement, and the clause that contains it.
 fn in_statement(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<'_>)> {
+    if let [.., "they" | "he" | "she", "say" | "says" | "said"] | [.., "my", _, "says" | "said"] =
+        whole.words
+    {
+        return None;
+    }
     if let Some(kind) = kind(whole, is_polite) {
         return Some((kind, whole));
+    }
+    let announced = whole.after_pause().map(|rest| (whole.before_pause(), rest));
+    let announced = announced.filter(|(lead, _)| norm::announces(lead.words));
+    if let Some((lead, rest)) = announced.or_else(|| whole.around_colon()) {
+        let is_announced = norm::announces(lead.words);
+        let rest = rest.without_fillers();
+        if (is_announced || is_lead(lead.words))
+            && let Some(found) = in_statement(rest, true)
+        {
+            return Some(found);
+        }
+        if is_announced {
+            return Some((OrderKind::Instruction, rest));
+        }
     }
     whole.parts().find_map(|(before, then)| {
         // After a comma alone, another sentence may begin that has nothing to do with the first: "stop it, you're funny".
@@ -113,22 +171,81 @@ fn in_statement(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause
             then.words,
             [
                 "but" | "and",
-                "please" | "call" | "don't" | "never" | "always" | "only" | "no",
+                "please" | "call" | "don't" | "never" | "always" | "only" | "no" | "from" | "stop",
                 ..
-            ] | ["keep" | "use" | "answer" | "reply" | "avoid" | "skip", ..]
+            ] | [
+                "be" | "keep" | "use" | "answer" | "reply" | "avoid" | "skip",
+                ..
+            ]
         );
-        let begins = begins || commands && !then.is_name(0);
-        let then_words = then.without_fillers();
+        let begins = begins
+            || commands && !then.is_name(0)
+            || stance::is_stance(before.words)
+            || matches!(before.words, ["because" | "since" | "as" | "given", ..])
+            || matches!(
+                then.words,
+                ["which", "means", ..]
+                    | ["and" | "but", "i" | "i'd", ..]
+                    | [
+                        "you",
+                        "can" | "may" | "must" | "should" | "needn't" | "don't",
+                        ..
+                    ]
+                    | [_, "please"]
+                    | [_, _, "please"]
+            )
+            || matches!(then.words, ["it's", _, "not", _])
+                && before
+                    .words
+                    .iter()
+                    .any(|word| ["told", "name", "name's", "called"].contains(word));
+        let then_words = match then.words {
+            ["which" | "that", "means" | "meant", ..] => then.without(2),
+            _ => then.without_fillers(),
+        };
         if begins && let Some(kind) = kind(then_words, is_polite) {
             return Some((kind, then_words));
+        }
+        if withdrawn::withdrawn(then_words).is_some() {
+            return Some((OrderKind::Withdrawal, then_words));
+        }
+        if preference::is_naming(then_words)
+            || matches!(then.words, ["but", "i'd" | "i", ..])
+                && preference::is_preference(then_words)
+        {
+            return Some((OrderKind::Preference, then_words));
         }
         wanted::follows(before.words, then.words).then_some((OrderKind::Instruction, then_words))
     })
 }
 
+/// Whether words before a colon only lead to what follows: "one thing though", and not "the sign says".
+fn is_lead(words: &[&str]) -> bool {
+    let says = [
+        "says", "said", "say", "reads", "read", "asks", "asked", "told", "wrote", "called", "of",
+        "into",
+    ];
+    !matches!(words, ["the" | "he" | "she" | "they", ..])
+        && !manner::is_doing(words)
+        && !words.iter().any(|word| says.contains(word))
+}
+
 /// The same for a question. Only what precedes a question at the end is part of the order: "I prefer trains, what's the best
 /// way to Lyon?".
 fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<'_>, Clause<'_>)> {
+    // "Never tell my brother, ok?" is a statement with a tag.
+    let tag = whole.parts().find(|(_, then)| {
+        matches!(
+            then.words,
+            ["ok" | "okay" | "please" | "right" | "alright" | "yeah"]
+                | ["will" | "would" | "can" | "could", "you"]
+        )
+    });
+    if let Some((before, _)) = tag
+        && let Some((kind, governing)) = in_statement(before, is_polite)
+    {
+        return Some((kind, before, governing));
+    }
     if wanted::is_asked(whole.words) {
         return Some((OrderKind::Instruction, whole, whole));
     }
@@ -142,8 +259,13 @@ fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<
     };
     let mut parts = whole.parts();
     let (before, asked) = parts.find(|(_, then)| asks(then.words))?;
+    let is_stance = || {
+        (stance::is_stance(before.words) || stance::is_identity(before.words))
+            && stance::asks_advice(asked.words, true)
+    };
     let (kind, governing) = match in_statement(before, is_polite) {
         Some(found) => found,
+        None if is_stance() => (OrderKind::Preference, before),
         None if wanted::is_asked(asked.without_fillers().words) => {
             return Some((OrderKind::Instruction, whole, asked));
         }
@@ -153,20 +275,42 @@ fn in_question(whole: Clause<'_>, is_polite: bool) -> Option<(OrderKind, Clause<
 }
 
 /// The first words of questions.
+#[rustfmt::skip]
 const ASKING: [&str; 34] = [
-    "can", "could", "would", "will", "do", "does", "did", "is", "are", "what", "what's", "whats",
-    "which", "where", "where's", "how", "how's", "who", "who's", "when", "why", "any", "may",
-    "might", "should", "shall", "have", "has", "got", "know", "am", "was", "were", "won't",
+    "can", "could", "would", "will", "do", "does", "did", "is", "are", "what", "what's", "whats", "which", "where",
+    "where's", "how", "how's", "who", "who's", "when", "why", "any", "may", "might", "should", "shall", "have", "has",
+    "got", "know", "am", "was", "were", "won't",
 ];
 
 fn kind(clause: Clause<'_>, is_polite: bool) -> Option<OrderKind> {
     let clause = clause.without_fillers();
-    if withdrawn::withdrawn(clause.words).is_some() {
+    // "You know, I don't eat pork", and not "you know I hate surprises".
+    let you_know = (clause.before_pause().words == ["you", "know"]).then_some(2);
+    if let Some(lead) = you_know.or_else(|| fact_lead(clause.words)) {
+        let fact = clause.without(lead);
+        let is_fact = preference::is_preference(fact)
+            || stance::is_stance(fact.words)
+            || stance::is_identity(fact.words);
+        return is_fact.then_some(OrderKind::Preference);
+    }
+    if withdrawn::withdrawn(clause).is_some() {
         Some(OrderKind::Withdrawal)
     } else if preference::is_preference(clause) {
         Some(OrderKind::Preference)
     } else {
-        wanted::is_instruction(clause, is_polite).then_some(OrderKind::Instruction)
+        let is_instruction =
+            wanted::is_instruction(clause, is_polite) || norm::is_norm(clause, is_polite);
+        is_instruction.then_some(OrderKind::Instruction)
+    }
+}
+
+/// How many words at the beginning announce a fact about the speaker: "for context", "FYI".
+fn fact_lead(words: &[&str]) -> Option<usize> {
+    match words {
+        ["fyi", ..] => Some(1),
+        ["for", "context", ..] | ["heads", "up", ..] | ["full", "disclosure", ..] => Some(2),
+        ["a", "heads", "up", ..] | ["for", "your", "information", ..] => Some(3),
+        _ => None,
     }
 }
 

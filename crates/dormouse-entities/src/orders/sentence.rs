@@ -1,17 +1,43 @@
 //! Splits a text into sentences of plain words for matching.
 
 /// Words that may precede the actual sentence.
-const OPENERS: [&str; 25] = [
-    "please", "ok", "okay", "and", "but", "so", "also", "hey", "hi", "hello", "well", "just", "oh",
-    "yes", "right", "kindly", "listen", "look", "btw", "actually", "then", "thanks", "sorry",
-    "honestly", "lastly",
+#[rustfmt::skip]
+const OPENERS: [&str; 34] = [
+    "please", "ok", "okay", "and", "but", "so", "also", "hey", "hi", "hello", "well", "just", "oh", "yes", "right",
+    "kindly", "listen", "look", "btw", "actually", "then", "thanks", "sorry", "honestly", "lastly", "lol", "haha", "k", "yeah", "yep", "yo", "oi",
+    "hmm", "um",
 ];
 
 /// Openers only before a pause: "no, always knock" opens with them, and "no jokes" and "remember that" do not.
 const OPENERS_BEFORE_PAUSE: [&str; 3] = ["no", "remember", "note"];
 
 /// Words that are not names, even before a comma.
-const CUES: [&str; 5] = ["always", "never", "don't", "stop", "again"];
+#[rustfmt::skip]
+const CUES: [&str; 16] = [
+    "always", "never", "don't", "stop", "again", "rule", "rules", "condition", "reminder", "request", "language", "tone",
+    "length", "format", "style", "units",
+];
+
+/// Other spellings of words that matter here: in short messages, old, American, or mistyped.
+#[rustfmt::skip]
+const SPELLINGS: [(&str, &str); 37] = [
+    ("dont", "don't"), ("cant", "can't"), ("wont", "won't"), ("shouldnt", "shouldn't"), ("doesnt", "doesn't"),
+    ("didnt", "didn't"), ("cannot", "can't"), ("isnt", "isn't"), ("im", "i'm"), ("ive", "i've"), ("id", "i'd"),
+    ("lets", "let's"), ("whats", "what's"), ("u", "you"), ("ur", "your"), ("ure", "you're"), ("youre", "you're"),
+    ("r", "are"), ("pls", "please"), ("plz", "please"), ("plase", "please"), ("pleas", "please"), ("plese", "please"),
+    ("thx", "thanks"), ("ty", "thanks"), ("w", "with"), ("abt", "about"), ("em", "them"), ("thou", "you"), ("ye", "you"), ("shalt", "shall"),
+    ("favorite", "favourite"), ("alergic", "allergic"), ("allways", "always"), ("alway", "always"), ("neve", "never"),
+    ("rember", "remember"),
+];
+
+/// Pairs of words that also have a short form.
+#[rustfmt::skip]
+const CONTRACTED: [(&str, &str, &str); 15] = [
+    ("i", "am", "i'm"), ("i", "would", "i'd"), ("we", "are", "we're"), ("you", "are", "you're"), ("it", "is", "it's"),
+    ("do", "not", "don't"), ("does", "not", "doesn't"), ("can", "not", "can't"), ("should", "not", "shouldn't"),
+    ("must", "not", "mustn't"), ("will", "not", "won't"), ("there", "is", "there's"), ("we", "would", "we'd"),
+    ("it", "would", "it'd"), ("need", "not", "needn't"),
+];
 
 /// A word of a sentence.
 #[derive(Clone, Debug)]
@@ -22,6 +48,8 @@ pub(super) struct Word {
     pub(super) is_capital: bool,
     /// Whether a comma, a colon or a dash follows.
     pub(super) has_pause: bool,
+    /// Whether it is a colon.
+    pub(super) has_colon: bool,
     /// Where it ends in the text of its sentence, in bytes.
     pub(super) end: usize,
 }
@@ -113,17 +141,52 @@ fn read(text: &str, is_question: bool) -> Option<Sentence<'_>> {
                 .find(|c| c.is_alphanumeric())
                 .is_some_and(char::is_uppercase),
             has_pause: word.ends_with([',', ':', '–', '—']),
+            has_colon: word.ends_with(':'),
             end,
         });
     }
+    contract(&mut words);
+    // Short messages ask without a question mark: "can you always …".
+    let asks = |words: &[Word]| {
+        let mut words = words.iter().map(|word| word.plain.as_str());
+        let modal = words
+            .next()
+            .is_some_and(|word| ["can", "could", "would", "will"].contains(&word));
+        modal && words.next() == Some("you")
+    };
     let is_polite = words.iter().any(|word| word.plain == "please");
     words.drain(..openers(&words));
+    let is_question = is_question || asks(&words);
     (!words.is_empty()).then_some(Sentence {
         text,
         words,
         is_question,
         is_polite,
     })
+}
+
+/// Writes pairs such as "do not" as one word, so that later rules know one form.
+fn contract(words: &mut Vec<Word>) {
+    let mut place = 1;
+    while let Some(second) = words.get(place) {
+        let first = words.get(place - 1);
+        let pair = first.and_then(|first| {
+            let mut pairs = CONTRACTED.iter();
+            pairs.find(|(a, b, _)| !first.has_pause && first.plain == *a && second.plain == *b)
+        });
+        if let Some((.., short)) = pair {
+            let second = words.remove(place);
+            if let Some(first) = words.get_mut(place - 1) {
+                *first = Word {
+                    plain: (*short).to_owned(),
+                    is_capital: first.is_capital,
+                    ..second
+                };
+            }
+        } else {
+            place += 1;
+        }
+    }
 }
 
 /// The number of opening words, including the name of the listener.
@@ -144,7 +207,11 @@ fn openers(words: &[Word]) -> usize {
             .eq(by_the_way)
         {
             count += 3;
-        } else if first.has_pause && !named && rest.len() > 1 && !CUES.contains(&word) {
+        } else if first.has_pause
+            && !named
+            && rest.get(1).is_some_and(|next| next.plain != "please")
+            && !CUES.contains(&word)
+        {
             named = true;
             count += 1;
         } else {
@@ -158,12 +225,7 @@ fn openers(words: &[Word]) -> usize {
 fn plain(word: &str) -> String {
     let word = word.to_lowercase().replace(['’', 'ʼ', '`'], "'");
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    match word {
-        "dont" => "don't".to_owned(),
-        "cant" => "can't".to_owned(),
-        "im" => "i'm".to_owned(),
-        "id" => "i'd".to_owned(),
-        "favorite" => "favourite".to_owned(),
-        word => word.to_owned(),
-    }
+    let mut spellings = SPELLINGS.iter();
+    let known = spellings.find(|(written, _)| *written == word);
+    known.map_or(word, |(_, plain)| plain).to_owned()
 }

@@ -3,96 +3,20 @@
 use super::{OrderSubject, recognise::beginning, sentence::sentences};
 
 /// Words that do not change the subject, such as words for how strongly or how often.
+#[rustfmt::skip]
 const PASSED_OVER: [&str; 60] = [
-    "always",
-    "never",
-    "ever",
-    "don't",
-    "do",
-    "not",
-    "please",
-    "from",
-    "now",
-    "on",
-    "in",
-    "future",
-    "the",
-    "going",
-    "forward",
-    "you",
-    "must",
-    "should",
-    "shall",
-    "have",
-    "need",
-    "to",
-    "i",
-    "want",
-    "would",
-    "i'd",
-    "like",
-    "love",
-    "enjoy",
-    "hate",
-    "dislike",
-    "adore",
-    "loathe",
-    "prefer",
-    "rather",
-    "really",
-    "also",
-    "usually",
-    "generally",
-    "still",
-    "can't",
-    "stand",
-    "again",
-    "anymore",
-    "a",
-    "an",
-    "no",
-    "more",
-    "use",
-    "using",
-    "avoid",
-    "stop",
-    "skip",
-    "can",
-    "could",
-    "thanks",
-    "whenever",
-    "so",
-    "and",
-    "any",
+    "always", "never", "ever", "don't", "do", "not", "please", "from", "now", "on", "in", "future", "the", "going",
+    "forward", "you", "must", "should", "shall", "have", "need", "to", "i", "want", "would", "i'd", "like", "love",
+    "enjoy", "hate", "dislike", "adore", "loathe", "prefer", "rather", "really", "also", "usually", "generally",
+    "still", "can't", "stand", "again", "anymore", "a", "an", "no", "more", "use", "using", "avoid", "stop", "skip",
+    "can", "could", "thanks", "whenever", "so", "and", "any",
 ];
 
+#[rustfmt::skip]
 pub(super) const LANGUAGES: [&str; 26] = [
-    "english",
-    "german",
-    "french",
-    "spanish",
-    "italian",
-    "portuguese",
-    "dutch",
-    "polish",
-    "czech",
-    "russian",
-    "ukrainian",
-    "turkish",
-    "arabic",
-    "hebrew",
-    "persian",
-    "hindi",
-    "chinese",
-    "mandarin",
-    "japanese",
-    "korean",
-    "vietnamese",
-    "swedish",
-    "danish",
-    "norwegian",
-    "finnish",
-    "greek",
+    "english", "german", "french", "spanish", "italian", "portuguese", "dutch", "polish", "czech", "russian",
+    "ukrainian", "turkish", "arabic", "hebrew", "persian", "hindi", "chinese", "mandarin", "japanese", "korean",
+    "vietnamese", "swedish", "danish", "norwegian", "finnish", "greek",
 ];
 
 /// The subject of the first sentence of a text. It does not depend on whether something is wanted or not: `always
@@ -108,8 +32,15 @@ pub fn subject_of(text: &str) -> Option<OrderSubject> {
 
 pub(super) fn of(words: &[&str]) -> Option<OrderSubject> {
     let has = |pair: [&str; 2]| words.windows(2).any(|two| two == pair);
-    let calls = ["call", "calling", "called", "address"];
-    if calls.iter().any(|call| has([call, "me"])) || has(["be", "called"]) || has(["go", "by"]) {
+    let calls = ["call", "calls", "calling", "called", "address"];
+    if calls.iter().any(|call| has([call, "me"]))
+        || has(["be", "called"])
+        || has(["go", "by"])
+        || matches!(
+            words,
+            ["the", "name" | "name's", ..] | ["my", "name's", "not", ..]
+        )
+    {
         return OrderSubject::shortened("form of address");
     }
     if words

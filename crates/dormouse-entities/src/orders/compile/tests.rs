@@ -3,7 +3,7 @@ use dormouse_testing::CountTokens;
 use proptest::prelude::*;
 
 use super::*;
-use crate::orders::OrderValidity;
+use crate::orders::{OrderValidity, orders_in};
 use crate::testkit::{at, id};
 use crate::{Name, TextLine};
 
@@ -166,6 +166,66 @@ fn an_order_holds_from_its_first_moment_to_just_before_its_end() {
     assert_eq!(block.shown.len(), 1);
     assert_eq!(reason(&block, 1), Some(&LeftOut::NotValid));
     assert_eq!(reason(&block, 3), Some(&LeftOut::NotValid));
+}
+
+#[test]
+fn an_order_ends_however_its_person_takes_it_back() {
+    for (said, taken_back) in [
+        (
+            "No emojis please",
+            "I changed my mind about the emojis, you may use them again",
+        ),
+        (
+            "No emojis please",
+            "I take it back, you can use emojis again",
+        ),
+        (
+            "Recipes should be vegetarian",
+            "I'm back on meat, so ignore the vegetarian thing",
+        ),
+        (
+            "Keep your answers short",
+            "You don't have to keep it short anymore, forget what I said about short answers",
+        ),
+        ("Answer in rhyme", "Never mind what I said about rhyme"),
+        (
+            "I want footnotes",
+            "Ignore my earlier request about footnotes",
+        ),
+        (
+            "Give temperatures in Celsius",
+            "The rule about Celsius no longer applies",
+        ),
+    ] {
+        let found: Vec<_> = orders_in(taken_back)
+            .into_iter()
+            .map(|found| found.kind)
+            .collect();
+        assert_eq!(found, [OrderKind::Withdrawal], "{taken_back}");
+        let given = [
+            order(1, "#1", Instruction, 0.9, said),
+            order(2, "#2", Instruction, 0.9, said),
+            order(3, "#1", Instruction, 0.9, "Always knock"),
+            order(4, "#1", OrderKind::Withdrawal, 0.9, taken_back),
+        ];
+        let block = compiled(&given, 1_000);
+        let by = given[3].id.clone();
+        assert_eq!(
+            reason(&block, 1),
+            Some(&LeftOut::Withdrawn { by }),
+            "{taken_back}"
+        );
+        assert_eq!(
+            reason(&block, 2),
+            None,
+            "only the person's own orders end: {taken_back}"
+        );
+        assert_eq!(
+            reason(&block, 3),
+            None,
+            "only the order it is about ends: {taken_back}"
+        );
+    }
 }
 
 proptest! {

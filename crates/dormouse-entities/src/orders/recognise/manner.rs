@@ -2,8 +2,9 @@
 
 use super::lists::{
     AFTER_ALWAYS, AFTER_NEVER, DESCRIBED, DOING, HANDLING, IDIOMS, IRREGULAR, LASTING, MANNERS,
-    MOMENTARY, MOMENTARY_PAIRS, SAID, SPEAKING, UNWANTED,
+    MOMENTARY, MOMENTARY_PAIRS, OFTEN_DONE, OFTEN_MINE, SAID, SPEAKING, UNWANTED,
 };
+use super::norm::{is_made, is_secret};
 use crate::orders::subject::LANGUAGES;
 
 /// How many words after a verb may name what is said.
@@ -25,8 +26,24 @@ pub(super) fn asks(words: &[&str]) -> bool {
             rest @ ..,
         ] => asks(rest),
         ["always", next, ..] => !AFTER_ALWAYS.contains(next),
-        ["never", "ever", _, ..] => true,
+        ["never", "ever", next, ..] => !["have", "did", "had", "has", "was", "in"].contains(next),
+        ["track" | "log", "my", _, ..] => true,
+        ["let" | "tell" | "show" | "give", "nobody" | "no-one", _, ..]
+        | ["let" | "tell", "no", "one", _, ..] => true,
+        ["never", "again", rest @ ..] => is_doing(rest),
+        ["do", rest @ ..] if is_lasting(rest) => is_doing(rest),
+        [
+            "never",
+            "give" | "say" | "look",
+            "up" | "never" | "back",
+            ..,
+        ] => false,
+        ["scrap" | "drop" | "ditch", "the", rest @ ..]
+        | ["quit" | "enough" | "stop", "it", "with", rest @ ..]
+        | ["ease" | "lay", "up" | "off", "on", rest @ ..]
+        | ["go", "easy" | "light", "on", rest @ ..] => mentions_said(rest) && !has_one_thing(rest),
         ["never", next, _, ..] => !AFTER_NEVER.contains(next),
+        ["only", _, "for", "yourself", ..] => false,
         ["only" | "exclusively", verb, rest @ ..] => {
             let verb = base(verb);
             !rest.is_empty()
@@ -56,14 +73,18 @@ pub(super) fn asks(words: &[&str]) -> bool {
             of_asker && !matches!(*doing, "making" | "scaring" | "hurting")
                 || forbids_base(base(doing), rest)
         }
-        ["no", rest @ ..] | ["enough", "with", rest @ ..] | ["go", "easy", "on", rest @ ..] => {
-            refuses(rest)
-        }
-        ["stop" | "stopped" | "quit", "being", rest @ ..] => {
-            rest.iter().take(2).any(|word| MANNERS.contains(word))
-        }
+        ["no", rest @ ..] | ["enough", "with", rest @ ..] => refuses(rest),
+        ["stop" | "stopped" | "quit", "being", rest @ ..] => rest
+            .iter()
+            .take(2)
+            .any(|word| MANNERS.contains(word) && !["funny", "nice", "kind"].contains(word)),
         ["quit" | "stop", "the" | "all" | "with", rest @ ..] => refuses(rest),
-        _ => is_lasting(words) && is_doing(words) || is_manner(words) || is_about_each(words),
+        _ => {
+            is_lasting(words) && is_command(words)
+                || is_manner(words)
+                || is_about_each(words)
+                || is_secret(words)
+        }
     }
 }
 
@@ -71,7 +92,29 @@ pub(super) fn asks(words: &[&str]) -> bool {
 pub(super) fn forbids(words: &[&str]) -> bool {
     match words {
         ["to", rest @ ..] => forbids(rest),
-        ["ever", _, ..] => true,
+        ["ever", _, ..] | ["under", "any" | "no", "circumstances", _, ..] => true,
+        [
+            "bother" | "disturb" | "bore",
+            "me" | "us",
+            "with" | "when" | "while" | "unless" | "if",
+            _,
+            ..,
+        ]
+        | ["be", "afraid" | "shy" | "scared", "to", _, ..]
+        | ["hold", "back", _, ..] => true,
+        [.., "when" | "while", "i'm", _] | [.., "when" | "while", "i'm", _, _] => true,
+        ["let", "anyone" | "anybody" | "strangers" | "people", _, ..] => true,
+        ["tell", who, rest @ ..]
+            if !["me", "us", "you"].contains(who)
+                && rest.windows(2).any(|two| {
+                    matches!(
+                        two,
+                        ["about" | "where" | "what" | "who" | "how" | "that", _]
+                    )
+                }) =>
+        {
+            true
+        }
         ["talk" | "speak" | "chat" | "ask", "about", ..]
         | ["ask" | "tell", "me", "about", ..]
         | ["bring", "up", ..]
@@ -82,8 +125,14 @@ pub(super) fn forbids(words: &[&str]) -> bool {
             mentions_said(rest) && !has_one_thing(rest)
         }
         ["be", "so" | "too", manner, ..] | ["be", manner, ..] => MANNERS.contains(manner),
+        _ if words
+            .windows(2)
+            .any(|two| matches!(two, ["without", doing] if doing.ends_with("ing"))) =>
+        {
+            true
+        }
         [verb, rest @ ..] => {
-            forbids_base(base(verb), rest) || is_lasting(words) && is_in(DOING, base(verb))
+            forbids_base(base(verb), rest) || is_lasting(words) && is_command(words)
         }
         [] => false,
     }
@@ -94,6 +143,9 @@ fn forbids_base(verb: &str, rest: &[&str]) -> bool {
         ("call", ["me", after, ..]) => !AFTER_CALL_ME.contains(after),
         ("call" | "read" | "bring" | "offer", _) | (_, []) => {
             is_in(UNWANTED, verb) && mentions_said(rest) || is_alone(verb) && rest.is_empty()
+        }
+        ("say", [what, ..]) => {
+            !has_one_thing(rest) && !["anything", "nothing", "goodbye", "no"].contains(what)
         }
         _ if is_in(UNWANTED, verb) => !has_one_thing(rest),
         _ if is_in(SPEAKING, verb) => {
@@ -170,9 +222,75 @@ fn refuses(rest: &[&str]) -> bool {
 pub(super) fn is_lasting(words: &[&str]) -> bool {
     let phrases = LASTING.iter();
     matches!(words, [.., _, "always"] | [.., _, "always", "please"])
+                || words.windows(2).any(|two| matches!(two, ["every" | "each", time] if time.ends_with("day") || TIMES.contains(time)))
         || phrases
             .into_iter()
             .any(|phrase| words.windows(phrase.len()).any(|part| part == *phrase))
+        || words.windows(3).any(is_lasting_condition)
+}
+
+const TIMES: [&str; 11] = [
+    "morning", "evening", "night", "week", "weekend", "month", "year", "hour", "few", "two",
+    "single",
+];
+
+/// Whether the words begin like a request: with a verb of the lists, or with any word before another that follows verbs.
+pub(super) fn is_command(words: &[&str]) -> bool {
+    let after_verbs = [
+        "the", "my", "your", "our", "me", "us", "it", "them", "a", "an", "in", "to", "with", "out",
+        "up", "every", "each", "any", "all", "at", "on", "for", "nothing", "no", "this", "that",
+        "these", "those",
+    ];
+    let no_verbs = [
+        "with", "on", "in", "at", "for", "to", "from", "of", "and", "or", "not", "no", "if", "out",
+        "up", "than",
+    ];
+    is_doing(words)
+        || matches!(words, [verb, next, ..] if after_verbs.contains(next)
+            && !DESCRIBED.contains(verb) && !no_verbs.contains(verb) && !verb.ends_with("ing") && !verb.ends_with("ed")
+            && (!verb.ends_with('s') || verb.ends_with("ss")))
+}
+
+/// "When you answer", "if I ask", "in your replies", "for any recipe", "from Monday on".
+fn is_lasting_condition(words: &[&str]) -> bool {
+    match words {
+        [
+            "when" | "if" | "unless" | "before" | "after" | "while",
+            "you" | "we" | "i",
+            verb,
+        ] => OFTEN_DONE.contains(verb) && !OFTEN_MINE.contains(verb) || is_in(SPEAKING, verb),
+
+        [
+            "in" | "for" | "with" | "at" | "of",
+            "your" | "our" | "my" | "all" | "any" | "every" | "each",
+            what,
+        ] if SAID.contains(what) => true,
+        [
+            "after" | "before" | "for" | "in" | "at" | "with" | "to",
+            "each" | "every",
+            _,
+        ] => true,
+        [when @ ("when" | "while" | "before" | "after"), doing, _] => {
+            doing.ends_with("ing") && (*when == "before" || is_in(SPEAKING, base(doing)))
+        }
+        ["on", day, _] | [_, "on", day] if day.ends_with("days") || *day == "weekends" => true,
+        ["from", _, "on" | "onwards" | "onward"] => true,
+
+        ["everything" | "anything", "i" | "you" | "we", _]
+        | ["for", "all", "the" | "my" | "your" | "our"] => true,
+        [before, "you", verb] => {
+            #[rustfmt::skip]
+            let made = [
+                "write", "send", "make", "give", "suggest", "recommend", "plan", "create", "cite", "generate",
+            ];
+            let asks = [
+                "how", "what", "where", "why", "if", "when", "can", "could", "will", "would", "do",
+                "than", "like", "want",
+            ];
+            made.contains(verb) && !asks.contains(before)
+        }
+        _ => false,
+    }
 }
 
 /// Whether the words are about this moment.
@@ -205,8 +323,8 @@ fn is_about_each(words: &[&str]) -> bool {
         [] => words,
     };
     match rest {
-        ["every" | "each" | "all", rest @ ..] => {
-            rest.iter().take(2).any(|word| SAID.contains(word))
+        ["every" | "each" | "all", rest @ ..] | ["check", "every" | "each" | "all", rest @ ..] => {
+            rest.iter().take(2).any(|word| is_made(word))
         }
         ["your", rest @ ..] => {
             matches!(
@@ -264,7 +382,7 @@ fn is_manner(words: &[&str]) -> bool {
         }
         ("call", ["me", name, ..]) => !AFTER_CALL_ME.contains(name),
         ("treat", [what, rest @ ..]) => {
-            *what != "yourself" && (rest.contains(&"as") || rest.contains(&"like"))
+            *what != "yourself" && ["as", "like", "with"].iter().any(|how| rest.contains(how))
         }
         ("refer", ["to", _, rest @ ..]) => {
             let how = ["as", "by", "with", "using"];
@@ -276,14 +394,36 @@ fn is_manner(words: &[&str]) -> bool {
             ["this", "it", "our", "your", "my"].contains(what)
                 && !matches!(rest, ["the" | "your" | "this", ..])
         }
-        ("address", [_, _, ..]) => true,
+        ("address", [who, rest @ ..]) if !rest.is_empty() => {
+            !["the", "this", "that", "a"].contains(who)
+                || rest.iter().any(|word| matches!(*word, "as" | "by"))
+        }
+        ("say" | "write" | "use" | "spell", [_, "not" | "instead" | "never", ..]) => true,
+        ("use", ["a" | "an", rest @ ..]) if mentions_said(rest) => {
+            rest.iter().any(|word| matches!(*word, "for" | "when"))
+        }
+        ("cite" | "quote", [what, ..]) if what.ends_with('s') && !has_one_thing(rest) => true,
+        ("explain" | "answer" | "go" | "show", [.., "step", "by", "step"]) => true,
+        (
+            "keep",
+            ["track" | "count" | "tabs", "of" | "on", ..] | ["everything" | "all", "you", ..],
+        ) => true,
+        (
+            "make",
+            ["a" | "it", "habit" | "rule" | "point", ..] | ["it", "a", "habit" | "rule", ..],
+        ) => true,
+        ("spell", ["it" | "my", _, ..]) => true,
+        ("spell", ["the" | "this" | "that", ..]) => false,
+        ("use", [pronouns, ..]) if pronouns.contains('/') => true,
+        ("stay" | "remain", ["in", "character", ..]) => true,
+        ("sign", ["off", "as" | "with", ..] | ["as" | "with", ..]) => true,
         ("act" | "behave", ["like" | "as", what, ..]) => {
             !ONE_THING.iter().take(6).any(|word| word == what)
         }
         (
             "keep",
             [
-                "it" | "things" | "this" | "that" | "everything",
+                "it" | "things" | "this" | "that" | "everything" | "them",
                 how,
                 rest @ ..,
             ],
@@ -302,6 +442,7 @@ fn is_manner(words: &[&str]) -> bool {
             is_manner_of_speaking(rest)
         }
         (verb, _) if is_in(SPEAKING, verb) && is_manner_of_speaking(rest) => true,
+        ("include", ["me", ..]) | ("use", ["the", .., "table"]) => false,
         (verb, _) if is_in(HANDLING, verb) && verb != "write" => {
             mentions_said(rest) && !has_one_thing(rest)
         }
@@ -312,6 +453,7 @@ fn is_manner(words: &[&str]) -> bool {
 /// Whether the words after a verb for speaking say how to speak: "to me in French", "like a pirate".
 fn is_manner_of_speaking(rest: &[&str]) -> bool {
     match rest {
+        ["a", "bit" | "little", rest @ ..] => is_manner_of_speaking(rest),
         ["to" | "with", "me" | "us", rest @ ..]
         | [
             "me" | "us" | "everything" | "things" | "all" | "mostly" | "only",
@@ -327,6 +469,7 @@ fn is_manner_of_speaking(rest: &[&str]) -> bool {
                     .iter()
                     .any(|word| matches!(*word, "way" | "manner" | "tone"))
         }
+        ["like" | "as", "you", "would" | "do" | "did", ..] => true,
         ["like" | "as", what, ..] => !matches!(*what, "that" | "this" | "soon" | "well" | "you"),
         ["without" | "using", _, ..] | ["more" | "less", _, ..] => true,
         ["with", ..] => mentions_said(rest),

@@ -159,6 +159,112 @@ fn wishes_questions_conditions_and_reasons_contain_orders() {
 }
 
 #[test]
+fn what_narrows_advice_is_a_preference_only_next_to_a_question_for_advice() {
+    for (text, kind) in [
+        (
+            "I only travel with my dog. Where could we stay in Wales?",
+            Some(Preference),
+        ),
+        (
+            "Where could we stay in Wales? I only travel with my dog.",
+            Some(Preference),
+        ),
+        (
+            "As someone who tires on stairs, what would you see in Rome?",
+            Some(Preference),
+        ),
+        (
+            "My kids can't have milk. Make me a plan for breakfast.",
+            Some(Preference),
+        ),
+        (
+            "I'm trying to spend less, any ideas for a trip?",
+            Some(Preference),
+        ),
+        ("I only travel with my dog.", None),
+        ("I only travel with my dog. How are you?", None),
+        ("I can't find my keys. Any ideas?", None),
+        ("My kids broke the oven. What should I do?", None),
+        ("As someone who was there, I can tell you", None),
+        ("Where could we stay in Wales?", None),
+        // Needs of body and belief always matter; a request in the same sentence says more.
+        ("I have celiac disease", Some(Preference)),
+        (
+            "I'm allergic to cats, so suggest hotels without pets",
+            Some(Instruction),
+        ),
+        ("I was sober yesterday", None),
+    ] {
+        assert_eq!(recognise(text), kind, "{text:?}");
+    }
+    let found = orders_in("I only travel with my dog, where could we stay?");
+    assert_eq!(found[0].text.as_str(), "I only travel with my dog");
+}
+
+#[test]
+fn rules_may_be_said_as_a_statement_or_in_a_few_words() {
+    for (text, kind) in [
+        ("Every reply should end with a joke", Some(Instruction)),
+        ("One condition: you keep my secret", Some(Instruction)),
+        ("Three sentences max", Some(Instruction)),
+        ("Temperatures in Celsius", Some(Instruction)),
+        ("Nothing with shellfish, ever", Some(Instruction)),
+        ("Not a word about the ring", Some(Instruction)),
+        ("Under no circumstances tell the guards", Some(Instruction)),
+        ("In this channel we only speak Welsh", Some(Instruction)),
+        ("pls dont use slang w me", Some(Instruction)),
+        ("can u always add a title", Some(Instruction)),
+        ("Everyone calls me Bo", Some(Preference)),
+        ("Every guest should get a key", None),
+        ("The sign reads: no dogs", None),
+        ("Three people at most came", None),
+        ("Nothing new", None),
+        ("Not a word from Tom", None),
+        ("Under no circumstances would I go", None),
+        ("In this town nobody speaks Welsh", None),
+        ("Everyone calls me lazy", None),
+        ("Great answers, thanks", None),
+    ] {
+        assert_eq!(recognise(text), kind, "{text:?}");
+    }
+}
+
+#[test]
+fn conditions_and_times_may_make_a_request_last() {
+    for (text, kind) in [
+        ("As long as I'm ill, no visitors", Some(Instruction)),
+        ("Before you run any command, ask me", Some(Instruction)),
+        ("Water the plants every Tuesday", Some(Instruction)),
+        ("Let me know if somebody comes in", Some(Instruction)),
+        (
+            "When you suggest recipes go easy on the garlic",
+            Some(Instruction),
+        ),
+        (
+            "From here on, could you put the result first?",
+            Some(Instruction),
+        ),
+        ("Never tell my brother the score, ok?", Some(Instruction)),
+        (
+            "Long day. The bus was late again. From now on please be brief. How are you?",
+            Some(Instruction),
+        ),
+        ("As long as you're happy, I'm happy", None),
+        ("While we're waiting, tell me a story", None),
+        ("Let me know if you need anything", None),
+        ("As soon as the rain stops I'm leaving", None),
+        ("Dad snores every Tuesday", None),
+    ] {
+        assert_eq!(recognise(text), kind, "{text:?}");
+    }
+}
+
+#[test]
+fn the_many_commas_of_a_long_list_cost_little() {
+    assert_eq!(recognise(&"red, ".repeat(1_600)), None);
+}
+
+#[test]
 fn a_question_after_an_order_is_no_part_of_it() {
     let found = orders_in("I prefer trains, what's the best way to Bern?");
     assert_eq!(found.len(), 1);
@@ -171,6 +277,11 @@ fn an_order_may_say_how_long_it_lasts() {
     assert_eq!(of("Answer in French for today"), Some(OrderPeriod::Day));
     assert_eq!(
         of("For the rest of the week, answer in French"),
+        Some(OrderPeriod::Week)
+    );
+    assert_eq!(of("No jokes for today, please"), Some(OrderPeriod::Day));
+    assert_eq!(
+        of("For this week, two lines at most please"),
         Some(OrderPeriod::Week)
     );
     assert_eq!(of("Answer in French"), None);
@@ -186,6 +297,8 @@ fn orders_about_the_same_thing_have_the_same_subject() {
         ("No emojis, please", "Don't use emojis"),
         ("I prefer to be called Al", "call me Alice"),
         ("answer in French", "from now on speak German"),
+        ("Everyone calls me Bo", "call me Al"),
+        ("The name is Jae", "My name's not Robert"),
         (
             "My favorite colour is blue",
             "my favourite colour is dark red",

@@ -1,12 +1,14 @@
 //! The forms in which people ask for a lasting behaviour: as a request, as a wish, with a condition, as a question.
 
 use super::{
-    lists::{LASTING_LEADS, OFTEN_DONE, OFTEN_MINE, PASSING_STATES, SAID},
+    lists::{IDIOMS, LASTING_LEADS, OFTEN_DONE, OFTEN_MINE, PASSING_STATES, SAID},
     manner::{
         asks, base, forbids, is_asked_for, is_doing, is_lasting, is_momentary, is_named,
         mentions_said,
     },
+    norm::is_norm,
     preference::is_of_speaker,
+    stance::{is_need_of_other, is_stance},
 };
 use crate::orders::clause::Clause;
 
@@ -19,6 +21,9 @@ pub(super) fn is_instruction(clause: Clause<'_>, is_polite: bool) -> bool {
     let words = clause.words;
     if let Some(lead) = lasting_lead(words) {
         let rest = clause.without(lead).without_fillers().words;
+        if matches!(rest, ["you're", "my" | "a" | "an" | "the" | "called", ..]) {
+            return true;
+        }
         let is_fact = words
             .first()
             .is_some_and(|first| BEFORE_FACTS.contains(first))
@@ -34,7 +39,7 @@ pub(super) fn is_instruction(clause: Clause<'_>, is_polite: bool) -> bool {
     if is_momentary(words) && !matches!(words, ["always" | "never", ..]) {
         return false;
     }
-    is_told(words) || is_wished(words) || is_direct(words, is_polite)
+    is_told(words) || is_wished(words) || is_watch(words) || is_direct(words, is_polite)
 }
 
 /// How many words at the beginning say that the rest lasts: "from now on", "until I say otherwise".
@@ -42,6 +47,9 @@ fn lasting_lead(words: &[&str]) -> Option<usize> {
     if let ["until" | "unless", "i", rest @ ..] = words {
         let says = rest.iter().position(|word| *word == "otherwise")?;
         return (says <= 3).then_some(says + 3);
+    }
+    if let ["next", "time", "i" | "you" | "we", ..] = words {
+        return None;
     }
     let leads = LASTING_LEADS.iter();
     let longest = leads
@@ -102,7 +110,7 @@ fn is_told(words: &[&str]) -> bool {
         ]
         | ["just", "so", "you", "know", rest @ ..]
         | ["so", "you", "know", rest @ ..] => {
-            is_of_speaker(rest)
+            is_of_speaker(rest) && !rest.contains(&"your")
                 || matches!(rest, ["to" , rest @ ..] if asks(rest))
                 || matches!(rest, ["always" | "never", ..]) && asks(rest)
         }
@@ -123,6 +131,7 @@ fn is_ensured(words: &[&str]) -> bool {
                             && !matches!(rest, ["get" | "read" | "check" | "see", ..])
                 }
                 ["your" | "the" | "all", rest @ ..] => mentions_said(rest),
+                ["nobody" | "no-one", _, ..] | ["no", "one", _, ..] => true,
                 _ => false,
             }
         }
@@ -136,27 +145,20 @@ fn is_ensured(words: &[&str]) -> bool {
 }
 
 /// What somebody may be invited to do for good.
-const MAY_BE_DONE: [&str; 7] = [
-    "disagree",
-    "correct",
-    "interrupt",
-    "challenge",
-    "joke",
-    "tease",
-    "contradict",
+#[rustfmt::skip]
+const MAY_BE_DONE: [&str; 9] = [
+    "swear", "criticise", "disagree", "correct", "interrupt", "challenge", "joke", "tease", "contradict",
 ];
 
 /// "You should always knock", "you don't need to apologise".
 fn is_allowed(words: &[&str]) -> bool {
     match words {
-        [
-            "what" | "everything" | "whatever",
-            "i",
-            ..,
-            "is" | "stays",
-            "confidential" | "private" | "secret",
-        ] => true,
         ["you", "must", "always" | "never", "be", ..] => false,
+        ["you're", "welcome" | "free" | "allowed", "to", verb, ..]
+            if MAY_BE_DONE.contains(verb) =>
+        {
+            true
+        }
         ["you", "don't", "have" | "need", "to", rest @ ..]
         | ["you", "needn't", rest @ ..]
         | ["there's", "no", "need", "to", rest @ ..]
@@ -167,9 +169,12 @@ fn is_allowed(words: &[&str]) -> bool {
             "not",
             rest @ ..,
         ]
-        | ["you", "shouldn't" | "mustn't", rest @ ..] => forbids(rest),
+        | ["you're", "not", "allowed" | "supposed", "to", rest @ ..]
+        | ["you're", "not", "to", rest @ ..]
+        | ["you", "shouldn't" | "mustn't", rest @ ..] => forbids(rest) || is_behaviour(rest),
         ["you", "must" | "should" | "shall", rest @ ..]
-        | ["you", "are" | "have" | "need", "to", rest @ ..]
+        | ["you", "have" | "need", "to", rest @ ..]
+        | ["you're", "to", rest @ ..]
         | ["you", "can" | "may", rest @ ..] => asks(rest),
         _ => false,
     }
@@ -178,6 +183,18 @@ fn is_allowed(words: &[&str]) -> bool {
 /// Wishes about the listener: "I'd appreciate it if you called me by my first name".
 fn is_wished(words: &[&str]) -> bool {
     let wished = match words {
+        ["i", "want" | "need" | "expect" | "prefer", what @ ..]
+        | ["i'd", "like" | "want" | "prefer" | "love", what @ ..]
+            if is_lasting(words) && (what.contains(&"you") || !what.contains(&"to")) =>
+        {
+            return true;
+        }
+        [
+            "i",
+            "want" | "need" | "prefer",
+            "everything" | "all",
+            rest @ ..,
+        ] => return rest.iter().any(|word| SAID.contains(word)),
         [
             "i",
             "don't",
@@ -191,12 +208,37 @@ fn is_wished(words: &[&str]) -> bool {
             "want" | "need" | "expect" | "ask" | "would" | "prefer" | "like",
             rest @ ..,
         ] => rest,
+        ["what", "i", .., "you", "is", _] | ["what", "i", .., "you", "is", _, _] => return true,
+        ["i", "forbid", "you", "to" | "from", _, ..] => return true,
+        [
+            "i",
+            "trust" | "wish" | "hope",
+            "you" | "you'd" | "you'll",
+            rest @ ..,
+        ] => {
+            return match rest {
+                ["will" | "would" | "can", rest @ ..] | rest => asks(rest),
+            };
+        }
+        [
+            "i",
+            "count" | "rely" | "depend",
+            "on",
+            "you",
+            "to",
+            rest @ ..,
+        ] => {
+            return asks(rest)
+                || is_notice(rest)
+                || is_doing(rest) && rest.iter().any(|word| matches!(*word, "when" | "if"));
+        }
         ["i'd" | "i'll", "really" | "very" | "so", rest @ ..] | ["i'd" | "i'll", rest @ ..] => rest,
         ["i", "really", rest @ ..] => rest,
         ["it", "would" | "will", "be" | "help", rest @ ..]
         | ["it'd" | "it'll", "be" | "help", rest @ ..] => rest,
         ["it", "would", "mean", "a", "lot", rest @ ..]
         | ["it", "would", "make", "me", "happy", rest @ ..] => rest,
+        ["it", "makes", "me", _, "when" | "if", _, ..] => return true,
         ["it", feels, "me", rest @ ..] => {
             let is_habit = [
                 "helps",
@@ -209,7 +251,15 @@ fn is_wished(words: &[&str]) -> bool {
                 "distracts",
             ]
             .contains(feels);
-            return is_habit && matches!(rest, ["when" | "if", _, ..]);
+            return match rest {
+                [
+                    "when" | "if",
+                    "you" | "people" | "someone" | "somebody" | "others",
+                    ..,
+                ] => feels.ends_with('s'),
+                ["when" | "if", _, ..] => is_habit,
+                _ => false,
+            };
         }
         [
             "it's",
@@ -223,13 +273,26 @@ fn is_wished(words: &[&str]) -> bool {
         | Some(["didn't" | "don't" | "not" | "wouldn't" | "won't", rest @ ..]) => forbids(rest),
         Some(["to" | "could" | "would" | "can" | "will", "not", rest @ ..]) => forbids(rest),
         Some(["to" | "could" | "would" | "can" | "will" | "'d", rest @ ..] | rest) => asks(rest),
-        None => false,
+        // "It would help if the numbers came in a table".
+        None => wished
+            .iter()
+            .position(|word| *word == "if")
+            .is_some_and(|place| {
+                let condition = wished.get(place + 1..).unwrap_or_default();
+                matches!(
+                    condition,
+                    ["the" | "your" | "our" | "my" | "all" | "every", ..]
+                ) && mentions_said(condition)
+            }),
     }
 }
 
 /// What follows "you" in a wish, if "you" is among its first words.
 fn listener<'w>(wished: &'w [&'w str]) -> Option<&'w [&'w str]> {
-    let you = wished.iter().take(8).position(|word| *word == "you")?;
+    let you = wished
+        .iter()
+        .take(8)
+        .position(|word| ["you", "you'd", "you'll"].contains(word))?;
     wished.get(you + 1..)
 }
 
@@ -239,16 +302,56 @@ fn conditional(clause: Clause<'_>) -> Option<bool> {
     let then = clause.after_pause().map(|rest| rest.without_fillers());
     match words {
         ["whenever" | "anytime", ..] | ["every" | "each" | "any", "time", ..] => {
-            Some(then.is_some_and(|then| is_asked_for(then.words)))
+            let is_ruled = words.windows(2).any(|two| {
+                matches!(
+                    two,
+                    [
+                        "you" | "it" | "they",
+                        "should" | "shouldn't" | "must" | "mustn't"
+                    ]
+                )
+            });
+            Some(is_ruled || then.is_some_and(|then| is_asked_for(then.words)))
         }
         ["next", "time", ..] | ["unless" | "until", "i", ..] => {
             Some(then.is_some_and(|then| is_asked_for(then.words)))
         }
-        ["after" | "before", "each" | "every", ..]
-        | ["at", "the", "end" | "beginning" | "start", "of", ..]
-        | ["as", "long", "as", ..] => {
-            Some(then.is_some_and(|then| is_doing(then.words) || asks(then.words)))
+        ["once" | "twice", "a", "day" | "week" | "month" | "year", ..] => {
+            Some(then.is_some_and(is_answer))
         }
+        // What lasts for a while, or may come again.
+        ["unless", ..] => {
+            Some(then.is_some_and(|then| is_asked_for(then.words) || is_norm(then, false)))
+        }
+        ["until" | "till" | "during", ..]
+        | ["as", "long", "as", ..]
+        | ["for", "as", "long", "as", ..]
+        | ["for", "the", "rest" | "duration", "of", ..]
+        | ["in", "case", ..]
+        | ["the", "moment" | "minute", "i", ..]
+        | ["starting" | "beginning", _, ..]
+        | ["from", _, "on" | "onwards" | "onward", ..] => Some(then.is_some_and(is_lasting_answer)),
+        ["while", "i'm" | "we're", state, ..] if PASSING_STATES.contains(state) => Some(false),
+        ["while", "i'm" | "we're" | "my" | "i", ..] => {
+            Some(then.is_some_and(|then| is_lasting_answer(then) && !is_momentary(words)))
+        }
+        ["as", "soon", "as", who, ..] => {
+            let is_event =
+                !["i", "you", "we", "he", "she", "they", "it", "i'm", "you're"].contains(who);
+            Some(is_event && then.is_some_and(|then| is_notice(then.words)))
+        }
+        // One behaviour in place of another.
+        ["instead", "of", what, ..] | ["rather", "than", what, ..] => {
+            Some(then.is_some_and(|then| {
+                is_answer(then)
+                    && (what.ends_with("ing")
+                        || matches!(then.words, ["say" | "write" | "use", ..]))
+            }))
+        }
+        ["after" | "before", "each" | "every", ..]
+        | ["at", "the", "end" | "beginning" | "start", "of", ..] => Some(
+            then.is_some_and(|then| is_doing(then.words) || asks(then.words) || is_answer(then)),
+        ),
         ["on", day, ..] if day.ends_with("days") => {
             Some(then.is_some_and(|then| is_doing(then.words)))
         }
@@ -265,11 +368,27 @@ fn conditional(clause: Clause<'_>) -> Option<bool> {
             rest @ ..,
         ] => {
             let is_lasting = !is_momentary(words);
-            let is_often = is_often(rest);
+            let is_often = is_often(rest) || is_open(rest);
+            if then.is_none() && is_often && has_command(clause) {
+                return Some(true);
+            }
             Some(
                 is_lasting
                     && then.is_some_and(|then| asks(then.words) || is_often && is_answer(then)),
             )
+        }
+        [
+            "for" | "with" | "in",
+            "any" | "all" | "every" | "each" | "anything" | "everything",
+            ..,
+        ] if then.is_some_and(is_answer) => Some(true),
+        ["in", "the", times, ..] if times.ends_with("ings") && then.is_some_and(is_answer) => {
+            Some(true)
+        }
+        ["for" | "with" | "in" | "to" | "at" | "among", ..]
+            if then.is_some_and(|then| asks(then.words)) =>
+        {
+            Some(true)
         }
         ["for" | "with" | "in", what, ..] if SAID.contains(what) => {
             let then = then?.words;
@@ -300,16 +419,102 @@ fn is_answer(then: Clause<'_>) -> bool {
     is_command || is_wished(words) || is_told(words)
 }
 
+/// Whether a condition is about anything of a kind: "before you run any command".
+fn is_open(condition: &[&str]) -> bool {
+    let any = ["any", "anything", "something", "every", "each"];
+    let wants = ["want", "need", "wants", "needs"];
+    condition.iter().any(|word| any.contains(word))
+        && !condition.iter().any(|word| wants.contains(word))
+}
+
+/// Whether a command follows a condition without a pause: "when you suggest recipes go easy on desserts".
+fn has_command(clause: Clause<'_>) -> bool {
+    const SHORTEST: usize = 4;
+    const LONGEST: usize = 24;
+    (SHORTEST..clause.words.len().min(LONGEST)).any(|place| {
+        let (rest, last) = (
+            clause.without(place).words,
+            clause.first(place).words.last(),
+        );
+        last.is_some_and(|last| !BEFORE_NOUNS.contains(last))
+            && (asks(rest)
+                || is_doing(rest) && rest.get(1).is_some_and(|next| OBJECTS.contains(next)))
+    })
+}
+
+/// Words after which a word such as "plan" is no verb of a command.
+#[rustfmt::skip]
+const BEFORE_NOUNS: [&str; 18] = [
+    "a", "an", "the", "my", "your", "for", "of", "to", "with", "in", "on", "any", "some", "i", "you", "we", "and", "or",
+];
+
+/// First words after the verb of a command.
+const OBJECTS: [&str; 11] = [
+    "me", "us", "it", "them", "the", "in", "my", "your", "out", "only", "easy",
+];
+
+/// The same after a condition that lasts, where "no …" is enough: "as long as the kids are here, no talk of ghosts".
+fn is_lasting_answer(then: Clause<'_>) -> bool {
+    match then.words {
+        ["no", what, ..] => !IDIOMS.contains(what),
+        words => asks(words) || is_answer(then),
+    }
+}
+
+/// Whether the words ask for a message about something that happens: "let me know", "warn us".
+fn is_notice(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["let", "me" | "us", "know", ..]
+            | [
+                "tell"
+                    | "warn"
+                    | "alert"
+                    | "notify"
+                    | "inform"
+                    | "remind"
+                    | "ping"
+                    | "message"
+                    | "wake",
+                "me" | "us",
+                ..
+            ]
+    )
+}
+
+/// "Let me know at once if somebody comes in": not "if you need something", and not "when it's done".
+fn is_watch(words: &[&str]) -> bool {
+    let condition = words
+        .iter()
+        .position(|word| matches!(*word, "if" | "when" | "whenever"));
+    let condition = condition.and_then(|place| words.get(place + 1..));
+    #[rustfmt::skip]
+    let anybody = [
+        "somebody", "someone", "anybody", "anyone", "something", "anything", "a", "an", "any",
+    ];
+    is_notice(words)
+        && condition.is_some_and(|condition| {
+            condition.first().is_some_and(|who| anybody.contains(who))
+                && !condition
+                    .iter()
+                    .any(|word| matches!(*word, "wants" | "needs" | "want" | "need"))
+        })
+}
+
 /// Whether a condition is one that is often met: "I ask for the time".
 fn is_often(condition: &[&str]) -> bool {
     match condition {
         ["i'm", state, ..] => !PASSING_STATES.contains(state),
         ["i" | "we", "ever" | "just" | "only" | "say", ..] => true,
         ["i" | "we", does, ..] => OFTEN_DONE.contains(does),
-        ["you", does, ..] | ["someone" | "somebody" | "anyone" | "people", _, does, ..] => {
+        ["you", does, ..] => OFTEN_DONE.contains(&base(does)) && !OFTEN_MINE.contains(does),
+        [
+            "someone" | "somebody" | "anyone" | "anybody" | "people" | "a" | "an",
+            rest @ ..,
+        ] => rest.iter().take(4).any(|does| {
             let does = base(does.strip_suffix('s').unwrap_or(does));
             OFTEN_DONE.contains(&does) && !OFTEN_MINE.contains(&does)
-        }
+        }),
         ["my" | "our", _, does, ..] => OFTEN_DONE.contains(&does.strip_suffix('s').unwrap_or(does)),
         [doing, ..] => doing.ends_with("ing") && OFTEN_DONE.contains(&base(doing)),
         [] => false,
@@ -318,6 +523,10 @@ fn is_often(condition: &[&str]) -> bool {
 
 /// Whether a question asks for a lasting behaviour: "could you always cite your sources?".
 pub(super) fn is_asked(words: &[&str]) -> bool {
+    if let Some(lead) = lasting_lead(words) {
+        let asked = words.get(lead..).and_then(asked_of_listener);
+        return asked.is_some_and(|asked| is_doing(asked) || asks(asked));
+    }
     let Some(asked) = asked_of_listener(words) else {
         return false;
     };
@@ -329,18 +538,29 @@ pub(super) fn is_asked(words: &[&str]) -> bool {
         ["mind", "not", rest @ ..] => forbids(rest),
         ["mind", rest @ ..] => asks(rest),
         _ if matches!(words, ["do", ..]) => false,
-        ["not", rest @ ..] => forbids(rest),
+        ["not" | "won't" | "don't", rest @ ..] => forbids(rest),
         // Not "can you always see the sea from here?".
         ["always" | "never" | "only", rest @ ..] => {
             words.contains(&"please") || asks(rest) || is_doing(rest)
         }
-        _ => asks(asked) || is_lasting(asked) && is_doing(asked),
+        _ => asks(asked) || is_told(asked) || is_lasting(asked) && is_doing(asked),
     }
 }
 
 /// What a question asks the listener to do.
 fn asked_of_listener<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     let asked = match words {
+        // "Is it okay if you …?", "would it be possible to …?".
+        ["is", "it", how, rest @ ..] | ["would", "it", "be", how, rest @ ..]
+            if ["possible", "okay", "ok", "alright"].contains(how) =>
+        {
+            match rest {
+                ["for", "you", "to", rest @ ..] | ["to", rest @ ..] | ["if", "you", rest @ ..] => {
+                    rest
+                }
+                _ => return None,
+            }
+        }
         [
             "can" | "could" | "would" | "will" | "do" | "won't" | "wouldn't",
             "you",
@@ -354,39 +574,16 @@ fn asked_of_listener<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
             "to",
             rest @ ..,
         ]
-        | [
-            "is",
-            "it",
-            "possible" | "okay" | "ok",
-            "for",
-            "you",
-            "to",
-            rest @ ..,
-        ]
-        | [
-            "would",
-            "it",
-            "be",
-            "possible" | "okay" | "ok",
-            "for",
-            "you",
-            "to",
-            rest @ ..,
-        ]
-        | [
-            "would",
-            "it",
-            "be",
-            "possible" | "okay" | "ok",
-            "to",
-            rest @ ..,
-        ]
+        | ["can" | "could", "we", "agree", "that", "you", rest @ ..]
+        | ["mind", rest @ ..]
         | ["how", "about", "you", rest @ ..]
         | ["why", "don't", "you", rest @ ..]
         | ["can" | "could", "we", rest @ ..] => rest,
         _ => return None,
     };
     Some(match asked {
+        ["be", "so", "kind", "as", "to", rest @ ..]
+        | ["do", "me", "a", "favour" | "favor", "and", rest @ ..] => rest,
         [
             "please" | "kindly" | "maybe" | "perhaps" | "just",
             rest @ ..,
@@ -398,6 +595,7 @@ fn asked_of_listener<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
 /// Whether a request follows from what somebody says about themselves: "I'm on a tight budget, so only recommend cheap places".
 pub(super) fn follows(reason: &[&str], then: &[&str]) -> bool {
     let reason = match reason {
+        _ if is_stance(reason) => reason,
         ["as" | "since" | "because", rest @ ..] => rest,
         rest => rest,
     };
@@ -415,11 +613,11 @@ pub(super) fn follows(reason: &[&str], then: &[&str]) -> bool {
         ["please" | "just" | "only" | "always", rest @ ..] => rest,
         rest => rest,
     };
-    if let ["don't", verb, ..] = then {
+    if let ["don't", verb, _, ..] = then {
         return is_of_speaker(reason) && !["worry", "mind", "wait", "ask", "go"].contains(verb);
     }
     if let ["keep", "that" | "this", "in", "mind", ..] = then {
-        return is_of_speaker(reason);
+        return is_of_speaker(reason) || is_need_of_other(reason);
     }
     if let ["leave" | "keep", "it" | "that" | "them", "out", ..] = then {
         return is_of_speaker(reason);
@@ -432,8 +630,28 @@ pub(super) fn follows(reason: &[&str], then: &[&str]) -> bool {
             ..
         ]
     );
+    if let ["no" | "nothing", what, ..] = then {
+        return (is_of_speaker(reason) || matches!(reason, ["my" | "our", _, _, ..]))
+            && !IDIOMS.contains(what);
+    }
+    let welcome = ["appreciated", "welcome", "preferred", "best", "ideal"];
+    if then.iter().any(|word| welcome.contains(word)) {
+        return is_of_speaker(reason)
+            && matches!(then, [_, .., "is" | "are", _] | [_, "would", "be", ..]);
+    }
+    if let [
+        "respect" | "remember" | "consider" | "note",
+        "that" | "this",
+    ] = then
+    {
+        return is_of_speaker(reason);
+    }
     is_of_speaker(reason)
         && is_doing(then)
         && then.len() > 1
-        && (!is_specific || mentions_said(then))
+        && (!is_specific
+            || mentions_said(then)
+            || then
+                .first()
+                .is_some_and(|verb| ["skip", "avoid", "leave", "omit", "spare"].contains(verb)))
 }
