@@ -177,7 +177,7 @@ fn carry_out(places: &Places, command: Command) -> Result<Exit, Failure> {
         Command::Token(command) => token::run(places, command),
         Command::Evennia(command) => evennia::run(places, command),
         Command::Backup(command) => backup::run(places, &command),
-        Command::Otel(command) => otel::run(places, command),
+        Command::Otel(command) => otel::run(places, &command),
         Command::Completions(command) => shell::complete(&command),
         Command::Manual(command) => shell::write_manual(&command),
         Command::Play(_) | Command::Run(_) | Command::Serve(_) | Command::Record(_) => {

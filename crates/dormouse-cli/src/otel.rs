@@ -59,14 +59,14 @@ impl CommandFailure for NotBuilt {
 
 /// Exports spans.
 #[cfg(feature = "otel")]
-pub(crate) fn run(places: &Places, command: Otel) -> Result<Exit, CommandError> {
+pub(crate) fn run(places: &Places, command: &Otel) -> Result<Exit, CommandError> {
     let Otel::Export(export) = command;
-    spans::export(places, &export)
+    spans::export(places, export)
 }
 
 /// Says that this program cannot do it.
 #[cfg(not(feature = "otel"))]
-pub(crate) fn run(_: &Places, command: Otel) -> Result<Exit, CommandError> {
+pub(crate) fn run(_: &Places, command: &Otel) -> Result<Exit, CommandError> {
     let Otel::Export(ExportSpans {
         since: _,
         assistants: _,
