@@ -91,44 +91,32 @@ fn created_at(path: &Path) -> Timestamp {
 }
 
 /// Distinguishes a file from another file that later gets the same name.
-#[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileIdentity(Option<(u64, u64)>);
 
-#[cfg(unix)]
 impl FileIdentity {
     /// The identity of an open file.
     #[must_use]
     pub fn of(file: &File) -> Self {
-        Self(file.metadata().ok().map(|found| leftover::inode(&found)))
+        Self(file.metadata().ok().and_then(|found| inode(&found)))
     }
 
     /// Whether this path still names the file.
     #[must_use]
     pub fn is_at(&self, path: &Path) -> bool {
-        let there = fs::symlink_metadata(path).ok();
-        there.is_some() && there.map(|found| leftover::inode(&found)) == self.0
+        fs::symlink_metadata(path).is_ok_and(|found| inode(&found) == self.0)
     }
+}
+
+#[cfg(unix)]
+fn inode(found: &fs::Metadata) -> Option<(u64, u64)> {
+    Some(leftover::inode(found))
 }
 
 /// On other systems an open file keeps its name.
 #[cfg(not(unix))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileIdentity;
-
-#[cfg(not(unix))]
-impl FileIdentity {
-    /// The identity of an open file.
-    #[must_use]
-    pub fn of(_: &File) -> Self {
-        Self
-    }
-
-    /// Whether this path still names the file.
-    #[must_use]
-    pub fn is_at(&self, path: &Path) -> bool {
-        path.exists()
-    }
+fn inode(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// Gives the complete file its final name and replaces nothing; `false` if another file has that name already.

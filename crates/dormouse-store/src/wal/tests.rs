@@ -1,4 +1,4 @@
-//! Whatever happens to the write-ahead file: what was acknowledged is in the log, or opening it is an error.
+//! After any damage to the write-ahead file, what was acknowledged is in the log, or opening it is an error.
 
 use dormouse_contracts::{
     Append, AppendError, AppendRequest, AssistantId, NewEvent, ReadEvents, SaveSnapshot, Seq,
