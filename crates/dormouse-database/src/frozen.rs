@@ -76,7 +76,7 @@ impl FrozenFile {
                 continue;
             }
             let other = other()?;
-            if !is_in_use || state.source.is_current()? {
+            if state.source.is_current()? {
                 let state = Mutex::new(state);
                 return Ok((Self { state, is_in_use }, other));
             }

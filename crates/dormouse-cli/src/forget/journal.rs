@@ -9,7 +9,7 @@ use std::{
 use dormouse_contracts::AssistantId;
 use dormouse_host::DataFolder;
 use dormouse_memory::Memory;
-use dormouse_store::RedbLog;
+use dormouse_store::{RedbLog, write_ahead_file};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -150,6 +150,9 @@ pub(super) fn finish(data: &DataFolder, old: RedbLog) -> Result<(), CommandError
     for file in &journal.remove {
         remove(&data.path().join(file)).map_err(failed(file))?;
     }
+    // The old log has taken it over, and only warns if it cannot remove it.
+    let ahead = write_ahead_file(&data.log());
+    remove(&ahead).map_err(failed(&ahead))?;
     sync_folder(&path).map_err(failed(data.path()))?;
     drop(old);
     let log = RedbLog::open_existing(&data.log())?;

@@ -227,8 +227,12 @@ fn say_next_steps(
         quoted(&from.display().to_string()),
         quoted(&into.display().to_string()),
     );
-    let ahead = match write_ahead_file(from).exists() {
-        true => format!(" && mv {old}.wal {old}.damaged.wal"),
+    let ahead = write_ahead_file(from);
+    let ahead = match ahead.exists() {
+        true => format!(
+            " && mv {} {old}.damaged.wal",
+            quoted(&ahead.display().to_string())
+        ),
         false => String::new(),
     };
     say(&format!(

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
-use dormouse_contracts::{AssistantId, Seq};
+use dormouse_contracts::{AssistantId, Seq, StoredEvent};
 use dormouse_database::{Database, PendingCommits, PendingError, PendingTarget, begin_write};
 use redb::{ReadableTable, Table};
 
@@ -77,7 +77,7 @@ fn apply(pending: Option<&[u8]>, database: &Database) -> Result<Vec<u64>, Fault>
         }
         // Records of earlier generations are in the log, or they belong to another log. A complete log may have been rewritten
         // before the file of the log that it replaced was removed.
-        let content = generation.map_or(Content::Any, |_| Content::Same);
+        let content = generation.map_or(Content::Rewritten, |_| Content::Same);
         for event in records.others.iter().flat_map(|record| events_of(record)) {
             ends.expect_known(&heads, &events, event, content)?;
         }
@@ -153,19 +153,34 @@ impl Ends {
             return Err(foreign(assistant, seq, end));
         }
         let known = events.get(key(&assistant, seq).as_slice())?;
-        if content == Content::Same && known.is_none_or(|known| known.value() != event) {
-            return Err(WalFault::Contradiction { assistant, seq }.into());
+        let is_same = known.is_some_and(|known| match content {
+            Content::Same => known.value() == event,
+            Content::Rewritten => is_rewritten(known.value(), event),
+        });
+        match is_same {
+            true => Ok(()),
+            false => Err(WalFault::Contradiction { assistant, seq }.into()),
         }
-        Ok(())
     }
+}
+
+/// Whether two events differ at most in their payload.
+fn is_rewritten(known: &[u8], event: &[u8]) -> bool {
+    let shape = |event| {
+        let StoredEvent {
+            at, kind, schema, ..
+        } = decode_event(event).ok()?.event;
+        Some((at, kind, schema))
+    };
+    shape(known).is_some_and(|known| Some(known) == shape(event))
 }
 
 /// What the log must have at the place of an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Same,
-    /// An event: its words may have been removed since.
-    Any,
+    /// The same, but its words may have been removed since.
+    Rewritten,
 }
 
 /// Whose event this is, and where it belongs.

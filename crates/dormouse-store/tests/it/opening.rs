@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use dormouse_contracts::Timestamp;
 use dormouse_store::{
     LogOpenError, LogView, Readable, RedbLog, SalvageError, salvage, write_ahead_file,
 };
@@ -226,6 +227,33 @@ fn without_its_write_ahead_file_a_log_that_was_not_closed_is_an_error_and_salvag
     fs::write(&ahead, &damaged).unwrap();
     let log = RedbLog::open(&path).unwrap();
     assert_eq!(run(read_all(&log, &assistant("alice"))).unwrap().len(), 5);
+}
+
+#[test]
+fn the_write_ahead_file_of_another_life_is_kept_and_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = not_closed(folder.path(), 3);
+    let killed = fs::read(&path).unwrap();
+    // A longer life with an assistant of the same key, closed, in the place of the one that was killed.
+    fs::remove_file(&path).unwrap();
+    let other = folder.path().join("other.redb");
+    let log = RedbLog::open(&other).unwrap();
+    for seq in 0..9 {
+        let mut said = event("coffee");
+        said.at = Timestamp::from_micros(1);
+        run(append(&log, &assistant("alice"), seq, vec![said])).unwrap();
+    }
+    log.close();
+    fs::rename(&other, &path).unwrap();
+    let error = RedbLog::open(&path).unwrap_err();
+    assert!(
+        matches!(error, LogOpenError::WriteAhead { .. }),
+        "{error:?}"
+    );
+
+    fs::write(&path, killed).unwrap();
+    let log = RedbLog::open(&path).unwrap();
+    assert_eq!(run(read_all(&log, &assistant("alice"))).unwrap().len(), 3);
 }
 
 #[test]
