@@ -189,8 +189,8 @@ pub(crate) fn window(state: &State, preamble: &Preamble) -> u32 {
     Room::of(state, preamble).window()
 }
 
-/// How many tokens the memory's answer for `turn` may take, and the sequence numbers of what the prompt shows anyway, whatever
-/// the memory returns within them.
+/// How many tokens the memory's answer for `turn` may take, and the sequence numbers of what the prompt shows with any
+/// answer of that size.
 pub(crate) fn recall_room(state: &State, turn: &Turn, preamble: &Preamble) -> (Budgets, Vec<Seq>) {
     let room = Room::of(state, preamble);
     let shareable = Shareable::of(state, turn);

@@ -33,9 +33,7 @@ pub(super) fn part(
         let note = known.note.map(|note| note.audience.clone());
         let description = known.goal.description.audience.clone();
         let audiences = [description].into_iter().chain(note).collect();
-        let line = || render::goal(&state.goals, known);
-        let line = state.goals.line(known.goal.id, known.note.is_some(), line);
-        (line, audiences)
+        (render::goal(&state.goals, known), audiences)
     });
     ListedPart::of(GOALS, lines, cap, counter)
 }

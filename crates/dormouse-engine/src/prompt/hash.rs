@@ -211,7 +211,7 @@ mod tests {
         }
 
         #[test]
-        fn missing_digests_are_those_of_their_messages_whatever_was_shown_before(
+        fn missing_digests_are_those_of_their_messages_after_any_prompts(
             prompts in prop::collection::vec(prop::collection::vec(("[a-c]", any::<bool>()), 0..8), 1..6),
         ) {
             let last = LastDigests::default();

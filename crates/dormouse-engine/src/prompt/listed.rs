@@ -1,7 +1,5 @@
 //! A part of a prompt that is a list below a heading: as many lines as fit.
 
-use std::borrow::Cow;
-
 use dormouse_contracts::{Audience, TokenCounter};
 
 use super::MESSAGE;
@@ -15,13 +13,13 @@ pub(super) struct ListedPart {
 }
 
 /// A line, and who perceived the texts in it.
-pub(super) type ListedLine<'a> = (Cow<'a, str>, Vec<Audience>);
+pub(super) type ListedLine = (String, Vec<Audience>);
 
 impl ListedPart {
     /// The first of these lines that fit into `cap` tokens together with the heading; `None` if none does.
-    pub(super) fn of<'a>(
+    pub(super) fn of(
         heading: &str,
-        lines: impl ExactSizeIterator<Item = ListedLine<'a>>,
+        lines: impl ExactSizeIterator<Item = ListedLine>,
         cap: u32,
         counter: &dyn TokenCounter,
     ) -> Option<Self> {

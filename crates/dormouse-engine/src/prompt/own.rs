@@ -31,11 +31,11 @@ pub(super) fn part(
     }
     let of_kind = |kind: SelfNoteKind| {
         let notes = shareable.notes.iter().filter(move |it| it.kind == kind);
-        notes.map(|it| (render::self_note(it).into(), vec![it.note.audience.clone()]))
+        notes.map(|it| (render::self_note(it), vec![it.note.audience.clone()]))
     };
     let is_active = |it: &&KnownProject<'_>| it.project.status == ProjectStatus::Active;
     let projects = shareable.projects.iter().filter(is_active);
-    let lines: Vec<ListedLine<'_>> = of_kind(SelfNoteKind::Guideline)
+    let lines: Vec<ListedLine> = of_kind(SelfNoteKind::Guideline)
         .chain(projects.flat_map(project))
         .chain(of_kind(SelfNoteKind::Fact))
         .chain(of_kind(SelfNoteKind::Pattern))
@@ -44,15 +44,15 @@ pub(super) fn part(
 }
 
 /// The summary of the project, and its state.
-fn project<'a>(known: &KnownProject<'a>) -> impl Iterator<Item = ListedLine<'a>> + use<'a> {
+fn project(known: &KnownProject<'_>) -> impl Iterator<Item = ListedLine> {
     let project = known.project;
     let summary = (
-        render::project(project).into(),
+        render::project(project),
         vec![project.summary.audience.clone()],
     );
     let context = known.context.map(|context| {
         let line = render::project_context(context);
-        (line.into(), vec![context.audience.clone()])
+        (line, vec![context.audience.clone()])
     });
     [summary].into_iter().chain(context)
 }

@@ -1,6 +1,6 @@
 //! The goals of the assistant.
 
-use std::{borrow::Cow, cmp::Reverse};
+use std::cmp::Reverse;
 
 use dormouse_contracts::{EntityId, FORGOTTEN, Seq, Timestamp};
 use dormouse_text::{escape_template_tokens, one_line};
@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Identities,
-    derived::Derived,
     trigger::{DueGoal, Occasion, OccasionKind},
 };
 use crate::{
@@ -35,9 +34,6 @@ pub struct Goals {
     /// Notes that were replaced since the last reply: the prompt of that reply showed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<GoalNote>,
-    /// The line of each goal as prompts show it, without and with its note.
-    #[serde(skip)]
-    lines: Derived<Vec<[Derived<String>; 2]>>,
 }
 
 /// A goal: something that the assistant wants to achieve.
@@ -201,7 +197,6 @@ impl Goals {
         event: &Event,
         identities: &Identities,
     ) {
-        let before = self.version;
         match event {
             Event::GoalCreated(created) => self.created(seq, at, created),
             Event::GoalUpdated(updated) => self.updated(seq, at, updated),
@@ -214,9 +209,6 @@ impl Goals {
                 }
             }
             _ => {}
-        }
-        if self.version != before {
-            self.lines = Derived::default();
         }
     }
 
@@ -372,28 +364,7 @@ impl Goals {
         goal.turns.under_way = Some(begun);
         goal.turns.was_divided |= context == ContextType::GoalDecompose;
         goal.turns.next_at = None;
-        self.lines = Derived::default();
         Some(occasion)
-    }
-
-    /// The line of a goal as prompts show it. `make` is called once after each change of the goals; it depends on them and on
-    /// whether the note is shown.
-    pub(crate) fn line(
-        &self,
-        id: GoalId,
-        has_note: bool,
-        make: impl FnOnce() -> String,
-    ) -> Cow<'_, str> {
-        let none = || self.all.iter().map(|_| Default::default()).collect();
-        let lines = self.lines.get_or_make(none);
-        let place = self.all.iter().position(|goal| goal.id == id);
-        match place.and_then(|place| lines.get(place)) {
-            Some([without, with]) => {
-                let line = if has_note { with } else { without };
-                Cow::Borrowed(line.get_or_make(make))
-            }
-            None => Cow::Owned(make()),
-        }
     }
 
     /// Whether the goal of this turn is to be divided in it: its turns achieved nothing, and it has no parts yet. That

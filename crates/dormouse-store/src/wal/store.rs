@@ -11,7 +11,7 @@ use redb::StorageBackend;
 
 /// The place of a write-ahead file: next to the log, or in tests a disk that fails on request.
 pub(crate) trait WalStore: fmt::Debug + Send + Sync {
-    /// The whole content; `None` if there is no file, or an empty one.
+    /// The whole content; `None` without a file, or if the file is empty.
     fn read(&self) -> io::Result<Option<Vec<u8>>>;
 
     /// Creates an empty file in place of the old one. Its name is on disk afterwards.
