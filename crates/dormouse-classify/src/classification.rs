@@ -61,9 +61,9 @@ pub enum Rule {
     /// 4: the sender is another assistant. CONTEXT; otherwise two assistants would answer each other without end.
     #[serde(rename = "4")]
     CrossTalk,
-    /// 4a: another assistant addresses, whispers or pages, and since a person last said something, the limit of answers
-    /// to such messages was reached. CONTEXT. This depends on earlier messages, so [`classify`](crate::classify) never
-    /// applies this rule.
+    /// 4a: another assistant addresses, whispers or pages, and the limit of answers to such messages since a person
+    /// last said something is reached. CONTEXT. This depends on earlier messages, so [`classify`](crate::classify)
+    /// never applies this rule.
     #[serde(rename = "4a")]
     ExchangeLimit,
     /// 5: the operator permits this sender to trigger the assistant from any source. TRIGGER.

@@ -27,8 +27,8 @@ use crate::{
 /// room* means say, pose, emit, arrivals and departures, and addressed messages while addressing is disabled.
 ///
 /// Rule 1b looks at the cause that the server attests, so the same message always gets the same verdict, whether the
-/// effect is settled by then or not. Nobody speaks by arriving or leaving, so [`SourceKind::Movement`] is never a
-/// TRIGGER, neither by a mention nor by permission; where speech in rooms triggers, it is CONTEXT.
+/// effect is settled by then or not. An arrival or departure is not speech, so [`SourceKind::Movement`] is never a
+/// TRIGGER, neither by a mention nor by permission. Where speech in rooms triggers, a movement is CONTEXT.
 ///
 /// Rules 2 and 3 come before rule 4, so another assistant can trigger this one by addressing, whispering or paging it.
 /// Rule 4a ([`Rule::ExchangeLimit`]) bounds how often; it counts messages, so the caller applies it.
