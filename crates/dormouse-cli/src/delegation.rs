@@ -53,7 +53,7 @@ struct TaskLine<'a> {
     error_code: Option<&'static str>,
 }
 
-/// Prints them.
+/// Prints the tasks, or their status.
 pub(crate) fn run(places: &Places, command: Delegation) -> Result<Exit, CommandError> {
     let data = crate::data::locate(places.data.as_deref())?;
     match command {

@@ -1,5 +1,5 @@
-//! What the program logs about itself: to standard error, filtered by `RUST_LOG`, and by default only what is reported
-//! nowhere else.
+//! What the program logs about itself: to standard error, filtered by `RUST_LOG`. By default it logs only what is not
+//! reported elsewhere.
 
 use std::{
     env,
@@ -25,9 +25,9 @@ use stderr::StderrActor;
 
 use crate::{item::Item, lines::Lines, screen::Screen};
 
-/// By default only errors of these modules are logged; of all other modules, warnings too. If a model does not answer,
-/// or the log, the world or the memory cannot be written, that is an event or a state of the assistant and is printed
-/// as such. The warnings of these modules would repeat it.
+/// By default only errors of these modules are logged. Other modules also log warnings. If a model does not answer, or
+/// the log, the world or the memory cannot be written, that is an event or a state of the assistant and is printed as
+/// such. The warnings of these modules would repeat it.
 const ERRORS_ONLY: [&str; 8] = [
     "dormouse_resilience",
     "dormouse_engine",
@@ -48,7 +48,7 @@ fn filter() -> Targets {
         Targets::new()
             .with_default(LevelFilter::WARN)
             .with_targets(ERRORS_ONLY.map(|target| (target, LevelFilter::ERROR)))
-            // A client, or the command, reports what goes wrong with a client or a server of others, in words for people.
+            // The client or the command reports problems with third-party clients and servers, in words for people.
             .with_target("rmcp", LevelFilter::OFF)
     })
 }

@@ -329,7 +329,7 @@ pub(crate) struct EventLine {
     pub(crate) data: Value,
 }
 
-/// The event's fields, decoded from the bytes that the log keeps: numbers look the same in both places.
+/// The event's fields, decoded from the bytes in the log, so that numbers look the same as there.
 fn payload(recorded: &Recorded) -> Result<Value, serde_json::Error> {
     let encoded = recorded.event.encode(recorded.at)?;
     serde_json::from_slice(&encoded.payload)

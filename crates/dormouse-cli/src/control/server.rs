@@ -45,7 +45,7 @@ const CONNECTIONS: usize = 32;
 /// How long a client may take to send its first line.
 const GREETING: Duration = Duration::from_secs(10);
 
-/// How long a client may read nothing although there is output for it.
+/// How long a client may leave output unread.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long the shutdown waits for commands under way.

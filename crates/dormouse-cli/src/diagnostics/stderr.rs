@@ -81,7 +81,7 @@ fn write_all(lines: &Receiver<Line>, is_stalled: &AtomicBool) {
         // If standard error is closed, there is nobody to report to.
         drop(io::stderr().write_all(text.as_bytes()));
         is_stalled.store(false, Ordering::Relaxed);
-        // The receiver is gone if it took too long.
+        // If writing took too long, the receiver is gone.
         written.send(()).ok();
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Plans, journal::NEW};
 use dormouse_host::DataFolder;
 
-/// Larger files of others are not searched, in bytes.
+/// Larger files of other programs are not searched, in bytes.
 const SEARCHED: u64 = 256 << 20;
 
 /// The content of the other files.
@@ -165,7 +165,7 @@ fn is_recording(text: &str) -> bool {
         .contains("\"dormouse_cassette\"")
 }
 
-/// Whether a file of this name holds words of people, and is written by the program at this place.
+/// Whether the program writes a file of this name in the data folder, and the file holds words of people.
 pub(super) fn is_of_program(name: &str) -> bool {
     let is_setting = ["dialects.json", "dormouse.toml"].contains(&name);
     let is_other = ["history.txt", "evennia-people.json"].contains(&name);
@@ -197,6 +197,6 @@ fn is_old_copy(name: &str) -> bool {
     let is_of_data = ["log.", "world.", "http-world.", "evennia.", "memory-"].map(of);
     is_of_data.contains(&true)
         || (of(".") && name.ends_with(".new"))
-        // Written before it replaces the one without `.new`.
+        // Written first, and then renamed to `evennia-people.json`.
         || name == "evennia-people.new"
 }

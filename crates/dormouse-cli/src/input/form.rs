@@ -126,8 +126,8 @@ fn form_of(word: &str, rest: &str) -> Option<Form> {
     (is_command || is_directed).then_some(form)
 }
 
-/// The private command that a line was probably meant to be: it has the form `WORD NAME = TEXT`, and the word differs
-/// by one slip from a command that speaks privately, or is such a command in other worlds.
+/// The private command that a line was probably meant to be. The form of such a line is `WORD NAME = TEXT`. Its first
+/// word differs by one slip from a command that speaks privately, or is such a command in other worlds.
 fn private_form_meant(word: &str, rest: &str) -> Option<Form> {
     let (to, text) = rest.split_once('=')?;
     let is_a_name = (1..=MOST_WORDS_IN_A_NAME).contains(&to.split_whitespace().count());

@@ -147,7 +147,7 @@ fn replace(
 }
 
 /// Gives `new` the name `log`, and returns where the old file is kept. If the file system has hard links, the name
-/// always belongs to one of the two files. Without that, a program that starts in between would create a new log.
+/// always belongs to one of the two files. So a program that starts in between does not create a new log.
 fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     let aside = free_name(log, "damaged")?;
     let has_two_names = fs::hard_link(log, &aside).is_ok();
@@ -162,8 +162,8 @@ fn swap(log: &Path, new: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Moves the write-ahead file of the damaged log along with it. If the program is killed before that, the new log refuses the
-/// file, unless it has all of its events.
+/// Moves the write-ahead file of the damaged log along with it. If the program is killed before this move, the new log
+/// refuses the write-ahead file, unless the log has all events of the file.
 fn keep_write_ahead_file(log: &Path, aside: &Path) -> Result<(), KeepError> {
     let path = write_ahead_file(log);
     match fs::rename(&path, write_ahead_file(aside)) {

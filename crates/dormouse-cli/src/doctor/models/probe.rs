@@ -28,7 +28,7 @@ struct Said {
     tools: Option<(ProbeVerdict, Option<String>)>,
 }
 
-/// Asks all of them at the same time, without retries, and reports the results and their present health.
+/// Asks all models at the same time, without retries, and reports the results and the present health of the models.
 pub(super) fn findings(data: &DataFolder, models: &Models) -> Vec<Finding> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
