@@ -139,8 +139,8 @@ impl fmt::Display for Purpose {
 pub struct ChatRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The digests of messages that are repeated in later requests, as far as they are known. A digest is that of the message at
-    /// its place: code that changes `messages` must reset the digests, or a provider sends the message that was there before.
+    /// The known digests of messages that are repeated in later requests. Each digest belongs to the message at the
+    /// same position. Code that changes `messages` must reset the digests; otherwise a provider sends the old message.
     #[serde(skip)]
     pub digests: MessageDigests,
     /// The tools offered natively; empty if the prompt describes them and calls are read from the reply's text.
