@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use crate::{gate::Skip, status::Skipped};
 
-/// Counts the ticks that come while an assistant does nothing for a reason. They come at the tick rate. No timer is
-/// needed: their number follows from the time that has passed.
+/// Counts the ticks of an assistant that has a reason to do nothing. They come at the tick rate. No timer is needed:
+/// their number follows from the time that has passed.
 #[derive(Debug)]
 pub(crate) struct Beats(Mutex<Counted>);
 
@@ -21,7 +21,7 @@ struct Counted {
     /// How many ticks since the start were counted so far.
     ticks: u128,
     skipped: Skipped,
-    /// Why those that come now do nothing.
+    /// Why ticks do nothing at the moment.
     reason: Skip,
 }
 

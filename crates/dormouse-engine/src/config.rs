@@ -124,13 +124,13 @@ pub struct Limits {
     max_parts: usize,
     /// 0: a message is kept until it is answered.
     give_up_after_seconds: u32,
-    /// A log without it was decided without such a limit.
+    /// A log without this field was decided without such a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_exchanges: Option<u32>,
-    /// A log without it was decided without such a limit.
+    /// A log without this field was decided without such a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_repeated_calls: Option<u32>,
-    /// A log without it was decided without such a limit.
+    /// A log without this field was decided without such a limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     beats_apart: bool,
 }
@@ -241,7 +241,7 @@ impl Limits {
     /// Sets for how many seconds a message may fail alone before it is given up, up to 604,800 (a week); 0 keeps it until
     /// it is answered. Default 3,600.
     ///
-    /// It fails alone while the model's server gives no reply to it, in a way that the message may have caused, and the
+    /// A message fails alone if the model's server gives no reply, in a way that the message may have caused, and the
     /// model was asked nothing else since. In an outage, which affects other messages too, messages are kept. A sender
     /// who waits that long in an outage hears [`outage_notice`](AssistantConfig::outage_notice).
     ///
@@ -284,8 +284,7 @@ impl Limits {
         Duration::from_secs(self.tick_rate_seconds.into())
     }
 
-    /// Whether turns that nobody asked for begin one tick rate apart. In logs that are older than this limit they did
-    /// not.
+    /// Whether turns that nobody asked for begin one tick rate apart. False in logs that are older than this limit.
     pub(crate) fn are_beats_apart(&self) -> bool {
         self.beats_apart
     }
@@ -314,15 +313,15 @@ impl Limits {
         self.max_parts
     }
 
-    /// How many messages of other assistants are answered until a person says something. A life that is older than this limit
-    /// was lived without it.
+    /// How many messages of other assistants are answered until a person says something. `None` in a life that is older
+    /// than this limit.
     #[must_use]
     pub fn max_exchanges(&self) -> Option<u32> {
         self.max_exchanges
     }
 
-    /// How often one message may lead to the same call with the same result before its loop ends. Logs that are older
-    /// than this limit were decided without it.
+    /// How often one message may lead to the same call with the same result before its loop ends. `None` in logs that
+    /// are older than this limit.
     #[must_use]
     pub fn max_repeated_calls(&self) -> Option<u32> {
         self.max_repeated_calls
@@ -413,7 +412,7 @@ pub enum ConfigError {
 pub struct AssistantConfig {
     /// Its key: the name of its log and the word an @mention must match.
     pub key: AssistantId,
-    /// What it is called in its worlds, if that differs from its key. A sender with a name that looks like it is marked
+    /// What it is called in its worlds, if that differs from its key. A sender whose name looks like this one is marked
     /// as a different person.
     pub name: Option<String>,
     /// Who it is and how it should behave, for the system prompt.
@@ -424,7 +423,7 @@ pub struct AssistantConfig {
     pub classify: ClassifyConfig,
     /// How many actions one tick may take.
     pub pattern: ExecutionPattern,
-    /// How far a tick may go, in addition.
+    /// Further limits of a tick.
     pub execution: ExecutionConfig,
     /// The parts of its prompts.
     pub prompt: PromptConfig,
@@ -455,7 +454,7 @@ pub struct AssistantConfig {
     /// What the sender hears, once, if the model has given no answers for as long as a message may fail alone. If
     /// blank, the sender hears nothing. The message is kept.
     pub outage_notice: String,
-    /// What the sender hears, once, if the budgets do not allow to ask the model for now. If blank, the sender hears
+    /// What the sender hears, once, if the budgets allow no call of the model for now. If blank, the sender hears
     /// nothing. The message is kept.
     pub budget_notice: String,
     /// What the assistant says aloud in its world, once, when the emergency stop is triggered. If blank, it says nothing.
@@ -484,9 +483,9 @@ pub struct AssistantConfig {
     pub compaction: CompactionSettings,
     /// The least trust of everything that is shown when a dangerous call is decided.
     pub dangerous_trust: Trust,
-    /// The least trust of what somebody said to be recalled as a quotation.
+    /// The least trust at which speech is recalled as a quotation.
     pub quote_trust: Trust,
-    /// Whether what a server attested about a sender before moves the trust of their messages. Default: true.
+    /// Whether earlier facts that a server attested about a sender change the trust of their messages. Default: true.
     pub sender_history: bool,
     /// How many independent accounts raise the trust of a claim to 0.5, 2 to 100. Default 0: never.
     pub independent_accounts: u32,
@@ -503,7 +502,7 @@ pub struct AssistantConfig {
     pub public_places: BTreeSet<PlaceId>,
     /// When its goals call for turns, and how much of them is shown.
     pub goals: GoalSettings,
-    /// How far tasks may go that are given to other assistants.
+    /// Limits of the tasks that are given to other assistants.
     pub delegation: DelegationSettings,
     /// How much it may keep for itself.
     pub own: SelfSettings,
@@ -702,7 +701,7 @@ pub struct Settings {
     pub broken_off: String,
     pub wait_notice: String,
     pub outage_notice: String,
-    // A log without it was decided without it.
+    // A log without this field was decided without it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stop_notice: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -721,7 +720,7 @@ pub struct Settings {
     pub compaction: CompactionSettings,
     pub dangerous_trust: Trust,
     pub quote_trust: Trust,
-    // A log without it was decided without it.
+    // A log without this field was decided without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sender_history: bool,
     #[serde(default, skip_serializing_if = "is_off")]
@@ -750,7 +749,7 @@ pub struct Settings {
         skip_serializing_if = "ToolBreaker::is_of_older_logs"
     )]
     pub tool_breaker: ToolBreaker,
-    // A log without it was decided without such a limit.
+    // A log without this field was decided without such a limit.
     #[serde(default, skip_serializing_if = "is_off")]
     pub tool_tokens: u32,
 }

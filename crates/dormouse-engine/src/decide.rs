@@ -248,7 +248,7 @@ fn stop_reason(view: View<'_>, turn: &Turn, step: &Step) -> Option<TickEnded> {
     }
 }
 
-/// Why the calls of this step that were answered end the loop, if they do.
+/// Why the answered calls of this step end the loop, if they do.
 fn loop_end(view: View<'_>, step: &Step) -> Option<StopReason> {
     // A wait notice does not answer anybody. If only the beginning of an answer was said, it is the model's turn, as
     // after any rejected call.
@@ -294,7 +294,7 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     if let Some(ended) = delegation::pointless(view, turn, 0) {
         return ended.into();
     }
-    // Before anything that depends on how many tokens the instructions take.
+    // This comes before everything that depends on the number of tokens of the instructions.
     if let Some(offered) = offering::of(view, turn) {
         return offered.into();
     }
@@ -314,7 +314,8 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     }
     let offer = offer_for(view, turn);
     let preamble = view.preamble();
-    // What is reserved depends on the size alone, and is in the prompt that is built then.
+    // The reservation depends only on the size. The prompt is built after it, because a prompt shows what is left of a
+    // budget.
     if spending::is_to_be_reserved(view) {
         let size = prompt::size(view.state, turn, &preamble, offer);
         return match delegation::pointless(view, turn, size.tokens) {

@@ -1,4 +1,4 @@
-//! `update_entity_profile`: notes what is so of somebody for good.
+//! `update_entity_profile`: notes lasting attributes of somebody.
 
 use dormouse_contracts::ToolCategory;
 use std::collections::BTreeMap;

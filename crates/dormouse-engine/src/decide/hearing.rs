@@ -1,4 +1,4 @@
-//! Whether what is said in a turn reaches the one who asked.
+//! Whether speech in a turn reaches the person who asked.
 
 use dormouse_contracts::{Arguments, Audience, Outcome, SourceKind, Speech, SpeechKind};
 use serde_json::Value;
@@ -60,15 +60,15 @@ pub(super) fn is_answer(
     speaking.is_the_same_way() && !has_acted(view, turn, call)
 }
 
-/// Whether anything that may have taken the assistant elsewhere was done before this call.
+/// Whether an act before this call may have taken the assistant elsewhere.
 fn has_acted(view: View<'_>, turn: &Turn, call: &CallState) -> bool {
     let done = turn.own_steps().flat_map(|step| &step.calls);
     done.take_while(|before| before.id() != call.id())
         .any(|call| call.effect.is_some() && call.may_be_made() && !view.speaks(&call.call.name))
 }
 
-/// Whether what a call said reached the one who asked: by what the world attests, or, if it attests nothing, by how it was
-/// said. If nobody asked, everything counts.
+/// Whether the words of a call reached the person who asked. The world's attestation decides; without one, the way of
+/// speaking decides. If nobody asked, everything counts.
 pub(super) fn reaches_the_sender(view: View<'_>, turn: &Turn, call: &CallState) -> bool {
     let (Some(message), Some(effect)) = (turn.message(), &call.effect) else {
         return true;
@@ -87,7 +87,7 @@ pub(super) fn reaches_the_sender(view: View<'_>, turn: &Turn, call: &CallState) 
                 (_, SpeechKind::Whisper | SpeechKind::Page, Some(to)) => {
                     speaking.is_to_the_sender(to)
                 }
-                // Who whispers is in the same room.
+                // A person who whispers is in the same room.
                 (SourceKind::Whisper, SpeechKind::Aloud, _) => !has_acted(view, turn, call),
                 _ => is_answer(view, turn, call, &speaking),
             }
@@ -95,7 +95,7 @@ pub(super) fn reaches_the_sender(view: View<'_>, turn: &Turn, call: &CallState) 
     })
 }
 
-/// Whether the sender is among them, if that is known. All ids of one person count as one.
+/// Whether the sender is among those who heard it, if that is known. All ids of one person count as one.
 fn includes(state: &State, heard_by: &Audience, message: &Heard) -> Option<bool> {
     let sender = message.perception.attested.sender.id()?;
     let id_of = |id| state.identities.id_of(id);

@@ -1,4 +1,4 @@
-//! What a delegate is shown of what the other assistant knows.
+//! The part of an assistant's knowledge that its delegate is shown.
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,7 @@ use crate::{
     state::{State, Step, Trigger, Turn},
 };
 
-/// The most goals in a briefing: of close collaborators, and of independent ones.
+/// The most goals in a briefing, for the insulation `none` and for `delegate`.
 const GOALS: usize = 10;
 const TOP_GOALS: usize = 3;
 /// The most turns in a briefing, with the one under way.
@@ -23,7 +23,7 @@ const TURNS: usize = 6;
 /// The most characters of one line.
 const LINE: usize = 300;
 
-/// A line of a briefing, and what has to be known of it.
+/// A line of a briefing, with its trust, audience and sources.
 struct Line {
     text: String,
     trust: Trust,
@@ -32,9 +32,9 @@ struct Line {
     rests_on: Vec<Origin>,
 }
 
-/// What a delegate is shown with a task that is given in this turn: only what everybody who listens here perceived, and
-/// nothing if only trusted text is shown in the turn itself. Its trust is the lowest of all its parts; its audience is
-/// those who perceived all of them. Returns also the sources of the parts.
+/// What a delegate is shown with a task that is given in this turn: only what all listeners of the turn perceived. If
+/// the turn itself shows only trusted text, goals and earlier turns are left out. Its trust is the lowest of all its
+/// parts; its audience is those who perceived all of them. Returns also the sources of the parts.
 pub(crate) fn briefing(
     state: &State,
     turn: &Turn,
@@ -128,7 +128,7 @@ fn talk(turn: &Turn) -> Vec<Line> {
     [heard].into_iter().chain(answers).collect()
 }
 
-/// What state the assistant is in. Its words are the program's.
+/// The state of the assistant, in the program's words.
 fn situation(state: &State) -> Line {
     let limits = &state.configuration.settings.limits;
     Line {
@@ -142,7 +142,7 @@ fn situation(state: &State) -> Line {
     }
 }
 
-/// An event, and what it rests on itself.
+/// An event and its own sources.
 fn with_event(event: Seq, sources: &Sources) -> Vec<Origin> {
     let event = [Origin::event(event)].into_iter();
     event.chain(sources.as_slice().iter().copied()).collect()

@@ -1,4 +1,4 @@
-//! A message, or the result of a tool, within a number of tokens.
+//! A message, or the result of a tool, cut to a number of tokens.
 
 use dormouse_contracts::{Origin, TokenCounter};
 use dormouse_text::beginning;

@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// Notes a reply to a prompt that had to keep to the limit `found`, if one was just found.
+    /// Notes a reply. `found` is the limit that its prompt had to keep to, if one was just found.
     fn reply(&mut self, replied: &Replied, found: Option<ContextLimit>) {
         self.0 = match found {
             Some(context_limit) => {
