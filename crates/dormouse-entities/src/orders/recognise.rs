@@ -50,11 +50,11 @@ pub fn recognise(text: &str) -> Option<OrderKind> {
 /// jargon*, *be honest with me*), or about what the listener has to keep in mind (*remember that I'm vegan*). It may have the
 /// form of a command, a wish (*I'd like you to …*), a question (*could you always …?*), a rule (*every answer should …*, *two
 /// lines at most*), or follow from a reason (*I'm …, so …*). Preferences begin with *call me*, *I go by*, *I prefer*, *I
-/// like/love/hate …*, *my favourite … is*, *my pronouns are*. What else narrows what suits the speaker (*I only travel by
-/// train*, *as someone who …*) is a preference if advice is asked for in the same sentence or the next to it; a need of body or
-/// belief (*I'm allergic to nuts*) always is. A greeting, a name and *please* may precede them, and a question may follow (*I
-/// prefer …, can you …?*). A withdrawal takes back what was asked for: *you can use emojis again*, *forget what I said about tea*,
-/// *I changed my mind about …*.
+/// like/love/hate …*, *my favourite … is*, *my pronouns are*. Other statements that narrow what suits the speaker (*I
+/// only travel by train*, *as someone who …*) are preferences only if the same sentence or a neighbouring one asks for
+/// advice; a need of body or belief (*I'm allergic to nuts*) always is one. A greeting, a name and *please* may precede
+/// them, and a question may follow (*I prefer …, can you …?*). A withdrawal takes back what was asked for: *you can use
+/// emojis again*, *forget what I said about tea*, *I changed my mind about …*.
 ///
 /// Limits: English only, sentence by sentence, by words. Requests about this moment ("tonight", "right now"), other
 /// questions, quotations and sentences about others ("she always knocks") do not count. Irony is not recognised. A found
@@ -106,7 +106,7 @@ pub(super) fn beginning(text: &str) -> &str {
     beginning_bytes(text, LOOKED_AT)
 }
 
-/// The order in a sentence, next to which advice is asked for or not.
+/// The order in a sentence. `is_for_advice` says whether a neighbouring sentence asks for advice.
 fn found(mut sentence: Sentence<'_>, is_for_advice: bool) -> Option<FoundOrder> {
     let period = take_period(&mut sentence.words);
     let words = sentence.plain();
@@ -114,7 +114,7 @@ fn found(mut sentence: Sentence<'_>, is_for_advice: bool) -> Option<FoundOrder> 
     let (kind, said, governing) = match sentence.is_question {
         true => in_question(whole, sentence.is_polite)?,
         false => {
-            // A request in the same sentence says more than what is said of oneself.
+            // In one sentence, a request takes precedence over a statement about oneself.
             let stance = || {
                 let first = whole.before_pause().words;
                 let is_need = stance::is_need(first) || stance::is_abstaining(first);
