@@ -145,7 +145,7 @@ impl DataFolder {
         self.0.join("history.txt")
     }
 
-    /// What servers of tools offered, and to what of it a person agreed.
+    /// The tools that servers offered, and which of them a person approved.
     pub fn mcp_tools(&self) -> PathBuf {
         self.0.join("mcp-tools.json")
     }

@@ -18,7 +18,8 @@ use crate::preview::preview;
 /// How many events lie between two kept states of a life.
 const STEP: u64 = 512;
 
-/// How many states of a life are kept: one that has lived long takes megabytes. If there would be more, every other one is dropped.
+/// How many states of a life are kept. A state of a long life takes megabytes. Beyond this number, every other state is
+/// dropped.
 const KEPT: usize = 16;
 
 /// Of how many lives states are kept.

@@ -29,7 +29,7 @@ section! {
     }
 }
 
-/// A server, and what holds for its tools.
+/// A server, and the rules for its tools.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct McpServerSection {
@@ -47,11 +47,11 @@ pub struct McpServerSection {
     pub model_requests: Option<ModelRequests>,
     /// The most tokens of each.
     pub model_tokens: Option<ModelTokens>,
-    /// What it gets for questions to a person, by the name of the field.
+    /// The answers to its questions to a person, by the name of the field.
     pub answers: BTreeMap<String, McpAnswer>,
     /// What holds for its tools.
     pub policy: McpPolicySection,
-    /// What holds for single tools instead.
+    /// Rules that apply to single tools instead.
     pub tools: BTreeMap<String, McpPolicySection>,
 }
 
@@ -71,7 +71,7 @@ pub enum McpPlace {
     Address {
         /// The address.
         url: String,
-        /// Where the token is that is sent to it.
+        /// Where the token for it is kept.
         token_from: Option<Located<SecretSource>>,
     },
 }
@@ -109,7 +109,7 @@ pub struct McpPolicySection {
     pub category: Option<ToolCategory>,
     /// What a call can affect.
     pub reach: Option<ToolReach>,
-    /// The trust that everything needs which was shown when a call was decided.
+    /// The least trust of everything that was shown when a call was decided.
     pub required_trust: Option<Trust>,
     /// How far results are believed.
     pub trust: Option<Trust>,
@@ -141,7 +141,7 @@ struct Fields {
     tools: BTreeMap<String, McpPolicySection>,
 }
 
-/// A server that cannot be reached as it is described.
+/// A description with which a server cannot be reached.
 #[derive(Debug, thiserror::Error)]
 enum WrongPlace {
     #[error("a server needs a command or a url; it has {0}")]

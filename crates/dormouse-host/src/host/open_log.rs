@@ -50,8 +50,8 @@ impl OpenLog {
         roster::known(self, key).await
     }
 
-    /// Appends the events that `decide` makes of an assistant's state, all or none. They are decided again if it wrote
-    /// meanwhile. Without events nothing is written.
+    /// Appends the events that `decide` makes of an assistant's state, all or none. If another writer appended
+    /// meanwhile, `decide` runs again. Without events nothing is written.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Awake {
         &self.memory
     }
 
-    /// Its memory with its log, to change it. The memory has taken in the whole log then.
+    /// Its memory with its log, for changes. By then the memory has taken in the whole log.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ impl ModelForServers for ServersModel {
     }
 }
 
-/// Until the emergency stop of the assistant is on, or it ends: then nobody waits for the call any more.
+/// Waits until the emergency stop of the assistant is on, or the assistant ends. After that nobody waits for the call.
 async fn stopped(tail: Option<Tail>) {
     let Some(mut tail) = tail else {
         return pending().await;

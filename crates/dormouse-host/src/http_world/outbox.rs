@@ -1,4 +1,4 @@
-//! What assistants want of a world outside of this process, until the world has answered.
+//! Requests of assistants to a world outside of this process, until the world has answered.
 
 use std::{
     collections::BTreeMap,
@@ -114,7 +114,7 @@ impl Outbox {
         is_wanted: impl Fn(&AssistantId) -> bool,
     ) -> Vec<WorldRequest> {
         let mut open = self.lock();
-        // A number that was never given out comes from before the clock was set back. Everything is newer than that.
+        // A number that was never given out is from before the clock was set back. Then every request counts as newer.
         let after = if after > open.last { 0 } else { after };
         let newer = open.requests.range_mut(after.saturating_add(1)..);
         let wanted = newer.filter(|(_, it)| is_wanted(&it.request.assistant));
@@ -131,7 +131,7 @@ impl Outbox {
         after: u64,
         is_wanted: impl Fn(&AssistantId) -> bool,
     ) -> Vec<WorldRequest> {
-        // Followed before it is read, so that no request in between is missed.
+        // Subscribes before it reads the requests, so that no request in between is missed.
         let mut newest = self.newest.subscribe();
         loop {
             let found = self.open_after(after, &is_wanted);
@@ -142,7 +142,7 @@ impl Outbox {
         }
     }
 
-    /// Who has asked this, and what, if it is open.
+    /// The assistant and the kind of the request with this id, if it is open.
     pub(super) fn asker(&self, id: &str) -> Option<(AssistantId, RequestKind)> {
         let open = self.lock();
         let mut requests = open.requests.values().map(|it| &it.request);
@@ -262,7 +262,7 @@ impl Game for Outbox {
                 ));
             }
         };
-        // What is perceived of it was stored together with the answer.
+        // The perceptions of the act were stored together with the answer.
         let reports = Vec::new();
         Ok(Performed { outcome, reports })
     }
@@ -285,7 +285,7 @@ impl Game for Outbox {
             tool,
             arguments,
         } = query.clone();
-        // A question has the form of an act whose key nobody uses.
+        // A question is sent in the form of an act; its key is not used.
         let key = EffectKey::try_new("question");
         let call = key.ok().map(|key| Effect {
             key,

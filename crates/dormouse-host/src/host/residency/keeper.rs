@@ -174,7 +174,8 @@ impl Keeper {
         }
     }
 
-    /// Lets somebody look at an assistant that is awake. Otherwise the reply is dropped, and nobody wakes.
+    /// Lets somebody look at an assistant that is awake. If it is not awake, the reply is dropped, and it does not
+    /// wake.
     fn look_at(&self, key: &AssistantId, reply: oneshot::Sender<Handle>) {
         if let Some(Slot { place, .. }) = self.residents.get(key)
             && let Place::Awake(visits) = place
@@ -326,8 +327,8 @@ impl Keeper {
         self.settle(key, failures, due, Some(listens));
     }
 
-    /// Puts away an assistant that could not be woken, or whose task ended by itself. It is woken again after a pause, however
-    /// much waits for it in its world.
+    /// Puts away an assistant that could not be woken, or whose task ended by itself. It is woken again only after a
+    /// pause, even if deliveries wait in its world.
     fn put_failed(&mut self, key: AssistantId, failures: u32) {
         let pause = FIRST_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(16));
         let due = self.shared.clock.now().plus(pause.min(LONGEST_RETRY));

@@ -162,7 +162,7 @@ async fn attend(
     }));
     let mut handle = running.handle().clone();
     let mut stays: Option<(mpsc::WeakSender<()>, mpsc::Receiver<()>)> = None;
-    // Since when nothing has happened but that somebody looked at it.
+    // Since when nothing has happened, except visits that only look at it.
     let mut rested_at: Option<Instant> = None;
     loop {
         let may_leave = stays.is_none() && is_at_rest(&handle.status());
@@ -245,7 +245,7 @@ async fn put_away(shared: &Shared, key: &AssistantId, running: Running) -> Optio
     running.end().await;
     let rested = Rested::of(shared, key, state);
     Some(Rested {
-        // The log does not contain ignored deliveries, so the pump may be further.
+        // The log does not contain ignored deliveries, so the pump may be ahead of it.
         heard: pumped.max(rested.heard),
         ..rested
     })
