@@ -45,8 +45,8 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(Err(SurfaceError::no_resource(uri)))
     }
 
-    /// Whether this client may be notified when the resource changes. The client learns that afterwards, and counts on being notified
-    /// of every change from then on.
+    /// Whether this client may be notified when the resource changes. The client learns the answer, and then relies on
+    /// being notified of every change.
     fn accepts_watch(&self, uri: &str) -> bool {
         let _ = uri;
         false
@@ -63,8 +63,9 @@ pub trait Surface: Send + Sync + 'static {
         std::future::ready(())
     }
 
-    /// Begins a session for the client, if it gets one: before 2026-07-28 it subscribes in one request, and is notified on another
-    /// connection. Called once, when such a client begins.
+    /// Begins a session for the client, and returns whether it gets one. Clients before 2026-07-28 need a session,
+    /// because they subscribe in one request and are notified on another connection. Called once, when such a client
+    /// begins.
     fn begin_session(&self) -> bool {
         false
     }
@@ -78,7 +79,7 @@ pub trait Surface: Send + Sync + 'static {
         Err(SurfaceError::no_resource(uri))
     }
 
-    /// Notifies the client no longer. Nothing happens if it was not to be notified.
+    /// Ends the notifications about this resource. Does nothing if the client was not subscribed to it.
     ///
     /// # Errors
     ///
@@ -220,7 +221,7 @@ impl SurfaceError {
     }
 }
 
-/// How types are called by those who write JSON, not Rust.
+/// Names of types for people who write JSON, not Rust.
 const PLAIN: [(&str, &str); 8] = [
     ("a string", "a text"),
     ("a sequence", "a list"),
