@@ -10,8 +10,8 @@ use crate::{
 };
 use dormouse_contracts::{Origin, Seq, Timestamp};
 
-/// A change as errors show it: by its event, which the user finds in the log, or in a memory without a log by its
-/// sequence number.
+/// A change as errors show it: by its event, which the user finds in the log. In a memory without a log, it is shown by
+/// its sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangeRef {
     /// The change.
