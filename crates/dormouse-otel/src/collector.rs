@@ -47,7 +47,7 @@ pub enum SendErrorKind {
     /// No answer came in time.
     #[error("the collector did not answer within {} s", PATIENCE.as_secs())]
     TimedOut,
-    /// The collector has no time now, and may have said for how long.
+    /// The collector is busy or failing, and may have asked for a pause.
     #[error("the collector is busy or failing (HTTP status {status})")]
     Busy {
         /// The status of its answer.
@@ -111,13 +111,13 @@ impl SendError {
         Self {
             kind,
             words: String::new(),
-            // Its reader knows the address.
+            // The reader of the error knows the address.
             source: Some(error.without_url().into()),
         }
     }
 }
 
-/// What the collector left out of a request that it took.
+/// The part of an accepted request that the collector left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) spans: u64,
