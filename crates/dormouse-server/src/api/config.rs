@@ -101,8 +101,8 @@ pub(crate) async fn update(
     respond(&service, &key).await
 }
 
-/// Changes settings, all or none, as events that say who did it. `ask` says which, from the configuration as it is; `if_match` is
-/// the etag that this configuration must have.
+/// Changes settings, all or none, as events that say who did it. `ask` chooses the changes from the current
+/// configuration; `if_match` is the etag that this configuration must have.
 pub(super) async fn set(
     service: &Shared,
     caller: &Caller,
