@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::report::Report;
 
-/// What became of an act, and what is to be perceived of it.
+/// What became of an act, and what others perceive of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Performed {
     /// Whether it was carried out.
     pub outcome: Outcome,
-    /// Who perceives what of it. It is delivered if, and only if, the outcome is stored.
+    /// Who perceives which report. The reports are delivered if, and only if, the outcome is stored.
     pub reports: Vec<(EntityId, Report)>,
 }
 
@@ -93,9 +93,10 @@ pub trait Game: Send + Sync + 'static {
         effect: &Effect,
     ) -> impl Future<Output = Result<Performed, WorldError>> + Send;
 
-    /// What became of an act that was begun and whose outcome was not stored, because the process was killed or the game did
-    /// not answer. By default the game cannot tell, and the act is never repeated. A game whose acts change nothing except what
-    /// others perceive answers [`EffectInquiry::NeverSeen`]; one that keeps the keys of acts looks for this key.
+    /// What became of an act that was begun and whose outcome was not stored. The process was killed, or the game did
+    /// not answer. By default the game cannot tell, and the act is never repeated. If acts change nothing
+    /// except what others perceive, the game answers [`EffectInquiry::NeverSeen`]. A game that keeps the keys of acts
+    /// looks for this key.
     ///
     /// # Errors
     ///
@@ -130,7 +131,7 @@ pub trait Game: Send + Sync + 'static {
         ready(Presence::default())
     }
 
-    /// Whether this character of an assistant may live in the game. By default every one may.
+    /// Whether this character of an assistant may live in the game. By default, every character may.
     ///
     /// # Errors
     ///

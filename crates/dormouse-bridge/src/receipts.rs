@@ -22,7 +22,7 @@ pub enum Begun {
     New,
     /// It was begun before, and no outcome was stored: it may have been carried out or not.
     Open,
-    /// Its outcome. A key that belongs to another act is rejected.
+    /// Its outcome. If the key belongs to another act, this is a rejection.
     Known(Outcome),
 }
 
@@ -52,8 +52,8 @@ impl Receipts {
     }
 
     /// Records that an act begins. Carry it out only after this has returned [`Begun::New`], and store its outcome with
-    /// [`finish`](Self::finish). On disk when this returns. If the future is dropped, the act may count as begun or
-    /// not.
+    /// [`finish`](Self::finish). The record is on disk when this returns. If the future is dropped, the act may or may
+    /// not count as begun.
     ///
     /// # Errors
     ///
@@ -80,10 +80,10 @@ impl Receipts {
         Ok(begun.await?)
     }
 
-    /// Stores the outcome of an act that was begun, and what is to be perceived of it: both in one write, so that neither is
-    /// on disk without the other. Observers that never entered perceive nothing. Returns the outcome; if some of the
-    /// reports are output of the act, its receipt names the last of them. If the act has an outcome already, nothing is
-    /// written and the first one is returned.
+    /// Stores the outcome of an act that was begun, and what observers perceive of the act. One write stores both, so
+    /// neither is on disk without the other. An observer that never entered the world perceives nothing. Returns the
+    /// outcome. If some of the reports are output of the act, the receipt in the outcome names the last of these
+    /// reports. If the act has an outcome already, nothing is written and the first one is returned.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Receipts {
             receipts.insert(key.as_str(), serde_json::to_string(&row)?.as_str())?;
             Ok(Changed::Yes(outcome, delivered_to))
         });
-        // The act was carried out, whatever became of the write.
+        // The act was carried out, even if the write failed.
         let unanswered =
             |error: WriteError| WorldError::new(WorldErrorKind::Unanswered, Some(Box::new(error)));
         written.await.map_err(unanswered)
@@ -151,7 +151,7 @@ impl Receipts {
         Ok(cancelled.await?)
     }
 
-    /// What is known of the act with this key, as [`Inquire::inquire`] answers it.
+    /// What is known of the act with this key, in the form that [`Inquire::inquire`] returns.
     ///
     /// # Errors
     ///

@@ -313,7 +313,8 @@ impl Folder {
         let habitat = host.as_ref().map(|host| host.world()).or(own);
         let log = view_log(&self.data.log(), printing)?;
         let mut found = Vec::new();
-        // A key takes precedence over a tag of the same name. Then the logs of the others are not read.
+        // A key takes precedence over a tag of the same name. If the key exists, the logs of the other assistants are
+        // not read.
         let known = log.assistants()?;
         if let Some((key, _)) = known.iter().find(|(key, _)| key.as_str() == who) {
             found.push(roster::look_up(&log, habitat, &self.config, key).await?);

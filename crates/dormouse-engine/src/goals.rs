@@ -66,12 +66,12 @@ pub struct NewGoal {
     pub priority: u8,
     /// The goal that it is a part of.
     pub parent: Option<GoalId>,
-    /// When it calls for a turn.
+    /// When the goal gets a turn.
     pub moment: GoalMoment,
 }
 
 impl GoalMoment {
-    /// The moment that was asked for: one, or again and again from the first one after `now`.
+    /// The requested moment: a single one, or a recurring one whose first time is after `now`.
     ///
     /// # Errors
     ///
@@ -182,7 +182,7 @@ impl Goals {
         Ok(updated)
     }
 
-    /// The events that complete a goal, and also the goals above it of which it was the last open part.
+    /// The events that complete a goal. They also complete each goal above it that has no other open part.
     ///
     /// # Errors
     ///
@@ -315,7 +315,7 @@ mod tests {
             let circular = reparent(&mut state, 1, parent.0);
             assert_eq!(circular, Err(GoalError::Circular { of, parent }));
         }
-        // With all its parts it would be too deep.
+        // The goal itself has room there, but its parts would be too deep.
         create(&mut state, None).unwrap();
         assert_eq!(
             reparent(&mut state, 1, 6),

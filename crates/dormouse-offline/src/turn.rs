@@ -167,7 +167,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Looks up what is pending for somebody, and takes off one action of it; `None` once both are done, or cannot be done.
+    /// Looks up what is pending for somebody, and completes one of these actions. `None` once both are done, or cannot
+    /// be done.
     fn take_off(&self, entity: &str, which: impl Fn(&Value) -> Option<u64>) -> Option<Act> {
         let look = Act::call("get_entity_profile", [("entity", entity)]);
         self.if_fresh(look).or_else(|| {
@@ -192,8 +193,8 @@ impl<'a> Steps<'a> {
 /// Keeps a promise: marks it as done, and says it to the person it is for.
 fn remind(due: &DueAction, voice: &Voice<'_>, steps: &Steps<'_>) -> Act {
     let entity = due.entity.as_str();
-    // The profile lists only actions that may be mentioned here. One that is done already would not be due. So an
-    // action that the profile does not list is said, too.
+    // The profile lists only actions that may be mentioned here. An action that was completed already would not be due
+    // any more. So this also says an action that the profile does not list.
     let is_due = |profile: &Value| promises::id_of(profile, &due.description, Some(due.due_at));
     if let Some(act) = steps.take_off(entity, is_due) {
         return act;
@@ -242,7 +243,8 @@ struct MessageTurn<'a> {
 }
 
 impl MessageTurn<'_> {
-    /// What the message asks for. A question for the reason of something that was not said lately is one to the memory.
+    /// What the message asks for. If somebody asks why the assistant said something that it has not said lately, the
+    /// question goes to the memory.
     fn intent(&self) -> Intent {
         let intent = recognise(&self.event.words, &[&self.voice.character.name]);
         match intent {
@@ -435,7 +437,8 @@ impl MessageTurn<'_> {
     }
 }
 
-/// Confirms a note that default recall will find. Says so if it will not find it.
+/// Confirms a note that recall finds by default, and otherwise says that recall will not find it. Says so if it will
+/// not find it.
 fn remembered(text: &str, outcome: Option<Outcome>) -> String {
     let text = quote(text);
     match outcome {

@@ -98,7 +98,7 @@ impl RateLimiter {
     /// longer than [`RateLimit::longest_wait`], including time in the queue.
     pub async fn acquire(&self, units: u32) -> Result<(), RateLimited> {
         match self.try_acquire(units) {
-            // Without a wait the rejection is final, so the request must not enter the queue.
+            // If a request may not wait, the rejection is final, so the request must not enter the queue.
             Err(RateLimited::Later { .. }) if !self.shared.policy.longest_wait().is_zero() => {
                 self.wait(units).await
             }
@@ -172,8 +172,8 @@ impl RateLimiter {
         self.loosen(|meter, _now| meter.give_back(units));
     }
 
-    /// Corrects an estimate: an admitted request with `estimated` units took `actual` units. If these are more, the
-    /// next requests wait for the difference.
+    /// Corrects an estimate: an admitted request with `estimated` units took `actual` units. If `actual` is more than
+    /// `estimated`, the next requests wait for the difference.
     pub fn settle(&self, estimated: u32, actual: u32) {
         self.loosen(|meter, now| meter.settle(estimated, actual, now));
     }

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_draws_are_those_of_splitmix64() {
         let random = SeededRandom::new(1_234_567);
-        // What other implementations of it draw from this seed.
+        // Other implementations of splitmix64 draw these numbers from this seed.
         let drawn = [random.draw(), random.draw(), random.draw()];
         assert_eq!(
             drawn,

@@ -13,7 +13,7 @@ pub(super) fn difference(
     asked: &RecordedRequest,
     ignored: &[IgnoredPath],
 ) -> Option<(Difference, usize)> {
-    /// How many differences a different address counts as: it outweighs any difference between bodies.
+    /// A different address counts as this many differences. It outweighs any difference between bodies.
     const FAR: usize = usize::MAX;
     if recorded.method != asked.method {
         let (recorded, asked) = (recorded.method.clone(), asked.method.clone());
@@ -61,7 +61,7 @@ fn bodies(recorded: &Body, asked: &Body, ignored: &[IgnoredPath]) -> Option<(Dif
     Some((difference, FAR_BODY))
 }
 
-/// How many differences it counts as if the bodies are not both JSON: it outweighs differences in some members.
+/// Two bodies that are not both JSON count as this many differences. This outweighs differences in some members.
 const FAR_BODY: usize = usize::MAX - 2;
 
 struct Walk<'a> {

@@ -55,7 +55,7 @@ pub(crate) async fn make_memory_again(
 }
 
 /// Rebuilds the memory as [`make_memory_again`] does. Prints what it holds now and what the log gives, and asks before
-/// records are lost. A missing log gives nothing, and is created if the user agrees.
+/// records are lost. A missing log counts as empty, and is created if the user agrees.
 pub(super) async fn replace_memory(
     data: &DataFolder,
     key: &AssistantId,
@@ -105,8 +105,8 @@ enum Present {
 }
 
 impl Present {
-    /// Whether something would be lost. The content of a damaged memory is unknown, but a log with records is most
-    /// likely its own. An intact file of another kind is never replaced.
+    /// Whether something would be lost. The content of a damaged memory is unknown. If the log gives records, they are
+    /// most likely the same ones, so nothing counts as lost. An intact file of another kind is never replaced.
     fn loses(&self, new: &BTreeMap<RecordId, String>) -> bool {
         match self {
             Self::Readable(_) => self.lost(new) > 0,

@@ -78,7 +78,7 @@ impl AssistantLog {
         Ok(Self { log, key, state })
     }
 
-    /// The assistant, if it runs in this process. Then it writes to its log itself.
+    /// The assistant, if it runs in this process. In that case the assistant itself writes to its log.
     pub(crate) fn resident(&self) -> Option<&Awake> {
         self.log.resident()
     }
@@ -95,7 +95,7 @@ impl AssistantLog {
     }
 
     /// Decides events by the state and appends them; without events nothing is written. They are decided again if the assistant,
-    /// or another command, wrote something meanwhile. Returns what was decided, or why nothing was.
+    /// or another command, wrote something meanwhile. Returns the decided events, or why nothing was decided.
     pub(crate) fn append_decided<E>(
         &self,
         decide: impl Fn(&State) -> Result<Vec<Event>, E>,
@@ -105,7 +105,7 @@ impl AssistantLog {
             let decided = decide(state).map_err(|why| refused = Some(why));
             Ok::<_, CommandError>(decided.unwrap_or_default())
         };
-        // What the command has seen comes first.
+        // The first attempt uses the state that the command has already read.
         let mut seen = Some(self.state.clone());
         let (log, key) = (&self.log, &self.key);
         let look = || {

@@ -84,8 +84,8 @@ impl MemoryFile {
         Ok(builder.open_view(self.data.memory(key)).await?.into())
     }
 
-    /// Opens the memory of an assistant of the folder for reading, with words only and with all that its log gives. A
-    /// missing memory is rebuilt; one that does not follow the log is refused.
+    /// Opens the memory of an assistant of the folder for reading, after it has read the whole log. It searches by
+    /// words only. A missing memory is rebuilt; a memory that does not follow its log is refused.
     pub(crate) async fn view_of(&self, key: &AssistantId) -> Result<MemoryView, CommandError> {
         if let Some(view) = self.view_of_resident(key).await? {
             return Ok(view);
@@ -96,8 +96,8 @@ impl MemoryFile {
         Ok(memory.open_view(&self.data.memory(key)).await?.into())
     }
 
-    /// The memory that the running assistant has open, with all that its log gives; `None` if no assistant runs in this
-    /// process.
+    /// The memory that the running assistant has open, after it has read the whole log. `None` if no assistant runs in
+    /// this process.
     async fn view_of_resident(
         &self,
         key: &AssistantId,
@@ -163,8 +163,8 @@ impl MemoryFile {
         Ok(memory.checkpoint().await?)
     }
 
-    /// Says on standard error if the memory does not follow the log of the folder. The log is opened after the memory, so
-    /// a program that writes both cannot be between the two.
+    /// Says on standard error if the memory does not follow the log of the folder. The log is opened after the memory.
+    /// So if a program writes both, the log is never older than the memory.
     async fn compare_with_log(&self, memory: &Memory) -> Result<Exit, CommandError> {
         let remark_on = |why: &str| {
             remark(&format!(
@@ -301,7 +301,7 @@ impl MemoryFile {
 pub(crate) struct MemoryView {
     memory: Memory,
     exit: Exit,
-    /// Keeps the owner of the memory awake, if it runs.
+    /// If the assistant that owns the memory runs, this keeps it awake.
     _awake: Option<Awake>,
 }
 
@@ -316,7 +316,8 @@ impl From<Memory> for MemoryView {
 }
 
 impl MemoryView {
-    /// The exit code of a command that printed the memory: not 0 if the memory does not follow the log of its folder.
+    /// The exit code of a command that printed the memory. It is an error if the memory does not follow the log of its
+    /// folder.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

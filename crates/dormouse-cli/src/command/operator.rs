@@ -46,7 +46,8 @@ fn user_or_somebody() -> String {
     user_name().unwrap_or_else(|| "somebody at the command line".to_owned())
 }
 
-/// The user's name: from the client of the control socket, the environment, or else, as in a container, the system.
+/// The user's name. The client of the control socket gives it, or the environment, or, if both lack it (as in a
+/// container), the system.
 pub(crate) fn user_name() -> Option<String> {
     if let Some(user) = caller::user() {
         return user;

@@ -35,8 +35,8 @@ impl<P> Default for Floods<P> {
 }
 
 impl<P: Eq + Hash> Floods<P> {
-    /// The lines to print after `place` has written `line`: summaries of what was held back for [`WINDOW`], and the
-    /// line itself unless it is one of many.
+    /// The lines to print after `place` has written `line`. These are summaries of what was held back for [`WINDOW`],
+    /// and the line itself unless `place` has already printed enough.
     pub(super) fn take(&mut self, place: P, line: &str, now: Timestamp) -> Vec<String> {
         let over = |flood: &Flood| now.since(flood.since) >= WINDOW || now < flood.since;
         let over = self.places.extract_if(|_, flood| over(flood));

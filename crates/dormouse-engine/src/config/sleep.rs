@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The longest sleep in hours, whether by schedule or otherwise.
 pub const LONGEST_SLEEP_HOURS: u8 = 23;
 
-/// When an assistant sleeps. A log without it has no sleep.
+/// When an assistant sleeps. If a log has no settings of sleep, its assistant has no sleep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SleepSettings {
@@ -26,7 +26,7 @@ pub struct SleepSettings {
     pub tick_rate_seconds: u32,
     /// How many tools it must have used since it woke before it may choose to sleep. Default 3.
     pub least_activity: u32,
-    /// How many seconds without a reason for a turn must pass after a message woke it, before it falls asleep again.
+    /// A message wakes it. It falls asleep again once nothing has needed a turn for this many seconds.
     /// Default 600.
     pub quiet_seconds: u32,
     /// How many turns it has in a night once the work of the night is done, 0 to 24. Default 0: it has none.
@@ -78,7 +78,8 @@ impl SleepSettings {
     /// Whether the name of the time zone is known.
     #[must_use]
     pub fn knows_time_zone(name: &str) -> bool {
-        // Uses the bundled database: the system's own differs between machines, and decisions must not.
+        // Uses the bundled database: the system's database differs between machines, but decisions must be the same
+        // everywhere.
         jiff::tz::db().get(name).is_ok()
     }
 
@@ -88,7 +89,7 @@ impl SleepSettings {
         Duration::from_secs(self.tick_rate_seconds.clamp(1, 3_600).into())
     }
 
-    /// How long it sleeps, if nobody says until when.
+    /// How long it sleeps if nobody names the end of the sleep.
     #[must_use]
     pub fn duration(&self) -> Duration {
         let hours = self.duration_hours.clamp(1, LONGEST_SLEEP_HOURS);
@@ -108,7 +109,7 @@ impl SleepSettings {
         let zone = jiff::tz::db().get(&self.time_zone).ok()?;
         let at = jiff::Timestamp::from_microsecond(now.as_micros()).ok()?;
         let today = at.to_zoned(zone.clone()).date();
-        // The night that began yesterday may go on, past midnight.
+        // The night that began yesterday may go on past midnight.
         let days = [-1, 0, 1, 2].into_iter();
         let dates = days.filter_map(|days| today.checked_add(days.days()).ok());
         let mut windows = dates.filter_map(|date| self.begin(date, &zone));
@@ -232,7 +233,7 @@ mod tests {
                 "2026-10-25T01:30:00Z",
                 "2026-10-25T00:00:00Z 2026-10-25T04:00:00Z",
             ),
-            // A night in which clocks change lasts as long as every other.
+            // A night in which clocks change lasts as long as all others.
             (
                 "Europe/Berlin",
                 23,

@@ -35,7 +35,7 @@ pub enum ConsolidationEnd {
     ModelFailed {
         /// How.
         kind: ModelErrorKind,
-        /// What the provider reported, or what else is known, for people.
+        /// The reason, for people: what the provider reported, or else what is known.
         reason: String,
     },
 }

@@ -13,13 +13,13 @@ use super::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UnansweredCause {
-    /// The provider refused every prompt with it.
+    /// The provider refused every prompt that contains the message.
     Refused,
-    /// The model takes no prompt of this many tokens, and none with it can be shorter.
+    /// The model takes no prompt of this many tokens. No prompt with the message can be shorter.
     WindowTooSmall(u32),
-    /// It caused this many errors in a row: other messages were answered meanwhile, or were not involved.
+    /// The message caused this many errors in a row. Other messages were answered meanwhile, or were not involved.
     Failures(u32),
-    /// The model's server gave no reply to it for this many seconds, and the model was asked nothing else meanwhile.
+    /// For this many seconds the model's server gave no reply to the message, and got no other request.
     NoReply(u32),
     /// It took this many ticks without coming to an end.
     EndlessTurn(u32),
@@ -33,7 +33,7 @@ pub enum UnansweredCause {
     Silence,
     /// The world does not know whether the answer, or the act in its place, happened. It is not repeated.
     Unknown,
-    /// The world accepted only the beginning of the answer, and the model did not say the rest differently.
+    /// The world accepted only the beginning of the answer, and the model did not find other words for the rest.
     BrokenOff,
     /// Something was said, but the sender of the message did not hear it.
     NotHeard,
@@ -62,7 +62,8 @@ impl UnansweredCause {
         }
     }
 
-    /// Whether this end counts as an error. A server that gives no replies never stops the assistant.
+    /// Whether this end counts as an error. `NoReply` does not: a server that gives no replies never stops the
+    /// assistant.
     pub(crate) fn is_error(self) -> bool {
         self.stop_reason() == StopReason::GivenUp && !matches!(self, Self::NoReply(_))
     }
@@ -77,7 +78,7 @@ pub struct Unanswered {
     pub from: String,
     /// Why.
     pub cause: UnansweredCause,
-    /// The calls that say so to the sender; empty if nothing is said.
+    /// The calls that give the sender a notice; empty if there is no notice.
     pub calls: Vec<Call>,
     /// How many tokens that takes.
     pub tokens: u32,

@@ -51,7 +51,7 @@ pub enum PreviewOf {
     Call,
     /// The first one of a tick that has not begun: the memory is not searched yet.
     NextTick,
-    /// The one for an imagined occasion, because nothing waits.
+    /// The prompt for an imagined occasion, because no real one waits.
     Imagined,
 }
 
@@ -87,7 +87,7 @@ pub struct OmittedPart {
 pub(crate) struct KnownTools<'a> {
     /// Those that are offered if there is room for them.
     pub(crate) known: Vec<&'a ToolSpec>,
-    /// Those that were not chosen, because the definitions of all take more tokens than they may.
+    /// Those that were not chosen, because all definitions together exceed the limit of tokens.
     pub(crate) unchosen: Vec<&'a ToolSpec>,
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn preview(
 /// The place of a part in the request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In the message of the system.
+    /// In the system message.
     System,
     Behind,
 }
@@ -197,7 +197,8 @@ fn shown(
     let row = Component::of_key(key).map(Component::row);
     let (role, why) = match (place, row) {
         (Place::System, row) => (PartRole::System, row.map(|row| row.why)),
-        // Own notes belong to the part about the character, but not to the instructions.
+        // Own notes belong to the part about the character, but they are not instructions, so they are shown in the
+        // role of the user.
         (Place::Behind, Some(row)) if row.role == PartRole::System => {
             (PartRole::User, Some("what it keeps for itself"))
         }

@@ -35,7 +35,7 @@ impl Clone for Kept {
         Self {
             words: self.words.clone(),
             known_to: self.known_to.clone(),
-            // The next prompt builds them again.
+            // The next prompt builds the messages again.
             messages: Mutex::default(),
         }
     }

@@ -16,7 +16,7 @@ pub struct Projects {
     last_id: ProjectId,
     /// By number.
     all: Vec<Project>,
-    /// Notes that were replaced since the last reply: the prompt of that reply showed them.
+    /// Notes that were replaced after the last reply. The prompt of that reply showed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<GoalNote>,
 }
@@ -107,7 +107,8 @@ impl Projects {
         if let (Some(before), Some(update)) = (before, known(swapped.update.as_ref())) {
             self.replaced.extend(before.context.replace(update.clone()));
         }
-        // Also pauses a project that was left active by an older program's log or by a forgotten event.
+        // Also pauses a project that is still active because of the log of an older program, or because an event was
+        // forgotten.
         self.pause(at);
         if let Some(next) = self.all.iter_mut().find(|it| it.id == swapped.to) {
             next.status = ProjectStatus::Active;

@@ -26,14 +26,14 @@ pub struct Step {
     pub kind: StepKind,
     /// How many tokens the whole step takes in a prompt.
     pub tokens: u32,
-    /// The trust of its words: that of what they were made from.
+    /// The trust of its words, which is that of the texts that they were made from.
     pub trust: Trust,
     /// The lowest trust of everything that the prompt of this step showed.
     pub least_shown: Trust,
     /// Who perceived everything that the prompt showed, other than the assistant. Nobody, if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
-    /// Who may hear its words, other than the assistant; anybody, if absent.
+    /// Who may hear its words, other than the assistant. If absent, anybody may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Audience>,
     /// What its prompt left out for lack of room.
@@ -42,7 +42,7 @@ pub struct Step {
     /// The sources of its words, other than the trigger of the turn, if they were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<Sources>,
-    /// Its words, as later replies are compared with them.
+    /// Its words in the form in which later replies are compared with them.
     #[serde(skip)]
     own_words: Derived<OwnWords>,
 }
@@ -74,7 +74,8 @@ pub struct CallState {
     pub verdict: Option<Verdict>,
     /// The tool's category, once known.
     pub category: Option<ToolCategory>,
-    /// The lowest trust of the remembered lines in its result, if it holds any, or what its tool declares of its results.
+    /// The lowest trust of the remembered lines in its result. If its result has no such lines: the trust that the tool
+    /// declares for its results.
     pub trust: Option<Trust>,
     /// How many tokens its result takes.
     #[serde(default)]
@@ -136,7 +137,7 @@ impl Step {
         }
     }
 
-    /// The assistant's words in it. `make` is called once; it depends on the reply and on the trigger of its turn.
+    /// The assistant's words in it. `make` is called once, and may read only the reply and the trigger of its turn.
     pub(crate) fn own_words(&self, make: impl FnOnce() -> OwnWords) -> &OwnWords {
         self.own_words.get_or_make(make)
     }
@@ -156,14 +157,14 @@ impl Step {
         matches!(self.kind, StepKind::Last | StepKind::Apology)
     }
 
-    /// The next part of an answer that has no result yet, and the call before it.
+    /// The first call without a result and the call before it, if the first one continues an answer.
     fn open_part(&self) -> Option<(&CallState, &CallState)> {
         let open = self.calls.iter().position(|call| call.result.is_none())?;
         let (open, before) = (self.calls.get(open)?, self.calls.get(open.checked_sub(1)?)?);
         open.call.continues.then_some((open, before))
     }
 
-    /// The index of the call with which the answer begins, if the next call is a further part of that answer and the
+    /// The index of the call with which an answer begins. `None` unless the next call continues that answer, and the
     /// part before it was made.
     pub(crate) fn part_of(&self) -> Option<usize> {
         let (open, before) = self.open_part()?;
@@ -185,7 +186,7 @@ impl Step {
         })
     }
 
-    /// Whether the next call continues a call that was not made, so that it must not be made either.
+    /// Whether the next call continues a call that failed. Then the next call must not be made either.
     pub(crate) fn is_broken_off(&self) -> bool {
         self.open_part().is_some() && self.part_of().is_none()
     }
@@ -210,7 +211,8 @@ impl CallState {
         self.shown = Derived::default();
     }
 
-    /// What its result shows. `make` is called once for each result; it depends on this call and on the trigger of its turn.
+    /// What its result shows. `make` is called once for each result, and may read only this call and the trigger of its
+    /// turn.
     pub(crate) fn shown(&self, make: impl FnOnce() -> ShownParts) -> &ShownParts {
         self.shown.get_or_make(make)
     }
@@ -226,7 +228,7 @@ impl CallState {
         self.verdict == Some(Verdict::Success) || self.is_unknown()
     }
 
-    /// Whether it is unknown if the act happened.
+    /// Whether the world could not say if the act happened.
     pub(crate) fn is_unknown(&self) -> bool {
         let effect = self.effect.as_ref();
         effect.is_some_and(|effect| effect.outcome == Some(Outcome::Unknown))

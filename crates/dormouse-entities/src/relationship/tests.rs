@@ -202,7 +202,8 @@ proptest! {
         prop_assert!((by - relationship.favorability().value()).abs() < 1e-3);
         let stranger = relationship.without(|_| false);
         prop_assert!(stranger.favorability().value().abs() < 1e-3, "{stranger:?}");
-        // Those of whom more is kept back never see what is kept back from others who perceived more.
+        // If listeners are few, more is hidden from them, and what they see never contains a judgement that was hidden
+        // from others who perceived more.
         let listeners = party(&["alice"]);
         let known = relationship.without(|audience| audience.covers(&listeners));
         prop_assert!(known.judgements().iter().all(|one| one.audience.covers(&listeners)));

@@ -12,7 +12,7 @@ use crate::{
 /// How long a request waits for a connection.
 const UNSENT: Duration = Duration::from_secs(10);
 
-/// How long a request waits for its answer since it was first sent. The engine waits 30 s for an act.
+/// How long a request waits for its answer, counted from when it was first sent. The engine waits 30 s for an act.
 const UNANSWERED: Duration = Duration::from_secs(25);
 
 /// How often it is sent again. A game carries out a key once, so this is safe for acts as well.
@@ -24,7 +24,7 @@ pub(crate) type AskId = u64;
 /// A request to the game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// Carry out a command line, if only those hear it who may.
+    /// Carry out a command line, if nobody hears it who must not.
     Act {
         key: String,
         line: String,
@@ -55,7 +55,7 @@ pub(crate) enum Answer {
 struct Pending {
     ask: Ask,
     since: Instant,
-    /// When it was first and last sent; the last is absent since the connection ended.
+    /// When it was first sent, and when it was last sent. The last time is absent if the connection has ended since.
     first_sent: Option<Instant>,
     last_sent: Option<Instant>,
 }
@@ -120,7 +120,7 @@ impl Asked {
         self.pending.insert(id, pending);
     }
 
-    /// The connection ended, or the server lost what was sent.
+    /// The connection ended, or the server lost the requests that were sent.
     pub(super) fn disconnected(&mut self) {
         for pending in self.pending.values_mut() {
             pending.last_sent = None;

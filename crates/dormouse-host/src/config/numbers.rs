@@ -35,7 +35,7 @@ macro_rules! limit {
         }
 
         impl $name {
-            /// The limits with this one set.
+            /// The limits with this limit set.
             pub(super) fn set(self, limits: Limits) -> Result<Limits, OutOfRange> {
                 limits.$with(self.0)
             }
@@ -99,13 +99,13 @@ pub(super) type RecallTokens = Whole<0, 100_000>;
 pub(super) type MessagesAtOnce = Whole<0, 1_000>;
 /// How many lines of one sender are kept in a minute; 0: all.
 pub(super) type LinesPerMinute = Whole<0, 100_000>;
-/// How long a sender waits for one more answer.
+/// How long a sender over a limit waits before one more message is answered.
 pub(super) type CoolDown = Seconds<3_600>;
 /// How many turns a goal may take.
 pub(super) type PursuedTurns = Whole<1, 1_000>;
 /// After how many turns without progress a goal is divided; 0: never.
 pub(super) type DividedAfter = Whole<0, 1_000>;
-/// How many things of a kind an assistant keeps for itself.
+/// How many entries of one kind an assistant keeps for itself.
 pub(super) type KeptForItself = Whole<0, 200>;
 /// How many entries a journal has.
 pub(super) type JournalEntries = Whole<1, 100_000>;
@@ -143,19 +143,19 @@ pub(super) type QuietTime = Seconds<86_400>;
 pub(super) type ToolAttempts = Whole<1, 20>;
 /// How many tokens definitions of tools may take; 0: any number.
 pub(super) type DefinitionTokens = Whole<0, 1_000_000>;
-/// After how many calls without an answer a tool is not called for a while; 0: never.
+/// How many calls must stay without an answer before a tool is not called for a while; 0: never.
 pub(super) type BreakerFailures = Whole<0, 1_000>;
 /// Within what time these calls count.
 pub(super) type BreakerWindow = Seconds<86_400>;
-/// For how long a tool is not called the first time.
+/// How long a tool is not called after its breaker opens the first time.
 pub(super) type BreakerCooldown = Seconds<8_640>;
-/// How many messages are not shortened when earlier ones are left out.
+/// How many of the newest messages are kept in full when earlier ones are left out.
 pub(super) type PreservedMessages = Whole<0, 1_000>;
 /// For how many days what was said is kept; 0: for ever.
 pub(super) type KeptDays = Whole<0, 36_500>;
 /// How many tasks may be delegated at the same time.
 pub(super) type SubAgents = Whole<0, 100>;
-/// Within what time an act must be confirmed and done.
+/// How long an act may take to be confirmed and done.
 pub(super) type ApprovalExpires = Seconds<2_592_000>;
 /// A share in percent.
 pub(super) type Percent = Whole<0, 100>;
@@ -180,7 +180,7 @@ pub(super) type RequestBurst = Whole<1, 100_000>;
 pub(super) type BodyKib = Whole<1, 10_240>;
 /// How long headers, or a body, may take to arrive.
 pub(super) type RequestPatience = Seconds<600>;
-/// How long a client may read nothing.
+/// How long a client may go without reading what was sent to it.
 pub(super) type ReaderPatience = Seconds<3_600>;
 /// How long a request waits for an answer.
 pub(super) type AnswerWait = Seconds<600>;
@@ -188,15 +188,15 @@ pub(super) type AnswerWait = Seconds<600>;
 pub(super) type Connections = Whole<1, 65_536>;
 /// How many streams of events there are at the same time.
 pub(super) type EventStreams = Whole<1, 10_000>;
-/// How long after its end a tick is exported.
+/// How long the export of a tick may wait after the tick has ended.
 pub(super) type ExportInterval = Seconds<3_600>;
 /// The size of a result of a server's tool in KiB.
 pub(super) type ResultKib = Whole<1, 1_024>;
-/// How many texts of the model a server may ask for in a call.
+/// How many times one call of a server's tool may request text from the model.
 pub(super) type ModelRequests = Whole<0, 20>;
 /// The length of a text for a server in tokens.
 pub(super) type ModelTokens = Whole<1, 8_192>;
-/// After what time without a call a server is ended.
+/// How long a server may stay without a call before it is ended.
 pub(super) type IdleTime = Seconds<86_400>;
 /// How long a call of a server's tool may take.
 pub(super) type ToolTimeout = Seconds<3_600>;

@@ -11,7 +11,7 @@ pub enum ProviderError {
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The configuration names a place for the key that has no usable key.
+    /// The configuration names a place for the key, but there is no usable key in that place.
     #[error("{place}: the key cannot be read")]
     KeyFrom {
         /// The place of that setting in the configuration.
@@ -25,7 +25,7 @@ pub enum ProviderError {
         /// The place of that setting in the configuration.
         place: String,
     },
-    /// A server was named for a provider that has its own, or that needs none.
+    /// A server was named for a provider that has its own server or needs none.
     #[error(
         "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
     )]

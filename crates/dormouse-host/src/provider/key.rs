@@ -38,7 +38,7 @@ pub(super) fn own(
             let written = section.base_url.as_ref().map(|url| &url.value);
             flags.base_url.is_none() || flags.base_url.as_ref() == written
         }
-        // In that case the configured address is not used, so the key would go to another server.
+        // Another provider is used, not the configured one, so the key would go to the wrong server.
         false => section.base_url.is_none(),
     };
     if !address_stays {
@@ -52,7 +52,7 @@ pub(super) fn own(
     Ok(key.map(|key| OwnKey { of, key }))
 }
 
-/// Stores the key where the choice looks for it, in place of a key from the environment.
+/// Stores the key in the field of its provider, in place of a key from the environment.
 pub(super) fn put(available: &mut Available, own: &OwnKey) {
     let place = match own.of {
         ServedBy::OpenAi => &mut available.openai_api_key,

@@ -94,7 +94,7 @@ impl Journal {
         self.entries.insert(entry.id, entry.clone());
         let words = ComparableText::of(&entry.content);
         self.recent.insert(entry.id, words);
-        // More than one may have to go, because numbers can have gaps.
+        // More than one entry may leave the window, because numbers can have gaps.
         let oldest = EntryId(entry.id.0.saturating_add(1).saturating_sub(RECENT));
         self.recent = self.recent.split_off(&oldest);
         delta.added.push(entry.id);
@@ -165,7 +165,8 @@ impl Journal {
         }
         let mut entry = entry.clone();
         entry.upkeep.restored_at = Some(at);
-        // Entries that repeat it may have left meanwhile, or their link may have been taken back.
+        // The count may have changed: since the entry was removed, entries that repeat it may have been removed, or
+        // their links.
         let repeating = self.entries.values();
         let repeating = repeating.filter(|other| other.upkeep.near == Some(id));
         entry.upkeep.repeats = u32::try_from(repeating.count()).unwrap_or(u32::MAX);

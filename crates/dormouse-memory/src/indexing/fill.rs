@@ -27,7 +27,7 @@ const STEP: usize = 128;
 /// How long creating or removing a collection may take: a cluster with a dead node takes longer than ten seconds.
 const MAKING_LIMIT: Duration = Duration::from_secs(90);
 
-/// What the next changes mean for the index.
+/// The changes of the index that follow from the next changes of the memory.
 struct Batch {
     points: BTreeMap<Collection, Vec<Point>>,
     gone: BTreeMap<Collection, Vec<u64>>,
@@ -35,8 +35,8 @@ struct Batch {
 }
 
 impl Memory {
-    /// Fills the index from `space` through the last change that is embedded. An index that no longer has what it was sent
-    /// is emptied and filled again.
+    /// Fills the index from `space` through the last change that is embedded. An index that has lost what was sent
+    /// to it is emptied and filled again.
     pub(super) async fn fill_index(
         &self,
         vectors: &Vectors,
@@ -45,7 +45,7 @@ impl Memory {
     ) -> Result<(), IndexingError> {
         let checked = vectors.knowledge.check(space.number);
         let mut complete = matches!(checked, Some(IndexCheck::Complete(_)));
-        // True once the index was emptied in this call: a second loss is then reported, not repaired, so that the loop
+        // True once this call has emptied the index. A second loss is then reported and not repaired, so that the loop
         // ends.
         let mut is_fresh = false;
         if checked == Some(IndexCheck::Lost) {
@@ -59,7 +59,7 @@ impl Memory {
                 // nothing.
                 Ok(()) if is_fresh => break,
                 Ok(()) => match self.holds_all(vectors, space).await? {
-                    // Records changed meanwhile. A later call counts the points, once nothing is newer than what was
+                    // Records changed meanwhile. A later call counts the points, when everything new has been
                     // sent.
                     None => return Ok(()),
                     Some(true) => break,
@@ -148,7 +148,7 @@ impl Memory {
         Ok(u64::try_from(sent).unwrap_or(u64::MAX))
     }
 
-    /// Whether the index has as many points as it should; `None` if records have changed since it was filled, so that the
+    /// Whether the index has as many points as it should. `None` if records have changed since it was filled: then the
     /// numbers cannot be compared.
     async fn holds_all(
         &self,
@@ -216,9 +216,9 @@ impl Memory {
         self.clear_points(vectors, space).await
     }
 
-    /// Removes the points of a space, and then counts it as not indexed. In this order, because recall drops this
-    /// future when it takes too long, and a read-only key can discard nothing: the points that are left must stay
-    /// searchable. After a restart the number of points shows that some are missing.
+    /// Removes the points of a space, and then counts it as not indexed. The order matters, because recall drops this
+    /// future when it takes too long, and because a read-only key cannot discard anything. Points that are left must
+    /// stay searchable. After a restart the number of points shows that some are missing.
     async fn clear_points(&self, vectors: &Vectors, space: &Space) -> Result<(), IndexingError> {
         // Set first: if this future is dropped below, the next call empties the index.
         vectors.knowledge.set_check(space.number, IndexCheck::Lost);
@@ -231,7 +231,7 @@ impl Memory {
     }
 }
 
-/// Distinguishes a loss of what the index was sent from other failures.
+/// Distinguishes the loss of points or collections that were sent from other failures.
 fn lost_or(answer: Result<(), IndexRefusal>) -> Result<(), IndexingError> {
     match answer {
         Err(refusal) if refusal.is_loss() => Err(IndexingError::Lost),
@@ -239,7 +239,7 @@ fn lost_or(answer: Result<(), IndexRefusal>) -> Result<(), IndexingError> {
     }
 }
 
-/// What the changes after `after` mean for the index; `None` if it has all that is embedded.
+/// What the index needs because of the changes after `after`; `None` if it already has everything that is embedded.
 fn next_batch(
     reading: &Reading,
     assistant: &AssistantId,
@@ -261,7 +261,8 @@ fn next_batch(
         gone: BTreeMap::new(),
         through: last.seq,
     };
-    // A record is read as it is now, not as the change left it: a later change of it is sent again and changes nothing.
+    // The record is read in its present state, which may include later changes. Those changes send it again, without
+    // effect.
     for id in ids {
         let Some(record) = reading.record(id)? else {
             continue;

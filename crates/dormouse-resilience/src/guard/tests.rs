@@ -184,7 +184,8 @@ async fn an_admission_can_be_sent() {
     drop(sendable(guard.admit(1).await));
 }
 
-/// A caller: when it comes, for how many polls it has patience, its units, how long its call lasts and how that ends.
+/// A caller: its time of arrival, after how many polls it gives up, its units, the duration of its call, and the
+/// result.
 type Caller = (u64, u32, u32, u64, Health);
 
 fn callers() -> impl Strategy<Value = Vec<Caller>> {
@@ -197,7 +198,8 @@ fn callers() -> impl Strategy<Value = Vec<Caller>> {
     prop::collection::vec(caller, 1..40)
 }
 
-/// Polls `future` so often at most, and drops it then: at each of its awaits, for some number.
+/// Polls `future` at most this many times, and then drops it. With different numbers, it is dropped at each of its
+/// awaits.
 async fn polled<F: Future>(polls: u32, future: F) -> Option<F::Output> {
     let mut future = std::pin::pin!(future);
     let mut left = polls;
@@ -249,7 +251,7 @@ proptest! {
             for _ in 0..2 {
                 guard.admit(0).await.unwrap().record(Health::Healthy);
             }
-            // All places and units are free, and no trial is held.
+            // All places and units are free, and the circuit has no trial under way.
             let whole = [guard.admit(10).await.unwrap(), guard.admit(0).await.unwrap()];
             prop_assert_eq!(guard.health().circuit.state, CircuitState::Closed);
             prop_assert_eq!(guard.health().under_way, 2);

@@ -51,7 +51,7 @@ pub struct Level {
 /// The state of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitHealth {
-    /// How much longer a pause lasts that the service asked for; zero without a pause.
+    /// How much longer the pause lasts that the service asked for; zero if there is no pause.
     pub paused_for: Duration,
     /// What is left of the requests, by the stricter of the configured and the reported limit; `None` without either.
     pub requests: Option<Level>,

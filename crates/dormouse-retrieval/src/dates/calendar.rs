@@ -64,7 +64,7 @@ pub(crate) fn month_number(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
-/// The years from one time to another, starting at most a hundred years before the last one.
+/// The years from one time to another, at most the last hundred.
 pub(super) fn years(first: i64, last: i64) -> impl Iterator<Item = i16> {
     let year = |micros| {
         let at = jiff::Timestamp::from_microsecond(micros).ok()?;
@@ -201,7 +201,7 @@ impl Calendar {
     /// The latest date with this month and day that is not after today.
     pub(super) fn last_day_of(self, month: i8, wanted: i16) -> Option<NamedTime> {
         let wanted = i8::try_from(wanted).ok()?;
-        // The 29th of February comes every four years, or eight around a century.
+        // The 29th of February comes every four years, or after eight years if the year of a century is no leap year.
         let years = (0..9).filter_map(|back| self.today.year().checked_sub(back));
         let mut dates = years.filter_map(|year| Date::new(year, month, wanted).ok());
         span(dates.find(|date| *date <= self.today)?, 1.day())

@@ -283,7 +283,7 @@ fn spoken(outcome: &MessageOutcome) -> Result<SurfaceAnswer, Problem> {
     with_text(outcome, text)
 }
 
-/// The id of a memory, as the API reads it in a path.
+/// Parses the id of a memory in the same way as the API does in a path.
 pub(super) fn record(id: &str) -> Result<RecordId, Problem> {
     let invalid = |_| ProblemCode::InvalidRequest.because(format!("{id:?} is not an id here"));
     id.parse().map_err(invalid)

@@ -1,4 +1,4 @@
-//! What a resident means to reach, as a tree.
+//! The goals of a resident, as a tree.
 
 use axum::{extract::State, response::Response};
 use dormouse_engine::{Goal, GoalMoment, Goals};
@@ -21,7 +21,7 @@ use crate::{
     tokens::Right,
 };
 
-/// No tree is deeper. A log that somebody else wrote must not lead in circles.
+/// The page shows at most this many levels of the tree. The log of somebody else could contain a cycle.
 const DEEPEST: usize = 16;
 
 /// Shows the goals.

@@ -32,13 +32,13 @@ use crate::{
 /// How many events a page has.
 const PAGE: u64 = 80;
 
-/// How far before a page the log is read, to know what its first events belong to.
+/// How many events before a page are read, to know what the first events of the page belong to.
 const CONTEXT: u64 = 40;
 
-/// The most events that a page grows by at once.
+/// How many events are added to a page at once, at most.
 const GROWTH: u64 = 500;
 
-/// What a page has already.
+/// Up to which event a page is complete.
 #[derive(Debug, Deserialize)]
 pub(super) struct After {
     after: u64,
@@ -79,7 +79,7 @@ pub(super) async fn show(
     Ok(frame::about(&seen, &caller, "", &body))
 }
 
-/// The rows behind an event, for a page that grows.
+/// The rows after an event, for a page that adds new events by itself.
 pub(super) async fn rows(
     State(service): State<Shared>,
     caller: Caller,
@@ -109,7 +109,8 @@ async fn rows_of(service: &Service, seen: &Seen, first: u64, last: u64) -> Resul
     Ok(story::rows(&seen.key, &events, Seq(first), price))
 }
 
-/// The numbers of a resident, with what can be done about each. How full the context is, and what a life has used, are two numbers.
+/// The numbers of a resident, with what can be done about each. The page shows two separate numbers: how full the
+/// context is, and how many tokens a life has used.
 fn facts(seen: &Seen, caller: &Caller) -> Markup {
     let state = &seen.state;
     let spent = &state.spent;
@@ -138,7 +139,7 @@ fn facts(seen: &Seen, caller: &Caller) -> Markup {
     }
 }
 
-/// What it did not answer, because somebody asked too much.
+/// The messages that it did not answer, because somebody sent too many.
 fn refused(seen: &Seen) -> Markup {
     let admission = &seen.state.admission;
     let dropped = seen
@@ -154,7 +155,7 @@ fn refused(seen: &Seen) -> Markup {
     }
 }
 
-/// What can be done with a resident as a whole, other than stopping it.
+/// Everything that can be done with a resident as a whole, except stopping it.
 fn steer(seen: &Seen, caller: &Caller) -> Markup {
     let key = seen.key.as_str();
     html! {
@@ -212,7 +213,7 @@ pub(super) struct Said {
     words: String,
 }
 
-/// Says something to a resident as the API does, without waiting: the answer comes with the log.
+/// Says something to a resident as the API does, without waiting. The answer is shown as an event of the log.
 pub(super) async fn say(
     State(service): State<Shared>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! The first screen: everybody, with those first who need somebody. And creating one.
+//! The first screen: all residents. Those that need somebody come first. The form that creates one is here, too.
 
 use axum::{Json, extract::State, response::Response};
 use dormouse_engine::WindowLevel;
@@ -119,7 +119,7 @@ fn card(it: &Seen, caller: &Caller) -> Markup {
     }
 }
 
-/// How full the context window was with a prompt: a number that has nothing to do with what a life has used.
+/// How full the context window was with a prompt. This number does not depend on what a life has used.
 pub(super) fn fill(tokens: u32, window: u32) -> Markup {
     let level = WindowLevel::of(tokens, window);
     html! {
@@ -255,7 +255,7 @@ pub(super) async fn fork(
     Ok(go_to(&path))
 }
 
-/// Puts a resident away until it is restored.
+/// Archives a resident until it is restored.
 pub(super) async fn archive(
     State(service): State<Shared>,
     caller: Caller,

@@ -47,7 +47,7 @@ pub(super) struct Bench {
     /// The kind of tick.
     #[serde(default)]
     context: String,
-    /// As of this event; now if absent.
+    /// The event after which the page shows the parts; if absent, the present.
     at: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ pub(super) async fn show(
     ))
 }
 
-/// The order as it was dragged, which only a script sends, and the way back to the order of the program.
+/// The order after dragging, which only a script sends, and a button that restores the order of the program.
 fn order_form(lines: &Lines<'_>, order: &PartOrder) -> Markup {
     html! {
         form #order.inline method="post" action=(lines.path) {
@@ -136,7 +136,7 @@ fn order_form(lines: &Lines<'_>, order: &PartOrder) -> Markup {
     }
 }
 
-/// What every line needs.
+/// What the form of every part needs.
 struct Lines<'a> {
     path: &'a str,
     etag: &'a str,
@@ -227,7 +227,8 @@ fn kind(name: &str) -> Result<&'static ContextRow, Problem> {
     context.map(ContextType::row).ok_or_else(unknown)
 }
 
-/// The parts in the order in which prompts show them: those of the system, those that can be moved, and what calls for the turn.
+/// The parts in the order in which prompts show them: first those of the system, then those that can be moved, then the
+/// event of the turn.
 fn in_order(config: &Config) -> Vec<ComponentView> {
     let mut parts = components::components(config);
     let numbers: BTreeMap<u32, String> = parts
@@ -235,7 +236,7 @@ fn in_order(config: &Config) -> Vec<ComponentView> {
         .filter(|it| !it.is_own)
         .filter_map(|it| Some((it.number?, it.component.clone())))
         .collect();
-    // A part of the operator's own goes with the one of the program that has the number before.
+    // A part of the operator's own keeps its place behind the part of the program that has the next lower number.
     let with = |part: &ComponentView| {
         let number = part.number.unwrap_or(0);
         let base = numbers.range(..=number).next_back();
@@ -270,7 +271,7 @@ fn in_order(config: &Config) -> Vec<ComponentView> {
 #[derive(Debug, Deserialize)]
 pub(super) struct Decision {
     etag: String,
-    /// What is to be done; the order is to be changed if absent.
+    /// What is to be done. If this is absent, the order is changed.
     #[serde(default, rename = "do")]
     what: String,
     /// With which part.
@@ -350,7 +351,7 @@ pub(super) async fn change(
     Ok(go_to(&path))
 }
 
-/// The decision about a part as it is, with one thing changed.
+/// The present decision about a part, with one thing changed.
 fn patch(part: &ComponentView, what: &str, budget: &str) -> Result<ComponentPatch, Problem> {
     let enabled = match what {
         "on" => true,

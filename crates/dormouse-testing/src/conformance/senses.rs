@@ -22,8 +22,8 @@ pub struct SensesFixture {
     pub another: EntityId,
     /// Somebody who is not in this world.
     pub stranger: EntityId,
-    /// Lets one of the two, and not the other, perceive something with these words, perhaps among other words. The
-    /// perception can be read when the future ends. Calls may run at the same time.
+    /// Lets only one of the two perceive something that contains these words. The
+    /// perception can be read when the future is ready. Calls may run at the same time.
     pub happen: Happen,
 }
 
@@ -74,7 +74,7 @@ pub async fn senses(senses: &dyn Senses, fixture: SensesFixture) -> SensesLeft {
 ///
 /// # Panics
 ///
-/// If a delivery is missing or different, or a number comes again.
+/// If a delivery is missing or different, or a number is used twice.
 pub async fn senses_reopened(senses: &dyn Senses, fixture: SensesFixture, left: SensesLeft) {
     let at = Checked { senses, fixture };
     assert_eq!(
@@ -89,7 +89,7 @@ pub async fn senses_reopened(senses: &dyn Senses, fixture: SensesFixture, left: 
     );
     let kept = at.all().await;
     let kept: Vec<_> = (kept.into_iter())
-        // An acknowledgement may be lost, so earlier perceptions may be there again.
+        // An acknowledgement may be lost in the restart, so earlier perceptions may be delivered again.
         .skip_while(|it| Some(number(it)) < left.kept.first().map(number))
         .collect();
     assert_eq!(

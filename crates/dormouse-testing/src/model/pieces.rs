@@ -98,7 +98,8 @@ fn numbered(calls: &[(String, String)], first: u64) -> Vec<ToolCall> {
 
 const CALL_PREFIX: &str = "call-";
 
-/// The highest number in those call ids of `request` that have the form of a scripted model's ids; 0 if there are none.
+/// The highest number among the call ids of `request`, counting only ids that have the form of a scripted model's; 0 if
+/// there are none.
 pub(super) fn highest_call(request: &ChatRequest) -> u64 {
     let numbers = request.messages.iter().flat_map(|message| match message {
         Message::Assistant { tool_calls, .. } => tool_calls.as_slice(),

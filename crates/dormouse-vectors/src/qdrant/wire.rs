@@ -90,7 +90,7 @@ impl Drop for Attempt<'_> {
             node.disconnect();
         }
         let next = (self.at + 1) % self.wire.nodes.len().max(1);
-        // Only if no other attempt has switched to the next node already.
+        // The switch is made only if no other attempt has already switched to the next node.
         let current = &self.wire.current;
         current
             .compare_exchange(self.at, next, Ordering::Relaxed, Ordering::Relaxed)
@@ -126,7 +126,8 @@ impl Wire {
         self.ask_within(self.config.timeout, request).await
     }
 
-    /// Sends a request that makes or removes a collection or an index, which takes a cluster longer.
+    /// Sends a request that makes or removes a collection or an index. A cluster needs more time for it than for other
+    /// requests.
     pub(super) async fn ask_to_make<T, F>(
         &self,
         request: impl Fn(Client) -> F,
@@ -195,7 +196,7 @@ impl Wire {
     }
 }
 
-/// Whether a new connection may help.
+/// Whether the failure may be one of the connection, so that a new connection may succeed.
 fn is_broken(status: &Status) -> bool {
     matches!(
         status.code(),

@@ -8,8 +8,8 @@ use crate::slices::within;
 #[derive(Clone, Debug)]
 pub(super) struct Decoded<'a> {
     text: Cow<'a, [u8]>,
-    /// For each byte of the text, the start of its character or escape in the source; then the end of the source. Empty
-    /// if the string has no escapes.
+    /// For each byte of the text: where its character or escape starts in the source. The last number is the end of the
+    /// source. Empty if the string has no escapes.
     map: Vec<usize>,
     raw: Range<usize>,
 }

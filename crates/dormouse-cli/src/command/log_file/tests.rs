@@ -10,11 +10,11 @@ use super::{block_on, state_of};
 use crate::{args::CommandLine, carry_out, exit::Exit};
 
 thread_local! {
-    /// How many events the assistant writes as soon as the next command has seen its state.
+    /// How many events the assistant writes immediately after the next command has read its state.
     static MOVES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Writes what the assistant writes of its own accord between look and append.
+/// Writes events of the assistant after a command has read the state and before the command appends its own.
 pub(super) fn meanwhile(log: &OpenLog, key: &AssistantId) {
     for _ in 0..MOVES.take() {
         let event = Event::RetryRequested(RetryRequested {
