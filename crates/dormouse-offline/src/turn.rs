@@ -437,8 +437,7 @@ impl MessageTurn<'_> {
     }
 }
 
-/// Confirms a note that recall finds by default, and otherwise says that recall will not find it. Says so if it will
-/// not find it.
+/// Confirms a note that recall finds by default, and otherwise says that recall will not find it.
 fn remembered(text: &str, outcome: Option<Outcome>) -> String {
     let text = quote(text);
     match outcome {

@@ -72,8 +72,8 @@ pub enum ListModelsError {
 /// Lists the models of a server, in the server's order. The model in the configuration is ignored. Duplicate and
 /// invalid names are skipped.
 ///
-/// Sends one request to `/models`. Anthropic needs one request for each thousand models. For Ollama,
-/// each of the first 64 models needs one more request, which gets the model's capabilities and context window. If that
+/// Sends one request to `/models`. Anthropic needs one request for each thousand models. For Ollama, each of the
+/// first 64 models needs one more request, which gets the model's capabilities and context window. If that
 /// request fails, they stay unknown. An answer may have at most 8 MiB, and the list 10,000 models. There are no
 /// retries. There is one time limit: how long the server may be silent, as in [`OpenAiModel`](crate::OpenAiModel).
 /// Set a short deadline for a server that may not exist. Dropping the future cancels the request. Needs a tokio

@@ -22,8 +22,8 @@ pub struct SensesFixture {
     pub another: EntityId,
     /// Somebody who is not in this world.
     pub stranger: EntityId,
-    /// Lets only one of the two perceive something that contains these words. The
-    /// perception can be read when the future is ready. Calls may run at the same time.
+    /// Lets only one of the two perceive something that contains these words. The perception can be read when the
+    /// future is ready. Calls may run at the same time.
     pub happen: Happen,
 }
 
