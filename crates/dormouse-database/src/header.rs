@@ -43,7 +43,19 @@ pub(crate) enum Header {
         flags: u8,
     },
     /// The header shows no problem.
-    Plausible,
+    Plausible {
+        /// Whether the file was closed properly, or a process ended before it closed the file.
+        ending: Ending,
+    },
+}
+
+/// How the last process that wrote a file ended its work on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It closed the file, so everything was on disk.
+    Closed,
+    /// It was killed, or it has the file open.
+    Cut,
 }
 
 /// The result of [`prepare`].
@@ -89,7 +101,7 @@ fn settle(backend: &dyn StorageBackend, header: Header) -> io::Result<()> {
             backend.write(FLAGS_AT as u64, &[flags])?;
             backend.sync_data()
         }
-        Header::Foreign | Header::Truncated { .. } | Header::Plausible => Ok(()),
+        Header::Foreign | Header::Truncated { .. } | Header::Plausible { .. } => Ok(()),
     }
 }
 
@@ -121,7 +133,11 @@ fn examine(start: &[u8], length: u64) -> Header {
             flags: (fields.flags & !TWO_PHASES) | NOT_CLOSED,
         };
     }
-    Header::Plausible
+    let ending = match fields.flags & NOT_CLOSED {
+        0 => Ending::Closed,
+        _ => Ending::Cut,
+    };
+    Header::Plausible { ending }
 }
 
 struct HeaderFields {

@@ -70,6 +70,28 @@ pub fn sweep_leftovers(path: &Path) {
     }
 }
 
+/// Removes the temporary name of the existing file at `path`, if its creation was killed between the final name and that.
+///
+/// A creation that was killed earlier left no file at `path`, so the next creation removes what it left. The folder is read only
+/// if the file has several names: it may hold thousands of files.
+pub(crate) fn remove_second_name(path: &Path) {
+    if may_have_second_name(path) {
+        sweep_leftovers(path);
+    }
+}
+
+#[cfg(unix)]
+fn may_have_second_name(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    fs::metadata(path).is_ok_and(|file| file.nlink() > 1)
+}
+
+#[cfg(not(unix))]
+fn may_have_second_name(_: &Path) -> bool {
+    true
+}
+
 fn remove_if_abandoned(leftover: &Path, path: &Path) -> io::Result<bool> {
     let found = fs::symlink_metadata(leftover)?;
     if !found.is_file() {

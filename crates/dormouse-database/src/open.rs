@@ -8,7 +8,7 @@ use crate::{
     error::{DatabaseOpenError, FileSubject},
     fault::{DatabaseFault, catch_panic, contained},
     frozen::{self, FrozenFile},
-    header::{self, Header, Prepared},
+    header::{self, Ending, Header, Prepared},
     kind::{FileSignature, SignatureFound},
     leftover,
     measured::StorageMeter,
@@ -23,8 +23,8 @@ use crate::{
 /// wins. Only the owner may access a new file (mode 0600 on Unix), and its entry in the folder is on disk when this
 /// function returns.
 ///
-/// Removes temporary files that killed processes left in the folder while they created this file. Blocks while the check
-/// of [`FileKind::check_up_to_bytes`] runs.
+/// If the file does not exist, removes temporary files that killed processes left in the folder while they created it. Blocks
+/// while the check of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
 ///
@@ -59,8 +59,8 @@ pub(crate) fn open_or_create(
 
 /// Opens the existing file at `path`.
 ///
-/// Removes temporary files that killed processes left in the folder while they created this file. Blocks while the check
-/// of [`FileKind::check_up_to_bytes`] runs.
+/// Removes the temporary name of the file if the process that created the file was killed before it did that. Blocks while
+/// the check of [`FileKind::check_up_to_bytes`] runs.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub(crate) fn open_file(
     meter: &StorageMeter,
 ) -> Result<Database, DatabaseOpenError> {
     check_file(subject)?;
-    leftover::sweep_leftovers(subject.path);
+    leftover::remove_second_name(subject.path);
     rehearse(subject)?;
     let file = fs::OpenOptions::new()
         .read(true)
@@ -145,16 +145,18 @@ pub(crate) fn open_storage(
 ) -> Result<Database, DatabaseOpenError> {
     // A damaged file can make redb panic; the caller must get an error instead.
     let opened = catch_panic(|| {
-        match header::prepare(&*backend).map_err(|error| subject.io(error))? {
+        let ending = match header::prepare(&*backend).map_err(|error| subject.io(error))? {
             Prepared::InUse => return Err(subject.in_use()),
             Prepared::Alone(Header::Foreign) => return Err(subject.foreign()),
             Prepared::Alone(Header::Truncated { found, expected }) => {
                 return Err(subject.truncated(found, expected));
             }
-            Prepared::Alone(Header::Unsettled { .. } | Header::Plausible) => {}
-        }
+            Prepared::Alone(Header::Unsettled { .. }) => Ending::Cut,
+            Prepared::Alone(Header::Plausible { ending }) => ending,
+        };
         let database = Database::with_storage(backend, subject.kind, meter);
-        checked(subject, database.map_err(|error| subject.unopened(error))?)
+        let database = database.map_err(|error| subject.unopened(error))?;
+        checked(subject, database, ending)
     });
     opened.unwrap_or_else(|panic| Err(subject.damaged(panic)))
 }
@@ -273,9 +275,10 @@ fn check_file(subject: FileSubject<'_>) -> Result<(), DatabaseOpenError> {
 fn checked(
     subject: FileSubject<'_>,
     mut database: Database,
+    ending: Ending,
 ) -> Result<Database, DatabaseOpenError> {
     // The pages are checked before the signature is read, because unchecked pages can contain anything.
-    match database.check() {
+    match database.check(ending) {
         Ok(true) => {}
         Ok(false) => return Err(subject.repaired()),
         Err(error) => return Err(subject.unopened(error)),

@@ -85,7 +85,8 @@ struct Core {
 impl RedbLog {
     /// Opens the log in the file `path`. If the file does not exist, creates an empty log.
     ///
-    /// Blocks: files below 64 MiB are checked in full, which takes about a millisecond per MiB. A damaged file of any
+    /// Blocks: files below 64 MiB that were not closed, and those below 4 MiB, are checked in full, which takes about a
+    /// millisecond per MiB. A damaged file of any
     /// size is read in full, to find what can be saved. A new file is created under another name in the same folder; it
     /// appears at `path` only when it is complete and on disk.
     ///

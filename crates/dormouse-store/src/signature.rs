@@ -49,7 +49,7 @@ pub(crate) const LOG_FILE: LogFile = LogFile {
 };
 
 /// In larger files every commit also records which pages are in use, so that opening after a crash need not read the
-/// whole file. Opening a larger file also skips the check of every page. For a smaller file, reading it after a crash
+/// whole file. Opening a larger file after a crash also skips the check of every page. For a smaller file, reading it then
 /// and checking its pages take some tens of milliseconds each at most. `docs/format.md` has the reasons.
 const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
 

@@ -77,11 +77,11 @@ impl LogView {
         self.log.assistants()
     }
 
-    /// As [`RedbLog::verify`].
+    /// As [`RedbLog::verify`]. Of a view that nobody writes, every page of the file is also compared with its checksum.
     ///
     /// # Errors
     ///
-    /// [`ReadError`] if the storage failed.
+    /// [`ReadError`] if the storage failed, or if pages are damaged that contain no event.
     pub fn verify(&self) -> Result<VerifyReport, ReadError> {
         self.log.verify()
     }

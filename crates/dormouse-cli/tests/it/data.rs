@@ -211,14 +211,11 @@ fn leftovers_of_a_killed_start_are_removed_by_the_next_start() {
     let play = ["play", "--json", "--provider", "offline"];
     assert_eq!(home.run(&play, "Hello!\n").code, Some(0));
     let whole = names(&home);
-    for file in [
-        "log.redb",
-        "world.redb",
-        "memory-dormouse.redb",
-        "dialects.json",
-    ] {
-        home.write(&format!(".{file}.4242.0.new"), "half a file");
+    for file in ["log.redb", "world.redb", "memory-dormouse.redb"] {
+        let second = home.file(&format!(".{file}.4242.0.new"));
+        fs::hard_link(home.file(file), second).unwrap();
     }
+    home.write(".dialects.json.4242.0.new", "half a file");
     home.write("memory-dormouse.redb.index.new", "half a file");
     assert_eq!(home.run(&play, "Hello!\n").code, Some(0));
     assert_eq!(names(&home), whole);

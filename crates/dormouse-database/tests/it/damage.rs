@@ -1,7 +1,7 @@
 use std::{fs, path::Path, sync::LazyLock};
 
 use dormouse_database::{
-    Database, DatabaseOpenError, FileKind, contained, open_existing, open_view,
+    Database, DatabaseHandle, DatabaseOpenError, FileKind, contained, open_existing, open_view,
 };
 use proptest::prelude::*;
 
@@ -131,6 +131,45 @@ fn a_changed_byte_in_the_head_of_the_file_is_an_error_or_changes_nothing() {
         strike(&place.path(), &CLOSED, 9, 1 << bit, 160);
     }
     assert!(noticed > 10, "{noticed}");
+}
+
+/// Changes a letter of the text of the first of many days.
+fn strike_text(bytes: &mut [u8]) {
+    let text = b"day 3, tea. day 3, tea.";
+    let places = bytes.windows(text.len()).enumerate();
+    let places: Vec<_> = places.filter(|(_, it)| it == text).map(|it| it.0).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at + 7] ^= 1;
+    }
+}
+
+#[test]
+fn the_pages_of_a_long_file_are_checked_after_a_kill_and_else_when_somebody_asks() {
+    let place = Place::new();
+    let database = open(&place.path()).unwrap();
+    write(&database, 1..20_000).unwrap();
+    assert!(database.bytes() > 4 << 20);
+    let mut killed = fs::read(place.path()).unwrap();
+    drop(database);
+    let whole = DatabaseHandle::open_view(&place.path(), &DIARY).unwrap();
+    assert!(whole.check_view().unwrap());
+
+    let mut closed = fs::read(place.path()).unwrap();
+    strike_text(&mut closed);
+    fs::write(place.path(), &closed).unwrap();
+    drop(open(&place.path()).unwrap());
+    let view = DatabaseHandle::open_view(&place.path(), &DIARY).unwrap();
+    let checked = view.check_view();
+    assert!(!matches!(checked, Ok(true)), "{checked:?}");
+
+    strike_text(&mut killed);
+    fs::write(place.path(), &killed).unwrap();
+    let found = open(&place.path());
+    assert!(
+        matches!(found, Err(DatabaseOpenError::Damaged { .. })),
+        "{found:?}"
+    );
 }
 
 proptest! {

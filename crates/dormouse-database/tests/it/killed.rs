@@ -98,7 +98,7 @@ fn an_undisturbed_creation_uses_its_own_file() {
 
 #[test]
 fn only_leftovers_of_earlier_creations_are_removed() {
-    let place = Place::written();
+    let place = Place::new();
     let left = |name: &str| fs::write(place.beside(name), "half").unwrap();
     // The number may be that of a process that runs, such as this one: numbers come round again.
     let ours = format!(".diary.redb.{}.0.new", std::process::id());
@@ -135,12 +135,13 @@ fn only_leftovers_of_earlier_creations_are_removed() {
 
 #[test]
 fn a_leftover_in_use_is_kept() {
-    let place = Place::written();
+    let place = Place::new();
     let theirs = place.beside(".diary.redb.1.0.new");
     let in_use = redb::Database::create(&theirs).unwrap();
     drop(open(&place.path()).unwrap());
     assert!(theirs.exists());
     drop(in_use);
+    fs::remove_file(place.path()).unwrap();
     drop(open(&place.path()).unwrap());
     assert!(!theirs.exists());
 }
@@ -168,7 +169,7 @@ fn the_second_name_of_a_file_goes_and_the_file_stays_even_while_it_is_in_use() {
 #[cfg(unix)]
 #[test]
 fn a_link_with_such_a_name_stays() {
-    let place = Place::written();
+    let place = Place::new();
     let somebodys = place.beside("letter.txt");
     fs::write(&somebodys, "Dear Alice").unwrap();
     let link = place.beside(".diary.redb.1.0.new");
