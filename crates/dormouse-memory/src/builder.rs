@@ -161,7 +161,8 @@ impl MemoryBuilder {
 
     /// Opens the memory in the file at `path`, and makes it if there is none. Only one process can have it open.
     ///
-    /// Reads the copy of the search index next to it, and then the newer changes; without a copy it reads every record.
+    /// The copy of the search index next to it is read when it is needed first, and then the newer changes; without a copy every
+    /// record is read. If there are a thousand newer changes or more, this is done before the memory is open.
     ///
     /// # Errors
     ///

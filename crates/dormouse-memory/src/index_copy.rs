@@ -5,7 +5,7 @@
 
 use std::{
     fmt, fs, io,
-    io::Write,
+    io::{Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -20,6 +20,8 @@ use crate::{
 
 const MAGIC: &[u8; 8] = b"DORMPROJ";
 const VERSION: u32 = 5;
+/// The length of the beginning of a copy through the time of its last change, without the name of the store.
+const HEAD_BYTES: usize = 8 + 4 + 8 + 8 + 8;
 /// The flags of a row.
 const IN_USE: u8 = 1;
 const QUOTATION: u8 = 2;
@@ -49,6 +51,17 @@ pub(crate) struct Loaded {
     /// When the last change in it was made. A store that was restored from an older backup and has grown since reaches the
     /// same sequence number, but at another time.
     pub(crate) changed_at: Timestamp,
+}
+
+/// What the beginning of a copy says. It is not checked, so it only helps to decide when the copy is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyHead {
+    /// The last change in it.
+    pub(crate) through: ChangeSeq,
+    /// When that change was made.
+    pub(crate) changed_at: Timestamp,
+    /// Its length.
+    pub(crate) bytes: u64,
 }
 
 /// The copy of one store.
@@ -126,6 +139,17 @@ impl IndexCopy {
         decode(&bytes, store, config).map(Some)
     }
 
+    /// Reads the beginning of the copy; `None` if there is none, or if it does not belong to `store`.
+    pub(crate) fn look(&self, store: &str) -> Option<CopyHead> {
+        let (head, bytes) = self.disk.head(&self.path, HEAD_BYTES + store.len()).ok()?;
+        let mut rest = head_of(&head, store).ok()?;
+        Some(CopyHead {
+            through: u64::from_le_bytes(rest.array().ok()?),
+            changed_at: Timestamp::from_micros(i64::from_le_bytes(rest.array().ok()?)),
+            bytes,
+        })
+    }
+
     /// The copy, and the incomplete one.
     pub(crate) fn files(&self) -> [PathBuf; 2] {
         [self.path.clone(), self.unfinished()]
@@ -147,6 +171,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 pub(crate) trait CopyDisk: fmt::Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// The first bytes of a file, at most so many, and its length.
+    fn head(&self, path: &Path, most: usize) -> io::Result<(Vec<u8>, u64)>;
+
     /// Makes a file of these bytes, which are on the disk when this returns.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
@@ -162,6 +189,14 @@ pub(crate) struct Files;
 impl CopyDisk for Files {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)
+    }
+
+    fn head(&self, path: &Path, most: usize) -> io::Result<(Vec<u8>, u64)> {
+        let file = fs::File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut head = Vec::new();
+        file.take(most as u64).read_to_end(&mut head)?;
+        Ok((head, bytes))
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -238,20 +273,10 @@ fn put_row(out: &mut Vec<u8>, row: &Meta) {
 
 fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable> {
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
-    let mut rest = Bytes(body);
-    if rest.take(MAGIC.len())? != MAGIC {
-        return Err(Unusable::Damaged);
-    }
-    if u32::from_le_bytes(rest.array()?) != VERSION {
-        return Err(Unusable::Version);
-    }
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
         return Err(Unusable::Damaged);
     }
-    let length = rest.length()?;
-    if rest.take(length)? != store.as_bytes() {
-        return Err(Unusable::Foreign);
-    }
+    let mut rest = head_of(body, store)?;
     let through: ChangeSeq = u64::from_le_bytes(rest.array()?);
     let changed_at = Timestamp::from_micros(i64::from_le_bytes(rest.array()?));
     let length = rest.length()?;
@@ -277,6 +302,22 @@ fn decode(bytes: &[u8], store: &str, config: Config) -> Result<Loaded, Unusable>
         projection,
         changed_at,
     })
+}
+
+/// What follows the head of a copy of this store.
+fn head_of<'a>(body: &'a [u8], store: &str) -> Result<Bytes<'a>, Unusable> {
+    let mut rest = Bytes(body);
+    if rest.take(MAGIC.len())? != MAGIC {
+        return Err(Unusable::Damaged);
+    }
+    if u32::from_le_bytes(rest.array()?) != VERSION {
+        return Err(Unusable::Version);
+    }
+    let length = rest.length()?;
+    if rest.take(length)? != store.as_bytes() {
+        return Err(Unusable::Foreign);
+    }
+    Ok(rest)
 }
 
 fn audiences(bytes: &[u8]) -> Result<Audiences, Unusable> {

@@ -9,8 +9,6 @@ mod fill;
 pub(crate) mod progress;
 mod query;
 
-use std::sync::PoisonError;
-
 use dormouse_contracts::{CollectionName, Embedder, EncoderInfo, IdError};
 use dormouse_resilience::CircuitHealth;
 
@@ -219,16 +217,11 @@ impl Inner {
     }
 
     /// The numbers of all records in use.
-    pub(crate) fn in_use(&self) -> Vec<RecordId> {
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn in_use(&self) -> Result<Vec<RecordId>, StoreError> {
+        let projection = self.projection()?;
         let metas = projection.metas.iter();
-        metas
-            .filter(|(_, meta)| meta.in_use)
-            .map(|(id, _)| id)
-            .collect()
+        let in_use = metas.filter(|(_, meta)| meta.in_use);
+        Ok(in_use.map(|(id, _)| id).collect())
     }
 
     /// The name of the index's collection for a collection of records in a space. It contains the file's id. So ids of

@@ -217,6 +217,10 @@ impl Inner {
         // Looking for secrets takes a while in long texts, so it happens before the lock of all changes is taken.
         let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
         let erases = items.iter().any(Intake::erases);
+        if erases {
+            // Before the copy is removed, from which it is read fastest.
+            self.read_projection()?;
+        }
         let saving = || self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let _saving = erases.then(saving);
         self.change_all(|writing, entities, _now| {

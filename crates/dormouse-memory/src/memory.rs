@@ -18,11 +18,12 @@ use crate::{
     index_copy::IndexCopy,
     note::Note,
     ops::{self, Added, ChangeError, Done, Step},
-    projection::Projection,
+    projection::LazyProjection,
     record::{LinkKind, RecordId},
     store::{Abort, Fault, Store, StoreError, WriteError, Writing},
     vectors::Vectors,
 };
+pub(crate) use commit::UNSAVED;
 pub(crate) use draft::Draft;
 
 /// An assistant's long-term memory: records that can be recalled as soon as they are written.
@@ -41,7 +42,7 @@ pub(crate) struct Inner {
     pub(crate) file_id: String,
     /// The copy of the projection; `None` for a memory without a file.
     pub(crate) copy: Option<IndexCopy>,
-    pub(crate) projection: RwLock<Projection>,
+    pub(crate) projection: LazyProjection,
     pub(crate) entities: RwLock<Entities>,
     /// Held from a commit until the projection has its changes, so that both happen in the same order.
     pub(crate) order: Mutex<Draft>,

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, RwLock, atomic::AtomicU64},
 };
 
-use dormouse_contracts::invariant;
+use dormouse_contracts::{Timestamp, invariant};
 use dormouse_vectors::Exact;
 use tokio::sync::watch;
 
@@ -15,7 +15,7 @@ use crate::{
     index_copy::{IndexCopy, Loaded},
     memory::{Draft, Inner, Memory},
     people,
-    projection::Projection,
+    projection::{LazyProjection, Projection, ProjectionSource, ReadingTime},
     record::RecordId,
     store::{Store, StoreError, tables::RECORD_COUNT},
     vectors::Vectors,
@@ -61,22 +61,38 @@ impl Memory {
         if let Some(copy) = copy.as_ref().filter(|_| store.view().is_none()) {
             copy.remove_unfinished();
         }
-        let (projection, saved) = projected(&builder, &store, copy.as_ref(), &file_id)?;
+        let newest = store.read(|reading| reading.last_change())?;
+        let head = copy.as_ref().and_then(|copy| copy.look(&file_id));
+        let (time, copied) = match head {
+            _ if builder.rebuild => (ReadingTime::Now, 0),
+            None => (ReadingTime::of(newest, 0, 0), 0),
+            Some(head) if is_of_this_file(&store, head.through, head.changed_at)? => (
+                ReadingTime::of(newest, head.through, head.bytes),
+                head.through,
+            ),
+            // The file was set back. It must not grow to the length of the copy before that is noticed.
+            Some(_) => (ReadingTime::Now, 0),
+        };
+        let source = ProjectionSource {
+            retrieval: builder.retrieval,
+            progress: builder.progress,
+            rebuild: builder.rebuild,
+        };
         let rows = store.read(|reading| reading.entities())?;
         let entities = people::load(rows).map_err(|source| MemoryOpenError::Entities {
             path: file_of(&store),
             source,
         })?;
-        Ok(Self {
+        let memory = Self {
             inner: Arc::new(Inner {
                 open: watch::Sender::default(),
                 store,
                 file_id,
                 copy,
-                projection: RwLock::new(projection),
+                projection: LazyProjection::unread(source, newest),
                 order: Mutex::new(Draft::of(&entities)),
                 entities: RwLock::new(entities),
-                saved: AtomicU64::new(saved),
+                saved: AtomicU64::new(copied),
                 saving: Mutex::new(()),
                 assistant: builder.assistant,
                 clock: builder.clock,
@@ -86,7 +102,27 @@ impl Memory {
                     Vectors::new(encoder, index)
                 }),
             }),
-        })
+        };
+        match time {
+            ReadingTime::Now => memory.inner.read_projection()?,
+            ReadingTime::Soon => memory.read_ahead(),
+            ReadingTime::Later => {}
+        }
+        Ok(memory)
+    }
+
+    /// Reads the search index on another thread.
+    fn read_ahead(&self) {
+        let inner = Arc::clone(&self.inner);
+        let read = move || {
+            if let Err(error) = inner.read_projection() {
+                tracing::warn!(%error, "the search index could not be read ahead");
+            }
+        };
+        // Without a runtime it is read when it is needed.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            drop(runtime.spawn_blocking(read));
+        }
     }
 }
 
@@ -110,15 +146,15 @@ fn check_owner(builder: &MemoryBuilder, store: &Store) -> Result<(), MemoryOpenE
 
 /// The projection of the store, and the last change that was in the copy: the copy with the newer changes applied, or a new
 /// projection of all records.
-fn projected(
-    builder: &MemoryBuilder,
+pub(crate) fn projected(
+    source: &ProjectionSource,
     store: &Store,
     copy: Option<&IndexCopy>,
     file_id: &str,
 ) -> Result<(Projection, ChangeSeq), StoreError> {
     let newest = store.read(|reading| reading.last_change())?;
-    let copy = copy.filter(|_| !builder.rebuild);
-    let loaded = copy.and_then(|copy| match copy.load(file_id, builder.retrieval.clone()) {
+    let copy = copy.filter(|_| !source.rebuild);
+    let loaded = copy.and_then(|copy| match copy.load(file_id, source.retrieval.clone()) {
         Ok(loaded) => loaded,
         Err(error) => {
             tracing::warn!(path = %copy.path().display(), %error, "the copy of the search index cannot be used and is made again");
@@ -130,9 +166,9 @@ fn projected(
         // the copy, reading every record once is faster.
         Some(copy) if newest - copy.through <= newest / 2 => {
             let saved = copy.through;
-            Ok((caught_up(builder, store, copy, newest)?, saved))
+            Ok((caught_up(source, store, copy, newest)?, saved))
         }
-        Some(_) | None => Ok((from_records(builder, store, newest)?, 0)),
+        Some(_) | None => Ok((from_records(source, store, newest)?, 0)),
     }
 }
 
@@ -150,8 +186,7 @@ fn usable(
         changed_at,
     } = loaded;
     let through = projection.through;
-    let known = store.read(|reading| reading.changed_at(through))?;
-    if through == 0 || known == Some(changed_at) {
+    if is_of_this_file(store, through, changed_at)? {
         return Ok(Some(projection));
     }
     tracing::warn!(
@@ -167,8 +202,18 @@ fn usable(
     Ok(None)
 }
 
-fn report(builder: &MemoryBuilder, done: u64, of: u64) {
-    if let Some(report) = &builder.progress {
+/// Whether the store has this change, made at this time.
+fn is_of_this_file(
+    store: &Store,
+    through: ChangeSeq,
+    changed_at: Timestamp,
+) -> Result<bool, StoreError> {
+    let known = store.read(|reading| reading.changed_at(through))?;
+    Ok(through == 0 || known == Some(changed_at))
+}
+
+fn report(source: &ProjectionSource, done: u64, of: u64) {
+    if let Some(report) = &source.progress {
         report(Progress {
             what: "reading records",
             done,
@@ -178,11 +223,11 @@ fn report(builder: &MemoryBuilder, done: u64, of: u64) {
 }
 
 fn from_records(
-    builder: &MemoryBuilder,
+    source: &ProjectionSource,
     store: &Store,
     newest: ChangeSeq,
 ) -> Result<Projection, StoreError> {
-    let mut projection = Projection::new(builder.retrieval.clone());
+    let mut projection = Projection::new(source.retrieval.clone());
     let of = store.read(|reading| reading.state(RECORD_COUNT))?;
     let mut after = None;
     let mut done = 0;
@@ -196,14 +241,14 @@ fn from_records(
         }
         after = Some(last);
         done += page.len() as u64;
-        report(builder, done, of);
+        report(source, done, of);
     }
     projection.through = newest;
     Ok(projection)
 }
 
 fn caught_up(
-    builder: &MemoryBuilder,
+    source: &ProjectionSource,
     store: &Store,
     mut projection: Projection,
     newest: ChangeSeq,
@@ -228,7 +273,7 @@ fn caught_up(
         }
         done += last - through;
         projection.through = last;
-        report(builder, done, of);
+        report(source, done, of);
     }
     Ok(projection)
 }

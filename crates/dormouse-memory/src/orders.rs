@@ -49,12 +49,9 @@ impl Inner {
         now: Timestamp,
         listeners: Option<&Audience>,
     ) -> Result<Vec<StandingOrder>, StoreError> {
-        let hearing = self.hearing(listeners);
+        let hearing = self.hearing(listeners)?;
         let ids: Vec<RecordId> = {
-            let projection = self
-                .projection
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let projection = self.projection()?;
             let metas = projection.metas.iter();
             metas
                 .filter(|(_, meta)| {

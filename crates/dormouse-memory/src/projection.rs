@@ -1,12 +1,14 @@
 //! What recall searches: the words of every record and the values it is filtered by, in memory. All of it is derived from
 //! the records in the store; a copy next to the file only makes starting faster.
 
+mod lazy;
 mod meta;
 
 use dormouse_contracts::Attribution;
 use dormouse_retrieval::{Config, Index, Speaker, Unit};
 
 use crate::{change::ChangeSeq, record::Record};
+pub(crate) use lazy::{LazyProjection, ProjectionSource, ReadingTime};
 pub(crate) use meta::{Audiences, Meta, Metas};
 
 /// The words and filter values of all records, as they are after a certain change.

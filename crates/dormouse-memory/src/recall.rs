@@ -6,7 +6,7 @@ mod packing;
 mod repeating;
 mod request;
 
-use std::{collections::BTreeSet, sync::PoisonError};
+use std::collections::BTreeSet;
 
 use dormouse_contracts::{Hit, Timestamp, Trust};
 use dormouse_retrieval::{SearchMatch, SearchQuery, Speaker};
@@ -43,9 +43,9 @@ impl Memory {
                 SearchMode::WordsAndVectors => Similar::Known(&dense),
                 SearchMode::Words | SearchMode::WordsBecause(_) => Similar::Unknown,
             };
-            let hearing = inner.hearing(request.listeners.as_ref());
+            let hearing = inner.hearing(request.listeners.as_ref())?;
             let (items, confidence) = inner.recall(&request, asked_at, similar, &hearing)?;
-            let withheld = inner.withheld(&request, asked_at, similar, &hearing);
+            let withheld = inner.withheld(&request, asked_at, similar, &hearing)?;
             Ok(Recall {
                 items,
                 confidence,
@@ -80,7 +80,7 @@ impl Memory {
         blocking(move || {
             let similar = Similar::Known(&dense);
             let now = inner.clock.now();
-            let matches = inner.search(&request, now, similar, &Hearing::all(), request.depth());
+            let matches = inner.search(&request, now, similar, &Hearing::all(), request.depth())?;
             Ok(matches.iter().any(|one| one.id == record.to_number()))
         })
         .await
@@ -125,14 +125,11 @@ impl Inner {
     ) -> Result<(Vec<Recollection>, f32), StoreError> {
         let depth = request.depth();
         let spare = repeating::with_spare(depth);
-        let found = self.search(request, asked_at, similar, hearing, spare);
+        let found = self.search(request, asked_at, similar, hearing, spare)?;
         // What stays in the answer is compared, not what is folded into it.
         let matches = repeating::folded(self.read_back(&found)?, depth);
         let (matches, confidence) = {
-            let projection = self
-                .projection
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let projection = self.projection()?;
             let hits = match similar {
                 Similar::Unknown => &[][..],
                 Similar::Known(hits) => hits,
@@ -162,7 +159,7 @@ impl Inner {
         similar: Similar<'_>,
         hearing: &Hearing,
         depth: usize,
-    ) -> Vec<SearchMatch> {
+    ) -> Result<Vec<SearchMatch>, StoreError> {
         let (dense, only) = match (similar, request.min_score) {
             (Similar::Unknown, _) => (&[][..], None),
             (Similar::Known(hits), None) => (hits, None),
@@ -172,10 +169,7 @@ impl Inner {
                 (hits, Some(only))
             }
         };
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let projection = self.projection()?;
         let admit = |id: u64| {
             projection
                 .metas
@@ -194,7 +188,7 @@ impl Inner {
                 id: Some(asker.as_str()),
             });
         }
-        projection.index.search(&query, depth)
+        Ok(projection.index.search(&query, depth))
     }
 
     /// The records behind the matches.

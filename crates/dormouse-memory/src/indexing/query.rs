@@ -8,7 +8,7 @@ use dormouse_resilience::deadline;
 use super::progress::IndexingError;
 use crate::{
     fallback::Fallback,
-    memory::Memory,
+    memory::{Memory, blocking},
     recall::RecallRequest,
     record::Collection,
     spaces::{self, Space, SpaceState},
@@ -98,7 +98,9 @@ impl Memory {
             from: request.from,
             until: request.until,
         };
-        let hearing = self.inner.hearing(request.listeners.as_ref());
+        let (inner, listeners) = (self.inner.clone(), request.listeners.clone());
+        // The search index may have to be read first.
+        let hearing = blocking(move || Ok(inner.hearing(listeners.as_ref())?)).await?;
         let depth = request.depth();
         let mut limit = HITS.max(depth);
         loop {
@@ -108,7 +110,7 @@ impl Memory {
                 .await?;
             // An index does not know audiences, so records that may not be recalled take places among its hits.
             let is_cut = hits.len() >= limit;
-            if !is_cut || limit >= MOST_HITS || self.inner.heard_among(&hits, &hearing) >= depth {
+            if !is_cut || limit >= MOST_HITS || self.inner.heard_among(&hits, &hearing)? >= depth {
                 return Ok(hits);
             }
             limit = limit.saturating_mul(4).min(MOST_HITS);

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// After how many changes the copy of the projection is saved when the memory is dropped.
-const UNSAVED: u64 = 1_000;
+pub(crate) const UNSAVED: ChangeSeq = 1_000;
 /// How many changes are applied at a time.
 const PAGE: usize = 128;
 
@@ -76,8 +76,7 @@ impl Inner {
     /// Applies changes that are on disk although writing them reported a failure.
     fn catch_up(&self) -> Result<(), StoreError> {
         loop {
-            let projection = self.projection.read();
-            let through = projection.unwrap_or_else(PoisonError::into_inner).through;
+            let through = self.projection.through();
             let done = self.store.read(|reading| {
                 let changes = reading.changes(through, PAGE)?;
                 let ids: Vec<RecordId> = changes
@@ -96,16 +95,7 @@ impl Inner {
 
     /// Applies committed changes. The caller holds `order`.
     fn apply(&self, done: &Done) {
-        {
-            let projection = self.projection.write();
-            let mut projection = projection.unwrap_or_else(PoisonError::into_inner);
-            for record in &done.records {
-                projection.apply(record);
-            }
-            if let Some(last) = done.changes.last() {
-                projection.through = last.seq;
-            }
-        }
+        self.apply_to_projection(done);
         for stored in &done.changes {
             if let Change::Entity { change } = &stored.change {
                 let entities = self.entities.write();
@@ -145,6 +135,8 @@ impl Inner {
     /// Erases a record from the file and from the copy of the projection, which contains its words.
     pub(super) fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.store.check_writable()?;
+        // Before the copy is removed, from which it is read fastest.
+        self.read_projection()?;
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let had_copy = self.copy.as_ref().is_some_and(IndexCopy::exists);
         let seq = self.change(|writing, now| {
@@ -182,8 +174,7 @@ impl Inner {
         };
         // The disk may be slow, so the projection is encoded under its lock but written without it.
         let (bytes, through) = {
-            let projection = self.projection.read();
-            let projection = projection.unwrap_or_else(PoisonError::into_inner);
+            let projection = self.projection()?;
             let through = projection.through;
             let changed_at = self.store.read(|reading| reading.changed_at(through))?;
             let changed_at = changed_at.unwrap_or(Timestamp::EPOCH);
@@ -200,13 +191,7 @@ impl Inner {
 impl Drop for Inner {
     /// Saves the copy of the search index if reading the newer changes would slow down the next start.
     fn drop(&mut self) {
-        let unsaved = self.saved.load(Ordering::Relaxed);
-        let through = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .through;
-        if through.saturating_sub(unsaved) >= UNSAVED
+        if self.is_worth_saving()
             && self.store.view().is_none()
             && let Err(error) = self.checkpoint()
         {

@@ -198,12 +198,7 @@ impl Inner {
             .unwrap_or_else(PoisonError::into_inner)
             .profiles()
             .count();
-        let index_bytes = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .index
-            .memory_bytes();
+        let index_bytes = self.projection()?.index.memory_bytes();
         let file = self.store.path().map(std::fs::metadata);
         let file_bytes = file.and_then(Result::ok).map_or(0, |found| found.len());
         self.store.read(|reading| {

@@ -119,7 +119,7 @@ impl Memory {
     async fn own_probes(&self) -> Result<Vec<Probe>, IndexingError> {
         let inner = self.inner.clone();
         let records = blocking(move || {
-            let ids = inner.in_use();
+            let ids = inner.in_use()?;
             let step = ids.len().div_ceil(MOST).max(1);
             let chosen: Vec<RecordId> = ids.into_iter().step_by(step).collect();
             Ok(inner.store.read(|reading| reading.records(&chosen))?)

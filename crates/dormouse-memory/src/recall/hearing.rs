@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use dormouse_contracts::{Audience, Hit, Timestamp};
 
 use super::{RecallRequest, Similar, Withheld};
-use crate::{memory::Inner, projection::Meta, record::RecordId};
+use crate::{memory::Inner, projection::Meta, record::RecordId, store::StoreError};
 
 /// How many of the best matches count as relevant: if one of them is left out, it is reported.
 const RELEVANT: usize = 3;
@@ -40,31 +40,25 @@ impl Hearing {
 impl Inner {
     /// Which records may be shown to these listeners. Two ids of one person count as one. Takes time in proportion to
     /// the number of different audiences.
-    pub(crate) fn hearing(&self, listeners: Option<&Audience>) -> Hearing {
+    pub(crate) fn hearing(&self, listeners: Option<&Audience>) -> Result<Hearing, StoreError> {
         let Some(listeners) = listeners else {
-            return Hearing::all();
+            return Ok(Hearing::all());
         };
         let entities = self.entities.read().unwrap_or_else(PoisonError::into_inner);
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let projection = self.projection()?;
         let audiences = &projection.metas.audiences;
-        Hearing(Some(
+        Ok(Hearing(Some(
             audiences.that_cover(listeners, |id| entities.survivor(id)),
-        ))
+        )))
     }
 
     /// How many of the hits may be recalled.
-    pub(crate) fn heard_among(&self, hits: &[Hit], hearing: &Hearing) -> usize {
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn heard_among(&self, hits: &[Hit], hearing: &Hearing) -> Result<usize, StoreError> {
+        let projection = self.projection()?;
         let metas = hits
             .iter()
             .filter_map(|hit| projection.metas.get(RecordId::from_number(hit.id)));
-        metas.filter(|meta| hearing.admits(meta)).count()
+        Ok(metas.filter(|meta| hearing.admits(meta)).count())
     }
 
     /// The relevant matches that may not be shown to the listeners, best first.
@@ -74,16 +68,13 @@ impl Inner {
         asked_at: Timestamp,
         similar: Similar<'_>,
         hearing: &Hearing,
-    ) -> Vec<Withheld> {
+    ) -> Result<Vec<Withheld>, StoreError> {
         if hearing.is_of_all() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let best = self.search(request, asked_at, similar, &Hearing::all(), RELEVANT);
+        let best = self.search(request, asked_at, similar, &Hearing::all(), RELEVANT)?;
         let least = best.first().map_or(0.0, |one| one.score * RELEVANT_SHARE);
-        let projection = self
-            .projection
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let projection = self.projection()?;
         let relevant = best.into_iter().filter(|one| one.score >= least);
         let withheld = relevant.filter_map(|one| {
             let record = RecordId::from_number(one.id);
@@ -91,6 +82,6 @@ impl Inner {
             let audience = projection.metas.audiences.get(meta.audience)?.clone();
             (!hearing.admits(meta)).then_some(Withheld { record, audience })
         });
-        withheld.collect()
+        Ok(withheld.collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Choosing the evidence that fits a budget of tokens.
 
-use std::{collections::BTreeMap, sync::PoisonError};
+use std::collections::BTreeMap;
 
 use dormouse_contracts::{Timestamp, TokenCounter};
 use dormouse_retrieval::{ItemRole, PackItem, pack, passages};
@@ -60,8 +60,7 @@ impl Inner {
         let mut candidates: BTreeMap<u64, Recollection> = BTreeMap::new();
         let mut items_of: Vec<(u64, ItemRole, f32)> = Vec::new();
         let most = {
-            let projection = self.projection.read();
-            let projection = projection.unwrap_or_else(PoisonError::into_inner);
+            let projection = self.projection()?;
             projection.index.config().passage_words
         };
         for one in matches {
@@ -116,10 +115,7 @@ impl Inner {
     ) -> Result<Vec<(Record, Role, RecordId, f32)>, StoreError> {
         let mut wanted: Vec<(RecordId, Role, RecordId, f32)> = Vec::new();
         {
-            let projection = self
-                .projection
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let projection = self.projection()?;
             let mut seen = request.without.clone();
             seen.extend(matches.iter().map(|one| one.record.id));
             for one in matches.iter().take(WITH_NEIGHBOURS) {

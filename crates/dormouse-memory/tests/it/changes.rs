@@ -445,6 +445,12 @@ proptest! {
             drop(memory);
             let memory = crate::open(&path).await;
             assert_eq!(answers(&memory).await, living, "from the copy");
+            // A change that is made before the search index was read is found in it, too.
+            drop(memory);
+            let memory = crate::open(&path).await;
+            let more = memory.add(said("Alice", 99, "tea on a red boat"), "s").await.unwrap();
+            let living = answers(&memory).await;
+            assert!(living[0].iter().any(|(id, _)| *id == more.id()));
             drop(memory);
             let memory = crate::builder().rebuild().open(&path).await.unwrap();
             assert_eq!(answers(&memory).await, living, "from the records");
