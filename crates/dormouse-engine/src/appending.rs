@@ -1,5 +1,7 @@
 //! Appending what is decided by the state of an assistant, while others append to its log, too.
 
+use std::borrow::Borrow;
+
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Clock, Seq,
 };
@@ -36,7 +38,7 @@ impl DecidedEvents {
 ///
 /// Those of `look` and `decide`, and the one of the log if it fails for another reason, or if others appended between look and
 /// append 16 times in a row. Nothing was written.
-pub async fn append_decided<L, F, E>(
+pub async fn append_decided<L, F, S, E>(
     log: &L,
     key: &AssistantId,
     clock: &dyn Clock,
@@ -45,7 +47,8 @@ pub async fn append_decided<L, F, E>(
 ) -> Result<DecidedEvents, E>
 where
     L: Append + ?Sized,
-    F: Future<Output = Result<State, E>>,
+    F: Future<Output = Result<S, E>>,
+    S: Borrow<State>,
     E: From<AppendError> + From<serde_json::Error>,
 {
     let mut attempts = 1;
@@ -53,7 +56,8 @@ where
         // A state is large. It must not be part of the future that appends.
         let (events, expected) = {
             let state = Box::new(Box::pin(look()).await?);
-            (decide(&state)?, state.seq)
+            let state: &State = (*state).borrow();
+            (decide(state)?, state.seq)
         };
         if events.is_empty() {
             return Ok(DecidedEvents {

@@ -2,6 +2,8 @@
 
 mod decide_again;
 
+use std::sync::Arc;
+
 use dormouse_contracts::{
     AssistantId, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, each_event,
 };
@@ -78,6 +80,20 @@ pub(crate) async fn restore_counted<L: ReadEvents + LoadSnapshot + ?Sized>(
     let state = fold(log, key, from, Seq(u64::MAX)).await?;
     let folded = state.seq.0.saturating_sub(saved.0);
     Ok(Restored { state, folded })
+}
+
+/// Folds what is new in the log into a state. A state that others look at, too, is copied before it changes.
+pub(crate) async fn fold_newer<L: ReadEvents + ?Sized>(
+    log: &L,
+    key: &AssistantId,
+    state: &mut Arc<State>,
+) -> Result<(), ReplayError> {
+    each_event(log, key, state.seq.next().., |stored| {
+        let event = Event::decode(stored)?;
+        Arc::make_mut(state).apply(stored.seq, stored.at, &event);
+        Ok::<_, ReplayError>(())
+    })
+    .await
 }
 
 async fn fold<L: ReadEvents + ?Sized>(

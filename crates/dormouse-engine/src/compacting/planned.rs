@@ -100,7 +100,7 @@ impl Compactor {
         memory: &mut LoggedMemory<L>,
     ) -> Result<Compacting, CompactError> {
         let key = memory.memory().assistant().clone();
-        let state = restore(memory.log(), &key).await?;
+        let state = memory.state().await?;
         let prepared = self.prepared(&key, &state)?;
         let (_, is_due) = report(&state, &prepared.preamble_within(&state, u32::MAX));
         let facts = match is_due.is_some() && state.configuration.settings.compaction.extracts_facts
@@ -122,7 +122,7 @@ impl Compactor {
         facts: Option<FactsBefore>,
     ) -> Result<Compacting, CompactError> {
         let key = memory.memory().assistant().clone();
-        let state = restore(memory.log(), &key).await?;
+        let state = memory.state().await?;
         let prepared = self.prepared(&key, &state)?;
         let (mut came_of_it, _) = report(&state, &prepared.preamble_within(&state, u32::MAX));
         came_of_it.facts = facts;
@@ -135,7 +135,7 @@ impl Compactor {
             }))
         };
         append(memory, decide).await?;
-        Box::pin(self.summarize(memory, &key, &mut came_of_it)).await?;
+        Box::pin(self.summarize(memory, &mut came_of_it)).await?;
         Ok(came_of_it)
     }
 
@@ -168,12 +168,11 @@ impl Compactor {
     async fn summarize<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &mut LoggedMemory<L>,
-        key: &AssistantId,
         came_of_it: &mut Compacting,
     ) -> Result<(), CompactError> {
         let mut tried: Vec<Seq> = Vec::new();
         loop {
-            let state = restore(memory.log(), key).await?;
+            let state = memory.state().await?;
             let mut open = state.compactions.open();
             let Some(open) = open.find(|open| !tried.contains(&open.span.from)) else {
                 return Ok(());

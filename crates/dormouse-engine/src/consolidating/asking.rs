@@ -13,7 +13,7 @@ use crate::{
     },
     prompt,
     remembering::LoggedMemory,
-    replay::{self, restore},
+    replay,
     secrets::masked_reply,
     work::{Bounds, Caller},
 };
@@ -50,7 +50,7 @@ impl Consolidator {
         memory: &LoggedMemory<L>,
         request: &ChatRequest,
     ) -> Result<Result<Option<CallReserved>, ConsolidationEnd>, ConsolidateError> {
-        let state = restore(memory.log(), memory.memory().assistant()).await?;
+        let state = memory.state().await?;
         if state.stop.is_on() {
             return Ok(Err(ConsolidationEnd::Stopped));
         }

@@ -1,6 +1,8 @@
 //! A model's work on the journal: the importance of entries, and conclusions from them. Each reply and each step is an
 //! event. So interrupted work continues with the missing step, and no reply is paid for twice.
 
+use std::sync::Arc;
+
 use dormouse_contracts::{
     Append, Audience, ChatRequest, LoadSnapshot, Origin, ReadEvents, Seq, Timestamp,
 };
@@ -19,7 +21,6 @@ use super::{
 use crate::{
     event::{Consultation, Consulted, Event},
     remembering::LoggedMemory,
-    replay::restore,
     state::State,
 };
 
@@ -194,10 +195,9 @@ impl Consolidator {
     async fn journal_of<L: Append + ReadEvents + LoadSnapshot>(
         &self,
         memory: &LoggedMemory<L>,
-    ) -> Result<(Box<State>, JournalSettings), ConsolidateError> {
+    ) -> Result<(Arc<State>, JournalSettings), ConsolidateError> {
+        let state = memory.state().await?;
         let key = memory.memory().assistant();
-        // Boxed, because it would make the futures around it large.
-        let state = Box::new(Box::pin(restore(memory.log(), key)).await?);
         let settings = state.configuration.settings.journal_settings(key);
         Ok((state, settings))
     }

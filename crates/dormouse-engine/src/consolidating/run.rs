@@ -17,7 +17,6 @@ use crate::{
         ConsultationFailed, ConsultationFailure, Event,
     },
     remembering::LoggedMemory,
-    replay::restore,
     state::Consultations,
 };
 
@@ -146,8 +145,7 @@ type Answer = Option<(Seq, String)>;
 
 impl<L: Append + ReadEvents + LoadSnapshot> Run<'_, L> {
     async fn all(&mut self, scope: Scope) -> Flow {
-        let key = self.memory.memory().assistant().clone();
-        let open = restore(self.memory.log(), &key).await?.consultations;
+        let open = self.memory.state().await?.consultations.clone();
         if open.under_way.as_ref() == Some(&self.by.settings.rules()) {
             // The run was killed, and simply continues.
             self.is_begun = true;

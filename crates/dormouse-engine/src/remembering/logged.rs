@@ -1,6 +1,9 @@
 //! A memory together with its log: every change is first an event.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use dormouse_contracts::{
     Append, AppendError, AppendErrorKind, AppendRequest, AssistantId, Author, Clock, LoadSnapshot,
@@ -13,7 +16,7 @@ use super::{CatchUpError, CaughtUp, catch_up};
 use crate::{
     appending::{ATTEMPTS, append_decided, is_conflict},
     event::{EntityChanged, Event, MemoryChanged, WokeUp},
-    replay::{ReplayError, restore},
+    replay::{ReplayError, fold_newer, restore},
     secrets::masked_observation,
     state::State,
 };
@@ -80,6 +83,8 @@ pub struct LoggedMemory<L> {
     clock: Arc<dyn Clock>,
     /// The last event of the log.
     through: Seq,
+    /// The state that was looked at last.
+    state: Mutex<Option<Arc<State>>>,
 }
 
 impl<L> std::fmt::Debug for LoggedMemory<L> {
@@ -106,7 +111,34 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
             memory,
             clock,
             through,
+            state: Mutex::default(),
         })
+    }
+
+    /// The same, with a state that the log folds to, so that it need not be folded again. `None` changes nothing.
+    pub(crate) fn knowing(self, state: Option<State>) -> Self {
+        self.keep_state(state.map(Arc::new));
+        self
+    }
+
+    fn keep_state(&self, state: Option<Arc<State>>) -> Option<Arc<State>> {
+        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut kept, state)
+    }
+
+    /// The state at the end of the log. It is kept, so that the next call folds only what is new since.
+    pub(crate) async fn state(&self) -> Result<Arc<State>, ReplayError>
+    where
+        L: LoadSnapshot,
+    {
+        // After an error nothing is kept, so that the next call folds everything.
+        let mut state = match self.keep_state(None) {
+            Some(state) => state,
+            None => Arc::new(Box::pin(restore(&self.log, &self.key)).await?),
+        };
+        fold_newer(&self.log, &self.key, &mut state).await?;
+        self.keep_state(Some(Arc::clone(&state)));
+        Ok(state)
     }
 
     /// The memory, for reading. It has read the whole log.
@@ -315,7 +347,7 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let state = Box::new(Box::pin(restore(&self.log, &self.key)).await?);
+        let state = self.state().await?;
         let book = &state.journal;
         let ids = book.journal().entries().map(|entry| entry.id);
         let records: Vec<Origin> = ids.filter_map(|id| book.record(id)).collect();
@@ -332,7 +364,9 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
             marked.map(Event::JournalChanged)
         };
         // Nearly always all marks are already correct.
-        if marked(&state).is_some() {
+        let is_due = marked(&state).is_some();
+        drop(state);
+        if is_due {
             self.append_decided(marked).await?;
         }
         Ok(())
@@ -401,10 +435,11 @@ impl<L: Append + ReadEvents> LoggedMemory<L> {
     where
         L: LoadSnapshot,
     {
-        let (log, key) = (&self.log, &self.key);
-        let look = || async { Ok::<_, LoggedChangeError>(restore(log, key).await?) };
+        let it = &*self;
+        let (log, key) = (&it.log, &it.key);
+        let look = || async { Ok::<_, LoggedChangeError>(it.state().await?) };
         let decide = |state: &State| Ok(decide(state).into_iter().collect());
-        let mut decided = append_decided(log, key, &*self.clock, look, decide).await?;
+        let mut decided = append_decided(log, key, &*it.clock, look, decide).await?;
         let Some(event) = decided.events.pop() else {
             return Ok(None);
         };

@@ -19,7 +19,7 @@ use crate::{
     consolidating::{ConsolidateError, ConsolidationEnd, Consolidator, ReflectionCall, Tonight},
     event::{Event, NightProbed, NightStepped, ProbeAnswer, ProbeStage, StepFailure, StepOutcome},
     remembering::{LoggedChangeError, LoggedMemory},
-    replay::{ReplayError, restore},
+    replay::ReplayError,
     state::{ProbedPiece, State},
 };
 
@@ -160,7 +160,7 @@ impl NightWorker {
         memory: &LoggedMemory<L>,
         step: SleepStep,
     ) -> Result<Option<ProbedPiece>, ConsolidateError> {
-        let state = Box::pin(restore(memory.log(), memory.memory().assistant())).await?;
+        let state = memory.state().await?;
         Ok(state.sleep.probed_piece(step).cloned())
     }
 
@@ -263,7 +263,7 @@ impl NightWorker {
         step: SleepStep,
     ) -> Result<bool, ConsolidateError> {
         let known = memory.memory();
-        let state = Box::pin(restore(memory.log(), known.assistant())).await?;
+        let state = memory.state().await?;
         Ok(match step {
             SleepStep::ConsolidateMemory => {
                 let given_up: BTreeSet<_> = state.consultations.given_up.iter().collect();
@@ -484,8 +484,7 @@ impl NightWorker {
         &self,
         memory: &mut LoggedMemory<L>,
     ) -> Result<Ticked, ConsolidateError> {
-        let key = memory.memory().assistant().clone();
-        let state = restore(memory.log(), &key).await?;
+        let state = memory.state().await?;
         let from = state.sleep.linked_through();
         let page = memory.memory().records(from, LINKED_AT_ONCE).await?;
         let policy = LinkPolicy::default();

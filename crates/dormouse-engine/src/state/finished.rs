@@ -17,7 +17,9 @@ use crate::{builtin::TurnWords, config::ToolCalling, prompt::ShownMessages};
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FinishedTurn {
-    turn: Turn,
+    /// Copies of a state share it: most of a state is turns, and they hardly ever change.
+    #[serde(with = "shared")]
+    turn: Arc<Turn>,
     #[serde(skip)]
     kept: Kept,
 }
@@ -51,8 +53,10 @@ pub(crate) struct MessageForm {
 
 impl From<Turn> for FinishedTurn {
     fn from(turn: Turn) -> Self {
-        let kept = Kept::default();
-        Self { turn, kept }
+        Self {
+            turn: Arc::new(turn),
+            kept: Kept::default(),
+        }
     }
 }
 
@@ -79,7 +83,7 @@ impl fmt::Debug for FinishedTurn {
 impl FinishedTurn {
     /// Changes the turn, and drops what was computed from it.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Turn)) {
-        change(&mut self.turn);
+        change(Arc::make_mut(&mut self.turn));
         self.kept = Kept::default();
     }
 
@@ -110,6 +114,23 @@ impl FinishedTurn {
     /// Who perceived all of it, other than the assistant.
     pub(crate) fn known_to(&self) -> &Audience {
         self.kept.known_to.get_or_init(|| self.turn.known_to())
+    }
+}
+
+/// A shared turn in JSON is the turn.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::state::turn::Turn;
+
+    pub(super) fn serialize<S: Serializer>(turn: &Arc<Turn>, to: S) -> Result<S::Ok, S::Error> {
+        (**turn).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Turn>, D::Error> {
+        Turn::deserialize(from).map(Arc::new)
     }
 }
 

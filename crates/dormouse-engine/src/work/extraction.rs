@@ -92,13 +92,14 @@ pub(crate) async fn extract_facts(
     let by = asker(&ports, names, by, timeout);
     let log = ActorLog {
         log: ports.log,
-        handle,
+        handle: handle.clone(),
     };
     let facts = match LoggedMemory::open(log, ports.memory, ports.clock).await {
-        Ok(mut memory) => by
-            .facts(&mut memory)
-            .await
-            .map_err(|error| error.to_string()),
+        Ok(memory) => {
+            let state = Box::pin(handle.inspect()).await;
+            let facts = by.facts(&mut memory.knowing(state)).await;
+            facts.map_err(|error| error.to_string())
+        }
         Err(error) => Err(error.to_string()),
     };
     Done::FactsExtracted(match facts {

@@ -62,10 +62,11 @@ async fn work(ports: Ports, handle: Handle, task: NightTask) -> Result<(), Strin
     );
     let log = ActorLog {
         log: ports.log,
-        handle,
+        handle: handle.clone(),
     };
     let opened = LoggedMemory::open(log, ports.memory, ports.clock).await;
-    let mut memory = opened.map_err(|error| error.to_string())?;
+    let memory = opened.map_err(|error| error.to_string())?;
+    let mut memory = memory.knowing(Box::pin(handle.inspect()).await);
     let worker = NightWorker::new(by, task.night);
     let worked = match caught(Box::pin(worker.work(&mut memory, task.step)), &task.panics).await {
         Some(worked) => worked,
