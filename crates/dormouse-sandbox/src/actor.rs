@@ -1,13 +1,13 @@
 //! The actor thread of the world, the only owner of the state and the file. It handles requests in order, and writes
 //! waiting changes together in one commit.
 //!
-//! The state in memory equals the content of the file: a group of changes works on a copy, which replaces the state
-//! after the commit. After a failure the file is reopened and read again. While the disk is full, the file cannot be
-//! opened for writing; then questions are answered from a read-only snapshot.
+//! The state in memory equals the content of the file whenever a question is answered. A group of changes works on that
+//! state. If its commit fails, the state is discarded, and the file is reopened and read again. While the disk is full, the
+//! file cannot be opened for writing; then questions are answered from a read-only snapshot.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{collections::BTreeSet, error::Error, fmt, sync::Arc};
 
-use dormouse_contracts::{BoxError, Clock, IdError, WorldError, WorldErrorKind, WorldId};
+use dormouse_contracts::{BoxError, Clock, EntityId, IdError, WorldError, WorldErrorKind, WorldId};
 use dormouse_database::{DatabaseFault, DatabaseHandle};
 use tokio::sync::mpsc;
 
@@ -94,8 +94,8 @@ fn not_reached(error: StoreError) -> WorldError {
 enum Written {
     /// The changes were refusals and looks; nothing was written.
     Nothing,
-    /// The changes are on disk, and acknowledged entries were removed.
-    All,
+    /// The changes of these characters are on disk, and acknowledged entries were removed.
+    All(BTreeSet<EntityId>),
 }
 
 /// Why a group of changes was not written.
@@ -189,9 +189,6 @@ impl SandboxActor {
             return;
         }
         let fate = self.write(&mut changes);
-        if let (Ok(()), Some(world)) = (&fate, &self.access.world) {
-            self.readers.publish(&world.roster);
-        }
         for change in changes {
             change.answer(match &fate {
                 Ok(()) => Ok(()),
@@ -205,13 +202,16 @@ impl SandboxActor {
         let (database, world) = self.access.writable().map_err(unopened)?;
         let (readers, id, clock) = (&self.readers, &self.id, &*self.clock);
         let written = database.write(|writing| {
-            let transaction = WorldTransaction::begin(writing, &world.roster, id);
-            write_group(transaction, world, readers, clock, changes)
+            let revision = world.revision.saturating_add(1);
+            let transaction = WorldTransaction::begin(writing, &mut world.roster, id);
+            write_group(transaction, revision, readers, clock, changes)
         });
         let unwritten = match written {
             Ok(Written::Nothing) => return Ok(()),
-            Ok(Written::All) => {
+            Ok(Written::All(touched)) => {
+                world.revision = world.revision.saturating_add(1);
                 self.readers.pruned();
+                self.readers.publish(&world.roster, &touched);
                 return Ok(());
             }
             Err(unwritten) => unwritten,
@@ -221,6 +221,7 @@ impl SandboxActor {
             "a group of changes was not written"
         );
         self.access.fail();
+        self.readers.missed_some();
         // Only the file shows whether the commit took effect. Reading it needs no disk space, which may be what was
         // missing.
         let revision = self.access.readable().map(|(_, world)| world.revision);
@@ -235,7 +236,7 @@ impl SandboxActor {
 
 fn write_group(
     mut transaction: WorldTransaction<'_>,
-    world: &mut World,
+    revision: u64,
     readers: &Readers,
     clock: &dyn Clock,
     changes: &mut [Box<dyn ChangeRequest>],
@@ -248,15 +249,13 @@ fn write_group(
     if !transaction.has_changes() && !is_last {
         return Ok(Written::Nothing);
     }
-    let revision = world.revision.saturating_add(1);
     transaction.prune(readers.acknowledged())?;
     transaction.finish(revision)?;
-    world.roster = transaction.commit().map_err(|error| Unwritten {
+    let touched = transaction.commit().map_err(|error| Unwritten {
         error,
         begun: Some(revision),
     })?;
-    world.revision = revision;
-    Ok(Written::All)
+    Ok(Written::All(touched))
 }
 
 /// A failure that affects all changes of a group.

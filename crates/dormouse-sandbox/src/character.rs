@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The longest name, in bytes.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// The largest number of characters in the world. Each change copies the list of characters, and each spoken message is
-/// delivered to everybody in the room.
-pub(crate) const CHARACTER_LIMIT: usize = 10_000;
+/// The largest number of characters in the world. A new name is compared with all others, and each spoken message is delivered
+/// to everybody in the room.
+pub(crate) const CHARACTER_LIMIT: usize = 50_000;
 
 /// Pronouns. They cannot be names, because lines for people and models use them.
 const PRONOUNS: [&str; 20] = [

@@ -18,6 +18,10 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
+/// More perceiving characters than this in one room are a crowd, in which nobody sees who comes and goes. From this number on,
+/// an audience counts as unknown, too.
+const CROWD: usize = Audience::LIMIT;
+
 /// The effect of an act, before anything is written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
@@ -201,8 +205,12 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The entries of those in `room` who see the acting character arrive or leave.
+    /// The entries of those in `room` who see the acting character arrive or leave. In a crowd nobody does: there, each who
+    /// enters would be an entry for everybody.
     fn movement(&self, movement: Movement, room: &'a Room, words: &Words) -> Vec<Heard> {
+        if self.listeners_in(room).nth(CROWD).is_some() {
+            return Vec::new();
+        }
         let happening = Happening {
             movement: Some(movement),
             ..self.noticed_in(SourceKind::Movement, room, words)
@@ -425,30 +433,30 @@ impl<'a> Scene<'a> {
 
     /// The exit to the room where the character of this name is, so that the acting character can follow them.
     fn exit_after(&self, name: &str) -> Option<&'a Exit> {
+        let is_called = |one: &Present| one.name.to_lowercase() == name.trim().to_lowercase();
         let is_there = |exit: &&Exit| {
-            let mut there = self.roster.here(exit.to);
-            there.any(|(_, other)| other.name.to_lowercase() == name.trim().to_lowercase())
+            let those = |one: &Present| one.is_in(exit.to) && is_called(one);
+            matches!(self.roster.called(name, those), Pick::One(_))
         };
         self.actor.room.exits.iter().find(is_there)
     }
 
     fn listener_here(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {
         let room = self.actor.room;
-        let those = || self.roster.here(room);
-        self.listener(name, those()).map_err(|nobody| {
-            nobody.unwrap_or_else(|| ActRefusal::NobodyHere {
-                name: cut(name),
-                here: self.named(those()),
+        self.listener(name, |one| one.is_in(room))
+            .map_err(|nobody| {
+                nobody.unwrap_or_else(|| ActRefusal::NobodyHere {
+                    name: cut(name),
+                    here: self.named(self.roster.here(room)),
+                })
             })
-        })
     }
 
     fn listener_anywhere(&self, name: &str) -> Result<(&'a EntityId, &'a Present), ActRefusal> {
-        let those = || self.roster.iter();
-        self.listener(name, those()).map_err(|nobody| {
+        self.listener(name, |_| true).map_err(|nobody| {
             nobody.unwrap_or_else(|| ActRefusal::NobodyCalled {
                 name: cut(name),
-                known: self.named(those()),
+                known: self.named(self.roster.iter()),
             })
         })
     }
@@ -457,10 +465,9 @@ impl<'a> Scene<'a> {
     fn listener(
         &self,
         name: &str,
-        those: impl Iterator<Item = (&'a EntityId, &'a Present)>,
+        those: impl Fn(&Present) -> bool,
     ) -> Result<(&'a EntityId, &'a Present), Option<ActRefusal>> {
-        let options = those.map(|(id, one)| (one.name.as_str(), (id, one)));
-        match pick(name, options) {
+        match self.roster.called(name, those) {
             Pick::One((id, _)) if id == self.id => Err(Some(ActRefusal::Yourself)),
             Pick::One(listener) => Ok(listener),
             Pick::Many(matches) => Err(Some(ambiguous(name, matches))),

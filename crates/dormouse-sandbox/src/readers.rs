@@ -1,6 +1,6 @@
 //! The readers of feeds: their waits and their acknowledgements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::EntityId;
 use tokio::sync::watch;
@@ -14,6 +14,8 @@ pub(crate) struct Readers {
     heads: BTreeMap<EntityId, watch::Sender<u64>>,
     /// The acknowledged number of each observer. Its entries are removed from the file with the next change.
     acknowledged: BTreeMap<EntityId, u64>,
+    /// Whether changes may be on disk that nobody was notified of.
+    has_missed: bool,
 }
 
 impl Readers {
@@ -26,9 +28,9 @@ impl Readers {
         sender.subscribe()
     }
 
-    /// Notifies subscribers, and removes feeds without subscribers.
-    pub(crate) fn publish(&mut self, roster: &Roster) {
-        self.heads.retain(|observer, head| {
+    /// Notifies the subscribers of these feeds, and removes those of them without subscribers.
+    pub(crate) fn publish(&mut self, roster: &Roster, touched: &BTreeSet<EntityId>) {
+        let is_kept = |observer: &EntityId, head: &watch::Sender<u64>| {
             let delivered = roster.find(observer).map_or(0, |present| present.delivered);
             head.send_if_modified(|head| {
                 let rises = *head < delivered;
@@ -36,7 +38,22 @@ impl Readers {
                 rises
             });
             !head.is_closed()
-        });
+        };
+        if std::mem::take(&mut self.has_missed) {
+            self.heads.retain(|observer, head| is_kept(observer, head));
+            return;
+        }
+        for observer in touched {
+            let head = self.heads.get(observer);
+            if head.is_some_and(|head| !is_kept(observer, head)) {
+                self.heads.remove(observer);
+            }
+        }
+    }
+
+    /// Records that a group of changes may be on disk although it failed. The next one notifies everybody.
+    pub(crate) fn missed_some(&mut self) {
+        self.has_missed = true;
     }
 
     /// Records that an observer has processed its entries up to this number.

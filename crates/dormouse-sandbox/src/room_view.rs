@@ -110,7 +110,7 @@ impl RoomView {
                     description: told(thing.description),
                 })
                 .collect(),
-            more_characters: (roster.others_in(room, viewer).count())
+            more_characters: (roster.count_others_in(room, viewer))
                 .saturating_sub(characters.len()),
             characters,
         }

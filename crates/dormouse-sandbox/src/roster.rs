@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -11,6 +12,7 @@ use dormouse_text::NameSkeleton;
 use crate::{
     character::{CHARACTER_LIMIT, Character, CharacterKind, JoinRefusal, check_name},
     place::Room,
+    room_view::NAMED,
     tea_house::{FIRST_ROOM, NON_PLAYER_CHARACTERS},
 };
 
@@ -83,6 +85,16 @@ impl Present {
         matches!(self.kind, Kind::Guest(_))
     }
 
+    /// Whether others see it in this room.
+    pub(crate) fn is_in(&self, room: &Room) -> bool {
+        self.seen_in().is_some_and(|seen_in| seen_in == room)
+    }
+
+    /// The room in which others see it; none if it has left the world.
+    fn seen_in(&self) -> Option<&'static Room> {
+        (!self.is_away).then_some(self.room)
+    }
+
     /// Whether it perceives what happens around it.
     pub(crate) fn is_attending(&self) -> bool {
         self.perceives() && !self.is_away
@@ -93,9 +105,20 @@ impl Present {
     }
 }
 
-/// All characters in the world, by id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Roster(BTreeMap<EntityId, Present>);
+/// All characters in the world, by id. What is asked about one of them, or about those in one room, is looked up, so it
+/// takes no longer in a world with many others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Roster {
+    characters: BTreeMap<EntityId, Present>,
+    /// Who has each name, by the name in lower case.
+    names: BTreeMap<String, Vec<EntityId>>,
+    /// Who is in each room and has not left the world, by the key of the room.
+    rooms: BTreeMap<&'static str, BTreeSet<EntityId>>,
+    /// The character of each assistant.
+    assistants: BTreeMap<AssistantId, EntityId>,
+    /// How many of the characters joined.
+    guests: usize,
+}
 
 /// The result of joining.
 #[derive(Debug, PartialEq, Eq)]
@@ -111,28 +134,76 @@ pub(crate) enum Joining {
 impl Roster {
     /// A roster of the non-player characters only.
     pub(crate) fn try_new() -> Result<Self, IdError> {
-        let residents = NON_PLAYER_CHARACTERS.iter().map(|resident| {
-            let name = resident.name.to_owned();
-            let present = Present::new(name, Kind::Resident, resident.room);
-            Ok((EntityId::try_new(resident.id)?, present))
-        });
-        Ok(Self(residents.collect::<Result<_, IdError>>()?))
+        let mut roster = Self::default();
+        for resident in NON_PLAYER_CHARACTERS {
+            let present = Present::new(resident.name.to_owned(), Kind::Resident, resident.room);
+            roster.insert(EntityId::try_new(resident.id)?, present);
+        }
+        Ok(roster)
     }
 
     pub(crate) fn find(&self, id: &EntityId) -> Option<&Present> {
-        self.0.get(id)
+        self.characters.get(id)
     }
 
-    pub(crate) fn find_mut(&mut self, id: &EntityId) -> Option<&mut Present> {
-        self.0.get_mut(id)
+    /// Changes where a character is, or what it has perceived; `None` if nobody has this id.
+    pub(crate) fn change<T>(
+        &mut self,
+        id: &EntityId,
+        change: impl FnOnce(&mut Present) -> T,
+    ) -> Option<T> {
+        let present = self.characters.get_mut(id)?;
+        let from = present.seen_in();
+        let changed = change(present);
+        let to = present.seen_in();
+        self.move_between(id, from, to);
+        Some(changed)
     }
 
+    /// Adds a character whose id is new.
     pub(crate) fn insert(&mut self, id: EntityId, present: Present) {
-        self.0.insert(id, present);
+        self.move_between(&id, None, present.seen_in());
+        self.give_name(&id, &present.name);
+        if let Some(key) = present.key() {
+            self.assistants.insert(key.clone(), id.clone());
+        }
+        self.guests += usize::from(present.perceives());
+        self.characters.insert(id, present);
+    }
+
+    fn give_name(&mut self, id: &EntityId, name: &str) {
+        self.names.entry(fold(name)).or_default().push(id.clone());
+    }
+
+    fn take_name(&mut self, id: &EntityId, name: &str) {
+        let name = fold(name);
+        if let Some(called) = self.names.get_mut(&name) {
+            called.retain(|one| one != id);
+            if called.is_empty() {
+                self.names.remove(&name);
+            }
+        }
+    }
+
+    fn move_between(
+        &mut self,
+        id: &EntityId,
+        from: Option<&'static Room>,
+        to: Option<&'static Room>,
+    ) {
+        if from == to {
+            return;
+        }
+        if let Some(there) = from.and_then(|from| self.rooms.get_mut(from.key)) {
+            there.remove(id);
+        }
+        if let Some(to) = to {
+            self.rooms.entry(to.key).or_default().insert(id.clone());
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&EntityId, &Present)> {
-        self.0.iter()
+        self.characters.iter()
     }
 
     /// The other characters in `room`, by id.
@@ -144,42 +215,86 @@ impl Roster {
         self.here(room).filter(move |(id, _)| *id != but)
     }
 
+    /// How many other characters are in `room`.
+    pub(crate) fn count_others_in(&self, room: &Room, but: &EntityId) -> usize {
+        let here = self.rooms.get(room.key);
+        here.map_or(0, |here| here.len() - usize::from(here.contains(but)))
+    }
+
     /// The characters in `room`, by id.
     pub(crate) fn here(&self, room: &Room) -> impl Iterator<Item = (&EntityId, &Present)> {
-        self.iter()
-            .filter(move |(_, present)| present.room == room && !present.is_away)
+        let here = self.rooms.get(room.key).into_iter().flatten();
+        here.filter_map(|id| self.characters.get_key_value(id))
     }
 
     /// The character that an assistant controls.
     pub(crate) fn embodies(&self, assistant: &AssistantId) -> Option<&EntityId> {
-        self.iter()
-            .find(|(_, present)| {
-                matches!(&present.kind, Kind::Guest(CharacterKind::Assistant(it)) if it == assistant)
-            })
-            .map(|(id, _)| id)
+        self.assistants.get(assistant)
+    }
+
+    /// The character among `those` that is called `wanted` in any case, or the only one whose name starts with it.
+    pub(crate) fn called(
+        &self,
+        wanted: &str,
+        those: impl Fn(&Present) -> bool,
+    ) -> Pick<(&EntityId, &Present)> {
+        let wanted = fold(wanted.trim());
+        if wanted.is_empty() {
+            return Pick::None;
+        }
+        let begun = self
+            .names
+            .range::<str, _>((Bound::Included(wanted.as_str()), Bound::Unbounded));
+        let begun = begun.take_while(|(name, _)| name.starts_with(&wanted));
+        let found = begun.flat_map(|(name, ids)| ids.iter().map(move |id| (name, id)));
+        let found = found.filter_map(|(name, id)| Some((name, self.characters.get_key_value(id)?)));
+        let mut found = found.filter(|(_, (_, present))| those(present));
+        let Some((name, first)) = found.next() else {
+            return Pick::None;
+        };
+        // The same name comes before all that only start with it.
+        if *name == wanted {
+            return Pick::One(first);
+        }
+        let more = found.map(|(_, (_, present))| present.name.clone());
+        let more: Vec<_> = more.take(NAMED).collect();
+        match more.is_empty() {
+            true => Pick::One(first),
+            false => Pick::Many([vec![first.1.name.clone()], more].concat()),
+        }
     }
 
     /// Adds a character in the first room; a known character stays where it was.
     pub(crate) fn join(&mut self, character: &Character) -> Result<Joining, JoinRefusal> {
         check_name(&character.name)?;
-        let skeleton = NameSkeleton::of(&character.name);
-        self.check_free(character, &skeleton)?;
-        if let Some(present) = self.0.get_mut(&character.id) {
-            if present.kind != Kind::Guest(character.kind.clone()) {
-                return Err(JoinRefusal::OtherKind {
-                    id: character.id.clone(),
-                });
+        let known = self.find(&character.id);
+        // The name that somebody already has was compared with all others when it was new.
+        let is_new_name = known.is_none_or(|known| known.name != character.name);
+        if is_new_name {
+            self.check_free(character)?;
+        }
+        let is_known = known.is_some();
+        if let Some(known) = known
+            && known.kind != Kind::Guest(character.kind.clone())
+        {
+            return Err(JoinRefusal::OtherKind {
+                id: character.id.clone(),
+            });
+        }
+        if is_known {
+            if is_new_name {
+                self.rename(&character.id, &character.name);
             }
-            let is_renamed = present.name != character.name;
-            present.name.clone_from(&character.name);
-            present.skeleton = Arc::new(skeleton);
-            return Ok(match (std::mem::take(&mut present.is_away), is_renamed) {
+            let was_away = self.change(&character.id, |present| {
+                std::mem::take(&mut present.is_away)
+            });
+            return Ok(match (was_away.unwrap_or_default(), is_new_name) {
                 (true, _) => Joining::Arrived,
                 (false, true) => Joining::Renamed,
                 (false, false) => Joining::AlreadyHere,
             });
         }
-        if self.iter().filter(|(_, one)| one.perceives()).count() >= CHARACTER_LIMIT {
+        if self.guests >= CHARACTER_LIMIT {
             return Err(JoinRefusal::Full);
         }
         let kind = Kind::Guest(character.kind.clone());
@@ -188,13 +303,22 @@ impl Roster {
         Ok(Joining::Arrived)
     }
 
-    fn check_free(
-        &self,
-        character: &Character,
-        skeleton: &NameSkeleton,
-    ) -> Result<(), JoinRefusal> {
+    fn rename(&mut self, id: &EntityId, name: &str) {
+        let renamed = self.characters.get_mut(id).map(|present| {
+            present.skeleton = Arc::new(NameSkeleton::of(name));
+            std::mem::replace(&mut present.name, name.to_owned())
+        });
+        if let Some(before) = renamed {
+            self.take_name(id, &before);
+            self.give_name(id, name);
+        }
+    }
+
+    /// Compares a new name with all others.
+    fn check_free(&self, character: &Character) -> Result<(), JoinRefusal> {
+        let skeleton = NameSkeleton::of(&character.name);
         let mut others = self.iter().filter(|(id, _)| **id != character.id);
-        let alike = others.find(|(_, other)| other.skeleton.is_confusable_with(skeleton));
+        let alike = others.find(|(_, other)| other.skeleton.is_confusable_with(&skeleton));
         if let Some((id, other)) = alike {
             let (name, by) = (other.name.clone(), id.clone());
             return Err(if fold(&name) == fold(&character.name) {

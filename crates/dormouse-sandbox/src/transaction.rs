@@ -17,14 +17,14 @@ use crate::{
         FEEDS, HEARD, KEYED, KEYED_ACTS, KEYS_REMEMBERED, KeyedAct, META, REVISION_KEY, StoreError,
     },
     room_view::NAMED,
-    roster::{Joining, Roster},
+    roster::{Joining, Present, Roster},
     tools,
 };
 
 /// A group of changes in progress. Nothing of it is visible before [`WorldTransaction::commit`] has returned.
 pub(crate) struct WorldTransaction<'a> {
     writing: WriteTransaction,
-    roster: Roster,
+    roster: &'a mut Roster,
     touched: BTreeSet<EntityId>,
     recorded: bool,
     world: &'a WorldId,
@@ -58,11 +58,16 @@ struct CarriedOut {
 }
 
 impl<'a> WorldTransaction<'a> {
-    /// Starts a group on top of `roster`, the state in the file.
-    pub(crate) fn begin(writing: WriteTransaction, roster: &Roster, world: &'a WorldId) -> Self {
+    /// Starts a group on top of `roster`, the state in the file. The group changes it, so the caller discards it unless
+    /// the commit succeeds.
+    pub(crate) fn begin(
+        writing: WriteTransaction,
+        roster: &'a mut Roster,
+        world: &'a WorldId,
+    ) -> Self {
         Self {
             writing,
-            roster: roster.clone(),
+            roster,
             touched: BTreeSet::new(),
             recorded: false,
             world,
@@ -80,7 +85,7 @@ impl<'a> WorldTransaction<'a> {
             Ok(Joining::AlreadyHere) => return Ok(Ok(())),
             Ok(Joining::Renamed) => {}
             Ok(Joining::Arrived) => {
-                let heard = arrival(&self.roster, &character.id);
+                let heard = arrival(self.roster, &character.id);
                 let heard = invariant!(heard, "who has arrived is in the roster");
                 self.deliver(heard, &Circumstances::at(at))?;
             }
@@ -91,14 +96,12 @@ impl<'a> WorldTransaction<'a> {
 
     /// Lets a character leave the world; the characters in the room see it. Does nothing if it is not there.
     pub(crate) fn leave(&mut self, id: &EntityId, at: Timestamp) -> Result<(), StoreError> {
-        let Ok(heard) = farewell(&self.roster, id) else {
+        let Ok(heard) = farewell(self.roster, id) else {
             return Ok(());
         };
         self.deliver(heard, &Circumstances::at(at))?;
-        if let Some(present) = self.roster.find_mut(id) {
-            present.is_away = true;
-            self.touched.insert(id.clone());
-        }
+        self.roster.change(id, |present| present.is_away = true);
+        self.touched.insert(id.clone());
         Ok(())
     }
 
@@ -109,7 +112,7 @@ impl<'a> WorldTransaction<'a> {
         act: &Act,
         at: Timestamp,
     ) -> Result<Result<Acted, ActRefusal>, StoreError> {
-        match decide(&self.roster, actor, act) {
+        match decide(self.roster, actor, act) {
             Err(refusal) => Ok(Err(refusal)),
             Ok(decision) => {
                 let circumstances = Circumstances::at(at);
@@ -233,14 +236,14 @@ impl<'a> WorldTransaction<'a> {
             tools::act(&effect.tool, &effect.arguments).map_err(|e| rejection(e.to_string()))?;
         let actor = (self.roster.embodies(&effect.actor))
             .ok_or_else(|| rejection(ActRefusal::NotJoined.to_string()))?;
-        let decision = decide(&self.roster, actor, &act).map_err(|e| rejection(e.to_string()))?;
+        let decision = decide(self.roster, actor, &act).map_err(|e| rejection(e.to_string()))?;
         if let (Some(within), Some(_)) = (&effect.within, act.words()) {
             self.check_within(within, &decision, actor)?;
         }
         let heard_by = act.words().and_then(|_| decision.perceived_by(actor));
         let receipt = Receipt {
             heard_by,
-            ..tools::receipt(&effect.tool, &decision, &self.roster, actor)
+            ..tools::receipt(&effect.tool, &decision, self.roster, actor)
         };
         Ok((actor.clone(), decision, receipt))
     }
@@ -306,15 +309,16 @@ impl<'a> WorldTransaction<'a> {
         decision: Decision,
         circumstances: &Circumstances<'_>,
     ) -> Result<CarriedOut, StoreError> {
-        if let (Some(room), Some(present)) = (decision.moves_to, self.roster.find_mut(actor)) {
-            present.room = room;
+        if let Some(room) = decision.moves_to {
+            self.roster.change(actor, |present| present.room = room);
             self.touched.insert(actor.clone());
         }
-        if let (Some(tuning), Some(present)) = (decision.tunes, self.roster.find_mut(actor)) {
-            match tuning {
+        if let Some(tuning) = decision.tunes {
+            let tune = |present: &mut Present| match tuning {
                 Tuning::In(channel) => present.channels_left.remove(channel),
                 Tuning::Out(channel) => present.channels_left.insert(channel.to_owned()),
             };
+            self.roster.change(actor, tune);
             self.touched.insert(actor.clone());
         }
         let is_output = |heard: &Heard| {
@@ -394,11 +398,13 @@ impl<'a> WorldTransaction<'a> {
             words,
         } in heard
         {
-            let Some(present) = self.roster.find_mut(&observer) else {
+            let next = |present: &mut Present| {
+                present.delivered += 1;
+                present.delivered
+            };
+            let Some(number) = self.roster.change(&observer, next) else {
                 continue;
             };
-            present.delivered += 1;
-            let number = present.delivered;
             let answered = match circumstances.answers {
                 Some(act) => heard_by.get((act, observer.as_str()))?,
                 None => None,
@@ -454,9 +460,9 @@ impl<'a> WorldTransaction<'a> {
         Ok(())
     }
 
-    /// Commits the group and returns the new roster.
-    pub(crate) fn commit(self) -> Result<Roster, StoreError> {
+    /// Commits the group and returns which characters it changed.
+    pub(crate) fn commit(self) -> Result<BTreeSet<EntityId>, StoreError> {
         self.writing.commit()?;
-        Ok(self.roster)
+        Ok(self.touched)
     }
 }

@@ -124,7 +124,11 @@ fn a_whisper_reaches_one_in_the_room_and_a_page_one_anywhere() {
             "Dormouse: Whisper from myself true",
         ]
     );
-    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("attic").unwrap();
+    roster
+        .change(&id("Bob"), |one| {
+            one.room = crate::tea_house::room("attic").unwrap()
+        })
+        .unwrap();
     assert_eq!(
         decide(&roster, &id("Dormouse"), &whisper),
         Err(ActRefusal::NobodyHere {
@@ -143,7 +147,11 @@ fn a_whisper_reaches_one_in_the_room_and_a_page_one_anywhere() {
 #[test]
 fn a_channel_reaches_everybody_wherever_they_are() {
     let mut roster = company();
-    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("lane").unwrap();
+    roster
+        .change(&id("Bob"), |one| {
+            one.room = crate::tea_house::room("lane").unwrap()
+        })
+        .unwrap();
     let on = |channel: &str| Act::Channel {
         channel: ChannelId::try_new(channel).unwrap(),
         words: words("tea!"),
@@ -166,7 +174,11 @@ fn a_channel_reaches_everybody_wherever_they_are() {
 #[test]
 fn going_is_seen_where_one_leaves_and_where_one_arrives_and_shows_the_new_room() {
     let mut roster = company();
-    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("garden").unwrap();
+    roster
+        .change(&id("Bob"), |one| {
+            one.room = crate::tea_house::room("garden").unwrap()
+        })
+        .unwrap();
     let north = Act::Move { direction: to("N") };
     let went = decide(&roster, &id("Dormouse"), &north).unwrap();
     assert_eq!(
@@ -204,7 +216,11 @@ fn surroundings(decision: &Decision) -> Vec<String> {
 #[test]
 fn a_departure_is_attested_to_the_room_left_and_an_arrival_to_the_room_entered() {
     let mut roster = company();
-    roster.find_mut(&id("Bob")).unwrap().room = crate::tea_house::room("garden").unwrap();
+    roster
+        .change(&id("Bob"), |one| {
+            one.room = crate::tea_house::room("garden").unwrap()
+        })
+        .unwrap();
     let north = Act::Move { direction: to("N") };
     let went = decide(&roster, &id("Dormouse"), &north).unwrap();
     assert_eq!(
@@ -216,6 +232,37 @@ fn a_departure_is_attested_to_the_room_left_and_an_arrival_to_the_room_entered()
             r#"Dormouse: garden {"entities":["Dormouse"]}"#,
         ]
     );
+}
+
+#[test]
+fn in_a_crowd_nobody_sees_who_comes_and_goes() {
+    let mut roster = company();
+    // Alice, Bob, Dormouse and Vole are there already.
+    for number in 4..CROWD + 1 {
+        let character = Character {
+            id: id(&format!("player:{number}")),
+            name: format!("Guest {number}"),
+            kind: CharacterKind::Player,
+        };
+        roster.join(&character).unwrap();
+    }
+    // Everybody but the one who arrives is a listener.
+    assert_eq!(arrival(&roster, &id("Alice")).unwrap().len(), CROWD);
+    let last = Character {
+        id: id("player:last"),
+        name: "Last".to_owned(),
+        kind: CharacterKind::Player,
+    };
+    roster.join(&last).unwrap();
+    assert_eq!(arrival(&roster, &last.id).unwrap(), []);
+    assert_eq!(farewell(&roster, &id("Alice")).unwrap(), []);
+    let away = Act::Move {
+        direction: to("north"),
+    };
+    assert_eq!(decide(&roster, &id("Alice"), &away).unwrap().heard, []);
+    // What is said is heard by all of them.
+    let said = decide(&roster, &id("Alice"), &Act::Say(words("hello"))).unwrap();
+    assert_eq!(said.heard.len(), CROWD + 1);
 }
 
 #[test]
@@ -277,9 +324,13 @@ fn whoever_follows_somebody_takes_the_exit_to_the_room_that_they_are_in() {
     assert!(after(&roster, "Alice").is_err(), "she is here");
     let kitchen = decide(&roster, &id("Alice"), &Act::Move { direction: to("N") });
     let kitchen = kitchen.unwrap().moves_to.unwrap();
-    roster.find_mut(&id("Alice")).unwrap().room = kitchen;
+    roster
+        .change(&id("Alice"), |one| one.room = kitchen)
+        .unwrap();
     assert_eq!(after(&roster, " alice "), Ok(Some(kitchen.key)));
-    roster.find_mut(&id("Alice")).unwrap().is_away = true;
+    roster
+        .change(&id("Alice"), |one| one.is_away = true)
+        .unwrap();
     assert!(after(&roster, "Alice").is_err(), "she has left the world");
 }
 
@@ -440,7 +491,7 @@ proptest! {
     ) {
         let mut roster = company();
         for (name, room) in ["Alice", "Bob", "Dormouse", "Vole"].into_iter().zip(rooms) {
-            roster.find_mut(&id(name)).unwrap().room = ROOMS[room];
+            roster.change(&id(name), |one| one.room = ROOMS[room]).unwrap();
         }
         let words = words("hello");
         let other = if actor == "Vole" { to("Bob") } else { to("Vole") };

@@ -23,7 +23,7 @@ fn joining_again_leaves_a_character_where_it_is() {
     let mut roster = Roster::try_new().unwrap();
     let alice = player("player:1", "Alice");
     assert_eq!(roster.join(&alice), Ok(Joining::Arrived));
-    roster.find_mut(&alice.id).unwrap().room = ROOMS[2];
+    roster.change(&alice.id, |one| one.room = ROOMS[2]).unwrap();
     let before = roster.clone();
     assert_eq!(roster.join(&alice), Ok(Joining::AlreadyHere));
     assert_eq!(roster, before);
@@ -171,6 +171,71 @@ fn the_world_takes_in_so_many_and_no_more() {
         roster.join(&player("player:7", "Guest 7")),
         Ok(Joining::AlreadyHere)
     );
+}
+
+#[test]
+fn what_is_looked_up_is_what_a_search_of_everybody_finds() {
+    let mut roster = Roster::try_new().unwrap();
+    for number in 0..60 {
+        let (id, name) = (format!("assistant:{number}"), format!("Guest {number}"));
+        roster
+            .join(&assistant(&id, &name, &number.to_string()))
+            .unwrap();
+    }
+    for number in (0..60).step_by(3) {
+        let id = EntityId::try_new(format!("assistant:{number}")).unwrap();
+        roster
+            .change(&id, |one| one.room = ROOMS[number % ROOMS.len()])
+            .unwrap();
+        roster
+            .change(&id, |one| one.is_away = number % 2 == 0)
+            .unwrap();
+    }
+    let renamed = assistant("assistant:7", "Seventh", "7");
+    assert_eq!(roster.join(&renamed), Ok(Joining::Renamed));
+    let back = assistant("assistant:6", "Guest 6", "6");
+    assert_eq!(roster.join(&back), Ok(Joining::Arrived));
+
+    for room in ROOMS {
+        let here: Vec<_> = roster.here(room).map(|(id, _)| id).collect();
+        let searched = roster.iter();
+        let searched = searched.filter(|(_, one)| one.room == *room && !one.is_away);
+        assert_eq!(
+            here,
+            searched.map(|(id, _)| id).collect::<Vec<_>>(),
+            "{room:?}"
+        );
+    }
+    for number in 0..60 {
+        let key = AssistantId::try_new(number.to_string()).unwrap();
+        let id = EntityId::try_new(format!("assistant:{number}")).unwrap();
+        assert_eq!(roster.embodies(&key), Some(&id));
+    }
+    for wanted in [
+        "guest 7",
+        "seventh",
+        "GUEST 6",
+        " guest 59",
+        "sev",
+        "orla",
+        "guest",
+        "x",
+        "",
+    ] {
+        let names = roster.iter().map(|(id, one)| (one.name.as_str(), id));
+        let found = match roster.called(wanted, |_| true) {
+            Pick::One((id, _)) => Pick::One(id),
+            Pick::Many(_) => Pick::Many(Vec::new()),
+            Pick::None => Pick::None,
+        };
+        let searched = match pick(wanted, names) {
+            Pick::Many(_) => Pick::Many(Vec::new()),
+            one_or_none => one_or_none,
+        };
+        assert_eq!(found, searched, "{wanted:?}");
+    }
+    let in_garden = |one: &Present| one.is_in(ROOMS[1]);
+    assert_eq!(roster.called("guest 6", in_garden), Pick::None);
 }
 
 #[test]
