@@ -290,12 +290,9 @@ async fn settle(
     for key in configured {
         settled.push((key.clone(), host.wake(key).await.map(drop)));
     }
-    for (key, _) in host.known()? {
-        if !configured.contains(&key) {
-            let taken_in = host.take_in(&key).await;
-            settled.push((key, taken_in.map(drop)));
-        }
-    }
+    let known = host.known()?.into_iter().map(|(key, _)| key);
+    let others = known.filter(|key| !configured.contains(key)).collect();
+    settled.extend(host.take_in_all(others).await);
     let residents = host.residents().await.len() as u64;
     let mut failed = Vec::new();
     for (key, settled) in settled {

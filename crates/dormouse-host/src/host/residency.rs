@@ -6,6 +6,7 @@
 
 mod keeper;
 mod living;
+mod moving_in;
 
 use std::{
     fmt,
@@ -27,6 +28,7 @@ use super::{Host, Shared, error::HostError};
 use crate::pump::Pumped;
 use keeper::Keeper;
 pub(super) use living::due;
+use moving_in::Begins;
 
 /// Access to the task that manages the residents. Dropping it ends the task.
 #[derive(Debug, Default)]
@@ -46,7 +48,7 @@ enum Doors {
 
 /// A request to the task that manages the residents.
 enum Order {
-    TakeIn(AssistantId, oneshot::Sender<Result<(), HostError>>),
+    TakeIn(AssistantId, Begins, oneshot::Sender<()>),
     Wake(AssistantId, Reply),
     /// Answered only if it is awake.
     LookAt(AssistantId, oneshot::Sender<Handle>),
@@ -186,20 +188,6 @@ impl Resident {
 }
 
 impl<W: ?Sized> Host<W> {
-    /// Makes an assistant a resident: it wakes when its world has something for it or when something is due, and is put
-    /// away when it has been at rest for a while. If nothing waits for it, it is not woken now.
-    ///
-    /// Reads its state from the log.
-    ///
-    /// # Errors
-    ///
-    /// [`HostError`] if its life cannot be read.
-    pub async fn take_in(&self, key: &AssistantId) -> Result<(), HostError> {
-        self.ask(|reply| Order::TakeIn(key.clone(), reply))
-            .await
-            .unwrap_or(Err(HostError::Closed))
-    }
-
     /// Wakes an assistant, or keeps it awake. An unknown one is created, with the configuration's `[assistant]` if that
     /// has its key. It is a resident from then on.
     ///

@@ -1,6 +1,6 @@
 //! Creating, cloning, tagging, archiving and looking up assistants while others live.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dormouse_contracts::{AppendErrorKind, AppendRequest, Author, Seq, Timestamp};
 use dormouse_engine::{
@@ -311,6 +311,16 @@ async fn an_archived_assistant_wakes_for_nobody_and_hears_what_was_said_once_it_
     let host = open(folder.path()).await.unwrap();
     let moved_in = host.take_in(&key("mole")).await.unwrap_err();
     assert!(matches!(moved_in, HostError::Archived { .. }));
+    let moved_in = host.take_in_all(vec![key("mole"), key("rat")]).await;
+    let moved_in: BTreeMap<_, _> = moved_in.into_iter().collect();
+    assert!(matches!(
+        moved_in[&key("mole")],
+        Err(HostError::Archived { .. })
+    ));
+    assert!(moved_in[&key("rat")].is_ok());
+    let residents = host.residents().await;
+    assert_eq!(residents.len(), 1);
+    assert_eq!(residents[0].key, key("rat"));
     let restored = host
         .change_roster(&key("mole"), RosterChange::Restored, by_ada())
         .await;

@@ -8,7 +8,7 @@ use std::{
 
 use dormouse_classify::{ClassifyConfig, MessageVerdict, classify, find_mention};
 use dormouse_contracts::{AssistantId, BoxFuture, Perception, SenseErrorKind, Timestamp};
-use dormouse_engine::{Awaiting, Handle, State, restore};
+use dormouse_engine::{Awaiting, Handle};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::{
     select,
@@ -20,11 +20,9 @@ use tokio::{
 use super::{
     FIRST_RETRY, LONGEST_RETRY, Order, Reply, Summary,
     living::{Left, Rested, Visit, live},
+    moving_in::Begins,
 };
-use crate::{
-    host::{Shared, error::HostError},
-    pump::pause,
-};
+use crate::{host::Shared, pump::pause};
 
 /// How many assistants may be woken at the same time. Waking opens a file and reads a part of the log.
 const WAKING: usize = 16;
@@ -90,7 +88,7 @@ impl Keeper {
             select! {
                 order = inbox.recv() => match order {
                     None | Some(Order::Close) => break,
-                    Some(order) => self.obey(order).await,
+                    Some(order) => self.obey(order),
                 },
                 Some(left) = self.living.join_next_with_id() => self.take_back(left),
                 Some(stirred) = self.listening.next() => {
@@ -116,9 +114,12 @@ impl Keeper {
         }
     }
 
-    async fn obey(&mut self, order: Order) {
+    fn obey(&mut self, order: Order) {
         match order {
-            Order::TakeIn(key, reply) => answer(reply, self.take_in(key).await),
+            Order::TakeIn(key, begins, reply) => {
+                self.take_in(key, begins);
+                answer(reply, ());
+            }
             Order::Wake(key, reply) => self.wake(&key, Some(reply)),
             Order::LookAt(key, reply) => self.look_at(&key, reply),
             Order::PutAway(key, reply) => {
@@ -132,36 +133,14 @@ impl Keeper {
     }
 
     /// An assistant that already lives here stays as it is.
-    async fn take_in(&mut self, key: AssistantId) -> Result<(), HostError> {
+    fn take_in(&mut self, key: AssistantId, begins: Begins) {
         if self.residents.contains_key(&key) {
-            return Ok(());
+            return;
         }
-        let shared = &self.shared;
-        let state: State = restore(&shared.log, &key)
-            .await
-            .map_err(|source| HostError::Life {
-                assistant: key.clone(),
-                source,
-            })?;
-        if let Some(archived) = state.roster.archived {
-            return Err(HostError::Archived {
-                assistant: key,
-                archived,
-            });
+        match begins {
+            Begins::Awake => self.wake(&key, None),
+            Begins::PutAway(rested) => self.put(key, 0, rested),
         }
-        // Its character enters the world when it wakes; before that nothing can call it.
-        if state.roster.beginning.is_some() && state.configuration.persona.is_empty() {
-            self.wake(&key, None);
-            return Ok(());
-        }
-        // The program may have ended when only the delegate's log had the result of a task.
-        if state.delegations.open().next().is_some() {
-            self.wake(&key, None);
-            return Ok(());
-        }
-        let rested = Rested::of(shared, &key, state);
-        self.put(key, 0, rested);
-        Ok(())
     }
 
     /// Puts an awake assistant away now, even if others want to keep it awake.
