@@ -15,6 +15,7 @@ mod execution;
 pub(crate) mod goals;
 pub(crate) mod heard;
 mod history;
+mod hygiene;
 pub(crate) mod interact;
 pub(crate) mod journal;
 pub(crate) mod memory;
@@ -106,6 +107,7 @@ pub(crate) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(memory::search, memory::add))
         .routes(routes!(memory::list))
         .routes(routes!(memory::stats))
+        .routes(routes!(hygiene::survey_memory, hygiene::fold_duplicates))
         .routes(routes!(memory::undo))
         .routes(routes!(memory::show))
         .routes(routes!(memory::why))

@@ -16,6 +16,7 @@ mod connection;
 mod extract;
 mod guard;
 mod idempotency;
+mod looking_back;
 mod mcp;
 mod metrics;
 mod openapi;

@@ -21,6 +21,7 @@ use tokio::{
 use crate::{
     guard::Caller,
     idempotency::Replies,
+    looking_back::Prepared,
     mcp::Sessions,
     metrics::Metrics,
     pages::Invitation,
@@ -73,6 +74,8 @@ pub(crate) struct Service {
     pub(crate) cookie: String,
     /// Requests that are carried out to their end even if the client goes away.
     pub(crate) kept: Mutex<JoinSet<()>>,
+    /// The lives that were folded so that any moment of them is close.
+    pub(crate) prepared: Prepared,
 }
 
 impl fmt::Debug for Service {
@@ -109,6 +112,7 @@ impl Service {
             // Browsers send a cookie to each port of a host.
             cookie: format!("dormouse_{port}"),
             kept: Mutex::default(),
+            prepared: Prepared::default(),
         }
     }
 

@@ -237,6 +237,8 @@ async function drive() {
   ({ sessionId: session } = await send("Target.attachToTarget", { targetId, flatten: true }));
   for (const domain of ["Page", "Runtime", "Log", "Audits", "Network"]) await send(`${domain}.enable`);
 
+  // Half an hour off all whole ones, so that a wrong time is seen.
+  await send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
   expected = /401/;
   await size(1200, 850, "light");
   await open("/");
@@ -285,8 +287,20 @@ async function drive() {
   await until(`document.querySelector('.setting[data-from="event"]')`, "changing a setting");
 
   await open(`/a/${KEY}/`);
-  await submit(".emergency");
-  await until(`document.querySelector('.status[data-kind="stopped"]')`, "stopping");
+  const zoned = await evaluate(`[...document.querySelectorAll(".when time")].every((it) => {
+    const [hours, minutes] = it.dateTime.slice(11, 16).split(":").map(Number);
+    const there = (hours * 60 + minutes + 330) % 1440;
+    return it.textContent.slice(0, 5) === String(Math.floor(there / 60)).padStart(2, "0") + ":" + String(there % 60).padStart(2, "0");
+  })`);
+  if (!zoned) problems.push("times are not those of the zone");
+  if (await evaluate(`document.querySelectorAll(".log > .day").length`) < 1) problems.push("a life has no days");
+  await submit(".emergency", { reason: "the tea is cold" });
+  await until(`document.querySelector('.status[data-kind="stopped"]') && document.querySelector(".needs").textContent.includes("the tea is cold")`, "stopping");
+  await open("/");
+  await evaluate(`window.isSamePage = true; fetch("/api/ai/assistants/${KEY}/emergency/clear/", { method: "POST" })`);
+  await until(`window.isSamePage && !document.querySelector('.status[data-kind="stopped"]')`, "the first screen looking again");
+  await evaluate(`fetch("/api/ai/assistants/${KEY}/emergency/trigger/", { method: "POST", headers: { "content-type": "application/json" }, body: "{}" })`);
+  await until(`window.isSamePage && document.querySelector('.status[data-kind="stopped"]')`, "the first screen looking again");
   await pictures("residents", "/");
   await pictures("stopped", `/a/${KEY}/`);
   await open(`/a/${KEY}/`);
@@ -296,6 +310,10 @@ async function drive() {
   await bench();
   await fork();
 
+  await open(`/a/${KEY}/people/`);
+  await until(`document.querySelector(".around a circle")`, "the picture of people");
+  await evaluate(`document.querySelector("li.card details").open = true`);
+  await picture("conversation");
   const reply = await evaluate(`fetch("/api/ai/assistants/${KEY}/audit/?limit=1000").then((it) => it.json()).then((it) => it.events.filter((it) => it.kind === "replied").at(-1).event)`);
   for (const [name, path] of [
     ["life", `/a/${KEY}/`], ["prompt", `/a/${KEY}/prompt/?at=${reply}`], ["next-prompt", `/a/${KEY}/prompt/`],

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::{
     Page, frame,
     seen::{Seen, When},
-    words::{counted, grouped, moment},
+    words::{counted, grouped, moment, moment_in_zone},
 };
 use crate::{
     extract::{Asked, Key},
@@ -419,7 +419,7 @@ impl Spans {
                             }
                         }
                     }
-                    div.axis { span { (moment(from)) } span { (moment(self.to)) " UTC" } }
+                    div.axis { span { (moment(from)) } span { (moment_in_zone(self.to)) } }
                     details {
                         summary { "As a table" }
                         div.table tabindex="0" role="region" aria-label={ (chart.title) ", as a table" } {

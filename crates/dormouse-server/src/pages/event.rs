@@ -9,7 +9,7 @@ use super::{
     Page, frame,
     seen::Seen,
     story,
-    words::{grouped, moment, passage},
+    words::{grouped, moment_in_zone, passage},
 };
 use crate::{
     extract::{ItemId, Key},
@@ -62,7 +62,7 @@ pub(super) async fn show(
         dl.numbers {
             div { dt { "Kind" } dd { code { (stored.kind) } } }
             div { dt { "Schema" } dd { (stored.schema) } }
-            div { dt { "At" } dd { (moment(stored.at)) " UTC" } }
+            div { dt { "At" } dd { (moment_in_zone(stored.at)) } }
         }
         div.code tabindex="0" role="region" aria-label="Its data" { (passage(&text)) }
     };

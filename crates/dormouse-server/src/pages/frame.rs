@@ -7,7 +7,7 @@ use super::{
     Page,
     files::{ICON_PATH, SCRIPT_PATH, STYLE_PATH},
     seen::{NeedKind, Seen},
-    words::{beginning, grouped, moment, outside},
+    words::{beginning, grouped, moment_in_zone, outside},
 };
 use crate::{guard::Caller, problem::Refused, tokens::Right};
 
@@ -122,7 +122,7 @@ pub(super) fn about_with(
                 (status(seen))
                 h1 { a href={ "/a/" (key) "/" } { (outside(&seen.name)) } }
                 @if seen.name != key { span.quiet { (key) } }
-                (emergency(seen, caller, &back))
+                (emergency(seen, caller, &back, WhyField::Shown))
             }
             nav.views aria-label=(format!("Views of {}", seen.name)) {
                 @for it in &VIEWS {
@@ -158,7 +158,7 @@ fn time(seen: &Seen, caller: &Caller, view: &str, fields: &[(&str, &str)]) -> Ma
             button { "Show" }
             @if let Some(past) = seen.past {
                 span.pages {
-                    span { (moment(past.at)) " UTC" }
+                    span { (moment_in_zone(past.at)) }
                     @if at.0 > 1 { a href={ (path) "?at=" (at.0 - 1) (kept) } rel="prev" { "Before" } }
                     a href={ (path) "?at=" (at.next()) (kept) } rel="next" { "After" }
                     a href={ (path) "?" (kept.trim_start_matches('&')) } { "Now" }
@@ -177,8 +177,15 @@ pub(super) fn status(seen: &Seen) -> Markup {
     html! { span.status data-kind=(kind) { (text) } }
 }
 
+/// Whether there is room to say why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WhyField {
+    Shown,
+    LeftOut,
+}
+
 /// The button that stops a resident, or lets it go on.
-pub(super) fn emergency(seen: &Seen, caller: &Caller, back: &str) -> Markup {
+pub(super) fn emergency(seen: &Seen, caller: &Caller, back: &str, why: WhyField) -> Markup {
     let key = seen.key.as_str();
     let may = caller.may(Right::Operate, &seen.key).is_ok() && !seen.is_archived;
     html! {
@@ -190,6 +197,9 @@ pub(super) fn emergency(seen: &Seen, caller: &Caller, back: &str) -> Markup {
         } @else if may {
             form.emergency method="post" action={ "/a/" (key) "/stop/" } {
                 input type="hidden" name="back" value=(back);
+                @if why == WhyField::Shown {
+                    input.why name="reason" placeholder="Why" aria-label="Why it is stopped; may be left out" maxlength="500" autocomplete="off";
+                }
                 button.stop aria-label={ "Stop " (seen.name) " now" } { "Stop" }
             }
         }

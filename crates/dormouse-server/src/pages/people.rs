@@ -1,14 +1,21 @@
 //! The people and things that a resident knows, and how it stands with them.
 
+mod picture;
+
 use axum::extract::State;
+use dormouse_contracts::EntityId;
+use dormouse_entities::{Entities, Profile, SpeakerRole};
 use maud::{Markup, html};
 
 use super::{
     Page, frame,
     seen::Seen,
-    words::{counted, meter, moment, outside, trust},
+    words::{beginning, counted, meter, moment, outside, passage, trust},
 };
 use crate::{extract::Key, guard::Caller, problem::Problem, service::Shared};
+
+/// How many characters of a topic are shown.
+const TOPIC: usize = 120;
 
 /// Shows everybody whom a resident knows.
 pub(super) async fn show(
@@ -19,13 +26,13 @@ pub(super) async fn show(
     let seen = Box::pin(Seen::of(&service, &caller, &key)).await?;
     let resident = Box::pin(service.remembering(&key)).await?;
     let now = service.now();
-    let (count, cards) = resident.memory().with_entities(|entities| {
+    let (count, picture, cards) = resident.memory().with_entities(|entities| {
         let mut profiles: Vec<_> = entities.profiles().collect();
         profiles.sort_by_key(|it| std::cmp::Reverse(it.relationship.interaction_count()));
         let cards = html! {
-            @for it in &profiles {
+            @for (place, it) in profiles.iter().enumerate() {
                 @let relationship = &it.relationship;
-                li.card {
+                li.card id={ "who" (place) } {
                     div.strip {
                         h3 { (outside(it.name.as_str())) }
                         span.tag { (it.entity_type) }
@@ -73,16 +80,78 @@ pub(super) async fn show(
                             }
                         }
                     }
+                    (conversations(entities, &it.entity_id, &seen.name))
                 }
             }
         };
-        (profiles.len(), cards)
+        let circle: Vec<_> = profiles.iter().map(|it| person(it)).collect();
+        (profiles.len(), picture::draw(&seen.name, &circle), cards)
     });
     let body = html! {
         p.quiet { @if count == 0 { "It knows nobody yet." } @else { "Those with whom it has to do most come first." } }
+        (picture)
         ul.records { (cards) }
     };
     Ok(frame::about(&seen, &caller, "people/", &body))
+}
+
+/// How it stands with somebody, for the picture.
+fn person(it: &Profile) -> picture::Person<'_> {
+    let relationship = &it.relationship;
+    picture::Person {
+        name: it.name.as_str(),
+        likes: relationship.favorability().value().into(),
+        trusts: relationship.trust().score().into(),
+        knows: relationship.rapport().value().into(),
+        turns: relationship.interaction_count(),
+    }
+}
+
+/// What was talked about with somebody: the conversation that runs with its last messages, and those that have ended.
+fn conversations(known: &Entities, with: &EntityId, own_name: &str) -> Markup {
+    let running = known.conversation(with);
+    let ended = known.archived(with);
+    let topic = |it: &dormouse_entities::Conversation| {
+        it.topic
+            .as_ref()
+            .map(|topic| beginning(topic.as_str(), TOPIC))
+    };
+    html! {
+        @if let Some(it) = running {
+            details {
+                summary {
+                    "Conversation since " (moment(it.started_at)) ", " (counted(it.message_count, "message", "messages"))
+                    @if let Some(topic) = topic(it) { ", about " (topic) }
+                }
+                @if it.message_count > it.messages.len() as u64 { p.quiet { "Its last " (it.messages.len()) " messages:" } }
+                ol.plain {
+                    @for message in &it.messages {
+                        li {
+                            p.facts {
+                                b { @match message.role { SpeakerRole::Assistant => (outside(own_name)), _ => "Them" } }
+                                span { (moment(message.timestamp)) }
+                            }
+                            (passage(message.content.as_str()))
+                        }
+                    }
+                }
+            }
+        }
+        @if !ended.is_empty() {
+            details {
+                summary { (counted(ended.len() as u64, "conversation that has ended", "conversations that have ended")) }
+                ul.plain {
+                    @for it in ended.iter().rev() {
+                        li {
+                            (moment(it.conversation.started_at)) " to " (moment(it.ended_at)) ", "
+                            (counted(it.conversation.message_count, "message", "messages"))
+                            @if let Some(topic) = topic(&it.conversation) { ", about " (topic) }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn bar(name: &str, value: f64, least: f64) -> Markup {

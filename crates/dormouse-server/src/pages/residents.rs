@@ -1,14 +1,27 @@
 //! The first screen: all residents. Those that need somebody come first. The form that creates one is here, too.
 
-use axum::{Json, extract::State, response::Response};
+use std::{
+    collections::hash_map::DefaultHasher,
+    hash::{Hash, Hasher},
+};
+
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::WindowLevel;
+use dormouse_host::Summary;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{
     Page,
     form::{Button, Fields, given},
-    frame, go_to,
+    frame::{self, WhyField},
+    go_to,
     seen::{Seen, When},
     words::{counted, grouped, outside},
 };
@@ -32,17 +45,43 @@ pub(super) struct Which {
     key: String,
 }
 
-/// Shows the residents.
+/// What the first screen follows from, as far as it changes by itself: the ends of the logs, and who is awake and does what.
+async fn tag(service: &Shared, known: &[(AssistantId, Seq)], residents: &[Summary]) -> String {
+    let mut hasher = DefaultHasher::new();
+    known.hash(&mut hasher);
+    for it in residents {
+        (&it.key, it.is_awake, it.due, &it.failure).hash(&mut hasher);
+        if let Some(handle) = service.host.if_awake(&it.key).await {
+            let status = handle.status();
+            format!(
+                "{:?}{}{:?}",
+                status.activity, status.is_out, status.slow_since
+            )
+            .hash(&mut hasher);
+        }
+    }
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+/// Shows the residents; or says that nothing has changed, to a page that has this answer already.
 pub(super) async fn show(
     State(service): State<Shared>,
     caller: Caller,
+    headers: HeaderMap,
     Asked(which): Asked<Which>,
-) -> Result<Page, Problem> {
+) -> Result<Response, Problem> {
     let residents = service.host.residents().await;
     let mut known = service.host.known()?;
     known.sort();
     let asked = which.key.trim();
     known.retain(|(key, _)| caller.token.allows(Right::Read, key) && key.as_str().contains(asked));
+    let tag = tag(&service, &known, &residents).await;
+    if headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|has| has.as_bytes() == tag.as_bytes())
+    {
+        return Ok(StatusCode::NOT_MODIFIED.into_response());
+    }
     let count = known.len();
     let mut all = Vec::new();
     for (key, _) in known.iter().take(MOST) {
@@ -73,6 +112,7 @@ pub(super) async fn show(
                 a.button.primary href="/new/" { "New resident" }
             }
         }
+        div #residents data-tag=(tag) {
         @if count > MOST {
             p.warning { "Only the first " (MOST) " of " (grouped(count as u64)) " are shown. Search for a part of the key." }
         }
@@ -83,8 +123,13 @@ pub(super) async fn show(
                 ul.residents { @for it in group { (card(it, &caller)) } }
             }
         }
+        }
     };
-    Ok(frame::page("Residents", &caller, &body))
+    let mut response = frame::page("Residents", &caller, &body).into_response();
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
 }
 
 fn card(it: &Seen, caller: &Caller) -> Markup {
@@ -99,7 +144,7 @@ fn card(it: &Seen, caller: &Caller) -> Markup {
                 h3 { a href={ "/a/" (key) "/" } { (outside(&it.name)) } }
                 @if it.name != key { span.quiet { (key) } }
                 @for tag in &state.roster.tags { span.tag { (tag) } }
-                (frame::emergency(it, caller, "/"))
+                (frame::emergency(it, caller, "/", WhyField::LeftOut))
             }
             (frame::needs(it, caller, "/"))
             p.facts {

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::words::{counted, grouped};
 use crate::{
     guard::Caller,
+    looking_back::prepare,
     problem::{Problem, ProblemCode},
     service::{Service, Shared},
     tokens::Right,
@@ -124,6 +125,7 @@ impl Seen {
     ) -> Result<Self, Problem> {
         let mut seen = Box::pin(Self::of(service, caller, key)).await?;
         let end = seen.end.0;
+        prepare(service, key, seen.end);
         let Some(at) = when.at.filter(|at| *at != end) else {
             return Ok(seen);
         };

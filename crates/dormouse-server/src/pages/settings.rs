@@ -45,10 +45,10 @@ pub(super) async fn show(
     }
     let body = html! {
         p.quiet { "A change applies from the resident's next tick on. Those that are not changeable here are set in the file of the service." }
-        nav.pages aria-label="Sections" { @for name in sections.keys() { a href={ "#" (name) } { (name) } } }
+        nav.pages aria-label="Sections" { @for name in sections.keys().filter(|name| !name.is_empty()) { a href={ "#" (name) } { (name) } } }
         @for (name, settings) in &sections {
-            section.settings id=(name) {
-                h3 { (name) }
+            section.settings id=[(!name.is_empty()).then_some(name)] {
+                @if !name.is_empty() { h3 { (name) } }
                 @for setting in settings { (line(key.as_str(), setting, &etag, may)) }
             }
         }

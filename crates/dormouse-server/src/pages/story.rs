@@ -7,6 +7,7 @@ use dormouse_engine::{
     Replied, RosterChange, TokenPrice, ToolAnswered, Verdict, WakeCause,
 };
 use dormouse_journal::JournalChange;
+use dormouse_memory::{MemoryChange, RecordId};
 use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Value;
@@ -187,7 +188,7 @@ fn render(key: &str, stored: &StoredEvent, row: Row) -> Markup {
             div.what {
                 p.head { span.lane { (row.lane.title()) } " " (row.head) }
                 @if let Some(text) = row.text { (text) }
-                @if !row.facts.is_empty() { p.facts { @for fact in row.facts { span { (fact) } " " } } }
+                @if !row.facts.is_empty() { div.facts { @for fact in row.facts { span { (fact) } " " } } }
             }
         }
     }
@@ -261,9 +262,9 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
             .fact(html! { "from " (attributed(&it.from)) })
             .fact(html! { "trust " (trust(it.trust)) })
             .fact(record(key, seq)),
-        Event::EntityChanged(it) => said(&it.author, html! { "Notes about somebody: " (json(&it.change)) })
+        Event::EntityChanged(it) => said(&it.author, html! { "Notes about somebody: " (in_words(&it.change)) })
             .fact(html! { "why: " (beginning(&it.reason, EXCERPT)) }),
-        Event::MemoryChanged(it) => said(&it.author, html! { "Changes the memory: " (json(&it.change)) })
+        Event::MemoryChanged(it) => said(&it.author, remembered(key, seq, &it.change))
             .fact(html! { "why: " (beginning(&it.reason, EXCERPT)) }),
         Event::Consulted(it) => Row::new(
             Lane::Remembered,
@@ -296,7 +297,7 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
             };
             Row::new(
                 lane,
-                html! { @for change in &changes { (change) " " } (by_whom(&it.author)) },
+                html! { @for change in &changes { (change) " " } (signed(&it.author)) },
             )
         }
         Event::ReflectionRequested(it) => said(&it.author, html! { "It is to look back over its journal" }),
@@ -360,7 +361,7 @@ fn row(key: &str, seq: Seq, event: &Event, before: &Before, price: Option<TokenP
         Event::HistoryReset(it) => Row::new(Lane::Steered, html! { (outside(&it.reset_by)) " resets its history" }),
         Event::RetryRequested(it) => Row::new(Lane::Steered, html! { (outside(&it.requested_by)) " wants the model to be asked again" }),
         Event::SettingChanged(it) => {
-            let value = |value: &Option<Value>| value.as_ref().map_or("as configured".to_owned(), ToString::to_string);
+            let value = |value: &Option<Value>| value.as_ref().map_or("as configured".to_owned(), plainly);
             Row::new(
                 Lane::Steered,
                 html! {
@@ -580,6 +581,36 @@ fn recollected(key: &str, it: &Recollected) -> Row {
 }
 
 /// What an event changed in the journal.
+/// A change of the memory, with links to its records.
+fn remembered(key: &str, seq: Seq, change: &MemoryChange) -> Markup {
+    let link =
+        |id: &RecordId| html! { a href={ "/a/" (key) "/memory/" (id) "/" } { "record " (id) } };
+    html! {
+        @match change {
+            MemoryChange::Added { notes } => {
+                "Adds " (counted(notes.len() as u64, "record", "records"))
+                @if let [note] = notes.as_slice() { " (" (record(key, seq)) "): " (beginning(note.text(), EXCERPT)) }
+            }
+            MemoryChange::Superseded { record, by, until } => {
+                (link(record)) " is no longer true since " (moment(*until))
+                @if let Some(by) = by { "; " (link(by)) " replaces it" }
+            }
+            MemoryChange::Folded { records, into } => {
+                @for record in records { (link(record)) " " } "become a part of " (link(into))
+            }
+            MemoryChange::Withdrawn { record } => { "Takes " (link(record)) " out of recall" }
+            MemoryChange::Published { record } => { (link(record)) " may be told to anybody" }
+            MemoryChange::Erased { record } => { "Erases " (link(record)) }
+            MemoryChange::Linked { a, b, .. } => { "Links " (link(a)) " with " (link(b)) }
+            MemoryChange::Extracted { facts, records, .. } => {
+                "Makes " (counted(facts.len() as u64, "fact", "facts")) " from " (counted(records.len() as u64, "record", "records"))
+            }
+            MemoryChange::Undone { event: undone } => { "Takes back " (event(key, *undone)) }
+            other => { "Changes the memory: " (in_words(other)) }
+        }
+    }
+}
+
 fn written(change: &JournalChange) -> Markup {
     match change {
         JournalChange::Added { entry, .. } => html! {
@@ -624,6 +655,13 @@ fn tokens(prompt: u32, completion: u32) -> Markup {
     html! { (grouped(prompt)) " tokens in, " (grouped(completion)) " out" }
 }
 
+/// The same behind words that end with a stop.
+fn signed(author: &Author) -> Markup {
+    html! {
+        @if let Author::Operator(name) | Author::Import(name) = author { span.quiet { "(by " (outside(name)) ")" } }
+    }
+}
+
 fn by_whom(author: &Author) -> Markup {
     html! {
         @match author {
@@ -638,6 +676,30 @@ fn by_whom(author: &Author) -> Markup {
 fn json(value: &impl Serialize) -> Markup {
     let text = serde_json::to_string(value).unwrap_or_default();
     html! { code { (beginning(&text, EXCERPT)) } }
+}
+
+/// The value of a setting for people: a list without its brackets and quotation marks, a table as names with their values.
+fn plainly(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(each) if each.is_empty() => "nothing".to_owned(),
+        Value::Array(each) => each.iter().map(plainly).collect::<Vec<_>>().join(", "),
+        Value::Object(each) if each.is_empty() => "nothing".to_owned(),
+        Value::Object(each) => {
+            let each = each.iter().map(|(name, value)| match value {
+                Value::Object(_) => format!("{name} ({})", plainly(value)),
+                _ => format!("{name} {}", plainly(value)),
+            });
+            each.collect::<Vec<_>>().join("; ")
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// A change as it is in the log, as names with their values, cut.
+fn in_words(change: &impl Serialize) -> Markup {
+    let value = serde_json::to_value(change).unwrap_or_default();
+    beginning(&plainly(&value), EXCERPT)
 }
 
 /// A word of the log for people.

@@ -40,12 +40,17 @@ pub(super) fn grouped(number: impl Into<u128>) -> String {
     text
 }
 
-/// A moment, to the second.
+/// A moment, to the second, in UTC. The script of the pages puts it in the zone of the browser.
 pub(super) fn moment(at: Timestamp) -> Markup {
     let text = at.to_string();
     let day = text.get(..10).unwrap_or(&text);
     let time = text.get(11..19).unwrap_or("");
     html! { time datetime=(text) { (day) " " (time) } }
+}
+
+/// A moment with its zone.
+pub(super) fn moment_in_zone(at: Timestamp) -> Markup {
+    html! { (moment(at)) " " span.zone { "UTC" } }
 }
 
 /// The time of day.
@@ -82,7 +87,8 @@ pub(super) fn trust(trust: Trust) -> Markup {
 
 /// A value between two bounds, for the eye. Its number is next to it.
 pub(super) fn meter(value: f64, least: f64, most: f64) -> Markup {
-    html! { meter value=(format!("{value:.3}")) min=(least) max=(most) aria-hidden="true" {} }
+    let (value, most) = (value - least, most - least);
+    html! { progress.meter value=(format!("{value:.3}")) max=(most) aria-hidden="true" {} }
 }
 
 /// Who something comes from.

@@ -91,6 +91,34 @@ async fn records(service: &Service) {
     assert_eq!(rest["records"].as_array().unwrap().len(), count - 1);
     let stats = service.get("memory/stats/").await;
     assert_eq!(stats["records"], count);
+    hygiene(service).await;
+}
+
+/// Two records of the same words at different times are folded into one, which an undo takes back.
+async fn hygiene(service: &Service) {
+    for at in ["2026-11-24T09:00:00Z", "2026-11-24T10:00:00Z"] {
+        let note = json!({"text": "The lamp in the hall is broken", "at": at});
+        service.change("POST", "memory/", note, 201).await;
+    }
+    let before = service.get("memory/hygiene/").await;
+    let found = before["report"]["exact_duplicates"]["count"]
+        .as_u64()
+        .unwrap();
+    assert!(found >= 1, "{before}");
+    assert_eq!(before["folded"], json!([]));
+    let in_use = |view: &serde_json::Value| view["in_use"].as_u64().unwrap();
+    let folded = service
+        .change("POST", "memory/hygiene/", json!({}), 200)
+        .await;
+    let event = folded["folded"][0].as_u64().unwrap();
+    let after = service.get("memory/hygiene/").await;
+    assert!(in_use(&after) < in_use(&before), "{after}");
+    assert_eq!(after["report"]["exact_duplicates"]["count"], 0, "{after}");
+    service
+        .change("POST", "memory/undo/", json!({ "event": event }), 200)
+        .await;
+    let undone = service.get("memory/hygiene/").await;
+    assert!(in_use(&undone) > in_use(&after), "{undone}");
 }
 
 async fn entities(service: &Service) {

@@ -743,3 +743,62 @@ async fn a_fork_is_made_on_a_page_and_has_a_log_of_its_own() {
     assert_eq!(refused.status, 403);
     service.close().await;
 }
+
+#[tokio::test]
+async fn the_first_screen_is_sent_again_only_if_something_happened() {
+    let service = Service::open().await;
+    let browser = Browser::of_owner(&service).await;
+    let first = browser.get("/").await;
+    let tag = first.header("etag").unwrap().to_owned();
+    let shown = values(&first.text(), "data-tag")[0].replace("&quot;", "\"");
+    assert_eq!(shown, tag, "the page knows its own tag");
+    let again = || browser.call("GET", "/").with("if-none-match", &tag).send();
+    let same = again().await;
+    assert_eq!((same.status, same.text().as_str()), (304, ""));
+    Browser::done(
+        &browser
+            .post("/a/dormouse/stop/", &[("reason", "a flood")])
+            .await,
+    );
+    let changed = again().await;
+    assert_eq!(changed.status, 200);
+    assert!(changed.text().contains("a flood"), "{}", changed.text());
+    assert_ne!(changed.header("etag"), Some(tag.as_str()));
+    service.close().await;
+}
+
+#[tokio::test]
+async fn people_are_shown_as_a_picture_and_with_what_was_said() {
+    let service = Service::open().await;
+    live(&service).await;
+    let bob = json!({"entity": "player:bob", "name": "Bob"});
+    service
+        .call("POST", "dormouse/entities/")
+        .json(&bob)
+        .send()
+        .await
+        .ok(201);
+    let disliked = json!({"favorability": -0.5});
+    service
+        .call("PATCH", "dormouse/entities/player:bob/")
+        .json(&disliked)
+        .send()
+        .await
+        .ok(200);
+    let browser = Browser::of_owner(&service).await;
+    let page = browser.get("/a/dormouse/people/").await.text();
+    let known = service
+        .call("GET", "dormouse/entities/")
+        .send()
+        .await
+        .ok(200);
+    let known = known["entities"].as_array().unwrap().len();
+    let leads = values(&page, "href");
+    let leads = leads.iter().filter(|it| it.starts_with("#who")).count();
+    assert_eq!(leads, known, "each one is drawn");
+    assert!(page.contains("<circle data-feeling=\"disliked\""), "{page}");
+    assert!(page.contains("Conversation since"), "{page}");
+    let said = "&lt;script&gt;alert(1)&lt;/script&gt;";
+    assert!(page.contains(said), "{page}");
+    service.close().await;
+}

@@ -133,6 +133,8 @@ async fn each_right_allows_its_own_requests_and_no_others() {
         (Right::Operate, "POST", "dormouse/wake/", None),
         (Right::Read, "GET", "dormouse/memory/records/", None),
         (Right::Read, "GET", "dormouse/memory/stats/", None),
+        (Right::Read, "GET", "dormouse/memory/hygiene/", None),
+        (Right::Operate, "POST", "dormouse/memory/hygiene/", None),
         (Right::Read, "GET", "dormouse/memory/9999/", None),
         (Right::Read, "GET", "dormouse/entities/", None),
         (Right::Read, "GET", "dormouse/entities/player:ann/", None),

@@ -1,4 +1,4 @@
-// What pages do by themselves: a life grows as its log does, lanes are switched on and off, parts of prompts are dragged, and what
+// What pages do by themselves: times are those of the browser's zone, a life and the first screen grow, lanes are switched on and off, parts of prompts are dragged, and what
 // is not easily taken back is asked about. Without this script everything is reached by links and forms.
 "use strict";
 (() => {
@@ -15,6 +15,60 @@
       for (const row of log?.querySelectorAll(`.row[data-lane="${box.dataset.lane}"]`) ?? []) row.hidden = !box.checked;
     };
     box.addEventListener("change", apply);
+  }
+
+  // Pages have times in UTC. A time shows the one of its attribute as a hint.
+  const two = (number) => String(number).padStart(2, "0");
+  const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const clockOf = (at) => `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  function toZone(root) {
+    for (const time of root.querySelectorAll("time[datetime]")) {
+      const at = new Date(time.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      time.title = time.dateTime;
+      time.textContent = time.textContent.includes("-") ? `${dayOf(at)} ${clockOf(at)}` : clockOf(at);
+      const zone = time.nextElementSibling;
+      if (zone?.className === "zone") {
+        const parts = new Intl.DateTimeFormat("en", { timeZoneName: "short" }).formatToParts(at);
+        zone.textContent = parts.find((it) => it.type === "timeZoneName")?.value ?? "";
+      }
+    }
+    // The days of a life are those of the zone, too.
+    for (const rows of root.querySelectorAll("ol")) {
+      if (!rows.querySelector(":scope > .day")) continue;
+      for (const days of rows.querySelectorAll(":scope > .day")) days.remove();
+      let shown = "";
+      for (const row of [...rows.children]) {
+        const time = row.querySelector(".when time");
+        const day = time ? dayOf(new Date(time.dateTime)) : shown;
+        if (day !== shown) {
+          const head = document.createElement("li");
+          head.className = "day";
+          head.append(document.createElement("h3"));
+          head.firstChild.textContent = day;
+          row.before(head);
+          shown = day;
+        }
+      }
+    }
+  }
+  toZone(document);
+
+  // The first screen looks again every few seconds, while somebody looks at it and is not about to press a button.
+  const residents = document.getElementById("residents");
+  async function lookAgain() {
+    const shown = document.getElementById("residents");
+    if (document.hidden || shown.contains(document.activeElement)) return;
+    const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html", "if-none-match": shown.dataset.tag } }).catch(() => null);
+    if (answer?.status !== 200) return;
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("residents");
+    if (!next || shown.contains(document.activeElement)) return;
+    toZone(next);
+    shown.replaceWith(next);
+  }
+  if (residents) {
+    setInterval(lookAgain, 3000);
+    document.addEventListener("visibilitychange", lookAgain);
   }
 
   const slider = document.querySelector(".time input[type=range]");
@@ -91,6 +145,7 @@
         if (!answer.ok) return;
         const part = document.createElement("template");
         part.innerHTML = await answer.text();
+        toZone(part.content);
         take(part.content);
       }
     } finally {
