@@ -11,6 +11,7 @@ mod llama;
 mod mcp;
 mod mcp_servers;
 mod model;
+mod nats;
 mod offline;
 mod otlp;
 mod rig;
@@ -41,12 +42,13 @@ pub(crate) enum Peer {
     Mcp,
     McpServers,
     McpNode,
+    Nats,
     Otlp,
     Schemathesis,
 }
 
 impl Peer {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Aimock,
         Self::Chromium,
         Self::Evennia,
@@ -54,6 +56,7 @@ impl Peer {
         Self::Mcp,
         Self::McpServers,
         Self::McpNode,
+        Self::Nats,
         Self::Otlp,
         Self::Schemathesis,
     ];
@@ -68,6 +71,7 @@ impl Peer {
             Self::Mcp => &[mcp::PACKAGE],
             Self::McpServers => &mcp_servers::FILES,
             Self::McpNode => &[mcp::MANIFEST],
+            Self::Nats => &[nats::PROGRAM],
             Self::Otlp => &[otlp::PACKAGE],
             Self::Schemathesis => &[schemathesis::PROGRAM],
         }
@@ -89,6 +93,7 @@ impl Peer {
             Self::Mcp => mcp::install(sh, home),
             Self::McpServers => mcp_servers::install(sh, home),
             Self::McpNode => mcp::install_in_node(sh, home),
+            Self::Nats => nats::install(sh, home),
             Self::Otlp => otlp::install(sh, home),
             Self::Schemathesis => schemathesis::install(sh, home),
         }
@@ -105,6 +110,7 @@ impl fmt::Display for Peer {
             Self::Mcp => "mcp",
             Self::McpServers => "mcp-servers",
             Self::McpNode => "mcp-node",
+            Self::Nats => "nats",
             Self::Otlp => "otlp",
             Self::Schemathesis => "schemathesis",
         })
