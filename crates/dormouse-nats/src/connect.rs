@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use async_nats::{Client, ConnectOptions};
 use dormouse_contracts::BoxError;
+use dormouse_text::error_chain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -11,7 +12,6 @@ use tokio::time::{Instant, sleep};
 use crate::{
     api::{ApiError, StreamApi, ask_servers},
     config::{NatsConfig, NatsDurability, NatsLogin},
-    fault::reason,
     outcome::pause,
 };
 
@@ -118,7 +118,7 @@ pub(crate) async fn open(config: &NatsConfig) -> Result<Client, NatsConnectError
             })
             .await
             .map_err(|error| NatsConnectError::SystemAccount {
-                reason: reason(error.as_ref()),
+                reason: error_chain(error.as_ref()),
             })?;
             check_servers(&peers, &answers)?;
         }
@@ -259,7 +259,7 @@ async fn ensure(
             Err(error) => {
                 return Err(NatsConnectError::JetStream {
                     stream: stream.to_owned(),
-                    reason: reason(&error),
+                    reason: error_chain(&error),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! What went wrong, below the errors of the ports.
 
 use dormouse_contracts::{AppendError, AppendErrorKind, ReadError, ReadErrorKind};
+use dormouse_text::error_chain;
 
 use crate::{api::ApiError, chain::ChainBreak};
 
@@ -81,20 +82,8 @@ impl Fault {
 
     fn into_public(self) -> NatsFault {
         match self {
-            Self::Api(error) => NatsFault::Unavailable(reason(&error)),
+            Self::Api(error) => NatsFault::Unavailable(error_chain(&error)),
             Self::Broken(broken) => broken.into(),
         }
     }
-}
-
-/// An error and its causes in one line.
-pub(crate) fn reason(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -3,12 +3,13 @@
 use dormouse_contracts::{
     AppendError, AppendErrorKind, AppendRequest, AssistantId, NewEvent, Seq, StoredEvent,
 };
+use dormouse_text::error_chain;
 use tokio::time::{Instant, sleep};
 
 use crate::{
     api::{ApiError, HEADER_BYTES, StreamMessage},
     chain::{ChainBreak, Link},
-    fault::{Fault, NatsFault, reason},
+    fault::{Fault, NatsFault},
     frame::{self, Frame, Hash, Header, Sealed},
     log::Core,
     outcome::{Found, Outcome, Step, after_publish, judge, pause},
@@ -198,7 +199,7 @@ impl Core {
         for attempt in 1.. {
             let answer = self.api.publish(&subject, sealed, end.stream_seq).await;
             let step = after_publish(&answer, &sealed.hash);
-            why = answer.map_or_else(|error| reason(&error), |_| why);
+            why = answer.map_or_else(|error| error_chain(&error), |_| why);
             match step {
                 Step::Done { stream_seq } => return Ok(stream_seq),
                 Step::TooLarge => {

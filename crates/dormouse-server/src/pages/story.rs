@@ -580,7 +580,6 @@ fn recollected(key: &str, it: &Recollected) -> Row {
     withheld.fold(row, Row::fact)
 }
 
-/// What an event changed in the journal.
 /// A change of the memory, with links to its records.
 fn remembered(key: &str, seq: Seq, change: &MemoryChange) -> Markup {
     let link =
@@ -611,6 +610,7 @@ fn remembered(key: &str, seq: Seq, change: &MemoryChange) -> Markup {
     }
 }
 
+/// What an event changed in the journal.
 fn written(change: &JournalChange) -> Markup {
     match change {
         JournalChange::Added { entry, .. } => html! {
