@@ -112,7 +112,7 @@ pub use handle::{
 };
 pub use journal::{left_entry, named_source, similar_entries};
 pub use ports::Ports;
-pub use preview::{PreviewError, preview_prompt, prompt_findings};
+pub use preview::{PreviewError, preview_after, preview_prompt, prompt_findings};
 pub use projects::{PROJECT_CONTEXT_LIMIT, PROJECT_SUMMARY_LIMIT, ProjectError};
 pub use prompt::{
     COMPONENTS, Component, ComponentConfig, ComponentRow, OmittedPart, OrderPreset, PartOrder,

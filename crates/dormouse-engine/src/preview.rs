@@ -71,11 +71,25 @@ pub async fn preview_prompt<L: ReadEvents + LoadSnapshot + ?Sized>(
             state
         }
     };
+    preview_after(key, state, context, counter_for)
+}
+
+/// The next prompt of an assistant in this state, as [`preview_prompt`] shows it.
+///
+/// # Errors
+///
+/// [`PreviewError`] if the state has no configuration, or one that cannot be used.
+pub fn preview_after(
+    key: &AssistantId,
+    state: State,
+    context: Option<ContextType>,
+    counter_for: impl Fn(&ConfiguredModel) -> Arc<dyn TokenCounter>,
+) -> Result<PromptPreview, PreviewError> {
     let prepared = prepared(key, &state, counter_for)?;
     let is_ticking = state.turns.current().is_some_and(|turn| turn.is_ticking());
     let (state, of) = match context {
         None if is_ticking => (state, PreviewOf::Call),
-        _ => begun(&state, context),
+        _ => begun(state, context),
     };
     let state = with_offered_tools(key, &prepared, state);
     let view = prepared.view(key, &state, Timestamp::EPOCH, None);
@@ -132,8 +146,7 @@ fn with_offered_tools(key: &AssistantId, prepared: &Prepared, mut state: State) 
 }
 
 /// The state once the next tick has begun: for the trigger that waits, or for an imagined occasion.
-fn begun(state: &State, context: Option<ContextType>) -> (State, PreviewOf) {
-    let mut state = state.clone();
+fn begun(mut state: State, context: Option<ContextType>) -> (State, PreviewOf) {
     let imagined = Occasion {
         task: None,
         seq: state.seq.next(),

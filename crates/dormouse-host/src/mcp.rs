@@ -113,6 +113,9 @@ fn server(name: &str, section: &McpServerSection, environment: &Environment) -> 
             .unwrap_or(usize::MAX)
             .saturating_mul(1_024);
     }
+    if let Some(start) = section.start {
+        server.start_limit = start.0;
+    }
     if let Some(idle) = section.idle {
         server.idle_after = idle.0;
     }

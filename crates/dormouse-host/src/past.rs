@@ -5,15 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use dormouse_contracts::{
-    AssistantId, BoxFuture, LoadSnapshot, ReadError, ReadEvents, Seq, Snapshot, StoredEvent,
-    each_event,
-};
-use dormouse_engine::{
-    ContextType, Event, PreviewError, PromptPreview, ReplayError, State, encode_snapshot,
-};
+use dormouse_contracts::{AssistantId, LoadSnapshot, ReadEvents, Seq, each_event};
+use dormouse_engine::{ContextType, Event, PreviewError, PromptPreview, ReplayError, State};
 
-use crate::preview::preview;
+use crate::preview::{preview, preview_after};
 
 /// How many events lie between two kept states of a life.
 const STEP: u64 = 512;
@@ -48,11 +43,13 @@ impl Past {
         log: &L,
         key: &AssistantId,
         at: Seq,
-    ) -> Result<State, ReplayError> {
+    ) -> Result<Arc<State>, ReplayError> {
         let mut state = self.nearest(key, at);
         let from = state.seq;
         each_event(log, key, from.next()..=at, |stored| {
-            state.apply(stored.seq, stored.at, &Event::decode(stored)?);
+            let event = Event::decode(stored)?;
+            // Copies the state only if it is kept.
+            Arc::make_mut(&mut state).apply(stored.seq, stored.at, &event);
             if stored.seq.0.is_multiple_of(STEP) {
                 self.keep(key, &state);
             }
@@ -66,7 +63,7 @@ impl Past {
     }
 
     /// The last kept state that is not after this event.
-    fn nearest(&self, key: &AssistantId, at: Seq) -> State {
+    fn nearest(&self, key: &AssistantId, at: Seq) -> Arc<State> {
         let lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let life = lives.iter().find(|life| life.key == *key);
         let kept = life.and_then(|life| {
@@ -76,11 +73,10 @@ impl Past {
             each.max_by_key(|state| state.seq).map(Arc::clone)
         });
         drop(lives);
-        kept.map_or_else(State::default, |state| State::clone(&state))
+        kept.unwrap_or_default()
     }
 
-    fn keep(&self, key: &AssistantId, state: &State) {
-        let state = Arc::new(state.clone());
+    fn keep(&self, key: &AssistantId, state: &Arc<State>) {
         let mut lives = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = lives.iter().position(|life| life.key == *key);
         let mut life = match place {
@@ -89,13 +85,13 @@ impl Past {
                 key: key.clone(),
                 step: STEP,
                 states: BTreeMap::new(),
-                last: Arc::clone(&state),
+                last: Arc::clone(state),
             },
         };
         if state.seq.0.is_multiple_of(life.step) {
-            life.states.insert(state.seq, Arc::clone(&state));
+            life.states.insert(state.seq, Arc::clone(state));
         }
-        life.last = state;
+        life.last = Arc::clone(state);
         if life.states.len() > KEPT {
             life.step *= 2;
             let step = life.step;
@@ -126,50 +122,15 @@ impl Past {
             return Err(PreviewError::NoSuchEvent { asked: at, end });
         };
         let Event::Replied(replied) = Event::decode(&event).map_err(ReplayError::from)? else {
-            let state = Box::new(self.state(log, key, at).await?);
-            return preview_of(&state, key, context).await;
+            let state = self.state(log, key, at).await?;
+            return preview_after(key, State::clone(&state), context);
         };
         // The request was made from the state before the reply, unless a message came meanwhile. The logged hash tells.
-        let before = Box::new(self.state(log, key, Seq(at.0 - 1)).await?);
-        let shown = preview_of(&before, key, context).await?;
+        let before = self.state(log, key, Seq(at.0 - 1)).await?;
+        let shown = preview_after(key, State::clone(&before), context)?;
         match context.is_some() || shown.hash == replied.prompt_hash {
             true => Ok(shown),
             false => preview(log, key, Some(at), context).await,
         }
-    }
-}
-
-/// The prompt that an assistant in this state would be shown.
-pub(crate) async fn preview_of(
-    state: &State,
-    key: &AssistantId,
-    context: Option<ContextType>,
-) -> Result<PromptPreview, PreviewError> {
-    // A state that cannot be encoded counts as one without a configuration.
-    let moment = Moment(encode_snapshot(state).ok());
-    preview(&moment, key, None, context).await
-}
-
-/// A log that begins and ends with one state.
-struct Moment(Option<Snapshot>);
-
-impl ReadEvents for Moment {
-    fn read<'a>(
-        &'a self,
-        _assistant: &'a AssistantId,
-        _after: Seq,
-        _limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, ReadError>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-}
-
-impl LoadSnapshot for Moment {
-    fn load_snapshot<'a>(
-        &'a self,
-        _assistant: &'a AssistantId,
-        _up_to: Seq,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, ReadError>> {
-        Box::pin(async { Ok(self.0.clone()) })
     }
 }

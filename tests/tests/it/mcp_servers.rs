@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
     sync::Arc,
+    time::Duration,
 };
 
 use dormouse_contracts::{
@@ -50,7 +51,14 @@ fn program(name: &str, command: &str, arguments: Vec<String>, more: &[(&str, &Pa
             .map(|(name, value)| (name, SecretText(value)))
             .collect(),
     };
-    McpServer::new(name, transport)
+    patient(name, transport)
+}
+
+/// A server that may take long to start: a machine with much to do needs half a minute for Python alone.
+fn patient(name: &str, transport: McpTransport) -> McpServer {
+    let mut server = McpServer::new(name, transport);
+    server.start_limit = Duration::from_secs(300);
+    server
 }
 
 /// The tools of these servers, after a person agreed to all of them.
@@ -325,7 +333,7 @@ async fn a_server_of_others_is_called_by_http() {
         token: Some(SecretText("a token".to_owned())),
     };
     let tools = agreed(
-        vec![McpServer::new("all", transport)],
+        vec![patient("all", transport)],
         &folder.path().join("known.json"),
     )
     .await;
@@ -352,7 +360,7 @@ async fn a_resident_of_the_program_calls_a_server_of_others() {
     let [flag, code] = time(&home);
     let file = folder.path().join("dormouse.toml");
     let section = format!(
-        "[mcp.servers.time]\ncommand = \"python3\"\nargs = [{flag:?}, {code:?}]\nreach = \"query\"\ntrust = 0.2\n"
+        "[mcp.servers.time]\ncommand = \"python3\"\nargs = [{flag:?}, {code:?}]\nreach = \"query\"\ntrust = 0.2\nstart = 300\n"
     );
     fs::write(&file, section).unwrap();
     let program = Program::over(folder.path());

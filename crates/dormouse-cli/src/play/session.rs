@@ -1,6 +1,6 @@
 //! Carrying out lines of input.
 
-use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Sender, Senses, WorldErrorKind};
+use dormouse_contracts::{Clock, PERCEPTIONS_PAGE, Perception, Sender, Senses, WorldErrorKind};
 use dormouse_engine::{Handle, Rest, Status};
 use dormouse_host::{Pumped, SystemClock, pause};
 use dormouse_sandbox::{Act, ActError, ActRefusal, Acted, Character, Sandbox};
@@ -14,7 +14,7 @@ use super::{
     operator::{Flow, Operator},
     others::{Others, PATIENCE_WITH_OTHERS},
     visited::Visited,
-    waiting::{Waiting, senders},
+    waiting::{Waiting, asking, senders},
 };
 use crate::{
     exit::Report,
@@ -193,16 +193,21 @@ impl Session {
 
     /// What waits for an answer: of a guest, only what the guest said.
     pub(super) async fn waiting(&self) -> Waiting {
+        let unheard = self.unheard().await;
+        let state = self.handle.inspect().await;
+        let is_counted = |sender: &Sender| !self.is_guest || self.is_player(sender);
+        let activity = self.handle.status().activity;
+        Waiting::new(activity, state.as_ref(), &unheard, is_counted)
+    }
+
+    /// What the assistant has not received yet.
+    async fn unheard(&self) -> Vec<Perception> {
         let done = self.pumped.borrow().done;
         let unheard = self
             .sandbox
             .perceptions(&self.resident.id, done, PERCEPTIONS_PAGE);
         // If the world cannot be read, that has already been reported.
-        let unheard = unheard.await.unwrap_or_default();
-        let state = self.handle.inspect().await;
-        let is_counted = |sender: &Sender| !self.is_guest || self.is_player(sender);
-        let activity = self.handle.status().activity;
-        Waiting::new(activity, state.as_ref(), &unheard, is_counted)
+        unheard.await.unwrap_or_default()
     }
 
     fn is_player(&self, sender: &Sender) -> bool {
@@ -468,7 +473,10 @@ impl Session {
                 return Rest::Gone;
             };
             let waits = senders(&state).any(|sender| self.is_player(sender));
-            if done >= sent && !waits {
+            // Something that was said before this visit may not have been received yet.
+            let unheard = self.unheard().await;
+            let is_unheard = asking(&unheard).any(|sender| self.is_player(sender));
+            if done >= sent && !waits && !is_unheard {
                 return Rest::Settled;
             }
             let goes_on = async {
@@ -487,7 +495,7 @@ impl Session {
                 return rest;
             }
             // Messages that the assistant did not accept are handed over again.
-            if done < sent && self.pumped.changed().await.is_err() {
+            if (done < sent || is_unheard) && self.pumped.changed().await.is_err() {
                 return Rest::Gone;
             }
         }

@@ -64,6 +64,12 @@ pub(super) fn senders(state: &State) -> impl Iterator<Item = &Sender> {
     accepted(state).map(|(message, _)| sender(message))
 }
 
+/// Who sent the perceptions that ask for an answer.
+pub(super) fn asking(unheard: &[Perception]) -> impl Iterator<Item = &Sender> {
+    let unheard = unheard.iter().filter(|it| asks_for_an_answer(it));
+    unheard.map(|it| &it.attested.sender)
+}
+
 fn sender(heard: &Heard) -> &Sender {
     &heard.perception.attested.sender
 }

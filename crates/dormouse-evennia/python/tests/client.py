@@ -38,7 +38,7 @@ class Client:
         self.seen.append(frame)
         return frame
 
-    def until(self, wanted: Callable[[Frame], bool], seconds: float = 15) -> Frame:
+    def until(self, wanted: Callable[[Frame], bool], seconds: float = 60) -> Frame:
         """The first frame that is wanted, from now on."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -64,7 +64,7 @@ class Client:
         self.until(lambda frame: frame[0] == "text" and mark in str(frame[1]))
 
     def login(self, name: str, password: str) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             # After a restart the port answers before the Server does, and a login then is lost.
             self.send("login", name=name, password=password)

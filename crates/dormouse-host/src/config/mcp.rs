@@ -41,6 +41,8 @@ pub struct McpServerSection {
     pub believe_hints: bool,
     /// The longest result that is passed on.
     pub result_kib: Option<ResultKib>,
+    /// How long it may take to start.
+    pub start: Option<ToolTimeout>,
     /// The time without a call after which it is ended.
     pub idle: Option<IdleTime>,
     /// How many texts of the model it may ask for in a call.
@@ -129,6 +131,7 @@ struct Fields {
     allow: Option<BTreeSet<String>>,
     believe_hints: bool,
     result_kib: Option<ResultKib>,
+    start: Option<ToolTimeout>,
     idle: Option<IdleTime>,
     model_requests: Option<ModelRequests>,
     model_tokens: Option<ModelTokens>,
@@ -180,6 +183,7 @@ impl TryFrom<Fields> for McpServerSection {
             allow: fields.allow,
             believe_hints: fields.believe_hints,
             result_kib: fields.result_kib,
+            start: fields.start,
             idle: fields.idle,
             model_requests: fields.model_requests,
             model_tokens: fields.model_tokens,
@@ -214,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_server_is_a_program_or_an_address_with_what_its_tools_may_do() {
-        let text = "[mcp.servers.files]\ncommand = \"server\"\nargs = [\"/tmp\"]\nenv = [\"LANG\"]\nallow = [\"read\"]\n\
+        let text = "[mcp.servers.files]\ncommand = \"server\"\nargs = [\"/tmp\"]\nenv = [\"LANG\"]\nallow = [\"read\"]\nstart = 90\n\
                     reach = \"query\"\ntrust = 0.2\n\
                     model_requests = 2\nanswers = { color = \"blue\", count = 3, sure = true }\n[mcp.servers.files.tools.write]\nreach = \"effect\"\ncategory = \"dangerous\"\n\
                     [mcp.servers.far]\nurl = \"https://example.org/mcp\"\ntoken_from = \"env:FAR\"\ntimeout = 5\n";
@@ -222,6 +226,7 @@ mod tests {
         let files = &servers["files"];
         assert!(matches!(&files.place, McpPlace::Program { args, .. } if args == &["/tmp"]));
         assert_eq!(files.policy.reach, Some(ToolReach::Query));
+        assert_eq!(files.start.unwrap().0.as_secs(), 90);
         let answers = files.answers.clone().into_iter();
         let answers: serde_json::Map<_, Value> =
             answers.map(|(field, it)| (field, it.into())).collect();

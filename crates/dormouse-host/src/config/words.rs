@@ -137,6 +137,7 @@ pub(super) fn mcp_servers(_: &mut SchemaGenerator) -> Schema {
         "allow": texts,
         "believe_hints": {"type": "boolean"},
         "result_kib": {"type": "integer", "minimum": 1, "maximum": 1_024},
+        "start": {"type": "integer", "minimum": 1, "maximum": 3_600},
         "idle": {"type": "integer", "minimum": 1, "maximum": 86_400},
         "model_requests": {"type": "integer", "minimum": 0, "maximum": 20},
         "model_tokens": {"type": "integer", "minimum": 1, "maximum": 8_192},

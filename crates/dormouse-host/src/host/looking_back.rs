@@ -1,10 +1,12 @@
 //! Looks at moments of a life: states and prompts as they were, and prompts as changed settings would make them.
 
+use std::sync::Arc;
+
 use dormouse_contracts::{AssistantId, Seq};
 use dormouse_engine::{ContextType, PreviewError, PromptConfig, PromptPreview, ReplayError, State};
 
 use super::Host;
-use crate::{past, preview::preview};
+use crate::preview::{preview, preview_after};
 
 impl<W: ?Sized> Host<W> {
     /// The state of an assistant after an event, or after the last one if the log ends earlier. Only folds the log: nothing is
@@ -13,7 +15,7 @@ impl<W: ?Sized> Host<W> {
     /// # Errors
     ///
     /// [`ReplayError`], which names the first event that could not be read.
-    pub async fn state_at(&self, key: &AssistantId, at: Seq) -> Result<State, ReplayError> {
+    pub async fn state_at(&self, key: &AssistantId, at: Seq) -> Result<Arc<State>, ReplayError> {
         let shared = &self.shared;
         shared.past.state(&shared.log, key, at).await
     }
@@ -41,14 +43,15 @@ impl<W: ?Sized> Host<W> {
     /// # Errors
     ///
     /// [`PreviewError`], which says what is missing.
-    pub async fn preview_with(
+    pub fn preview_with(
         &self,
         key: &AssistantId,
-        mut state: State,
+        state: &State,
         parts: PromptConfig,
         context: ContextType,
     ) -> Result<PromptPreview, PreviewError> {
+        let mut state = state.clone();
         state.configuration.settings.prompt = parts;
-        past::preview_of(&state, key, Some(context)).await
+        preview_after(key, state, Some(context))
     }
 }

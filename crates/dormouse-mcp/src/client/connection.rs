@@ -50,9 +50,6 @@ use listing::{Listing, is_to_be_followed};
 use program::{LastWords, Program};
 use tending::{Uses, tend};
 
-/// How long a server may take until it says which tools it has. A server of the older protocols that ignores the first
-/// request of the newer one is asked in the older way after 10 seconds.
-pub(super) const START_LIMIT: Duration = Duration::from_secs(30);
 /// A call whose server reports progress may take so many times its limit: reports alone must not keep it for ever.
 pub(super) const MOST_PROGRESS: u32 = 4;
 /// How long a cancellation may take to be written.
@@ -85,8 +82,8 @@ pub(super) enum StartError {
     Protocol(String),
     #[error("it did not say which tools it has: {0}")]
     List(String),
-    #[error("it was not ready within {START_LIMIT:?}")]
-    Late,
+    #[error("it was not ready within {0:?}; if it needs longer, set `start` of the server")]
+    Late(Duration),
     #[error("{0}")]
     Disabled(String),
 }
@@ -172,8 +169,9 @@ impl Connection {
         tasks: &Tasks,
     ) -> Result<(Self, Lease), StartError> {
         let started = Self::start_without_limit(settings, known, gate, circuit, tasks);
-        let started = deadline(START_LIMIT, Box::pin(started)).await;
-        started.unwrap_or(Err(StartError::Late))
+        let limit = settings.start_limit;
+        let started = deadline(limit, Box::pin(started)).await;
+        started.unwrap_or(Err(StartError::Late(limit)))
     }
 
     async fn start_without_limit(
@@ -210,7 +208,7 @@ impl Connection {
                 (service, Some(program))
             }
             McpTransport::Http { url, token } => {
-                let http = http_client(url).map_err(StartError::Http)?;
+                let http = http_client(url, settings.start_limit).map_err(StartError::Http)?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     // A call that was sent once is not sent again, even if the server has forgotten the session.
                     .reinit_on_expired_session(false)
@@ -402,14 +400,14 @@ fn protocol(error: &ClientInitializeError, last_words: &LastWords) -> StartError
     })
 }
 
-fn http_client(url: &str) -> Result<reqwest::Client, reqwest::Error> {
+fn http_client(url: &str, limit: Duration) -> Result<reqwest::Client, reqwest::Error> {
     // There is one cryptography provider per process. If the program has installed another one, that one is used.
     rustls::crypto::ring::default_provider()
         .install_default()
         .ok();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("dormouse/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(START_LIMIT)
+        .connect_timeout(limit)
         // A redirect would carry the token, and what the assistant says, to an address that nobody chose.
         .redirect(redirect::Policy::none());
     if url.starts_with("http:") {

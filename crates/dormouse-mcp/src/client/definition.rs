@@ -11,7 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{
-    connection::{MOST_PROGRESS, START_LIMIT},
+    connection::MOST_PROGRESS,
+    requests::TURN_LIMIT,
     settings::{McpServer, McpToolPolicy},
 };
 
@@ -146,7 +147,7 @@ pub(super) fn offer(
     // A call may have to wait for the one before it.
     let turn = match server.requests.is_nothing() {
         true => Duration::ZERO,
-        false => START_LIMIT,
+        false => TURN_LIMIT,
     };
     let hinted = match (believed, definition.reads_only, definition.destroys) {
         (true, true, _) => (ToolReach::Query, ToolCategory::SafeChain),
@@ -157,7 +158,9 @@ pub(super) fn offer(
         category: category.unwrap_or(hinted.1),
         reach: reach.unwrap_or(hinted.0),
         // The server may have to be started first, and may report progress.
-        timeout: turn + START_LIMIT + timeout.unwrap_or(McpToolPolicy::TIMEOUT) * MOST_PROGRESS,
+        timeout: turn
+            + server.start_limit
+            + timeout.unwrap_or(McpToolPolicy::TIMEOUT) * MOST_PROGRESS,
         required_trust: Some(required_trust.unwrap_or(McpToolPolicy::REQUIRED_TRUST)),
         result_trust: Some(result_trust.unwrap_or(Trust::NONE)),
         ..ToolSpec::effect(name, described, schema)

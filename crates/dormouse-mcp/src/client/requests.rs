@@ -14,6 +14,7 @@ use std::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use dormouse_contracts::{
@@ -33,11 +34,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedMutexGuard, watch};
 
-use super::{connection::START_LIMIT, definition::safe, settings::McpRequests};
+use super::{definition::safe, settings::McpRequests};
 pub(super) use refusal::Refusal;
 
 /// The longest request for a text, in bytes of JSON, as the model gets it. A token has at least one.
 const PROMPT_LIMIT: usize = 16 * 1_024;
+/// How long a call waits for the ones before it.
+pub(super) const TURN_LIMIT: Duration = Duration::from_secs(30);
 /// The most messages of such a request, and the most parts of all of them.
 const MOST_PARTS: usize = 64;
 /// The most questions to a person in one call, and the most requests in one answer to it.
@@ -225,7 +228,7 @@ impl RequestGate {
             None
         } else {
             let turn = Arc::clone(&self.turn).lock_owned();
-            Some(deadline(START_LIMIT, turn).await.ok()?)
+            Some(deadline(TURN_LIMIT, turn).await.ok()?)
         };
         Some(OpenCall {
             gate: self,

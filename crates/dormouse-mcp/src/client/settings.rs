@@ -33,6 +33,8 @@ pub struct McpServer {
     pub believe_hints: bool,
     /// The longest result that is passed on, in bytes.
     pub result_bytes: usize,
+    /// How long it may take to start and to say which tools it has.
+    pub start_limit: Duration,
     /// After this time without a call it is ended.
     pub idle_after: Duration,
     /// What it may ask for while one of its tools is called.
@@ -172,6 +174,9 @@ pub enum McpServerError {
 impl McpServer {
     /// The longest result by default, in bytes.
     pub const RESULT_BYTES: usize = 8 * 1024;
+    /// How long a server may take to start by default. One of the older protocols that ignores the first request of the
+    /// newer one is asked in the older way after 10 seconds.
+    pub const START_LIMIT: Duration = Duration::from_secs(30);
     /// The time without a call after which a server is ended by default.
     pub const IDLE_AFTER: Duration = Duration::from_secs(300);
 
@@ -187,6 +192,7 @@ impl McpServer {
             each: BTreeMap::new(),
             believe_hints: false,
             result_bytes: Self::RESULT_BYTES,
+            start_limit: Self::START_LIMIT,
             idle_after: Self::IDLE_AFTER,
             requests: McpRequests::default(),
         }

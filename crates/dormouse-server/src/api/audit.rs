@@ -116,7 +116,7 @@ pub(crate) async fn state(
         let why = format!("there is no event {at}; the log ends at event {last}");
         return Err(ProblemCode::UnknownItem.because(why));
     }
-    let state = Box::new(service.host.state_at(&key, at).await?);
+    let state = service.host.state_at(&key, at).await?;
     Ok(Json(StateView {
         event: state.seq.0,
         state: json(&*state),

@@ -1,5 +1,7 @@
 //! A resident as the pages show it: its state, whether it is awake, and what it needs somebody for.
 
+use std::sync::Arc;
+
 use dormouse_contracts::{AssistantId, ReadEvents, Seq, Timestamp};
 use dormouse_engine::{
     Activity, BudgetKind, BudgetSpan, BudgetStatus, GoalStatus, OperatingMode, SafetyCounters,
@@ -29,7 +31,7 @@ pub(super) struct Seen {
     pub(super) key: AssistantId,
     pub(super) name: String,
     /// Its state now, or as it was after the event that is looked at.
-    pub(super) state: Box<State>,
+    pub(super) state: Arc<State>,
     /// The event of the past that is looked at. Everything but the state is as it is now.
     pub(super) past: Option<Moment>,
     /// The last event of its log.
@@ -142,7 +144,7 @@ impl Seen {
             .into_iter()
             .next();
         let event = event.ok_or_else(unknown)?;
-        *seen.state = host.state_at(key, event.seq).await?;
+        seen.state = host.state_at(key, event.seq).await?;
         seen.past = Some(Moment {
             seq: event.seq,
             at: event.at,
@@ -160,7 +162,7 @@ impl Seen {
         let LookedUp {
             state, name, wrong, ..
         } = service.host.look_up(key).await?;
-        let state = Box::new(state);
+        let state = Arc::new(state);
         let live = service.host.if_awake(key).await;
         let live = live.map(|handle| Box::new(handle.status()));
         let needs = needs(&state, live.as_deref(), &wrong, service.now());

@@ -62,9 +62,9 @@ pub(super) async fn show(
     let row = kind(&bench.context)?;
     let config = service.host.config().read_for(&key, &seen.state).0;
     let etag = config::read(&config).1;
-    let (state, parts) = ((*seen.state).clone(), config.prompt.config());
+    let parts = config.prompt.config();
     let host = &service.host;
-    let preview = match Box::pin(host.preview_with(&key, state, parts, row.context)).await {
+    let preview = match host.preview_with(&key, &seen.state, parts, row.context) {
         Ok(preview) => Some(preview),
         Err(PreviewError::NeverWoke(_)) => None,
         Err(error) => return Err(error.into()),

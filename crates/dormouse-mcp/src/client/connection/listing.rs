@@ -20,12 +20,14 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use super::{ERROR_LIMIT, MOST_PAGES, MOST_TOOLS, NAME_LIMIT, START_LIMIT, StartError};
+use super::{ERROR_LIMIT, MOST_PAGES, MOST_TOOLS, NAME_LIMIT, StartError};
 use crate::client::{
     definition::{Definition, safe},
     known::KnownTools,
 };
 
+/// How long a server that runs may take to list its tools again.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
 /// The shortest time from one listing to the next: a server may report a change before each answer.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The pause before reports that ended are asked for again, twice as long each time.
@@ -115,8 +117,8 @@ impl Listing {
             // A report from now on belongs to the next listing.
             self.is_stale.store(false, Ordering::SeqCst);
             let mut unread = Unread(Some(&self.is_stale));
-            let listed = deadline(START_LIMIT, Box::pin(list(peer))).await;
-            match listed.unwrap_or(Err(StartError::Late)) {
+            let listed = deadline(LIST_LIMIT, Box::pin(list(peer))).await;
+            match listed.unwrap_or(Err(StartError::Late(LIST_LIMIT))) {
                 Ok(offered) => {
                     self.note(offered).await;
                     unread.0 = None;
