@@ -14,7 +14,7 @@ use super::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "update_entity_profile",
-    description: "Set what is so of somebody for good. Interests and preferences are added to those known.",
+    description: "Note lasting traits of somebody. Interests and preferences are added to those known.",
     parameters: || {
         object(
             &["entity"],

@@ -14,13 +14,13 @@ section! {
     /// `[admission]`: how much one sender may ask of an assistant; see "Admission".
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct AdmissionSection {
-        /// Messages of one sender that wait for an answer at the same time; further ones are overheard; 0: no limit
+        /// Messages of one sender that may wait for an answer at the same time. Further ones are overheard: kept, but not answered; 0: no limit
         waiting: MessagesAtOnce = Whole(AdmissionSettings::default().waiting),
         /// Messages of one sender that are answered before cool_down applies; 0: no limit
         burst: MessagesAtOnce = Whole(AdmissionSettings::default().burst),
         /// Time after which one more message of a sender is answered once burst is used up
         cool_down: CoolDown = Seconds(Duration::from_secs(AdmissionSettings::default().cool_down_seconds.into())),
-        /// Lines of one sender that are kept in a minute; further ones are only counted; a line counts once for each 500 characters; 0: no limit
+        /// Lines of one sender that are kept in a minute. Further ones are only counted. A line counts once for each 500 characters; 0: no limit
         lines_per_minute: LinesPerMinute = Whole(AdmissionSettings::default().lines_per_minute),
         /// Said once to a sender whose message is not answered because of these limits; empty: nothing
         refusal_notice: String = AdmissionSettings::default().refusal_notice,

@@ -44,7 +44,7 @@ section! {
         /// Dollars that all assistants together may spend while the program runs
         #[schemars(with = "DollarBudget", extend("x-unset" = "no limit", "x-example" = 20.0, "x-when" = "start"))]
         dollars_per_process: Option<DollarBudget> = None,
-        /// Whether a model without a known price is called if dollars are limited; it then counts as free of charge
+        /// Whether a model without a known price may be called if a budget is in dollars. If it is called, it counts as free of charge
         #[schemars(schema_with = "words::unknown_price", extend("default" = "refused"))]
         unknown_price: UnknownPrice = UnknownPrice::default(),
         /// The prompt says when less than this percentage of a budget is left; 0: never

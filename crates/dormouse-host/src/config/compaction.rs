@@ -21,13 +21,13 @@ section! {
         /// False: a prompt shows the newest turns that fit, and nothing is summed up
         #[schemars(extend("x-alias" = "compact_enabled"))]
         enabled: bool = CompactionSettings::default().is_on,
-        /// Share of the context window at which earlier turns are shown shorter before a message is answered
+        /// Before a message is answered, earlier turns are shortened if the prompt takes this share of the context window
         #[schemars(extend("x-alias" = "compact_emergency_threshold"))]
         emergency_threshold: WindowShare = WindowShare::of(CompactionSettings::default().emergency_percent),
-        /// The same while nobody waits: `dormouse memory compact`
+        /// While nobody waits (`dormouse memory compact`), earlier turns are shortened if the prompt takes this share of the context window
         #[schemars(extend("x-alias" = "compact_sleep_threshold"))]
         sleep_threshold: WindowShare = WindowShare::of(CompactionSettings::default().sleep_percent),
-        /// Number of newest messages that are not shortened; fewer before a message is answered if they do not fit
+        /// Number of newest messages that are not shortened. Before a message is answered, it may be fewer, if they do not fit
         #[schemars(extend("x-alias" = "compact_preserve_window"))]
         preserve_window: PreservedMessages = Whole(20),
         /// True: facts are extracted from what was heard before earlier turns are left out

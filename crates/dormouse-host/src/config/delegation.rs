@@ -19,7 +19,7 @@ section! {
         depth: TaskDepth = Whole(DelegationSettings::default().depth),
         /// Tasks that may follow from one message or occasion, including those that delegates give
         tasks: TaskCount = Whole(DelegationSettings::default().tasks),
-        /// Tokens of prompts and replies that one task may take, with all that follow from it; with a budget, at most half of what is left
+        /// Tokens of prompts and replies that one task may take, together with all tasks that follow from it. If the assistant has a budget: at most half of what is left
         tokens: TokenCount = Whole(DelegationSettings::default().tokens),
     }
 }

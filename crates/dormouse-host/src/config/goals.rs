@@ -19,17 +19,17 @@ section! {
         #[serde(deserialize_with = "trust")]
         #[schemars(schema_with = "words::trust")]
         pursue_trust: Trust = GoalSettings::default().pursue_trust,
-        /// Tokens of a prompt for goals; 0: none is shown
+        /// Tokens of a prompt that goals may take; 0: no goal is shown
         prompt_tokens: RecallTokens = Whole(GoalSettings::default().prompt_tokens),
         /// A goal is blocked after this many turns in a row without progress or with errors
         attempts: PursuedTurns = Whole(GoalSettings::default().attempts),
         /// A goal that does not recur is blocked if it is not completed after this many turns
         turns: PursuedTurns = Whole(GoalSettings::default().turns),
-        /// Minimum time between two turns for a goal that does not recur; doubled while they make no progress, up to a day
+        /// Minimum time between two turns for a goal that does not recur. It doubles while the turns make no progress, up to a day
         retry_after: PursuitPause = Seconds(std::time::Duration::from_secs(
             GoalSettings::default().retry_after_seconds.into(),
         )),
-        /// A goal without parts is divided once, after this many turns without progress, in context goal_decompose; 0: never
+        /// After this many turns without progress, a goal without parts is divided once, in a turn of context goal_decompose; 0: never
         divide_after: DividedAfter = Whole(GoalSettings::default().divide_after),
     }
 }

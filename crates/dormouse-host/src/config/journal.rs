@@ -22,23 +22,23 @@ section! {
         /// Maximum number of entries; beyond it the oldest are pruned. `dormouse journal restore` puts one back
         #[schemars(extend("x-alias" = "journal.max_entries"))]
         max_entries: JournalEntries = Whole(100),
-        /// How the keywords of important entries are matched: substring is the documented rule
+        /// How the words that make an entry important are matched: as whole words, or as any part of the text
         #[schemars(schema_with = "words::keyword_matching")]
         keywords: KeywordMatching = KeywordMatching::default(),
-        /// How points become an importance: calibrated ranks them among its earlier entries
+        /// How points become an importance. formula: limited to 1 to 10; calibrated: by the rank among its earlier entries
         #[schemars(schema_with = "words::importance_scale")]
         importance_scale: ImportanceScale = ImportanceScale::default(),
-        /// Minimum share of common words with which an entry repeats a recent one of the same source; 1: only the same words
+        /// An entry counts as a repetition if it shares at least this part of its words with a recent entry of the same source; 1: it must have the same words
         near_similarity: JournalShare = UpTo(NearRule::default().similarity),
-        /// How many hours apart such entries may be
+        /// An entry does not count as a repetition of an entry that is more than this many hours older
         near_hours: JournalHours = Whole(24),
         /// Days after which recency has fallen to 0.37
         decay_days: DecayDays = Whole(30),
-        /// Weight of recency in an episodic search of `dormouse journal`; if all three are 0, they count the same
+        /// Weight of recency in `dormouse journal search --episodic`. If all three weights are 0, they count the same
         alpha_recency: EpisodicWeight = UpTo(1.0),
-        /// Weight of importance there
+        /// Weight of importance in `dormouse journal search --episodic`
         alpha_importance: EpisodicWeight = UpTo(1.0),
-        /// Weight of relevance there
+        /// Weight of relevance in `dormouse journal search --episodic`
         alpha_relevance: EpisodicWeight = UpTo(1.0),
         /// Entries that a model scores in one request
         scored_per_tick: ScoredEntries = Whole(3),
@@ -51,12 +51,12 @@ section! {
         /// Cumulative importance at which it draws conclusions from its entries
         #[schemars(extend("x-alias" = "reflection_state.threshold"))]
         reflection_threshold: ReflectionThreshold = Whole(ReflectionPolicy::default().threshold),
-        /// Ticks with a reason after which it looks back in a turn of its own; 0: never
+        /// Ticks after which it looks back over its journal in a turn of its own; 0: never
         #[schemars(extend("x-alias" = "reflection_interval"))]
         reflection_interval: ReflectionCount = Whole(120),
-        /// Hours after the first of these ticks by which it looks back in any case; 0: only the ticks count
+        /// It looks back in any case this many hours after its first tick since it last looked back; 0: only reflection_interval counts
         reflection_after: JournalHours = Whole(0),
-        /// The instruction for such a turn, in place of the built-in one
+        /// The instruction for a turn in which it looks back, in place of the built-in one
         #[schemars(with = "String", extend(
             "x-alias" = "reflection_prompt_template",
             "x-unset" = "the built-in words",

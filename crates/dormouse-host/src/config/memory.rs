@@ -22,41 +22,41 @@ section! {
     /// `[memory]`: how it recalls. Keys are not among its settings.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct MemorySection {
-        /// "folder:PATH", "openai:MODEL" or "ollama:MODEL", both with "@URL" for a server of your own, or "none"
+        /// What turns texts into vectors: "folder:PATH"; "openai:MODEL" or "ollama:MODEL", with "@URL" for a server of your own; or "none"
         #[schemars(with = "String", extend(
             "x-when" = "start", "x-may-hold-a-key" = "in an address",
-            "x-unset" = "the provider's own (openai, ollama, local), else search compares only words", "x-example" = "none",
+            "x-unset" = "the provider's own (openai, ollama, local); with other providers, search compares only words", "x-example" = "none",
         ))]
         embedder: Option<ConfiguredEmbedder> = None,
-        /// "exact": searched in this process; or a Qdrant server's gRPC address, as in "http://127.0.0.1:6334", or a table: see below
+        /// Where vectors are searched: "exact" (in this process), or the gRPC address of a Qdrant server, as in "http://127.0.0.1:6334", or a table (see below)
         #[schemars(schema_with = "words::vectors", extend(
             "default" = "exact", "x-when" = "start", "x-may-hold-a-key" = "in an address",
         ))]
         vectors: VectorBackend = VectorBackend::default(),
-        /// Tokens of a prompt for memories; 0: no memory is recalled
+        /// Tokens of a prompt that memories may take; 0: no memory is recalled
         tokens: RecallTokens = Whole(engine().memory_tokens),
         /// How long a turn waits for its memories
         timeout: RecallTimeout = Seconds(engine().recall_timeout),
-        /// Whom it tells what it heard: "kept": those who perceived it; "shared": everybody; see privacy.md
+        /// Who may learn from it what it heard. "kept": only those who perceived it; "shared": everybody; see privacy.md
         #[schemars(schema_with = "words::privacy")]
         privacy: Privacy = engine().privacy,
-        /// "masked": keys, passwords and card numbers that somebody says are replaced before the log is written; "kept": they stay
+        /// What happens to keys, passwords and card numbers that somebody says. "masked": they are replaced before the log is written; "kept": they stay
         #[schemars(schema_with = "words::secrets_in_log")]
         secrets_in_log: SecretsInLog = engine().secrets_in_log,
-        /// After how many days `dormouse forget --retention` takes out speech that nothing refers to; 0: never
+        /// `dormouse forget --retention` removes speech that is older than this many days and that nothing refers to; 0: it removes nothing
         #[schemars(extend("x-when" = "start"))]
         utterances_kept_days: KeptDays = Whole(0),
-        /// Ids of channels: what is said there from now on is public knowledge; doctor reports unknown ids
+        /// Ids of channels. What is said there from now on is public knowledge. `dormouse doctor` reports unknown ids
         #[schemars(with = "BTreeSet<String>")]
         public_channels: BTreeSet<ChannelId> = BTreeSet::new(),
-        /// Ids of places: what is said there aloud from now on is public knowledge
+        /// Ids of places. What is said aloud there from now on is public knowledge
         #[schemars(with = "BTreeSet<String>")]
         public_places: BTreeSet<PlaceId> = BTreeSet::new(),
         /// Minimum trust at which speech is recalled as a quotation
         #[serde(deserialize_with = "trust")]
         #[schemars(schema_with = "words::trust")]
         quote_trust: Trust = engine().quote_trust,
-        /// Minimum trust of every text in a prompt for a tool marked DANGEROUS to be called at once
+        /// A tool marked DANGEROUS is called at once only if every text in the prompt has at least this trust
         #[serde(deserialize_with = "trust")]
         #[schemars(schema_with = "words::trust")]
         dangerous_trust: Trust = engine().dangerous_trust,

@@ -13,7 +13,7 @@ section! {
     /// `[own]`: what it keeps for itself: projects, session memory (facts and patterns) and guidelines.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct OwnSection {
-        /// Tokens of a prompt for guidelines, the active project, facts and patterns; 0: nothing is shown
+        /// Tokens of a prompt that guidelines, the active project, facts and patterns may take; 0: nothing is shown
         prompt_tokens: RecallTokens = Whole(SelfSettings::default().prompt_tokens),
         /// Maximum number of projects that are not completed
         projects: KeptForItself = Whole(SelfSettings::default().projects),

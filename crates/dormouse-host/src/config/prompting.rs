@@ -13,10 +13,10 @@ section! {
     /// `[prompt]`: the parts of a prompt.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct PromptSection {
-        /// The order of the parts between instructions and event: stable (for prompt caches), documented, or keys that come first
+        /// The order of the parts between instructions and event: stable (good for prompt caches), documented, or a list of the parts that come first, by key
         #[schemars(schema_with = "words::order", extend("default" = "stable"))]
         order: PartOrder = PromptConfig::default().order,
-        /// Parts by key: enabled and budget (in tokens) for existing ones, id and text for your own
+        /// Parts by key. An existing part takes enabled, and budget in tokens. A part of your own takes id and text
         #[serde(deserialize_with = "components")]
         #[schemars(schema_with = "words::components", extend("default" = {}, "x-example" = {
             "context_buffer": {"enabled": false},
@@ -32,14 +32,14 @@ section! {
         /// The template to use instead of assistant.persona; default: none of them
         #[schemars(extend("x-alias" = "applied_template"))]
         template: String = PromptConfig::default().template,
-        /// How to act, for models that call tools natively; may hold {name}, {key}, {tick_rate}, {reflection_interval} and {tool_schemas}
+        /// The instruction how to act, for models that call tools natively. It may contain {name}, {key}, {tick_rate}, {reflection_interval} and {tool_schemas}
         #[serde(deserialize_with = "native")]
         #[schemars(with = "String", extend(
             "x-alias" = "system_prompt_native", "x-unset" = "the program's own text",
             "x-example" = "Act by calling tools. Call noop when nothing is to be done.",
         ))]
         native: Option<String> = None,
-        /// The same for models that write their calls as text
+        /// The instruction how to act, for models that write their calls as text. It may contain the same placeholders as native
         #[serde(deserialize_with = "fallback")]
         #[schemars(with = "String", extend(
             "x-unset" = "the program's own text", "x-example" = "Reply with one JSON object. The tools: {tool_schemas}",

@@ -45,7 +45,7 @@ section! {
             "x-may-hold-a-key" = "always", "x-unset" = "the environment; see \"Keys\"", "x-example" = "env:MY_KEY",
         ))]
         key_from: Option<Located<SecretSource>> = None,
-        /// Fallback: tools are offered as JSON in the text
+        /// How tools are offered. native: through the provider's interface; fallback: as JSON in the text
         #[schemars(schema_with = "words::tool_calling", extend(
             "x-unset" = "what the program has learnt about this model; see \"How tools are offered\"", "x-example" = "fallback",
         ))]
@@ -83,7 +83,7 @@ section! {
         first_byte_timeout: Seconds = Seconds(NetworkTimeouts::default().first_byte),
         /// Longest silence between two pieces of an answer
         between_bytes_timeout: Seconds = Seconds(NetworkTimeouts::default().between_bytes),
-        /// An attempt that fails later than this after the start of its call is not repeated
+        /// A failed call of the model is not tried again if this time has passed since its first attempt began
         #[schemars(extend("x-when" = "next_tick"))]
         retry_for: Seconds = Seconds(engine().retry_for),
         /// Additional certificate authorities, as PEM; relative to the working directory
@@ -97,12 +97,12 @@ section! {
             "x-alias" = "llm_site_url", "x-unset" = "nothing", "x-example" = "https://example.com",
         ))]
         site_url: Option<String> = None,
-        /// The most requests to send
+        /// Maximum number of requests in a minute
         #[schemars(with = "AMinute", extend(
             "x-unset" = "the limit that the provider reports in its answers", "x-example" = 60,
         ))]
         requests_per_minute: Option<AMinute> = None,
-        /// The most tokens to send
+        /// Maximum number of tokens in a minute
         #[schemars(with = "AMinute", extend(
             "x-unset" = "the limit that the provider reports in its answers", "x-example" = 90000,
         ))]
@@ -117,10 +117,10 @@ section! {
             "x-example" = ["anthropic:claude-haiku-4-5", "ollama:llama3.2@http://127.0.0.1:11434"],
         ))]
         fallbacks: Vec<ModelRef> = Vec::new(),
-        /// Which models may be asked in a turn that nobody waits for, such as one for a goal: the first of the list, or any
+        /// Which models may be asked in a turn that nobody waits for, such as a turn for a goal. first: only the first of the list; any: all of the list
         #[schemars(schema_with = "words::heartbeats", extend("default" = "first"))]
         heartbeats: HeartbeatPolicy = HeartbeatPolicy::First,
-        /// Another list for a purpose: answer, heartbeat, compaction, scoring, assessment or consolidation
+        /// Other models for one purpose: answer, heartbeat, compaction, scoring, assessment or consolidation
         #[serde(deserialize_with = "uses")]
         #[schemars(schema_with = "words::uses", extend(
             "default" = {}, "x-may-hold-a-key" = "always", "x-example" = {"scoring": ["ollama:llama3.2"]},

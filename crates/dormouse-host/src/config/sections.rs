@@ -49,19 +49,19 @@ section! {
         /// Its name in the world
         #[serde(deserialize_with = "world::name")]
         #[schemars(with = "String", extend(
-            "x-unset" = "the key with a first capital letter, and \"-\" in place of \".\"",
+            "x-unset" = "the key with a capital first letter, and \"-\" in place of \".\"",
             "x-example" = "Dormouse", "x-when" = "start",
         ))]
         name: Option<String> = None,
         /// Who it is and how it behaves
         #[schemars(with = "String", extend(
-            "x-alias" = "system_prompt", "x-unset" = "a friendly resident of the name of the key",
+            "x-alias" = "system_prompt", "x-unset" = "a kind resident whose name is the key",
             "x-example" = "You are Dormouse, who keeps the tea-house. Be kind, brief and truthful.",
         ))]
         persona: Option<String> = None,
         /// Said to the sender of a message that gets no answer; empty: nothing
         apology: String = engine().apology,
-        /// Said if the world refuses part of a long answer after the first; empty: nothing
+        /// Said if the world accepts the first part of a long answer and refuses a later one; empty: nothing
         broken_off: String = engine().broken_off,
         /// Said once to the sender if the answer takes longer than slow_after; empty: nothing
         wait_notice: String = engine().wait_notice,
@@ -118,10 +118,10 @@ section! {
     /// `[limits]`: its limits.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct LimitsSection {
-        /// Time between two turns that nobody asked for, and between two ticks of one turn; messages are answered at once
+        /// Minimum time between two turns that nobody asked for (such as turns for goals), and between two ticks of one turn. Messages do not wait for it
         #[schemars(extend("x-alias" = "tick_rate"))]
         tick_rate: TickRate = TickRate::default(),
-        /// Replies of the model (steps) and its actions in one tick; in the last step the model can only speak
+        /// Maximum number of steps in one tick (a step is one reply of the model), and of tool calls in it. In the last step the model can only speak
         #[schemars(extend("x-alias" = "max_iterations_per_tick"))]
         max_iterations_per_tick: MaxIterations = MaxIterations::default(),
         /// The model's context window, in tokens
@@ -133,14 +133,14 @@ section! {
         /// Earlier turns that a prompt may show
         #[schemars(extend("x-alias" = "max_history"))]
         max_history: MaxHistory = MaxHistory::default(),
-        /// After this many errors in a row a message is given up, or the assistant stops (see below)
+        /// After this many errors in a row, a message is given up, or the assistant stops (see below)
         #[schemars(extend("x-alias" = "max_consecutive_errors"))]
         max_consecutive_errors: MaxConsecutiveErrors = MaxConsecutiveErrors::default(),
-        /// How often one reply may speak; a long answer is divided at the ends of sentences
+        /// Maximum number of parts in which one reply is said. A long answer is divided at the ends of sentences
         max_parts_per_answer: MaxParts = MaxParts::default(),
-        /// Messages of other assistants that are answered until a person says something again; 0: none
+        /// Maximum number of messages of other assistants that are answered before a person says something again; 0: none
         max_exchanges: MaxExchanges = MaxExchanges::default(),
-        /// How often one message may lead to the same call with the same result before its loop ends
+        /// The loop for a message ends when the model has made the same call with the same result this often
         max_repeated_calls: MaxRepeatedCalls = MaxRepeatedCalls::default(),
         /// Time until a message is given up if it is the only one that fails (see below); 0: never
         give_up_after: GiveUpAfter = GiveUpAfter::default(),
@@ -181,15 +181,15 @@ section! {
         /// True: ReAct loop; false: a single action in each tick
         #[schemars(with = "bool", extend("x-alias" = "multi_action_enabled", "x-unset" = "true", "x-example" = true))]
         multi_action_enabled: Option<bool> = None,
-        /// Sets the same as multi_action_enabled. If both are set, they must agree
+        /// Another name for multi_action_enabled. If both are set, they must agree
         #[schemars(schema_with = "words::mode", extend(
             "x-alias" = "execution_config", "x-unset" = "react_loop", "x-example" = "react_loop",
         ))]
         mode: Option<ExecutionMode> = None,
-        /// True: the difficulty of a task decides how far its ticks go, within the other limits
+        /// True: each task is assessed, and its difficulty decides how many actions and steps its ticks may take, within the other limits
         #[schemars(extend("x-alias" = "task_assessment_enabled"))]
         task_assessment_enabled: bool = ExecutionConfig::default().task_assessment_enabled,
-        /// True: rules assess tasks; false: a model does, with one call for each task, and rules if that fails
+        /// True: rules assess each task. False: a model assesses it with one call; if that call fails, rules do
         #[schemars(extend("x-alias" = "use_quick_assessment"))]
         use_quick_assessment: bool = ExecutionConfig::default().use_quick_assessment,
         /// True: the assistant may delegate tasks
@@ -198,21 +198,21 @@ section! {
         /// Tasks that may be delegated at the same time
         #[schemars(extend("x-alias" = "sub_agent_budget"))]
         sub_agent_budget: SubAgents = Whole(ExecutionConfig::default().sub_agent_budget),
-        /// What a delegate sees besides its task; none: goals and recent talk; orchestrator: nothing; delegate: goals
+        /// What a delegate sees in addition to its task. none: goals and recent talk; delegate: only goals; orchestrator: nothing
         #[schemars(schema_with = "words::insulation", extend("x-alias" = "personality_insulation", "default" = "none"))]
         personality_insulation: Insulation = Insulation::None,
-        /// The tag of assistants to delegate to
+        /// Tasks are delegated only to assistants with this tag
         #[schemars(with = "String", extend(
             "x-alias" = "delegate_assistant_tag", "x-unset" = "any assistant", "x-example" = "specialist",
         ))]
         delegate_assistant_tag: Option<String> = None,
-        /// True: results of delegates are summed up
+        /// True: a delegate must shorten its result to a summary
         #[schemars(extend("x-alias" = "result_summarization"))]
         result_summarization: bool = ExecutionConfig::default().result_summarization,
-        /// True: an assessment does not make the assistant decide dangerous calls twice
+        /// False: the assessment of a task may require the model to call a dangerous tool twice before the call is made. True: it never does
         #[schemars(extend("x-alias" = "trusted_api"))]
         trusted_api: bool = ExecutionConfig::default().trusted_api,
-        /// Values for single kinds of ticks, in place of those that `dormouse exec show` prints
+        /// For single contexts (kinds of ticks): values that replace the built-in ones; `dormouse exec show` prints which apply
         #[serde(deserialize_with = "contexts")]
         #[schemars(schema_with = "words::contexts", extend("x-alias" = "context_configs", "default" = {}, "x-example" = {
             "tick_autonomous": {"categories": ["safe_chain", "terminal"], "max_iterations": 2},
@@ -309,7 +309,7 @@ section! {
         /// True: a message that addresses the assistant triggers an answer (rule 2)
         #[schemars(extend("x-alias" = "enable_addressing"))]
         enable_addressing: bool = ClassifyConfig::default().enable_addressing,
-        /// Speech and poses in rooms (rule 6)
+        /// What speech and poses in rooms are by rule 6: kept for the next prompt, ignored, or answered
         #[schemars(schema_with = "words::rooms")]
         rooms: dormouse_classify::RoomPolicy = dormouse_classify::RoomPolicy::default(),
         /// People whose every message triggers an answer (rule 5)
@@ -317,10 +317,10 @@ section! {
             "x-alias" = "trigger_permissions", "x-example" = ["player:alice"],
         ))]
         trigger_permissions: BTreeSet<EntityId> = BTreeSet::new(),
-        /// What a message on each channel is (rule 6): "trigger", "context" or "ignore", and how far it is believed
+        /// For each channel: whether its messages are answered ("trigger"), kept for the next prompt ("context") or ignored ("ignore") by rule 6, and their trust
         #[schemars(schema_with = "words::channels", extend("default" = {}, "x-example" = {"public": {"action": "context", "trust": 0.5}}))]
         channels: BTreeMap<ChannelId, dormouse_classify::ChannelConfig> = BTreeMap::new(),
-        /// Trust of people's messages, 0 to 1, in place of the trust of the source
+        /// Trust of the messages of single people, 0 to 1, in place of the trust of the source
         #[schemars(schema_with = "words::trusts", extend("default" = {}, "x-example" = {"player:bob": 0.2}))]
         trust_overrides: BTreeMap<EntityId, Trust> = BTreeMap::new(),
     }
@@ -344,13 +344,13 @@ section! {
     /// `[trust]`: what raises or lowers the trust of messages and notes.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct TrustSection {
-        /// False: a message gets the trust of its source, for every sender
+        /// True: the history of a sender changes the trust of their messages a little. False: only the source of a message decides
         sender_history: bool = engine().sender_history,
-        /// How many people who did not hear each other must make a claim until it is believed 0.5; 0: off
+        /// A claim gets a trust of 0.5 if this many people make it independently: none of them heard it from another one. 0: off
         #[serde(deserialize_with = "accounts")]
         #[schemars(schema_with = "words::accounts")]
         independent_accounts: u32 = engine().independent_accounts,
-        /// What a DANGEROUS act needs: "trust" in what was shown, or also a person who confirms it ("required")
+        /// What a DANGEROUS act needs. "trust": enough trust in what was shown; "required": also a person who confirms the act
         #[schemars(schema_with = "words::approval", extend("default" = "trust"))]
         approval: ApprovalRule = ApprovalRule::default(),
         /// Time within which an act must be confirmed and done

@@ -15,13 +15,13 @@ section! {
     pub struct ServerSection {
         /// Requests a minute for each token; those without a token share one limit
         requests_per_minute: RequestsPerMinute = Whole(600),
-        /// Requests for each token at the same moment
+        /// Requests for each token that may come at once, before requests_per_minute limits them
         burst: RequestBurst = Whole(60),
         /// Maximum size of a body in KiB
         body_kib: BodyKib = Whole(256),
-        /// How long headers, or a body, may take to arrive, and how long a connection may be without a request
+        /// How long the headers or the body of a request may take to arrive, and how long a connection may stay without a request
         patience: RequestPatience = Seconds(Duration::from_secs(10)),
-        /// How long a client may read nothing although there is output for it
+        /// The service closes a connection if its client reads nothing for this long although output waits
         reader_patience: ReaderPatience = Seconds(Duration::from_secs(30)),
         /// The longest time that a request waits for an answer of an assistant
         answer_wait: AnswerWait = Seconds(Duration::from_secs(60)),

@@ -24,7 +24,7 @@ section! {
         start_hour: StartHour = Whole(2),
         /// For how many hours it sleeps
         duration_hours: SleepHours = Whole(4),
-        /// The time zone of the hour, by its name in the IANA database
+        /// The time zone of start_hour, by its name in the IANA database
         #[serde(deserialize_with = "time_zone")]
         #[schemars(with = "String", extend("x-example" = "Europe/Berlin"))]
         time_zone: String = SleepSettings::default().time_zone,
@@ -37,7 +37,7 @@ section! {
         quiet: QuietTime = Seconds(Duration::from_secs(600)),
         /// How many turns of its own it has in a night, once the work of the night is done; 0: none
         turns: SleepTurns = Whole(0),
-        /// The instruction for such a turn, in place of the built-in one
+        /// The instruction for a turn of its own in a night, in place of the built-in one
         #[schemars(with = "String", extend(
             "x-unset" = "the built-in words",
             "x-example" = "Put in order what you learnt today."

@@ -437,7 +437,7 @@ fn entry(setting: &Setting) -> String {
 
 /// Prices are a list of tables.
 const PRICES: &str = r#"
-# In dollars for a million tokens; overrides the list prices that the program knows. `model` is a name, or the start of names and a *.
+# In dollars for a million tokens; overrides the list prices that the program knows. `model` is a name, or the beginning of a name followed by *.
 #[[prices]]
 #provider = "local"
 #model = "*"

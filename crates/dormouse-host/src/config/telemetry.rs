@@ -15,9 +15,9 @@ section! {
             "x-may-hold-a-key" = "in an address", "x-unset" = "nothing is exported", "x-example" = "http://127.0.0.1:4318",
         ))]
         endpoint: Option<String> = None,
-        /// How long after its end a tick is exported at most, if the collector takes it
+        /// A tick is exported at most this long after its end, if the collector accepts it
         interval: ExportInterval = Seconds(Duration::from_secs(5)),
-        /// True: spans hold what the model replied and what tools were given and returned; false: digests
+        /// True: spans contain the replies of the model, and the arguments and results of tools; false: only digests of them
         content: bool = false,
     }
 }

@@ -22,24 +22,24 @@ section! {
     /// `[tools]`: how many tools a prompt offers, how often a call is tried, and when a tool is not called for a while.
     #[schemars(extend("x-when" = "next_tick"))]
     pub struct ToolsSection {
-        /// Tokens that definitions of tools may take in one prompt; beyond it a turn offers a choice, and tool_search finds the rest; 0: any number
+        /// Tokens that definitions of tools may take in one prompt. If all of them take more, a turn offers a selection, and the model finds the others with tool_search; 0: any number
         definition_tokens: DefinitionTokens = Whole(8_192),
-        /// How often a call that may be repeated is made until it is answered; 1: once
+        /// Maximum number of attempts of a call that gets no answer and may be repeated; 1: no repetition
         attempts: ToolAttempts = Whole(4),
-        /// Longest pause after the first attempt, within longest_pause; the next ones are twice as long each
+        /// Longest pause after the first attempt. Each later pause may be twice as long as the one before, up to longest_pause
         first_pause: Seconds = Seconds(Duration::from_secs(1)),
         /// Longest pause between two attempts
         longest_pause: Seconds = Seconds(Duration::from_secs(10)),
-        /// The same settings for single tools, by name
+        /// attempts, first_pause and longest_pause for single tools, by name
         #[schemars(schema_with = "super::words::tool_retries", extend("default" = {}, "x-example" = {
             "inspect_location": {"attempts": 2, "first_pause": 2},
         }))]
         retry: BTreeMap<ToolName, ToolRetrySection> = BTreeMap::new(),
-        /// A tool that does not speak is not called for a while after this many calls without an answer; 0: never
+        /// After this many calls without an answer, a tool is not called for a while (breaker_cooldown). This does not apply to tools that speak; 0: tools are always called
         breaker_failures: BreakerFailures = Whole(ToolBreaker::default().failures),
-        /// Time within which these calls count
+        /// Calls without an answer count towards breaker_failures for this long
         breaker_window: BreakerWindow = seconds(ToolBreaker::default().window_seconds),
-        /// Time for which it is not called; twice as long each further time, up to ten times as long
+        /// How long a tool is not called after breaker_failures is reached. The time doubles with each repetition, up to ten times this value
         breaker_cooldown: BreakerCooldown = seconds(ToolBreaker::default().cooldown_seconds),
     }
 }

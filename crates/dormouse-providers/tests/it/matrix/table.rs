@@ -25,7 +25,7 @@ const FOOT: &str = "
 Host names that cannot be resolved are not tested, since a lookup would leave this machine. Such a failure is handled
 like a refused connection.
 
-How calls of tools end whose servers misbehave is in [mcp.md](mcp.md#what-happens).
+[mcp.md](mcp.md#what-happens) says how a tool call ends if the tool's server misbehaves.
 ";
 
 /// The matrix as Markdown.
