@@ -81,10 +81,10 @@ pub(crate) enum Command {
     /// List, check and change the settings
     #[command(subcommand, after_help = exit::HELP)]
     Config(Settings),
-    /// Show how far the ticks of an assistant may go and why, and what its tools did
+    /// Show the limits of an assistant's ticks and where they come from, and the calls of its tools
     #[command(subcommand, after_help = exit::HELP)]
     Exec(Exec),
-    /// Show the prompt of its model, part by part, and manage templates
+    /// Show the prompt that the assistant's model gets, part by part, and manage templates
     #[command(after_help = exit::HELP)]
     Prompt(Prompt),
     /// List the tools of assistants, and show one
@@ -95,16 +95,16 @@ pub(crate) enum Command {
     /// Show, trigger or clear the emergency stop
     #[command(subcommand)]
     Emergency(Emergency),
-    /// Set, change and inspect what the assistant means to reach
+    /// Set, change and inspect the goals of the assistant
     #[command(subcommand, after_help = exit::HELP)]
     Goal(Box<GoalCommand>),
     /// List the dangerous acts of the assistant that wait for a person who confirms them
     Approvals(ListApprovals),
-    /// Confirm an act: the assistant may do it once, exactly as it is listed
+    /// Confirm a dangerous act: the assistant may do it once, exactly as it is listed
     Approve(AnswerApproval),
-    /// Refuse an act
+    /// Refuse a dangerous act
     Deny(AnswerApproval),
-    /// Show what the assistant may spend on its model, and what is left of that
+    /// Show how much the assistant may spend on its models, and how much of that is left
     Budget(Budget),
     /// Clear the history that prompts show
     #[command(subcommand)]
@@ -112,8 +112,8 @@ pub(crate) enum Command {
     /// Search, inspect and change what the assistant remembers
     #[command(subcommand, after_help = exit::HELP)]
     Memory(Memory),
-    /// Serve assistants, or a memory, to an agent that speaks the Model Context Protocol, on standard input and output; or list
-    /// the tools of servers that speak it, and agree to them
+    /// Serve assistants or a memory to an agent, over the Model Context Protocol on standard input and output; or list and
+    /// accept the tools of servers that speak this protocol
     #[command(after_help = exit::HELP)]
     Mcp(Mcp),
     /// Write everything that is stored about a person as JSON (docs/json-output.md)
@@ -125,28 +125,28 @@ pub(crate) enum Command {
     /// Inspect and change what the assistant knows about people and things
     #[command(subcommand, after_help = exit::HELP)]
     Entity(Entity),
-    /// Set up and check the game in which assistants live if world.kind is "evennia"
+    /// Set up and check an Evennia game, in which assistants live if world.kind is "evennia"
     #[command(subcommand, after_help = exit::HELP)]
     Evennia(Evennia),
     /// Copy the data folder to another place, also while assistants live in it
     #[command(after_help = exit::HELP)]
     Backup(Backup),
-    /// Export what assistants did as spans, to a collector of OpenTelemetry
+    /// Export what assistants did, as spans, to an OpenTelemetry collector
     #[command(subcommand, after_help = exit::HELP)]
     Otel(Otel),
-    /// List what the assistant means to do for people, and how it ended
+    /// List the promises of the assistant: what it intends to do for people, and how each ended
     #[command(subcommand)]
     Commitment(Commitment),
     /// List the tasks that assistants give to each other, and how they ended
     #[command(subcommand)]
     Delegation(Delegation),
-    /// Begin, change, swap and inspect what the assistant works on
+    /// Begin, change, swap and inspect the projects of the assistant
     #[command(subcommand, after_help = exit::HELP)]
     Project(Box<ProjectCommand>),
-    /// Inspect and change what the assistant keeps for itself: facts, patterns, guidelines
+    /// Inspect and change the notes of the assistant: facts, patterns and guidelines
     #[command(subcommand, after_help = exit::HELP)]
     Note(NoteCommand),
-    /// Read, search and write what the assistant wrote down
+    /// Read, search and write the journal of the assistant
     #[command(subcommand, after_help = exit::HELP)]
     Journal(Box<JournalCommand>),
     /// Let the assistant sleep: it answers nobody until it wakes, and puts its knowledge in order
@@ -155,12 +155,12 @@ pub(crate) enum Command {
     /// Wake the assistant
     #[command(after_help = exit::HELP)]
     Wake(WakeCommand),
-    /// Print what the assistant did in its last night, or have one now
+    /// Print what the assistant did in its last night, or let it have a night now
     #[command(after_help = exit::HELP)]
     Night(Box<NightCommand>),
     /// Print completions for a shell, such as `dormouse completions bash`
     Completions(Completions),
-    /// Write the pages of the manual, for an installation
+    /// Write the manual pages, for an installation
     Manual(Manual),
 }
 
@@ -169,7 +169,7 @@ pub(crate) enum Command {
 pub(crate) struct Play {
     #[command(flatten)]
     pub(crate) provider: ProviderFlags,
-    /// The name of your character in the world. Another name is another person, and a new one is made
+    /// The name of your character in the world. Each name is another person; a name that is not known yet creates one
     #[arg(long = "as", value_name = "NAME", default_value = "Visitor")]
     pub(crate) player: String,
     /// The key of the assistant to visit [default: the configured one]
@@ -181,8 +181,8 @@ pub(crate) struct Play {
     /// Take the replies of models from a recording; needs no network and no key
     #[arg(long, value_name = "FILE")]
     pub(crate) replay: Option<PathBuf>,
-    /// Play a file of what several visitors say and when, offline and in its own time: the log is the same each time
-    /// (docs/scripts.md)
+    /// Play a script: a file that says which visitors say what and when. It runs offline, on a clock of its own, so that the
+    /// log is the same each time (docs/scripts.md)
     #[arg(
         long, value_name = "FILE",
         conflicts_with_all = ["replay", "player", "assistant", "provider", "model", "base_url", "tool_calling"],
@@ -203,10 +203,10 @@ pub(crate) struct Run {
 /// Running without a visitor, with a REST API.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Serve {
-    /// Where it listens; until a token exists, only addresses of this machine are allowed
+    /// The address to listen on; until a token exists, it must be a local address of this machine
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8420")]
     pub(crate) listen: SocketAddr,
-    /// A further host name that clients may use; may be given several times
+    /// A further host name by which clients may call the service; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
     #[command(flatten)]

@@ -28,7 +28,7 @@ use crate::{
 /// The assistants of the folder.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Assistant {
-    /// List them, without archived ones
+    /// List the assistants, without archived ones
     List {
         /// Only those with this tag
         #[arg(long, value_name = "TAG")]
@@ -39,7 +39,7 @@ pub(crate) enum Assistant {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Show one with its character and what is wrong with it, or all with a tag
+    /// Show an assistant, its character and its problems; or all assistants with a tag
     Show {
         /// Its key, or a tag
         #[arg(value_name = "KEY|TAG")]
@@ -47,18 +47,18 @@ pub(crate) enum Assistant {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Create one. It wakes when `dormouse run` next starts, or at once if that runs
+    /// Create an assistant. It wakes when `dormouse run` next starts, or at once if that is running
     Create {
         /// Its key, which stays the same: letters, digits, '_', '-' and '.'
         #[arg(value_name = "KEY")]
         key: AssistantId,
         #[command(flatten)]
         who: Who,
-        /// Tags by which it is found
+        /// A tag by which commands find it; may be given several times
         #[arg(long = "tag", value_name = "TAG")]
         tags: Vec<Tag>,
     },
-    /// Create one with the persona, notices and tags of another one, but without its memories
+    /// Create an assistant with the persona, notices and tags of another one, but without its memories
     Clone {
         /// The key of the original, which is not changed
         #[arg(value_name = "FROM")]
@@ -69,7 +69,7 @@ pub(crate) enum Assistant {
         #[command(flatten)]
         who: Who,
     },
-    /// Show, add and remove tags
+    /// Show, add and remove the tags of an assistant
     Tag {
         /// Its key
         #[arg(value_name = "KEY")]
@@ -81,7 +81,7 @@ pub(crate) enum Assistant {
         #[arg(long, value_name = "TAG")]
         remove: Vec<Tag>,
     },
-    /// Put one away until it is restored. Its log, its memory and its character are kept
+    /// Switch an assistant off until it is restored. Its log, its memory and its character are kept
     Archive {
         /// Its key
         #[arg(value_name = "KEY")]
@@ -94,7 +94,7 @@ pub(crate) enum Assistant {
         )]
         reason: String,
     },
-    /// Restore an archived one
+    /// Restore an archived assistant
     Restore {
         /// Its key
         #[arg(value_name = "KEY")]

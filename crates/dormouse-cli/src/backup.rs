@@ -19,7 +19,7 @@ use crate::{
 /// Where the copy goes.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The new folder; it becomes a data folder of its own. Keep it as safe as the data: it holds everything that was said
+    /// The folder to create, which you can use as a data folder. Keep it as safe as the original: it contains everything that was said
     #[arg(value_name = "FOLDER")]
     into: PathBuf,
 }

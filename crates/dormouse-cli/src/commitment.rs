@@ -15,8 +15,8 @@ use crate::{
 /// Looking at what the assistant means to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Commitment {
-    /// List what the assistant means to do for people at a moment, or once something has happened, the nearest first.
-    /// `dormouse memory undo EVENT` takes one back
+    /// List what the assistant intends to do for people at a certain time, or when something happens. The nearest come
+    /// first. `dormouse memory undo EVENT` withdraws one
     List {
         #[command(flatten)]
         of: Whose,

@@ -28,7 +28,7 @@ const PASSWORD: &str = "DORMOUSE_EVENNIA_PASSWORD";
 /// A world to live in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WorldChoice {
-    /// What world.kind of the configuration says
+    /// The world that world.kind in the configuration names
     #[default]
     Folder,
     /// The game of [evennia], as with world.kind = "evennia" (docs/evennia.md)

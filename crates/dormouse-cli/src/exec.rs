@@ -33,9 +33,9 @@ pub(crate) enum Exec {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Print what tools were called, when, how long that took, and how it ended
+    /// Print the calls of tools: when each was made, how long it took, and how it ended
     Log(calls::CallLog),
-    /// Count the calls of each tool and each model, whole life
+    /// Count the calls of each tool and each model in the whole life of the assistant
     Metrics(calls::CallMetrics),
 }
 

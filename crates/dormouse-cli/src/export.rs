@@ -49,7 +49,7 @@ pub(crate) struct Export {
     /// Whose data: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID")]
     pub(crate) person: Option<String>,
-    /// Include lines with a name of the person and no id, even if others have this name
+    /// Include lines that contain a name of the person but no id, even if other people have this name
     #[arg(long)]
     pub(crate) named: bool,
     /// The new file; an existing file is never overwritten [default: standard output]

@@ -27,7 +27,7 @@ pub(crate) enum GoalCommand {
         /// Also list those that were closed lately
         #[arg(long)]
         closed: bool,
-        /// The id of a person: only what this person may know
+        /// The id of a person: list only goals that this person may know
         #[arg(long = "for", value_name = "ID")]
         listener: Option<EntityId>,
         #[command(flatten)]
@@ -40,11 +40,11 @@ pub(crate) enum GoalCommand {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Set a goal. Everybody may learn of it
+    /// Set a goal. The assistant may tell everybody about it
     Add {
         #[command(flatten)]
         of: Whose,
-        /// What is to be reached
+        /// What the assistant should achieve
         #[arg(value_name = "TEXT")]
         text: String,
         /// How important it is, 1 to 10
@@ -68,7 +68,7 @@ pub(crate) enum GoalCommand {
         parent: Option<u32>,
         #[command(flatten)]
         when: When,
-        /// Open it again: it was blocked, waits, or was closed
+        /// Open it again if it waits, or was blocked or closed
         #[arg(long, conflicts_with_all = ["wait", "block"])]
         open: bool,
         /// Let it wait until this time
@@ -90,7 +90,7 @@ pub(crate) enum GoalCommand {
     Done {
         #[command(flatten)]
         which: Which,
-        /// What came of it
+        /// The result
         #[arg(long, value_name = "TEXT")]
         outcome: Option<String>,
     },

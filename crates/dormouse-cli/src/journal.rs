@@ -50,9 +50,9 @@ pub(crate) enum JournalCommand {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Write an entry. Everybody may learn of it
+    /// Write an entry. The assistant may tell everybody about it
     Add(WriteEntry),
-    /// Put an entry back that left the journal. After that it is never pruned
+    /// Put back an entry that has left the journal. It is never pruned after that
     Restore {
         #[command(flatten)]
         of: Whose,
@@ -67,7 +67,7 @@ pub(crate) enum JournalCommand {
     Reflect {
         #[command(flatten)]
         of: Whose,
-        /// Draw conclusions now instead: questions about its entries, what it remembers of these, and insights
+        /// Draw conclusions now instead: ask questions about its entries, recall memories for them, and write insights
         #[arg(long)]
         conclude: bool,
         /// Let a model score the importance of a few entries first; only with --conclude
@@ -93,10 +93,10 @@ pub(crate) struct SearchEntries {
     pub(crate) query: String,
     #[command(flatten)]
     pub(crate) within: Within,
-    /// The most entries
+    /// The maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<u16>(1..=1_000))]
     pub(crate) limit: u16,
-    /// By recency, importance and relevance together
+    /// Rank by recency, importance and relevance together
     #[arg(long, conflicts_with = "text")]
     pub(crate) episodic: bool,
     /// Only entries that contain the words as they are
@@ -137,7 +137,7 @@ pub(crate) struct WriteEntry {
 /// Which entries.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Within {
-    /// Only entries with this tag; may be given several times, and all must be there
+    /// Only entries with this tag; if it is given several times, only entries with all these tags
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// Only entries of the last N days

@@ -35,18 +35,18 @@ pub(crate) struct Mcp {
         conflicts_with = "memory"
     )]
     url: ServiceAddress,
-    /// Serve only this memory, without an assistant. The file is made if it does not exist; it is not the memory of an
-    /// assistant, which its log alone changes
+    /// Serve only this memory file, without an assistant. The file is created if it does not exist. It must not be the
+    /// memory of an assistant, because only the assistant's log may change that
     #[arg(long, value_name = "FILE")]
     memory: Option<PathBuf>,
-    /// Whose memory it is: a key of your choice, which is in the file
+    /// The key of the agent that owns the memory. You choose it; it is stored in the file
     #[arg(long, value_name = "KEY", default_value = "agent", requires = "memory")]
     agent: AssistantId,
-    /// How far anything that is remembered is believed at most (0 to 1). Below 0.5, notes are stored and not recalled
+    /// The maximum trust of anything that is remembered (0 to 1). Notes below 0.5 are stored, but not recalled
     #[arg(long, value_name = "TRUST", default_value = "1", value_parser = trust, requires = "memory")]
     trust: Trust,
-    /// The id of a person who learns what is recalled: only what they heard is; may be given several times
-    /// [default: the agent alone, who may recall everything]
+    /// The id of a person who learns what is recalled. Then only what this person heard is recalled. May be given several
+    /// times [default: only the agent learns it, and may recall everything]
     #[arg(long = "listener", value_name = "ID", requires = "memory")]
     listeners: Vec<EntityId>,
 }

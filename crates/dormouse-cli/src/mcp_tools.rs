@@ -23,7 +23,7 @@ use crate::{
 /// The servers of `[mcp.servers]`, whose tools assistants may use.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpClient {
-    /// Ask the servers of the configuration what they offer, and list their tools: offered, new, changed or left out
+    /// Ask the configured servers for their tools, and list each tool as offered, new, changed or left out
     Tools {
         /// Start no server: list what is known already
         #[arg(long)]
@@ -31,13 +31,13 @@ pub(crate) enum McpClient {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Agree to what `dormouse mcp tools` showed of a server: assistants get these tools at the next start
+    /// Accept the tools of a server as `dormouse mcp tools` showed them. Assistants get these tools at the next start
     Accept {
         /// The name of the server in the configuration
         server: String,
         /// The name of one tool at the server [default: all that are new or changed]
         tool: Option<String>,
-        /// Your name, which is kept with it [default: your user name]
+        /// Your name, which is stored with the decision [default: your user name]
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
         #[command(flatten)]

@@ -17,14 +17,15 @@ use crate::{
 /// Spans for a collector.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Otel {
-    /// Make spans of the log and send them to a collector, also those of long ago; needs a program built with the feature `otel`
+    /// Make spans from the log, also for times long ago, and send them to a collector. This needs a program built with the
+    /// feature `otel`
     Export(ExportSpans),
 }
 
 /// What is sent, and where.
 #[derive(Debug, Args)]
 pub(crate) struct ExportSpans {
-    /// Only ticks and calls that began at this time or later, with its zone, such as 2026-11-28T00:00:00Z [default: all]
+    /// Only ticks and calls that began at this time or later: a time with its time zone, such as 2026-11-28T00:00:00Z [default: all]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<Timestamp>,
     /// Only those of this assistant; may be given several times [default: all]
@@ -33,7 +34,7 @@ pub(crate) struct ExportSpans {
     /// The collector, such as http://127.0.0.1:4318 [default: telemetry.endpoint]
     #[arg(long, value_name = "URL")]
     to: Option<String>,
-    /// Send what the model replied and what tools were given and returned, too
+    /// Also send the replies of the model, and the arguments and results of tools
     #[arg(long)]
     content: bool,
 }

@@ -31,7 +31,7 @@ pub(crate) enum ProjectCommand {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Begin a project. It is the active one if no other is. Everybody may learn of it
+    /// Begin a project. It becomes the active one if no other is active. The assistant may tell everybody about it
     Create {
         #[command(flatten)]
         of: Whose,
@@ -42,7 +42,7 @@ pub(crate) enum ProjectCommand {
         #[arg(long, value_name = "TEXT")]
         context: Option<String>,
     },
-    /// Make a project the active one. The one before it is paused
+    /// Make a project the active one. The former active project is paused
     Swap {
         #[command(flatten)]
         which: Which,
@@ -63,7 +63,7 @@ pub(crate) enum ProjectCommand {
         /// What it is, in a sentence
         #[arg(long, value_name = "TEXT")]
         summary: Option<String>,
-        /// It is over; `swap` takes it up again
+        /// Mark it as completed; `swap` resumes it
         #[arg(long)]
         completed: bool,
     },

@@ -30,7 +30,7 @@ pub(crate) struct Prompt {
     /// For a tick of this kind, such as tick_event
     #[arg(long, value_name = "TYPE", value_parser = context)]
     context: Option<ContextType>,
-    /// The prompt after this event, or if the event is a reply, the prompt of that reply [default: the end of the log]
+    /// Show the prompt after this event. If the event is a reply, show the prompt of that reply [default: the end of the log]
     #[arg(long, value_name = "SEQ", value_parser = whole::<u64>(1..=u64::MAX))]
     at: Option<u64>,
     #[command(flatten)]
@@ -61,16 +61,16 @@ enum Template {
         #[command(flatten)]
         change: TemplateChange,
     },
-    /// Use a template as the persona; default: assistant.persona
+    /// Use a template as the persona; `default` is assistant.persona
     Apply {
         /// Its name
         name: String,
         #[command(flatten)]
         change: TemplateChange,
     },
-    /// Store a copy under another name
+    /// Copy a template under another name
     Clone {
-        /// The template to copy; default: the persona
+        /// The template to copy; `default` is assistant.persona
         from: String,
         /// The name of the copy
         name: String,

@@ -26,7 +26,7 @@ pub(crate) enum NoteCommand {
         #[command(flatten)]
         json: JsonFlag,
     },
-    /// Note something that each prompt shows from now on. Everybody may learn of it
+    /// Note something that each prompt shows from now on. The assistant may tell everybody about it
     Add {
         #[command(flatten)]
         of: Whose,

@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct SleepCommand {
     #[command(flatten)]
     of: Whose,
-    /// When it wakes, with its zone, such as 2026-11-23T06:00:00Z [default: as its schedule says]
+    /// When it wakes: a time with its time zone, such as 2026-11-23T06:00:00Z [default: as its schedule says]
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
     /// Why

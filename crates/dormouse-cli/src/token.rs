@@ -50,7 +50,7 @@ pub(crate) struct CreateToken {
     /// time); may be given several times [default: all]
     #[arg(long = "attest", value_name = "FACT")]
     attests: Vec<Fact>,
-    /// When it expires, with its zone, such as 2027-01-01T00:00:00Z [default: never]
+    /// When it expires: a time with its time zone, such as 2027-01-01T00:00:00Z [default: never]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     expires: Option<Timestamp>,
     #[command(flatten)]

@@ -43,7 +43,7 @@ pub(crate) enum Entity {
         /// The observation
         #[arg(value_name = "TEXT", value_parser = line::<500>)]
         text: ObservationText,
-        /// The source of the observation, in a word
+        /// The source of the observation, in one word
         #[arg(long, value_name = "WORD", default_value = "direct", value_parser = line::<32>)]
         source: ObservationSource,
         /// How far it is trusted, 0 to 1
@@ -80,9 +80,9 @@ pub(crate) enum Entity {
     Delete(Who),
     /// Restore a deleted entity
     Restore(Exactly),
-    /// Print the block of entities as it appears in the prompt
+    /// Print the part of the prompt that describes entities
     Block {
-        /// The most tokens it may take
+        /// The maximum number of tokens for it
         #[arg(long, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u32::MAX.into()))]
         tokens: u32,
         #[command(flatten)]

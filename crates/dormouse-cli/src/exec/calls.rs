@@ -25,7 +25,7 @@ pub(crate) struct CallLog {
     /// Only calls that failed
     #[arg(long)]
     failed: bool,
-    /// How many, the newest ones
+    /// How many calls to print; the newest are chosen
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u32>(1..=100_000))]
     last: u32,
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub(crate) struct Forget {
     /// What this person said, and what is stored about them: an id, or a name that only one person has
     #[arg(long, value_name = "NAME|ID", conflicts_with_all = ["record", "from", "until", "text"])]
     pub(crate) person: Option<String>,
-    /// With --person: also lines with a name of the person and no id, even if others have this name
+    /// With --person: also lines that contain a name of the person but no id, even if other people have this name
     #[arg(long, requires = "person")]
     pub(crate) named: bool,
     /// One record, by its number (412, 412.3 or #412)
@@ -28,7 +28,7 @@ pub(crate) struct Forget {
     /// What was heard and noted before this time
     #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "text")]
     pub(crate) until: Option<Timestamp>,
-    /// Everything that holds this text, compared word by word
+    /// Everything that contains this text, compared word by word
     #[arg(long, value_name = "TEXT")]
     pub(crate) text: Option<String>,
     /// Keys, passwords and card numbers: they are masked, the words around them are kept
@@ -37,8 +37,8 @@ pub(crate) struct Forget {
     /// Show who asked an assistant to be forgotten and still waits for it; changes nothing
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets", "retention", "yes", "dry_run"])]
     pub(crate) requests: bool,
-    /// Speech that is older than `utterances_kept_days` and that nothing refers to; does not ask, because the
-    /// configuration requires it
+    /// Speech that is older than `utterances_kept_days` and that nothing refers to. Does not ask for confirmation, because
+    /// the configuration requires this removal
     #[arg(long, conflicts_with_all = ["person", "record", "from", "until", "text", "secrets"])]
     pub(crate) retention: bool,
     /// Only this assistant's log and memory [default: every assistant of the folder, and its world; for --record, the only
@@ -48,7 +48,7 @@ pub(crate) struct Forget {
     /// Show what would be forgotten, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     /// Forget even if that removes every message of an assistant
@@ -60,7 +60,7 @@ pub(crate) struct Forget {
     /// Why, for the log
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) reason: String,
-    /// Who has it forgotten, for the log [default: your user name]
+    /// Who orders the removal, for the log [default: your user name]
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
     #[command(flatten)]

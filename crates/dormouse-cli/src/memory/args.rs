@@ -16,7 +16,7 @@ use crate::{
 /// Looking into a memory, and changing it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Memory {
-    /// Add a record that may be told to anybody
+    /// Add a record. The assistant may tell everybody about it
     Add(Add),
     /// Search the memory, and show why each record was found
     Search(Box<Search>),
@@ -59,7 +59,8 @@ pub(crate) enum Memory {
     },
     /// Let a model extract facts from what was heard, and traits from observations about people
     Consolidate(Consolidate),
-    /// Leave earlier turns out of prompts while nobody waits, if they fill the context window, and let a model sum them up
+    /// If earlier turns fill the context window, leave them out of prompts and let a model sum them up. Do this while nobody
+    /// waits for an answer
     Compact(Compact),
     /// Rebuild the search index and, with an embedder, the vectors
     Rebuild {
@@ -93,7 +94,7 @@ pub(crate) enum Memory {
     },
     /// Exclude a record from recall; `undo` reverses it
     Withdraw(Of),
-    /// Make a record public knowledge, to be told to anybody; `undo` reverses it
+    /// Make a record public knowledge: the assistant may tell everybody about it; `undo` reverses it
     Publish(Of),
     /// Remove a record's text from the memory for good; the log keeps the message it came from
     Erase {
@@ -167,7 +168,7 @@ pub(crate) struct Consolidate {
     /// Only print how many requests it would take, and how many tokens
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The most requests; the next run continues from there
+    /// The maximum number of requests; the next run continues from there
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) requests: u64,
     #[command(flatten)]
@@ -211,13 +212,13 @@ pub(crate) struct Search {
     /// How many matches to print at most [default: 10, or as many as fit into --tokens]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1_000))]
     pub(crate) limit: Option<u16>,
-    /// Pack the best evidence into this many tokens, in the order of time
+    /// Print the best evidence that fits into this many tokens, in order of time
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=u32::MAX.into()))]
     pub(crate) tokens: Option<u32>,
     /// Only records trusted at least this far, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "SCORE", value_parser = trust)]
     pub(crate) min_trust: Option<Trust>,
-    /// Print nothing unless the memory contains an answer with this probability, 0 to 1; from 300 records on [default: 0]
+    /// Print nothing if the memory probably has no answer: the least probability, 0 to 1. Memories of fewer than 300 records ignore it [default: 0]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) min_confidence: Option<f32>,
     /// Recall only what this listener may hear: the id or the name of somebody the assistant knows; may be given several
@@ -256,7 +257,7 @@ pub(crate) struct Migrate {
     /// The new encoder: folder:PATH, openai:MODEL[@URL] or ollama:MODEL[@URL]
     #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text), required_unless_present = "back")]
     pub(crate) embedder: Option<EmbedderRef>,
-    /// The encoder in use, to compare with [default: compare with recall by words]
+    /// The encoder that is in use now, for the comparison [default: compare with recall by words]
     #[arg(long, value_name = "ENCODER", value_parser = |text: &str| OPENER.parse(text))]
     pub(crate) former: Option<EmbedderRef>,
     /// Change even if recall becomes worse
