@@ -118,8 +118,8 @@ pub(crate) fn answer(
     };
     let act = act_of(state)?;
     let (will, done) = match answer {
-        ApprovalAnswer::Allowed => ("may then do, once", "confirmed"),
-        ApprovalAnswer::Denied => ("may then not do", "refused"),
+        ApprovalAnswer::Allowed => ("may then do this once", "confirmed"),
+        ApprovalAnswer::Denied => ("may then not do this", "refused"),
     };
     if command.dry_run {
         say(&format!("{key} {will}: {act}. Nothing was answered"))?;

@@ -104,11 +104,11 @@ pub(crate) fn run(places: &Places, command: Delegation) -> Result<Exit, CommandE
             }
             printing.print(&line, || match status.enabled {
                 false => format!(
-                    "may give no tasks away: execution.sub_agents_enabled is false; has {} of others",
+                    "may not delegate tasks: execution.sub_agents_enabled is false; has {} from others",
                     status.taken
                 ),
                 true => format!(
-                    "gave {} of {} tasks away, to {}; has {} of others",
+                    "delegated {} of at most {} tasks, to {}; has {} from others",
                     status.active,
                     status.budget,
                     status.tag.as_deref().unwrap_or("any assistant"),

@@ -102,11 +102,14 @@ fn trust(perceived: &Perceived) -> String {
 fn selected(selected: &Selected) -> String {
     match selected {
         Selected::Person { ids } if ids.is_empty() => {
-            "what was kept of a name without an id".to_owned()
+            "what is stored about a name without an id".to_owned()
         }
         Selected::Person { ids } => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
-            format!("what {} said, and what was kept of them", ids.join(", "))
+            format!(
+                "what {} said, and what is stored about them",
+                ids.join(", ")
+            )
         }
         Selected::Record { record, messages } if messages.is_empty() => format!("record {record}"),
         Selected::Record { record, messages } => {
@@ -123,9 +126,9 @@ fn selected(selected: &Selected) -> String {
         }
         Selected::Secrets => "secrets".to_owned(),
         Selected::Unreferred { before } => {
-            format!("what was said before {before} and nothing refers to")
+            format!("what was said before {before}, if nothing refers to it")
         }
-        Selected::Carried => "what tasks of assistants carried here".to_owned(),
+        Selected::Carried => "words that tasks of other assistants brought here".to_owned(),
         _ => "a text".to_owned(),
     }
 }
@@ -482,7 +485,7 @@ fn tools_offered(it: &ToolsOffered) -> String {
     let why = match it.cause {
         OfferCause::Turn => "for this turn",
         OfferCause::Search => "after a search",
-        OfferCause::Call => "because one was called that was not shown",
+        OfferCause::Call => "because the model called a tool that was not shown",
         _ => "for another reason",
     };
     format!(
@@ -564,8 +567,10 @@ pub(crate) fn unanswered(cause: UnansweredCause) -> String {
                 .to_owned()
         }
         UnansweredCause::NotAdmitted(_) => "its sender asks more than can be answered".to_owned(),
-        UnansweredCause::NoSpeech => "no tool can answer the way it was said".to_owned(),
-        _ => "for a reason this version does not know".to_owned(),
+        UnansweredCause::NoSpeech => {
+            "no tool can answer in the way in which it was said".to_owned()
+        }
+        _ => "for a reason that this version does not know".to_owned(),
     }
 }
 
@@ -653,7 +658,7 @@ pub(crate) fn stop_cause(cause: &StopCause) -> String {
         StopCause::Credentials => {
             "the provider refused the credentials: check the key, then clear the stop".to_owned()
         }
-        _ => "a reason this version does not know".to_owned(),
+        _ => "a reason that this version does not know".to_owned(),
     }
 }
 
@@ -665,7 +670,7 @@ fn compacted(it: &Compacted) -> String {
         Some(FactsBefore::Added(facts) | FactsBefore::Partly(facts)) => {
             format!("; {} made before", counted(facts, "fact", "facts"))
         }
-        Some(_) => "; no facts could be made before".to_owned(),
+        Some(_) => "; no facts could be extracted before".to_owned(),
     };
     format!(
         "{} to {} of {} tokens: the results of {} are one line each, {} left out{facts}",
@@ -785,7 +790,7 @@ pub(crate) fn status(status: &Status, memories: Option<u64>) -> String {
     }
     if status.dropped > 0 {
         let lines = counted(status.dropped, "line", "lines");
-        text += &format!("; {lines} only counted, of senders who said too much");
+        text += &format!("; {lines} only counted, because their senders said too much");
     }
     if let Some(answered) = status.exchanges {
         let messages = counted(u64::from(answered), "message", "messages");

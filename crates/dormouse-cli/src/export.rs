@@ -65,7 +65,7 @@ pub(crate) struct Export {
 enum ExportError {
     #[error(transparent)]
     Who(WhoError),
-    #[error("--person needs a word at least")]
+    #[error("--person needs at least one word")]
     Nobody,
     #[error("{} could not be written", path.display())]
     Write {

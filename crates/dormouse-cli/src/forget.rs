@@ -45,12 +45,12 @@ type Plans = BTreeMap<AssistantId, ForgetPlan>;
 enum ForgetError {
     #[error(transparent)]
     Who(#[from] WhoError),
-    #[error("nothing is kept of {what}; nothing was changed")]
+    #[error("nothing is stored about {what}; nothing was changed")]
     Nothing {
         /// What was selected, without its words.
         what: String,
     },
-    #[error("--{name} needs a word at least")]
+    #[error("--{name} needs at least one word")]
     NoWords {
         /// The option.
         name: &'static str,
@@ -62,10 +62,10 @@ enum ForgetError {
     #[error("the span ends before it begins")]
     EmptySpan,
     #[error(
-        "forgetting cannot be taken back: give --yes to forget without being asked, or --dry-run to look only"
+        "forgetting cannot be undone: give --yes to forget without a question, or --dry-run only to look"
     )]
     NotAsked,
-    #[error("this takes every message of {assistant}: give --everything in addition to --yes")]
+    #[error("this removes every message of {assistant}: give --everything in addition to --yes")]
     Everything {
         /// Whose.
         assistant: AssistantId,
@@ -198,7 +198,7 @@ impl Found {
             return Err(ForgetError::Nothing { what }.into());
         }
         match command.json.printing() {
-            Printing::Text => say("nothing to take out; nothing was changed")?,
+            Printing::Text => say("nothing to remove; nothing was changed")?,
             json => self.summary(command).print(json, show::Moment::Before)?,
         }
         Ok(Exit::Success)
@@ -303,12 +303,12 @@ fn confirm(command: &Forget, plans: &Plans) -> Result<(), ForgetError> {
     let expected = match everything {
         Some((assistant, _)) => {
             ask(&format!(
-                "This takes every message of {assistant}, for good. Type `{EVERYTHING}` to go on: "
+                "This removes every message of {assistant} for good. Type `{EVERYTHING}` to continue: "
             ));
             EVERYTHING
         }
         None => {
-            ask("This cannot be taken back. Type `forget` to go on: ");
+            ask("This cannot be undone. Type `forget` to continue: ");
             "forget"
         }
     };

@@ -224,7 +224,7 @@ pub(crate) fn run(places: &Places, command: GoalCommand) -> Result<Exit, Command
             })?;
             let above = match events.len() {
                 1 => "",
-                _ => ", and with it what it was the last part of",
+                _ => ", and so is each goal of which it was the last part",
             };
             say(&format!("goal {id} is done{above}"))?;
         }

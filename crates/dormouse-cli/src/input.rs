@@ -16,7 +16,7 @@ mod tests;
 
 /// The text of `/help`.
 pub(crate) const HELP: &str = "\
-Type a line to say it to the assistant. Besides:
+Type a line to say it to the assistant. You can also type:
   @NAME TEXT             say it to the room; the assistant that is mentioned answers
   say TEXT   \"TEXT       say it to the room, to nobody in particular
   /to NAME               say plain lines to this assistant from now on
@@ -123,7 +123,7 @@ pub(crate) enum InputError {
         name: String,
     },
     /// It begins with the word of a form, but does not have that form.
-    #[error("{form} is how that is written; to say this line to {assistant}, begin with `to: `")]
+    #[error("expected `{form}`; to say this line to {assistant}, begin with `to: `")]
     Unfit {
         /// The form.
         form: Form,
@@ -147,7 +147,7 @@ pub(crate) enum InputError {
     #[error("/approve and /deny take the number of an act, as /approvals prints it")]
     ApprovalNumber,
     /// The name is missing after `/to`.
-    #[error("/to NAME is how that is written; to say something, begin with `to: `")]
+    #[error("expected `/to NAME`; to say something, begin with `to: `")]
     NobodyToSpeakTo,
     /// That is not a valid name of a channel.
     #[error(transparent)]

@@ -219,7 +219,7 @@ fn server_text(line: &ServerLine<'_>, status: &McpServerStatus) -> Vec<String> {
     }
     if status.tools.iter().find(waiting).is_some() {
         lines.push(format!(
-            "  `dormouse mcp accept {}` agrees to what is new or changed",
+            "  `dormouse mcp accept {}` accepts what is new or changed",
             line.server
         ));
     }

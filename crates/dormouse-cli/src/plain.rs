@@ -125,9 +125,7 @@ fn welcome(ready: &Ready) -> String {
         text += &format!("\n({embedder})");
     }
     if *new_world && *seq > 0 {
-        text += &format!(
-            "\nThe world was new; what {name} remembers of its life before is still there."
-        );
+        text += &format!("\nThe world is new. {name} still remembers its life before.");
     }
     if let Some(cause) = stopped {
         text += &format!(
@@ -222,7 +220,9 @@ fn still_open(end: &EndLine) -> String {
             None => "still in the world".to_owned(),
         };
         let next = match act {
-            Some(act) => format!("the answer by `{act}` is decided and not confirmed"),
+            Some(act) => {
+                format!("the answer by `{act}` is decided, but not confirmed by the world")
+            }
             None => "not answered yet".to_owned(),
         };
         // A line break in a text from outside must not begin a line of this list.

@@ -103,7 +103,7 @@ pub(crate) fn run(
         let ill = |key: &AssistantId, error: HostError| {
             let why = PlayError::composing(&data, error);
             let why = Report(&why);
-            say(diagnostics, format!("{key} does not live, and the others do: {why}"));
+            say(diagnostics, format!("{key} could not be started; the others run: {why}"));
         };
         let count = settle(host, &inhabited.residents, ill).await.map_err(failed)?;
         let embedder = recall::by_provider(host.config(), host.embedder());

@@ -63,7 +63,7 @@ pub enum BackupError {
     Copy(#[from] LogOpenError),
     /// The log is damaged, so its copy is.
     #[error(
-        "the log is damaged, and its copy with it: see `dormouse log verify`, and save what is left with `dormouse log salvage`"
+        "the log is damaged, and so is its copy: `dormouse log verify` says where, and `dormouse log salvage` saves what is left"
     )]
     Damaged,
     /// A file could not be written.

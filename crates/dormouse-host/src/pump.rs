@@ -20,7 +20,7 @@ pub const PATIENCE: u32 = 12;
 
 /// The world no longer answers. Deliveries that were not accepted come again at the next start.
 #[derive(Debug, thiserror::Error)]
-#[error("the world did not answer for {PATIENCE} attempts")]
+#[error("the world did not answer {PATIENCE} attempts")]
 pub struct PumpError(#[source] SenseError);
 
 /// The progress of the pump.

@@ -134,7 +134,7 @@ pub enum RosterError {
     },
     /// There is no event after which a fork can begin.
     #[error(
-        "{key} was never at rest up to event {at}, or only after more than 200,000 events: a fork begins where no turn is under way"
+        "{key} cannot be forked at event {at} or before: a fork must begin where no turn is under way, within the first 200,000 events of the log"
     )]
     NoFork {
         /// The original.

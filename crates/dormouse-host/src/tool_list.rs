@@ -50,6 +50,6 @@ pub const TOOL_CATEGORIES: [(ToolCategory, &str, &str); 4] = [
     (
         ToolCategory::Dangerous,
         "DANGEROUS",
-        "one in a tick, which it ends, and only on trusted text",
+        "at most one in a tick, which it ends; only if all shown text is trusted",
     ),
 ];

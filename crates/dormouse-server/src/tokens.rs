@@ -280,14 +280,14 @@ pub enum TokenStoreError {
     },
     /// The token would allow nothing.
     #[error(
-        "the token would allow nothing; give it a right and, if you name assistants, at least one"
+        "the token would allow nothing; give it at least one right, and at least one assistant if it is limited to some"
     )]
     AllowsNothing,
     /// The token may attest something, and has no right to report it.
-    #[error("only a world attests facts: the token needs the right world")]
+    #[error("only a world attests facts: the token needs the right `world`")]
     NoWorld,
     /// The token would be expired from the start.
-    #[error("the token would end at {0}, which is not in the future")]
+    #[error("the token would expire at {0}, which is not in the future")]
     EndsInThePast(Timestamp),
     /// There is no such token.
     #[error("there is no token {0:?}")]

@@ -167,9 +167,7 @@ impl MemoryFile {
     /// So if a program writes both, the log is never older than the memory.
     async fn compare_with_log(&self, memory: &Memory) -> Result<Exit, CommandError> {
         let remark_on = |why: &str| {
-            remark(&format!(
-                "what is printed is not the memory of this log: {why}"
-            ));
+            remark(&format!("this memory does not belong to the log: {why}"));
             Exit::Damaged
         };
         match LogView::open(&self.data.log()) {

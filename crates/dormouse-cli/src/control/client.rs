@@ -56,9 +56,11 @@ pub(super) enum Way {
 pub(super) fn way(command: &Command) -> Way {
     match command {
         Command::Play(play) if play.replay.is_some() => {
-            Way::Alone("a replay answers with the models of a recording")
+            Way::Alone("a replay takes its replies from a recording")
         }
-        Command::Play(play) if play.script.is_some() => Way::Alone("a script has its own time"),
+        Command::Play(play) if play.script.is_some() => {
+            Way::Alone("a script runs on a clock of its own")
+        }
         Command::Play(play) if !play.provider.is_default() => {
             Way::Alone("the running assistants have their models already")
         }
@@ -67,7 +69,7 @@ pub(super) fn way(command: &Command) -> Way {
         }
         Command::Record(_) => Way::Alone("a recording needs models of its own"),
         Command::Forget(forget) if forget.dry_run || forget.requests => Way::Here,
-        Command::Forget(_) => Way::Alone("forgetting rewrites every file"),
+        Command::Forget(_) => Way::Alone("forgetting must rewrite every file"),
         Command::Log(Log::Salvage { from: None, .. }) => {
             Way::Alone("a log can be salvaged only while no program writes to it")
         }
@@ -135,7 +137,7 @@ pub(crate) enum Reached {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReachError {
     #[error(
-        "{why}, and `dormouse run` (process {pid}) has {} open: end it with `kill {pid}`, then run this command again",
+        "`dormouse run` (process {pid}) has {} open, and {why}: end that program with `kill {pid}`, then run this command again",
         data.path().display()
     )]
     Alone {

@@ -236,7 +236,7 @@ fn attend(hall: &Arc<Hall>, stream: UnixStream) -> io::Result<()> {
     };
     if request.dormouse != PROTOCOL {
         let why = format!(
-            "it speaks version {} of the control protocol; expected {PROTOCOL}: use the program that runs",
+            "it speaks version {} of the control protocol; expected {PROTOCOL}: use the version of the program that runs",
             request.dormouse
         );
         return refused(why, Exit::Usage);

@@ -30,7 +30,7 @@ pub(crate) enum SocketError {
     TooLong { path: PathBuf },
     #[error("another program listens on the control socket {}: end it first", path.display())]
     InUse { path: PathBuf },
-    #[error("{} is in the place of the control socket, and is not a socket: move it away", path.display())]
+    #[error("{} is where the control socket belongs, but it is not a socket: move it away", path.display())]
     NotASocket { path: PathBuf },
     #[error("the control socket {} cannot be opened", path.display())]
     Io { path: PathBuf, source: io::Error },

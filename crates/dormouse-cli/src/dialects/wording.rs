@@ -17,7 +17,7 @@ pub(crate) fn because(evidence: Evidence) -> String {
             format!("it made native calls {count} times in a row although none were asked for")
         }
         Evidence::ToolsLeftOut => "its server takes no tools".to_owned(),
-        _ => "of a reason this version does not know".to_owned(),
+        _ => "of a reason that this version does not know".to_owned(),
     }
 }
 

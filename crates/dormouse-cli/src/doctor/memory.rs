@@ -62,8 +62,8 @@ pub(super) fn of_others(data: &DataFolder, log: Option<&RedbLog>, config: &Confi
 
 fn log_is_missing(data: &DataFolder, config: &Config, stats: &Stats) -> String {
     format!(
-        "the log {} is missing, and the memory {} has taken it in through event {}. Restore both from the same backup. Or \
-         begin a new log: `{} --yes` empties the memory, and `dormouse memory export` before it saves the records",
+        "the log {} is missing, and the memory {} contains it up to event {}. Restore both from the same backup. Or begin a \
+         new log: `{} --yes` empties the memory; `dormouse memory export` before that saves the records",
         data.log().display(),
         data.memory(&config.assistant.key()).display(),
         stats.log_through,

@@ -133,11 +133,11 @@ fn lists(found: &Found, config: &Config) -> Vec<Finding> {
         .collect();
     if lists.iter().any(|list| list.models.len() > 1) {
         let who = match config.provider.heartbeats {
-            HeartbeatPolicy::First => "the first model of the list alone answers",
+            HeartbeatPolicy::First => "only the first model of the list answers",
             HeartbeatPolicy::Any => "any model of the list answers",
         };
         findings.push(Finding::Fine(format!(
-            "every request goes to the first model that is available, and every switch is printed; while nobody speaks, {who}"
+            "every request goes to the first model that is available, and every switch is printed; in turns that nobody waits for, {who}"
         )));
     }
     findings

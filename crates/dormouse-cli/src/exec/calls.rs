@@ -138,7 +138,7 @@ pub(super) fn metrics(places: &Places, command: CallMetrics) -> Result<Exit, Com
     };
     printing.print(&line, || {
         format!(
-            "{}, {} over, {} of them without an answer",
+            "{}, {} ended, {} of them without an answer",
             counted(tasks.ticks, "tick", "ticks"),
             counted(tasks.closed, "turn", "turns"),
             tasks.failed
@@ -172,7 +172,7 @@ fn mean(total_ms: f64, calls: u64) -> f64 {
 fn of_tool(name: &str, it: &ToolMetrics) -> String {
     let made = (it.successes + it.errors).saturating_sub(it.cached);
     format!(
-        "tool {name}: {}, {} well, {} failed ({} without an answer), {} not made, {} from earlier results; mean {:.1} ms, \
+        "tool {name}: {}, {} succeeded, {} failed ({} without an answer), {} not made, {} from earlier results; mean {:.1} ms, \
          longest {:.1} ms",
         counted(it.calls, "call", "calls"),
         it.successes,

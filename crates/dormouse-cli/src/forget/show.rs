@@ -133,7 +133,7 @@ impl Summary {
         for (name, count) in &self.named_only {
             let lines = counted(*count, "line has", "lines have");
             say(&format!(
-                "{lines} only the name {name:?} and no id: nobody else has this name, so this is treated as the person"
+                "{lines} only the name {name:?} and no id: nobody else has this name, so they count as the person's"
             ))?;
         }
         self.print_unclear();
@@ -189,7 +189,7 @@ impl Summary {
     fn print_vectors(&self) {
         for key in &self.vectors_left {
             remark(&format!(
-                "the memory of {key} is missing or damaged, and only it knows which collections on the server of `vectors` are its own: they stay; remove those with `_{key}_` in their names"
+                "the memory of {key} is missing or damaged. Only it has the names of its collections on the server of `vectors`, so these stay: remove the collections with `_{key}_` in their names"
             ));
         }
     }
@@ -217,7 +217,7 @@ impl Summary {
         for (name, count) in &self.unclear {
             let lines = counted(*count, "line has", "lines have");
             remark(&format!(
-                "{lines} only the name {name:?} and no id, and others are called so or alike: they stay; take one with --record N, all with --named"
+                "{lines} only the name {name:?} and no id, and other people have this or a similar name: these lines stay. --record N removes one of them, --named all"
             ));
         }
     }

@@ -60,7 +60,7 @@ impl CommandFailure for DecideFailure {
 struct DecidedAgainLine<'a> {
     assistant: &'a AssistantId,
     events: u64,
-    /// How many of them were not compared, because words of them or of their turn were forgotten.
+    /// How many of them were not compared, because their words or words of their turn were forgotten.
     forgotten: u64,
     /// How many more were not compared, because they were decided before these words were forgotten.
     read_forgotten: u64,
@@ -107,8 +107,8 @@ pub(super) fn run(
             printing.print(&line, || match again.forgotten + again.read_forgotten {
                 0 => format!("{key}: {events}, every decision is the same"),
                 _ => format!(
-                    "{key}: {events}, every decision that can be compared is the same; {} not compared, because words of them or \
-                     of their turn were forgotten, and {} decided before these words were forgotten",
+                    "{key}: {events}, every decision that can be compared is the same; {} not compared, because their words or \
+                     words of their turn were forgotten, and {} decided before these words were forgotten",
                     again.forgotten, again.read_forgotten
                 ),
             })?;
@@ -179,11 +179,11 @@ fn what(found: &FirstDifference, recorded: &Value, decided: Option<&Value>) -> S
 fn cause(found: &FirstDifference) -> String {
     let by = &found.decided_by;
     if by.is_empty() {
-        "No event before it says what the assistant lived under".to_owned()
+        "No earlier event says which configuration the assistant had".to_owned()
     } else if found.is_other_program() {
-        format!("The life was decided by {by}, and this is another version")
+        format!("The decisions were made by {by}, and this is another version")
     } else {
-        "The log was changed afterwards, or it was decided by a program that was built from other sources"
+        "The log was changed afterwards, or the decisions were made by a program that was built from other sources"
             .to_owned()
     }
 }

@@ -53,7 +53,7 @@ pub(super) async fn add(file: &MemoryFile, asked: Add) -> Result<Exit, CommandEr
         if new {
             format!("{id} added")
         } else {
-            format!("{id} already says this")
+            format!("record {id} already has this text; nothing was added")
         }
     })?;
     Ok(Exit::Success)
@@ -113,7 +113,7 @@ pub(super) async fn withdraw(file: &MemoryFile, of: Of) -> Result<Exit, CommandE
 /// Makes a record known to everyone.
 pub(super) async fn publish(file: &MemoryFile, of: Of) -> Result<Exit, CommandError> {
     let change = MemoryChange::Published { record: of.id };
-    let what = format!("record {} may be told to anybody", of.id);
+    let what = format!("record {} is public knowledge now", of.id);
     changed(file, of, change, "published", &what).await
 }
 

@@ -95,7 +95,8 @@ fn text(came_of_it: &Compacting, is_forecast: bool) -> Vec<String> {
         Some(FactsBefore::Added(facts) | FactsBefore::Partly(facts)) => {
             lines.push(format!("{} made before", counted(*facts, "fact", "facts")));
         }
-        Some(_) => lines.push("no facts could be made before; the next run tries again".to_owned()),
+        Some(_) => lines
+            .push("no facts could be extracted before that; the next run tries again".to_owned()),
     }
     if summaries + failed > 0 {
         let made = counted(*summaries, "summary", "summaries");

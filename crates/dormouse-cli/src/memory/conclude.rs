@@ -18,7 +18,7 @@ const REQUESTS: u64 = 20;
 /// The command names another assistant than the configured one.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "a command that asks a model works on the configured assistant, which is {here}; for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
+    "a command that asks a model works only on the configured assistant, which is {here}; for {asked}, set assistant.key or DORMOUSE_ASSISTANT__KEY"
 )]
 struct AnotherAssistant {
     here: AssistantId,

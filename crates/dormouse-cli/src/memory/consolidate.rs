@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConsolidateFailure {
     #[error(
-        "the model failed: {0}; what was done so far is kept, and the same command goes on from there"
+        "the model failed: {0}; what was done so far is kept, and the same command continues from there"
     )]
     Model(String),
 }
@@ -202,11 +202,14 @@ fn text(line: &ConsolidatedLine<'_>) -> Vec<String> {
     }
     if *end == ConsolidationEnd::BudgetSpent {
         lines.push(
-            "the budget is spent for now; the same command goes on from there later".to_owned(),
+            "the budget is spent for now; later the same command continues from there".to_owned(),
         );
     }
     if *end == ConsolidationEnd::MaxRequests {
-        lines.push("the most requests are made; the same command goes on from there".to_owned());
+        lines.push(
+            "the maximum number of requests was made; the same command continues from there"
+                .to_owned(),
+        );
     }
     let resumed = match resumed {
         0 => String::new(),

@@ -83,7 +83,7 @@ pub(super) fn lines(turns: &[WithheldTurn]) -> Vec<String> {
     }
     lines.extend(turns.iter().skip(earlier).map(|turn| {
         format!(
-            "left out of the answer to #{} at {} (event {}): that was heard by {}, and this is known to {}",
+            "left out of the answer to #{} at {} (event {}): the answer was heard by {}, and this record is known to {}",
             turn.message, turn.at, turn.event, turn.listeners, turn.audience
         )
     }));

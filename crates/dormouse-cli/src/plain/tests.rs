@@ -96,7 +96,7 @@ fn the_end_of_a_visit_names_open_acts_and_the_reason() {
     });
     let expected = "◊ Ended. 4 messages wait and are kept; it goes on at the next start.\n    \
         The cause: world.redb could not be written: No space left on device.\n    \
-        Alice (event 7): Hello! – the answer by `say` is decided and not confirmed\n    \
+        Alice (event 7): Hello! – the answer by `say` is decided, but not confirmed by the world\n    \
         Alice (event 9): And you? – not answered yet\n    \
         Alice (still in the world): Bye. – not answered yet\n    \
         and 1 other\n";

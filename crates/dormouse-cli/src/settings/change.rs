@@ -27,7 +27,7 @@ impl From<SettingChangeError> for ChangeError {
         match error {
             SettingChangeError::Value { problem, .. } => Self::Value(problem.to_string()),
             SettingChangeError::Secret { .. } => Self::Value(
-                "it seems to hold a key or a password, which is never a setting; nothing was changed"
+                "it seems to contain a key or a password, which must not be in a setting; nothing was changed"
                     .to_owned(),
             ),
             SettingChangeError::Refused { problem, .. } => Self::Refused(problem.to_string()),

@@ -131,7 +131,7 @@ fn an_act_that_the_world_refuses_is_printed_with_the_reason() {
     assert_eq!(reasons[2], (4, absent.to_owned()));
     assert_eq!(reasons[3].1, "there is no way \"west\"; exits: down");
     assert_eq!(reasons[4].1, "there is no way \"north\"; exits: down");
-    assert_eq!(reasons[5].1, "go WAY is how that is written; exits: down");
+    assert_eq!(reasons[5].1, "write go WAY, with one of these exits: down");
     assert_eq!(reasons.len(), 6);
 }
 

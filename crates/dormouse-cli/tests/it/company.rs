@@ -84,7 +84,7 @@ fn a_visitor_chooses_whom_lines_are_for() {
             "/to toad\n",
             "no assistant of this folder is called \"toad\"; there is Dormouse and Ratty",
         ),
-        (&[], "/to\n", "/to NAME is how that is written"),
+        (&[], "/to\n", "expected `/to NAME`"),
     ] {
         let run = text(&home, args, input);
         assert_eq!(run.code, Some(2), "{}{}", run.out, run.err);

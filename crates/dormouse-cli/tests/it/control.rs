@@ -549,7 +549,7 @@ fn garbage_on_the_socket_is_answered_with_what_is_wrong() {
         (
             b"{\"dormouse\":1,\"args\":[\"forget\",\"--text\",\"a\",\"--yes\"],\"folder\":\"/\"}\n"
                 .to_vec(),
-            "forgetting rewrites every file",
+            "forgetting must rewrite every file",
         ),
     ] {
         let answer = answer(&home, &bytes);

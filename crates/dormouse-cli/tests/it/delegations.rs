@@ -264,7 +264,7 @@ async fn a_record_of_one_assistant_goes_with_what_a_task_carried_to_another() {
     assert_eq!(logs(hits(home.path(), &OF_HERS)), [""; 0]);
     let shown = ok(home.run(&["log", "show", "--assistant", "rat"], "")).out;
     assert!(
-        shown.contains("what tasks of assistants carried here"),
+        shown.contains("words that tasks of other assistants brought here"),
         "{shown}"
     );
     for key in ["mole", "rat"] {

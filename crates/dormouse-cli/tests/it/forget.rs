@@ -662,7 +662,7 @@ fn a_line_with_a_name_and_no_id_goes_with_the_one_person_who_has_the_name() {
         let refused = forget(&home, &["--person", nobody, "--yes"]);
         assert_eq!(refused.code, Some(2));
         assert!(
-            refused.err.contains("--person needs a word at least"),
+            refused.err.contains("--person needs at least one word"),
             "{}",
             refused.err
         );
@@ -1077,7 +1077,7 @@ fn what_was_said_goes_after_so_many_days_if_nothing_refers_to_it() {
     let again = forget(&home, &["--retention"]);
     assert_eq!(
         (again.code, &*again.out),
-        (Some(0), "nothing to take out; nothing was changed\n")
+        (Some(0), "nothing to remove; nothing was changed\n")
     );
     play(&home, "Alice", &["where are the tulip bulbs?".to_owned()]);
 }

@@ -311,7 +311,7 @@ fn secrets_that_a_log_and_a_world_hold_are_masked_in_every_file_and_the_other_wo
     assert!(!doctor.out.contains("the log holds"), "{}", doctor.out);
     let again = home.run(&["forget", "--secrets", "--yes"], "");
     assert_eq!(again.code, Some(0), "{}", again.err);
-    assert_eq!(again.out, "nothing to take out; nothing was changed\n");
+    assert_eq!(again.out, "nothing to remove; nothing was changed\n");
 
     // A world that was restored from a backup is the only one that holds some.
     fs::write(home.file("world.redb"), world).unwrap();

@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: super::ADD_PENDING_ACTION,
-    description: "Note what you mean to do for somebody. With due_at or when you are called then, to do it; until then it costs nothing.",
+    description: "Note what you mean to do for somebody. With due_at or when, you are called at that moment to do it; until then it costs nothing.",
     parameters,
     category: ToolCategory::SafeChain,
     is_look_up: false,
@@ -34,7 +34,7 @@ fn parameters() -> Value {
             "event": {"enum": ["arrives", "leaves", "present", "speaks", "happens"]},
             "who": {"type": "string", "maxLength": 128, "description": "A name or an id; anybody if absent."},
             "place": {"type": "string", "maxLength": 128, "description": "here, or the id of a place; anywhere if absent."},
-            "words": {"type": "string", "maxLength": 80, "description": "With happens or speaks: how words of the text begin: door open."},
+            "words": {"type": "string", "maxLength": 80, "description": "With happens or speaks: beginnings of words of the text: door open."},
         },
     });
     object(

@@ -11,7 +11,7 @@ use super::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: super::COMPLETE_PENDING_ACTION,
-    description: "It is done, or nobody wants it any more: take it off, by its id in the profile.",
+    description: "End an intended action by its id in the profile: it is done, or nobody wants it any more.",
     parameters: || {
         object(
             &["entity", "action"],

@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "drop_note",
-    description: "Drop a note that is not so any more.",
+    description: "Drop a note that is no longer true.",
     parameters: || {
         object(
             &["note"],

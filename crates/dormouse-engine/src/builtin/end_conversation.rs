@@ -10,7 +10,7 @@ use super::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "end_conversation",
-    description: "Your conversation with somebody is over. The next message begins another one.",
+    description: "End your conversation with somebody. The next message begins another one.",
     parameters: || object(&["entity"], &json!({"entity": entity()})),
     category: ToolCategory::SafeChain,
     is_look_up: false,

@@ -12,7 +12,7 @@ use crate::{event::Event, self_notes::SELF_NOTE_LIMIT};
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "keep_note",
-    description: "Keep before your eyes: a fact (what somebody prefers), a pattern (what comes back), or a guideline (how you mean to behave).",
+    description: "Note what every turn shows you: a fact (what somebody prefers), a pattern (what recurs), or a guideline (how you mean to behave).",
     parameters: || {
         object(
             &["kind", "text"],

@@ -16,7 +16,7 @@ const DEFAULT_LIMIT: usize = 5;
 
 pub(super) const TOOL: Builtin = Builtin {
     name: super::RECALL_MEMORIES,
-    description: "Look up what was said or stored before. Answers the lines that fit best, with when and from whom.",
+    description: "Look up what was said or stored before. Returns the lines that fit best, with when and from whom.",
     parameters: || {
         object(
             &["query"],

@@ -22,7 +22,7 @@ pub(super) const CACHE: CachePolicy = CachePolicy {
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "search_journal",
-    description: "Search your journal. Answers the entries that fit best, with why.",
+    description: "Search your journal. Returns the entries that fit best, and why.",
     parameters: || {
         object(
             &["query"],

@@ -13,8 +13,8 @@ use crate::event::{Event, Remembered};
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "store_memory",
-    description: "Keep one line for good, as a sentence that makes sense on its own. Name its sources: it is believed like \
-                  the least trusted of them, and less if it says what they do not.",
+    description: "Keep one line for good, as a sentence that makes sense on its own. Name its sources: it is trusted like \
+                  the least trusted of them, and less if it says more than they do.",
     parameters: || {
         object(
             &["text"],

@@ -15,7 +15,7 @@ use crate::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "update_project",
-    description: "Record where the active project stands, in place of its context.",
+    description: "Record where the active project stands. This replaces its context.",
     parameters: || {
         object(
             &[],

@@ -12,8 +12,8 @@ use super::{
 
 pub(super) const TOOL: Builtin = Builtin {
     name: "update_relationship",
-    description: "Change how much you like somebody, a little at a time and so much a day. How well you know and trust them \
-                  follows from what you have to do with each other. What people say who are not trusted changes nothing.",
+    description: "Change how much you like somebody: a little at a time, and a limited amount a day. How well you know and trust \
+                  them follows from your interactions. What people say whom you do not trust changes nothing.",
     parameters: || {
         object(
             &["entity", "metric", "change", "reason"],

@@ -38,7 +38,7 @@ pub enum SettingChangeError {
         problem: InvalidValue,
     },
     /// The value looks like a secret.
-    #[error("{setting}: it seems to hold a key or a password, which is never a setting")]
+    #[error("{setting}: it seems to contain a key or a password, which must not be in a setting")]
     Secret {
         /// The name of the setting.
         setting: String,

@@ -182,19 +182,19 @@ const ORDERS: &[Order] = &[
     },
     rising(
         &["provider.first_byte_timeout", "provider.timeout"],
-        "an attempt ends before; raise timeout, or lower first_byte_timeout",
+        "an attempt ends earlier; raise timeout, or lower first_byte_timeout",
     ),
     rising(
         &["provider.between_bytes_timeout", "provider.timeout"],
-        "an attempt ends before; raise timeout, or lower between_bytes_timeout",
+        "an attempt ends earlier; raise timeout, or lower between_bytes_timeout",
     ),
     rising(
         &["tools.first_pause", "tools.longest_pause"],
-        "no pause is as long as the first; raise longest_pause",
+        "so the first pause is shortened, too; raise longest_pause",
     ),
     rising(
         &["goals.attempts", "goals.turns"],
-        "a goal is blocked before; lower attempts",
+        "a goal is blocked earlier; lower attempts",
     ),
     Order {
         settings: &["goals.divide_after", "goals.attempts"],

@@ -29,7 +29,7 @@ pub enum DialectsError {
     #[error("what was learnt about models was written by a newer version and is not used")]
     Newer(#[source] BookError),
     /// It is damaged, and was renamed.
-    #[error("the file of what was learnt about models is damaged; it is kept as {}, and a new one is used", aside.display())]
+    #[error("the file with what was learnt about models is damaged; it is kept as {}, and a new one is used", aside.display())]
     Damaged {
         /// Where it is now.
         aside: PathBuf,
@@ -37,7 +37,7 @@ pub enum DialectsError {
         source: BookError,
     },
     /// It is damaged, and stays where it is.
-    #[error("the file {} of what was learnt about models is damaged; the next start uses a new one", file.display())]
+    #[error("the file {} with what was learnt about models is damaged; the next start uses a new one", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,

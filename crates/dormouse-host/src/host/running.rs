@@ -48,7 +48,7 @@ pub enum EndedError {
     #[error("a part of the program has failed")]
     Task(#[source] JoinError),
     /// Somebody asked it to end.
-    #[error("the assistant has ended although nobody asked it to")]
+    #[error("the assistant ended unexpectedly")]
     Asked,
 }
 

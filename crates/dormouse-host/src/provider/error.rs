@@ -20,15 +20,15 @@ pub enum ProviderError {
         source: ResolveSecretError,
     },
     /// The configuration says where a key is, but not which provider it belongs to.
-    #[error("{place}: set kind or base_url in [provider], too, which say whose key it is")]
+    #[error(
+        "{place}: also set kind or base_url in [provider], because they say which server the key is for"
+    )]
     KeyOfNobody {
         /// The place of that setting in the configuration.
         place: String,
     },
     /// A server was named for a provider that has its own server or needs none.
-    #[error(
-        "the provider {0} takes no --base-url; it belongs to openai, anthropic, ollama and local"
-    )]
+    #[error("the provider {0} takes no --base-url; only openai, anthropic, ollama and local do")]
     BaseUrl(ServedBy),
     /// The provider `local` was requested without a server.
     #[error(

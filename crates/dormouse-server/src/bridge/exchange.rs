@@ -49,7 +49,7 @@ pub struct ServiceAddress {
 /// A text is not the address of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is not the address of a service; expected http://HOST:PORT, such as http://127.0.0.1:8420. A client that reaches a service by https connects to it directly"
+    "{0:?} is not the address of a service; expected http://HOST:PORT, such as http://127.0.0.1:8420. If the service has an https address, let the client connect to it directly, without this command"
 )]
 pub struct ServiceAddressError(String);
 
@@ -96,7 +96,7 @@ enum ExchangeError {
     BrokeOff(#[from] axum::Error),
     #[error("the message cannot be sent: {0}")]
     Unsendable(#[from] axum::http::Error),
-    #[error("the service answered more than {ANSWER} bytes")]
+    #[error("the service sent an answer of more than {ANSWER} bytes")]
     TooLong,
     #[error("the service refused ({status}): {detail}")]
     Refused { status: StatusCode, detail: String },

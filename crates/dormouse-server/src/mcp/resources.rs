@@ -33,9 +33,13 @@ const EACH: [(Right, &str, &str); 4] = [
         "heard",
         "What it said lately that you can hear. Subscribe to be notified when it speaks.",
     ),
-    (Right::Read, "status", "How it is, and what it does."),
-    (Right::Read, "goals", "What it means to reach."),
-    (Right::Read, "journal", "What it wrote down, newest first."),
+    (
+        Right::Read,
+        "status",
+        "Its status: how it is, and what it does.",
+    ),
+    (Right::Read, "goals", "Its goals."),
+    (Right::Read, "journal", "Its journal, newest entry first."),
 ];
 
 /// All resources that the token allows.

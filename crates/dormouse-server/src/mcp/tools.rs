@@ -49,7 +49,7 @@ fn all() -> [(Right, OfferedTool); 10] {
             Right::Talk,
             OfferedTool::new::<Outcome>(
                 "outcome",
-                "What became of a message that was still waiting.",
+                "Get the answer to a message that was still waiting.",
                 Reads,
             ),
         ),
@@ -57,7 +57,7 @@ fn all() -> [(Right, OfferedTool); 10] {
             Right::Talk,
             OfferedTool::new::<Listen>(
                 "listen",
-                "What an assistant said lately that you can hear, also without being asked. With `wait_seconds` it waits for the next words.",
+                "List what an assistant said lately, as far as you can hear it, even if nobody asked. With `wait_seconds` the call waits for the next words.",
                 Reads,
             ),
         ),
@@ -81,13 +81,13 @@ fn all() -> [(Right, OfferedTool); 10] {
             Right::Read,
             OfferedTool::new::<Journal>(
                 "journal",
-                "List or search what an assistant wrote down.",
+                "List or search the journal of an assistant.",
                 Reads,
             ),
         ),
         (
             Right::Read,
-            OfferedTool::new::<Goals>("goals", "List what an assistant means to reach.", Reads),
+            OfferedTool::new::<Goals>("goals", "List the goals of an assistant.", Reads),
         ),
         (
             Right::Read,
@@ -273,7 +273,7 @@ fn spoken(outcome: &MessageOutcome) -> Result<SurfaceAnswer, Problem> {
                 format!("No answer yet: ask with `outcome` and message = {message}.")
             }
             ("waiting", None) => {
-                "Not received yet. It is kept, so do not say it again: `listen` tells the answer."
+                "Not received yet. It is kept, so do not say it again: `listen` returns the answer."
                     .to_owned()
             }
             (other, _) => format!("No answer: {other}."),

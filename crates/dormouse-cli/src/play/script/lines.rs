@@ -197,7 +197,7 @@ impl Reading {
         };
         match is_here {
             true => Ok(Deed { by, input }),
-            false => Err(format!("{by} leaves, and has not come")),
+            false => Err(format!("{by} leaves, but has not come before")),
         }
     }
 }
@@ -298,12 +298,9 @@ mod tests {
                 "2: `resident KEY: PERSONA` comes before",
             ),
             ("Alice: /status", "1: a script knows one command, /quit"),
-            ("Alice: /quit", "1: Alice leaves, and has not come"),
+            ("Alice: /quit", "1: Alice leaves, but has not come before"),
             ("You: hi", "a name must not be or contain"),
-            (
-                "Alice: whisper Bob",
-                "whisper NAME = TEXT is how that is written",
-            ),
+            ("Alice: whisper Bob", "expected `whisper NAME = TEXT`"),
             ("Alice:", "1: the line is empty"),
         ] {
             let refused = read_text(text).unwrap_err();

@@ -69,7 +69,10 @@ fn where_to(view: &RoomView) -> String {
     let exits: Vec<_> = (view.exits.iter())
         .map(|exit| exit.direction.as_str())
         .collect();
-    format!("go WAY is how that is written; exits: {}", exits.join(", "))
+    format!(
+        "write go WAY, with one of these exits: {}",
+        exits.join(", ")
+    )
 }
 
 /// Whether `way` means the exit `direction`: it is the word itself, or its first letter.
