@@ -45,7 +45,7 @@ type Plans = BTreeMap<AssistantId, ForgetPlan>;
 enum ForgetError {
     #[error(transparent)]
     Who(#[from] WhoError),
-    #[error("nothing is stored about {what}; nothing was changed")]
+    #[error("there is nothing to forget for {what}; nothing was changed")]
     Nothing {
         /// What was selected, without its words.
         what: String,

@@ -270,15 +270,12 @@ impl SummaryLine<'_> {
 /// What was selected, for an error.
 pub(super) fn what(selection: &Selection, command: &Forget) -> String {
     match selection {
-        Selection::Person(_) => {
-            let who = command.person.as_deref().unwrap_or_default();
-            format!("{who} any more")
-        }
+        Selection::Person(_) => command.person.clone().unwrap_or_default(),
         Selection::Record(record) | Selection::WithMessages { record, .. } => {
             format!("record {record}")
         }
         Selection::Text(_) => "this text".to_owned(),
-        Selection::Secrets => "any secret".to_owned(),
+        Selection::Secrets => "secrets".to_owned(),
         Selection::Unreferred { .. } => "what nothing refers to".to_owned(),
         _ => "this span of time".to_owned(),
     }

@@ -209,7 +209,7 @@ fn a_wrong_value_is_refused_with_its_place_and_a_wrong_name_with_the_nearest() {
     );
     home.refused(
         &["config", "set", "user_entity", "2"],
-        "nobody owns an assistant",
+        "an assistant has no owner",
     );
     assert_eq!(home.changes(), Vec::<Value>::new());
 
@@ -241,7 +241,7 @@ fn a_key_is_neither_kept_nor_printed_as_a_setting() {
     let key = format!("sk-proj-{}", "aB3dE5fG7hJ9kL1m".repeat(3));
     let run = home.run(&["config", "set", "persona", &key], "");
     assert_eq!(run.code, Some(2), "{}", run.out);
-    assert!(run.err.contains("never a setting") && !run.err.contains(&key));
+    assert!(run.err.contains("must not be in a setting") && !run.err.contains(&key));
     assert_eq!(home.changes(), Vec::<Value>::new());
 
     home.write(

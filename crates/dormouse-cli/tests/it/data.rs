@@ -105,9 +105,9 @@ fn memories_survive_the_loss_of_the_world() {
 
     fs::remove_file(home.file("world.redb")).unwrap();
     let run = home.run(&["play"], "");
-    assert!(run.out.contains("The world was new"), "{}", run.out);
+    assert!(run.out.contains("The world is new"), "{}", run.out);
     let run = home.run(&["play"], "");
-    assert!(!run.out.contains("The world was new"), "{}", run.out);
+    assert!(!run.out.contains("The world is new"), "{}", run.out);
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn no_file_of_the_folder_holds_a_word_of_a_person_who_was_forgotten() {
     assert!(
         again
             .err
-            .contains("nothing is kept of player:alice any more"),
+            .contains("there is nothing to forget for player:alice"),
         "{}",
         again.err
     );
@@ -644,7 +644,7 @@ fn a_line_with_a_name_and_no_id_goes_with_the_one_person_who_has_the_name() {
     );
     let done = forget(&home, &["--person", "player:alice", "--yes"]);
     assert_eq!(done.code, Some(0), "{}", done.err);
-    let said = "others are called so or alike: they stay";
+    let said = "other people have this or a similar name: these lines stay";
     assert!(done.err.contains(said), "{}", done.err);
     assert_eq!(hits(home.path(), &LINES).len(), 3);
     let refused = forget(&home, &["--person", "alice", "--yes"]);
@@ -687,12 +687,12 @@ fn what_cannot_be_meant_is_refused_with_what_to_do_and_changes_nothing() {
         (
             &["--record", "99999", "--yes"],
             2,
-            "nothing is kept of record 99999",
+            "there is nothing to forget for record 99999",
         ),
         (
             &["--text", "no such words were ever said", "--yes"],
             2,
-            "nothing is kept of this text",
+            "there is nothing to forget for this text",
         ),
         (&["--text", "!?", "--yes"], 2, "--text needs a word"),
         (&["--from", "2020-01-01", "--yes"], 2, "give --everything"),
@@ -1073,7 +1073,7 @@ fn what_was_said_goes_after_so_many_days_if_nothing_refers_to_it() {
     assert_eq!(doctor.code, Some(0), "{}", doctor.out);
     assert!(!doctor.out.contains("--retention"), "{}", doctor.out);
     let shown = home.run(&["log", "show"], "").out;
-    assert!(shown.contains("and nothing refers to"), "{shown}");
+    assert!(shown.contains("if nothing refers to it"), "{shown}");
     let again = forget(&home, &["--retention"]);
     assert_eq!(
         (again.code, &*again.out),

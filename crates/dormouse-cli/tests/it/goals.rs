@@ -73,7 +73,10 @@ fn goals_are_set_listed_changed_and_closed_by_commands_that_say_who() {
     ok(goal(&["set", "2", "--open"]));
     ok(goal(&["done", "2", "--outcome", "four loaves"]));
     let last = ok(goal(&["done", "3"])).out;
-    assert!(last.contains("what it was the last part of"), "{last}");
+    assert!(
+        last.contains("each goal of which it was the last part"),
+        "{last}"
+    );
     assert_eq!(ok(goal(&["list"])).out, "no goal\n");
     let closed = ok(goal(&["list", "--closed", "--json"])).of_type("goal");
     let statuses: Vec<_> = closed.iter().map(|goal| goal["status"].clone()).collect();

@@ -116,7 +116,10 @@ fn a_repeated_text_makes_no_second_record() {
         "--thread",
         "tea house",
     ];
-    assert_eq!(done(&home, &args).out, "2 already says this\n");
+    assert_eq!(
+        done(&home, &args).out,
+        "record 2 already has this text; nothing was added\n"
+    );
 }
 
 #[test]
@@ -826,7 +829,7 @@ fn consolidating_says_why_it_cannot() {
         "http://127.0.0.1:1/v1",
     ];
     failed(&home, &nobody, 1, "the model failed");
-    failed(&home, &nobody, 1, "the same command goes on from there");
+    failed(&home, &nobody, 1, "the same command continues from there");
 
     let poet = Server::scripted(|_| says("Mice sleep in the teapot."));
     let poet = [

@@ -182,7 +182,7 @@ fn reading_the_memory_of_another_log_prints_it_and_says_so() {
         ] {
             let read = run(&home, args, 4);
             assert!(read.out.contains(part), "{args:?}: {}", read.out);
-            let said = "is not the memory of this log";
+            let said = "this memory does not belong to the log";
             assert!(read.err.contains(said), "{args:?}: {}", read.err);
         }
     }
