@@ -673,7 +673,7 @@ fn compacted(it: &Compacted) -> String {
         Some(_) => "; no facts could be extracted before".to_owned(),
     };
     format!(
-        "{} to {} of {} tokens: the results of {} are one line each, {} left out{facts}",
+        "shortened from {} to {} of {} tokens: the results of {} are one line each, {} left out{facts}",
         it.before,
         it.after,
         it.window,
@@ -816,19 +816,20 @@ fn ticks(status: &Status) -> String {
         (idle, "with nothing to do"),
         (asleep, "asleep"),
         (waiting, "waiting"),
-        (collision, "during another"),
+        (collision, "during another tick"),
         (disabled, "while it was switched off"),
         (emergency_stop, "while it was stopped"),
     ];
     let skipped = reasons.into_iter().filter(|(count, _)| *count > 0);
-    let skipped: String = skipped
-        .map(|(count, why)| format!(", {count} {why}"))
+    let skipped: Vec<_> = skipped
+        .map(|(count, why)| format!("{count} {why}"))
         .collect();
     match skipped.is_empty() {
         true => String::new(),
         false => format!(
-            "; {} in its life{skipped} since it woke",
-            counted(status.ticks, "tick", "ticks")
+            "; {} in its life; skipped since it woke: {}",
+            counted(status.ticks, "tick", "ticks"),
+            skipped.join(", ")
         ),
     }
 }

@@ -131,7 +131,7 @@ impl Present {
 
     fn compared(&self, new: &BTreeMap<RecordId, String>, is_log_missing: bool) -> String {
         let gives = match is_log_missing {
-            true => "the log is missing; a new one is empty and gives 0".to_owned(),
+            true => "the log is missing; a new log is empty and gives 0 records".to_owned(),
             false => format!("the log gives {}", new.len()),
         };
         match self {
@@ -139,8 +139,8 @@ impl Present {
                 let now = counted(present.len() as u64, "record", "records");
                 let lost = match self.lost(new) {
                     0 => String::new(),
-                    1 => "; 1 of the present ones would be lost".to_owned(),
-                    lost => format!("; {lost} of the present ones would be lost"),
+                    1 => "; 1 of the present records would be lost".to_owned(),
+                    lost => format!("; {lost} of the present records would be lost"),
                 };
                 format!("the memory holds {now} in use; {gives}{lost}")
             }

@@ -119,7 +119,7 @@ fn refused(key: &AssistantId, state: &State) -> Option<Finding> {
         |id| escape_id(id.as_str()).to_string(),
     );
     let text = format!(
-        "{key} overheard {} instead of answering, and only counted {}; the last of them from {sender} at {} (settings of [admission])",
+        "{key} overheard {} instead of answering, and only counted {}; the last one was from {sender} at {} (settings of [admission])",
         counted(admission.overheard, "message", "messages"),
         counted(admission.dropped, "line", "lines"),
         describe::second(last.at),

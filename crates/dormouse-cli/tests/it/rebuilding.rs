@@ -48,7 +48,7 @@ fn a_memory_whose_log_is_missing_is_emptied_only_with_consent() {
     for part in [
         "holds 3 records",
         "gives 0",
-        "3 of the present ones would be lost",
+        "3 of the present records would be lost",
         "--yes",
     ] {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
@@ -94,7 +94,7 @@ fn an_older_log_replaces_no_newer_memory_without_consent() {
     for part in [
         "holds 3 records",
         "the log gives 1",
-        "2 of the present ones",
+        "2 of the present records",
     ] {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
     }
@@ -111,7 +111,7 @@ fn a_log_of_as_many_other_records_loses_records_too() {
     fs::copy(other.file("log.redb"), home.file("log.redb")).unwrap();
     let refused = run(&home, &REBUILD, 2);
     assert!(
-        refused.err.contains("2 of the present ones"),
+        refused.err.contains("2 of the present records"),
         "{}",
         refused.err
     );
