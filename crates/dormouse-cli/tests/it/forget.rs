@@ -694,7 +694,11 @@ fn what_cannot_be_meant_is_refused_with_what_to_do_and_changes_nothing() {
             2,
             "there is nothing to forget for this text",
         ),
-        (&["--text", "!?", "--yes"], 2, "--text needs a word"),
+        (
+            &["--text", "!?", "--yes"],
+            2,
+            "--text needs at least one word",
+        ),
         (&["--from", "2020-01-01", "--yes"], 2, "give --everything"),
         (
             &["--from", "2020-01-01", "--until", "2019-01-01", "--yes"],

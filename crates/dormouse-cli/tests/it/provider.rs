@@ -93,7 +93,7 @@ fn the_lists_are_shown_as_they_are_configured() {
     for part in [
         "models in order: local:tiny@http://127.0.0.1:9, then offline",
         "for scoring: ollama:llama3.2@http://127.0.0.1:11434",
-        "while nobody speaks, any model of the list answers",
+        "in turns that nobody waits for, any model of the list answers",
         "local:tiny@http://127.0.0.1:9: window unknown; price unknown",
         "offline: window unknown; costs nothing",
     ] {

@@ -125,7 +125,7 @@ fn a_forgetting_without_the_memory_says_that_its_vectors_stay_on_the_server() {
     for file in ["memory-dormouse.redb", "memory-dormouse.redb.index"] {
         std::fs::remove_file(home.file(file)).ok();
     }
-    let said = "they stay; remove those with `_dormouse_` in their names";
+    let said = "so these stay: remove the collections with `_dormouse_` in their names";
     let shown = home.run(&["forget", "--text", "peppermint", "--dry-run"], "");
     assert!(shown.err.contains(said), "{}", shown.err);
     let done = home.run(&[&FORGET[..], &["--json"]].concat(), "");

@@ -442,15 +442,15 @@ mod tests {
             ),
             (
                 "[provider]\ntimeout = 30\n",
-                "a.toml:2:11: provider.first_byte_timeout is 60, and provider.timeout is 30: an attempt ends before",
+                "a.toml:2:11: provider.first_byte_timeout is 60, and provider.timeout is 30: an attempt ends earlier",
             ),
             (
                 "[tools]\nlongest_pause = 2\nfirst_pause = 3\n",
-                "a.toml:3:15: tools.first_pause is 3, and tools.longest_pause is 2: no pause",
+                "a.toml:3:15: tools.first_pause is 3, and tools.longest_pause is 2: so the first pause",
             ),
             (
                 "[goals]\nturns = 2\n",
-                "a.toml:2:9: goals.attempts is 3, and goals.turns is 2: a goal is blocked before",
+                "a.toml:2:9: goals.attempts is 3, and goals.turns is 2: a goal is blocked earlier",
             ),
             (
                 "[goals]\ndivide_after = 3\n",

@@ -115,8 +115,8 @@ const REPLACED: &[(&str, &str)] = &[
     ),
     (
         "user_entity",
-        "nobody owns an assistant: who may do what follows from tokens, from who holds the folder, and from what a world \
-         attests of a person",
+        "an assistant has no owner: what somebody may do depends on tokens, on access to the folder, and on what a world \
+         attests about them",
     ),
 ];
 
