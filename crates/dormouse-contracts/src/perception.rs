@@ -45,8 +45,9 @@ pub struct Attested {
     /// the output of its command. Absent if it results from no effect of this assistant, or the world cannot tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<EffectKey>,
-    /// The earlier delivery to the same observer that it answers, as its sender marked it. Absent if the sender marked
-    /// nothing, the observer did not perceive what is answered, or the world does not know any more.
+    /// The earlier delivery that this one answers, if its sender marked it as an answer. Both went to the same observer.
+    /// Absent if the sender marked nothing, the observer did not perceive what is answered, or the world does not know
+    /// any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Delivery>,
     /// Whether its sender came or left, if it is of [`SourceKind::Movement`]. Absent if the world does not know which.

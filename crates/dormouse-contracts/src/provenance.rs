@@ -196,8 +196,8 @@ impl From<Sources> for Vec<Origin> {
 /// Who something comes from.
 ///
 /// In JSON: `"myself"`, `{"entity":{"id":"#7","name":"Alice"}}`, `{"named":"Alice"}`, `"surroundings"`, `"several"` or
-/// `"unknown"`. So a mere name is never mistaken for the assistant or the surroundings, and two people with the same
-/// name stay distinct.
+/// `"unknown"`. The variants are separate, so that a mere name is never mistaken for the assistant or the surroundings. The
+/// id keeps two people with the same name apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
@@ -276,7 +276,7 @@ pub enum Author {
     Sleep(u64),
     /// The person of this name, by a command.
     Operator(String),
-    /// The assistant, before it leaves earlier turns out of its prompts: the number of the compaction.
+    /// The assistant, in a compaction, before earlier turns are left out of its prompts: the number of the compaction.
     Compaction(u64),
     /// A file that the person of this name imported.
     Import(String),

@@ -74,7 +74,8 @@ pub type SenseError = PortError<SenseErrorKind>;
 ///
 /// All calls but [`acknowledge`](Self::acknowledge) only read, and dropping any of the futures has no effect on what is kept.
 pub trait Senses: Send + Sync {
-    /// The world that all deliveries name. It is the same for the whole life of the world, and never that of another world.
+    /// The id of this world, which is in all its deliveries. It is the same for the whole life of the world, and never that
+    /// of another world.
     fn id(&self) -> &WorldId;
 
     /// What `observer` perceived after the delivery number `after` and has not acknowledged, oldest first: at most `limit`
@@ -203,8 +204,8 @@ pub trait Habitat: ToolSource + Senses {
         Landmarks::default()
     }
 
-    /// Whether the world remembers an act of this assistant. If the log of the assistant has no such act, it is not the
-    /// log of this assistant's life here. `false` if the world does not know who acted. Only reads.
+    /// Whether the world remembers an act of this assistant. If it does, but the assistant's log has no such act, that log is
+    /// not the log of this assistant's life in this world. `false` if the world does not know who acted. Only reads.
     ///
     /// # Errors
     ///

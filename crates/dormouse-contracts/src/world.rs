@@ -23,8 +23,8 @@ pub struct Effect {
     pub tool: ToolName,
     /// Its arguments, already checked against the tool's schema.
     pub arguments: Arguments,
-    /// The delivery to the actor that it was answering when it decided this. A world may attest it to others who
-    /// perceived what is answered ([`Attested::reply_to`](crate::Attested::reply_to)).
+    /// The delivery that the actor answers with this act. A world may attest to others what is answered, if they perceived
+    /// it ([`Attested::reply_to`](crate::Attested::reply_to)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<Delivery>,
     /// Who may perceive its words, besides the actor; `None` if anybody may. When the world carries out the effect, it
@@ -50,9 +50,9 @@ pub struct Query {
 pub struct Receipt {
     /// What happened, for the model to read.
     pub detail: Value,
-    /// The mark of the end of its output: the last delivery to the actor whose cause is this effect and which is output
-    /// of it. All output up to it can be read from the actor's feed when the receipt is returned, and none follows it.
-    /// Absent if `detail` holds all its output, or it has none.
+    /// The last delivery of the effect's output to the actor, which marks the end of that output. All output up to it can
+    /// be read from the actor's feed when the receipt is returned, and none follows it. Absent if `detail` holds all its
+    /// output, or it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_output: Option<Delivery>,
     /// Who perceived its words, besides the actor: those to whom the world delivered them. Absent if it has no words, or if
@@ -86,7 +86,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// A rejection for any other reason than who would have perceived the effect.
+    /// A rejection that has nothing to do with who would have perceived the effect.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
@@ -121,7 +121,7 @@ pub enum EffectInquiry {
     CannotTell,
 }
 
-/// The answer of a world that remembers every key, from what it knows about this one.
+/// For a world that remembers every key: makes its answer from the outcome that it remembers for this key.
 impl From<Option<Outcome>> for EffectInquiry {
     fn from(known: Option<Outcome>) -> Self {
         match known {
@@ -175,8 +175,8 @@ pub trait Observe: Send + Sync {
 
 /// Answers questions about the outcome of effects.
 pub trait Inquire: Send + Sync {
-    /// The outcome of the effect with the key of this one. The tool determines which source of tools is asked. Asking
-    /// changes nothing.
+    /// What happened to this effect, which is identified by its key. The tool determines which source of tools is asked.
+    /// Asking changes nothing.
     ///
     /// # Errors
     ///

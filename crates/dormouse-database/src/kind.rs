@@ -88,11 +88,11 @@ pub struct FileKind {
     pub format: u64,
     /// The size of the page cache, in bytes.
     pub cache_bytes: usize,
-    /// Files up to this size, in bytes, are checked page by page when they are opened, about one second per gigabyte: after a
-    /// process was killed all of them, and after the file was closed those of at most 4 MiB. So opening a file that was closed
-    /// takes the same time however long it is. In larger files every commit also records which pages are in use, so that opening after a crash need not read the
-    /// whole file. Damage to a page that is not checked is not detected: its content is used as it is, and overwriting it
-    /// can even abort the process. Keep checksums in the rows if that matters.
+    /// A file up to this size, in bytes, is checked page by page when it is opened, which takes about one second per gigabyte.
+    /// If the file was closed properly, only a file of at most 4 MiB is checked. So opening a file that was closed takes the
+    /// same time however long it is. In files above this size every commit also records which pages are in use, so that
+    /// opening after a crash need not read the whole file. Damage to a page that is not checked is not detected: its content
+    /// is used as it is, and overwriting it can even abort the process. Keep checksums in the rows if that matters.
     pub check_up_to_bytes: u64,
 }
 

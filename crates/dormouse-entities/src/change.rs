@@ -338,7 +338,7 @@ pub enum EntityChangeError {
         /// The entity.
         entity: EntityId,
     },
-    /// Every value that the change set has changed since.
+    /// All values that the change set have been changed again since then.
     #[error("what is known of {entity} has changed since; undo what came after it first")]
     ChangedSince {
         /// The entity.

@@ -174,8 +174,8 @@ fn content<T: DeserializeOwned>(name: String, first: Option<Value>) -> Result<T,
     }
 }
 
-/// An entry of a resident's feed. As a text, it is stored with what was perceived of the entry. A game that was restored from
-/// a copy may use a number twice, but not at the same time.
+/// An entry of a resident's feed. It is stored as a text, together with the perception that was made from the entry. A game
+/// that was restored from a copy may use a number twice, but not at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FeedPosition {
     pub(crate) life: String,
@@ -229,7 +229,7 @@ pub(crate) enum ToGame {
         account: String,
         password: Password,
     },
-    /// Plain text without colours, and nothing in pages.
+    /// Asks the game for text without colours, and not to divide long texts into pages.
     Options,
     /// With the newest entry of the feed that is stored.
     Hello(Option<FeedPosition>),

@@ -47,14 +47,14 @@ pub enum Notice {
     },
     /// Another client speaks for the account.
     TakenOver,
-    /// An account of the game has the number of another one that is gone, because the game was restored.
+    /// The game was restored, and a new account has the number of another account that is gone.
     AnotherPerson {
         /// Its number, as an id.
         id: EntityId,
         /// Its name.
         name: String,
     },
-    /// This is not the game of before.
+    /// This is another game than the one in which the assistant lived before.
     AnotherGame {
         /// The account.
         account: String,
@@ -89,7 +89,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Whether it says how the connection is from now on.
+    /// Whether it is about the state of the connection from now on.
     #[must_use]
     pub fn is_connection(&self) -> bool {
         self.is_final()

@@ -1,5 +1,5 @@
-//! The connection of one resident to the game: from what happened and the time follows what to do next. Nothing here waits
-//! or does I/O.
+//! The connection of one resident to the game. It decides what to do next from what happened and from the time. Nothing here
+//! waits or does I/O.
 
 mod asked;
 mod pace;
@@ -20,14 +20,15 @@ use asked::Asked;
 pub(crate) use asked::{Answer, Ask, AskId};
 use pace::Pace;
 
-/// How often a request is repeated that was not answered: the server loses input while it reloads.
+/// The interval at which an unanswered request is repeated, because the server loses input while it reloads.
 const LOGIN_AGAIN: Duration = Duration::from_secs(4);
 const HELLO_AGAIN: Duration = Duration::from_secs(1);
 
 /// After this many greetings without an answer the game does not have the package.
 const HELLOS: u32 = 8;
 
-/// After this many, the connection to a game that has it is opened again. A restart takes up to half a minute.
+/// After this many greetings without an answer, if the game is known to have the package, the connection is closed and opened
+/// again. A restart takes up to half a minute.
 const HELLOS_OF_OLD: u32 = 40;
 
 /// After this many refused logins nothing more is tried, because the game locks the address out after five.
@@ -37,7 +38,7 @@ const LOGINS: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// The pause after another client took over: a check of the connection takes seconds.
+/// The pause after another client logged in to the account. That may have been a check of the connection, which takes seconds.
 const TAKEN_OVER: Duration = Duration::from_secs(15);
 
 /// The pause between greetings of a game that has no package.
@@ -46,7 +47,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(60);
 /// After this long in the game a connection counts as good, and the next pause is the first again.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// How often the connection is tested, and after which silence it counts as lost.
+/// The interval at which the connection is tested, and how long it may be silent until it counts as lost.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(50);
 
@@ -95,7 +96,7 @@ enum Phase {
         refused: u32,
         was_answered: bool,
     },
-    /// Logged in; the package was greeted this often. In between nothing that is sent may be expected to arrive.
+    /// Logged in; the package was greeted this often. Until the package answers, what is sent may be lost.
     Greeting {
         again: Instant,
         tried: u32,
@@ -186,7 +187,7 @@ impl Session {
         &self.account
     }
 
-    /// The id of the game, which it makes for each account of a resident.
+    /// The id of the resident's life in the game. The game makes one for each account of a resident.
     pub(crate) fn life(&self) -> Option<&str> {
         self.hello.as_ref().map(|hello| &*hello.life)
     }
@@ -474,7 +475,7 @@ impl Session {
         }
     }
 
-    /// The server does not receive for a while. What is under way is asked for again when it answers a greeting.
+    /// The server does not receive for a while. Requests without an answer are sent again when the server answers a greeting.
     fn interrupted(&mut self, now: Instant) {
         if self.is_ready() || matches!(self.phase, Phase::Greeting { .. }) {
             self.asked.disconnected();

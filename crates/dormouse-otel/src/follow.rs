@@ -28,7 +28,7 @@ pub trait Logs: ReadEvents + Clone + 'static {
     /// [`ReadError`].
     fn ends(&self) -> Result<Vec<(AssistantId, Seq)>, ReadError>;
 
-    /// A number that differs from the one before if something was written meanwhile.
+    /// A number that changes whenever something is written to a log.
     fn mark(&self) -> u64;
 }
 
@@ -94,7 +94,7 @@ pub struct Follower<L> {
     random: Arc<dyn Random>,
     policy: RetryPolicy,
     sent: Sent,
-    /// The ends of the logs up to which everything is sent that can be: an unfinished tick may remain.
+    /// The end of each log when it was last read. Everything up to it is sent, except a tick that is not finished.
     seen: BTreeMap<AssistantId, Seq>,
 }
 

@@ -50,7 +50,7 @@ struct OpenTick {
     spans: Vec<Span>,
     /// Acts without an outcome, with their keys.
     acts: Vec<(EffectKey, Span)>,
-    /// Spans of what happened meanwhile and is not a part of it.
+    /// Spans of what happened during the tick but is not a part of it.
     meanwhile: Vec<Span>,
     left_out: u64,
     model_calls: u64,
@@ -58,7 +58,7 @@ struct OpenTick {
 }
 
 impl Projection {
-    /// The projection of a life, of which the events up to `after` are known to be projected.
+    /// The projection of a life. Events up to `after` are already projected.
     #[must_use]
     pub fn new(life: Life, content: SpanContent, after: Seq) -> Self {
         Self {
@@ -69,7 +69,8 @@ impl Projection {
         }
     }
 
-    /// The last event before anything that is not finished. A new projection from here on makes all further spans.
+    /// The last event before an unfinished tick, or the last event taken. A new projection from here on makes all further
+    /// spans.
     #[must_use]
     pub fn settled(&self) -> Seq {
         self.settled

@@ -89,8 +89,8 @@ impl RateLimiter {
 
     /// Waits until a request of `units` units may be made, and counts it as made.
     ///
-    /// Dropping the returned future gives up the place in the queue and takes nothing from the limit. Give back an
-    /// admitted request that is not made with [`RateLimiter::give_back`].
+    /// Dropping the returned future gives up the place in the queue and takes nothing from the limit. If an admitted
+    /// request is not made, give it back with [`RateLimiter::give_back`].
     ///
     /// # Errors
     ///

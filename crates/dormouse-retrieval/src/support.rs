@@ -1,4 +1,5 @@
-//! Computes the trust of a text that was made from other texts, from which of them supply its words.
+//! Computes the trust of a text that was made from other texts. It depends on which of them supply the words of the
+//! text.
 //!
 //! Notes of an assistant and facts that a model extracts follow this rule.
 //!
@@ -112,10 +113,10 @@ impl Support {
 ///   else;
 /// - every other text with a run of three words of `text`, small ones included, that no named text has. If `text` is
 ///   shorter, all of it is the run. A part of the name of somebody who was heard is not a run;
-/// - [`INFERRED`], if no text supplies one of the words, or if `text` has only small words, denials and names of those
-///   who were heard. In the latter case every text that has a run of it counts, too;
-/// - everything that was shown, if no text supplies one of the numbers, one of the names, or more than half of the
-///   words: then `text` may be a rewording of anything.
+/// - [`INFERRED`], if one of the words is supplied by no text, or if `text` has only small words, denials and names of
+///   those who were heard. In the latter case every text that has a run of it counts, too;
+/// - everything that was shown, if a number, a name, or more than half of the words are supplied by no text: then
+///   `text` may be a rewording of anything.
 ///
 /// A question asserts nothing: the questions of the named texts supply nothing. The questions of other texts can lower
 /// the trust. A request to remember something asserts it, even in the form of a question ("Could you remember that
@@ -308,7 +309,7 @@ const RUN: usize = 3;
 /// The text whose trust is computed.
 struct Note {
     words: Vec<Word>,
-    /// The same, to be looked for.
+    /// The words in the form in which they are looked for in other texts.
     sought: Vec<Sought>,
     /// Each word but the last with the one that follows it.
     pairs: Vec<Sought>,
@@ -379,7 +380,8 @@ impl Note {
         begins.then_some(0).into_iter().collect()
     }
 
-    /// The places at which these names are used: whole, or by the only one of their words that occurs otherwise.
+    /// The places at which these names are used. A name is used as a whole, or by one of its words, if no other word of
+    /// it occurs elsewhere.
     fn used_as<'n>(&self, names: impl IntoIterator<Item = &'n [String]>) -> Places {
         let names = names.into_iter();
         names.flat_map(|name| self.used_as_one(name)).collect()

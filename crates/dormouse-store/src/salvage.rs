@@ -64,9 +64,9 @@ pub enum SalvageError {
     },
 }
 
-/// Copies the readable events of the file `from` and of its write-ahead file, whether or not it can be opened, into a new log at `into`: each
-/// assistant's events in order, ending before the first one that is lost or has conflicting versions in the file.
-/// `from` is only read. Snapshots are not copied, because they can be made again.
+/// Copies the readable events of the file `from` and of its write-ahead file into a new log at `into`. The file need not be one
+/// that can be opened. Each assistant's events are copied in order, up to the first one that is lost or has conflicting
+/// versions in the file. `from` is only read. Snapshots are not copied, because they can be made again.
 ///
 /// Blocks until the whole file is read and the events are written. Stop the program that has `from` open first: while a
 /// file is being written, the copy could mix two of its states.

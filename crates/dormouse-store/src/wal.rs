@@ -5,8 +5,7 @@
 //! them, and begins a new generation of records at the start of this file.
 //!
 //! Each record is written twice, and no page with a record is written again in its generation. So one damaged sector leaves
-//! an intact copy, and of a record without an intact copy it is known that it was never acknowledged, if it is the last one.
-//! `docs/format.md` has the bytes.
+//! an intact copy. If the last record has no intact copy, it was never acknowledged. `docs/format.md` has the bytes.
 
 use std::collections::BTreeMap;
 
@@ -26,12 +25,12 @@ pub use store::write_ahead_file;
 pub(crate) use store::{WalFile, WalStore};
 pub(crate) use writer::{Taken, WalWriter};
 
-/// Both copies of a record begin at a multiple of this. No unit that a disk writes at once is larger on usual disks.
+/// Both copies of a record begin at a multiple of this. Usual disks write no larger unit at once.
 const PAGE_BYTES: usize = 4096;
 /// The length of a new file. It is filled with zeros and synced before it is used, so that a sync of a record writes no
 /// metadata.
 const FIRST_BYTES: usize = 256 * 1024;
-/// The length at which no record is added.
+/// From this length on, no record is added.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// The largest record. For more, a durable commit of redb is as good.
 pub(crate) const MOST_RECORD_BYTES: usize = 1024 * 1024;

@@ -188,8 +188,8 @@ impl Registry {
     /// be irreversible. Arguments deeper than [`Registry::ARGUMENTS_DEPTH`] are rejected. Nothing is converted or
     /// filled in.
     ///
-    /// The validator takes at most a million steps; a call that could take more, because of what its schema refers to, is rejected
-    /// before. No call can cause a panic or a stack overflow.
+    /// The validator takes at most a million steps. A call that could take more, because of the references in its schema, is
+    /// rejected without validation. No call can cause a panic or a stack overflow.
     ///
     /// # Errors
     ///

@@ -36,10 +36,10 @@ const POINTS_AT_ONCE: usize = 256;
 /// among the nearest. The error bound of the first byte is known, so no point that could be among the nearest is
 /// skipped. Scores differ from those of 32-bit floats by at most [`Exact::score_error`].
 ///
-/// The work runs on the thread that polls the future and waits only for a lock: about 2 ms for 100,000 points of 384
-/// dimensions, linear in both. Searches run in parallel; adding points blocks them for at most 256 points at a time.
-/// With a million points, poll it on a separate thread if other work must not wait. A future that is dropped before its
-/// first poll has done nothing; after that poll it is complete.
+/// The work runs on the thread that polls the future, and waits only for a lock. A search takes about 2 ms for 100,000
+/// points of 384 dimensions; the time is linear in both. Searches run in parallel; adding points blocks them for at
+/// most 256 points at a time. With a million points, poll it on a separate thread if other work must not wait. A future
+/// that is dropped before its first poll has done nothing; after that poll it is complete.
 ///
 /// # Examples
 ///

@@ -45,18 +45,20 @@ const MODEST_LIMIT: usize = 10_000;
 /// that a filter costs little. Collections are named `prefix~name`. Answers are approximate once a collection is large
 /// enough for the server to build its graph. Times after the year 2255 are filtered to within a millisecond or so.
 ///
-/// At most [`QdrantConfig::requests_at_once`] requests are under way and further ones wait their turn, within the same
-/// [`QdrantConfig::timeout`], or [`QdrantConfig::make_timeout`] where a collection is made. Points are sent in requests
-/// of at most 256 points and 4 MiB, one after the other. Each request returns once its points can be found; they
-/// survive a crash of the server. On a broken connection each request is tried once more, or at every other address.
-/// Beyond that nothing is retried, and there is no circuit breaker: the caller knows what can wait. Dropping a future
-/// gives up its result; the server may still execute the request.
+/// At most [`QdrantConfig::requests_at_once`] requests are under way, and further ones wait their turn. The wait is
+/// part of [`QdrantConfig::timeout`], or of [`QdrantConfig::make_timeout`] for a request that creates a collection.
+/// Points are sent in requests of at most 256 points and 4 MiB, one after the other. Each request returns once its
+/// points can be found; they survive a crash of the server. If the connection breaks, a request is tried once more. If
+/// there are several addresses, it is tried at each of the others. Beyond that nothing is retried, and there is no
+/// circuit breaker: the caller knows what can wait. Dropping a future gives up its result; the server may still
+/// execute the request.
 ///
 /// With `https` the server's certificate must be signed by an authority that the system trusts, or by
 /// [`QdrantConfig::authority`].
 ///
-/// Errors contain the server's message, without the key. They are [`VectorErrorKind::Unavailable`] for failures that
-/// may pass, including a full disk of the server, and [`VectorErrorKind::Refused`] outside a tokio runtime.
+/// Errors contain the server's message, without the key. The kind is [`VectorErrorKind::Unavailable`] for failures
+/// that may pass, including a full disk of the server. Calls outside a tokio runtime fail with
+/// [`VectorErrorKind::Refused`].
 ///
 /// # Examples
 ///

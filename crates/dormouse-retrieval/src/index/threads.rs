@@ -138,8 +138,8 @@ impl Threads {
         self.session_numbers as usize - self.free_sessions.len()
     }
 
-    /// The number of sessions that belong to a thread, and the terms in them, of all terms; `None` if there are units without a thread
-    /// alone, or none of them.
+    /// The number of sessions that belong to a thread, and the number of terms in them. `terms` is the number of all terms.
+    /// `None` if all units belong to a thread, or none does.
     pub(crate) fn conversations(&self, terms: u64) -> Option<(usize, u64)> {
         let sessions = self.sessions() - self.lone;
         (self.lone > 0 && sessions > 0).then(|| (sessions, terms - self.lone_terms))

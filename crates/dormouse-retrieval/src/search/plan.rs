@@ -26,14 +26,14 @@ pub(super) const MAX_TERMS: usize = 64;
 pub(super) struct QueryTerm {
     /// The term's number in the lexicon; `None` if no unit contains it.
     pub(super) number: Option<u32>,
-    /// The term's inverse document frequency, as far as the query means the term.
+    /// The term's inverse document frequency, multiplied by [`share`](Self::share).
     pub(super) idf: f32,
     /// How far the query means the term: 1 for its own words, less for words that are only similar to them.
     pub(super) share: f32,
     /// What the term adds to [`QueryPlan::total`].
     pub(super) adds: f32,
-    /// The place in the query of the word that it may stand for; it counts only where that word and its other alternatives count
-    /// for less.
+    /// The place in the query of the word that the term is, or that it may stand for. Of the terms with the same place, only
+    /// the one that counts most in a unit counts there.
     pub(super) word: usize,
 }
 
@@ -246,7 +246,8 @@ fn capitalised(text: &str) -> HashSet<String> {
     capitalised
 }
 
-/// The most speakers that a query names. The features distinguish none, one and several; more names change little.
+/// How many named speakers of a query are considered at most. The features distinguish none, one and several; more names
+/// change little.
 const MOST_NAMED: usize = 16;
 
 /// Distinct terms in order.
@@ -266,8 +267,8 @@ impl Terms {
     }
 }
 
-/// How much a word counts that is only similar to an unknown word of the query, as a share of what it would count if the
-/// query had it. The rest stays with the unknown word, which no unit contains.
+/// If no unit contains a word of the query, a similar word takes its place. This is the share of its usual weight with which
+/// the similar word counts. The rest stays with the unknown word, which no unit contains.
 const SIMILAR: f32 = 0.8;
 
 fn weigh(
@@ -325,10 +326,10 @@ fn weigh(
     weighed
 }
 
-/// How much an everyday word counts for a word of the query that at most [`RARELY`] units contain, as a share of what it would
-/// count if the query had it.
+/// If at most [`RARELY`] units contain a word of the query, everyday words are alternatives to it. This is the share of its
+/// usual weight with which such a word counts.
 const FOR_RARE: f32 = 0.4;
-/// A word in more units than these is probably the one that was said.
+/// If more units than this contain a word of the query, people probably said that word and not an everyday word instead.
 const RARELY: usize = 3;
 /// The same for a word in more units. From 0.2 on, LoCoMo loses half a point of any@10.
 const FOR_COMMON: f32 = 0.1;
