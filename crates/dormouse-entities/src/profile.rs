@@ -129,9 +129,10 @@ impl Profile {
         self.add_alias(old);
     }
 
-    /// Adds an observation. If it repeats an earlier one, and one of the two has an audience that includes the other's
-    /// and at least the same trust, only that one stays, with the latest time at which all of its audience heard it.
-    /// Otherwise both stay, so that a repetition in private changes nothing for others who heard it, and vice versa.
+    /// Adds an observation. If it repeats an earlier one, only one of the two stays, provided that its audience
+    /// includes the other's and that it has at least the same trust. Its time is then the latest at which all of its
+    /// audience heard it. Otherwise both stay, so that a repetition in private changes nothing for others who heard
+    /// it, and vice versa.
     ///
     /// A forgotten observation only uses up a number, so that later ones keep theirs.
     pub(crate) fn observe(&mut self, new: &NewObservation, at: Timestamp) {

@@ -229,7 +229,7 @@ impl Call {
         })
     }
 
-    /// The words of the assistant, if it consists of them.
+    /// The assistant's words, if the call says something.
     pub(crate) fn words(&self) -> Option<&Words> {
         match self {
             Self::Say(words)

@@ -209,8 +209,8 @@ impl Client {
         self.session.closed(why, Instant::now());
     }
 
-    /// Stores an entry of the feed. Until that has worked, nothing else is received, so that nothing is acknowledged
-    /// that may be lost.
+    /// Stores an entry of the feed. Nothing else is received until the entry is stored. So no entry is acknowledged that
+    /// may still be lost.
     async fn store(&mut self, event: &GameEvent) {
         if !self.meet(event.from.iter().chain(&event.audience)) {
             return;
@@ -281,8 +281,8 @@ impl Client {
         }
     }
 
-    /// Notes whom the game names. If one of them is another person than before, nothing more is done: the other one would
-    /// hear what the one said.
+    /// Notes whom the game names. If the number of an account now belongs to another person, nothing more is done: the
+    /// new person would hear what was said to the former one.
     fn meet<'a>(&mut self, met: impl IntoIterator<Item = &'a crate::room::GameEntity>) -> bool {
         let met = {
             let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);

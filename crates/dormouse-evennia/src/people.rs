@@ -21,7 +21,7 @@ const REMEMBERED: usize = 5_000;
 struct Known {
     /// By their name in lower case. Names of accounts are unique in a game.
     accounts: BTreeMap<String, (String, EntityId)>,
-    /// When each account was made. Another time under the same number is another person.
+    /// When each account was made. If the number is the same and the time is not, it is another person.
     made: BTreeMap<EntityId, i64>,
     /// By the account of a resident: the id of the game that it was in. In another game the same numbers are other people.
     games: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ impl People {
     ///
     /// # Errors
     ///
-    /// The account that is another person than the one that had its number before. Nothing is noted of it.
+    /// An account of another person, whose number belonged to somebody else before. Nothing is noted of it.
     pub(crate) fn meet<'a>(
         &mut self,
         met: impl IntoIterator<Item = &'a GameEntity>,

@@ -31,7 +31,7 @@ use crate::{
 pub const EVENNIA_FILE: &str = "evennia.redb";
 const PEOPLE: &str = "evennia-people.json";
 
-/// So many requests wait for a connection before callers wait, too.
+/// How many requests may wait for a connection. If there are more, their callers wait.
 const ORDERS: usize = 64;
 
 /// How long leaving the game may take.
@@ -173,7 +173,8 @@ impl EvenniaGame {
     }
 }
 
-/// What the keys of acts begin with: the same key of another data folder is another act. Short, because the game bounds keys.
+/// What the keys of acts begin with, so that assistants of two data folders never use the same key. Short, because the game
+/// bounds keys.
 fn act_prefix(world: &WorldId) -> String {
     let text = world.as_str();
     let end = text.len().saturating_sub(16);

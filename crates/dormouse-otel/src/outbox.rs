@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 1 << 20;
 pub struct ExportReport {
     /// How many spans the collector took.
     pub spans: u64,
-    /// How many it took no part of, by its own account, or because they are too large for it.
+    /// How many spans it left out: those that it reported as left out, and those that are too large for it.
     pub left_out: u64,
     /// What it said about one of them.
     pub why: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Outbox {
     random: Arc<dyn Random>,
     waiting: Vec<Span>,
     bytes: usize,
-    /// How far the logs are read, with what waits.
+    /// How far each log will be sent once the waiting spans are sent.
     read: BTreeMap<AssistantId, Seq>,
     report: ExportReport,
 }

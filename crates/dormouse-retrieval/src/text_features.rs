@@ -90,8 +90,9 @@ pub(crate) enum Person {
     Asked,
 }
 
-/// Whom a question is about: "What is my dog called?", "What did you suggest?". Of both, the one who did something: "What
-/// did you tell me?" is about the one who is asked, "Do you remember what I said?" about the one who asks.
+/// Whom a question is about: "What is my dog called?", "What did you suggest?". If it is about both, the one who did
+/// something counts: "What did you tell me?" is about the one who is asked, "Do you remember what I said?" about the one
+/// who asks.
 pub(crate) fn person_of(question: &str) -> Option<Person> {
     let (mut asker, mut asked) = (false, false);
     let mut before = String::new();

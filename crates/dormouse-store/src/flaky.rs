@@ -189,8 +189,8 @@ impl Flaky {
         Self::with(log.kept.clone(), write_ahead.kept.clone())
     }
 
-    /// The disk as it is found after a power failure that interrupts the writing of what was not synced: of each sector it is
-    /// chance whether it was written.
+    /// The disk as it is found after a power failure that interrupts the writing of what was not synced. Chance decides for
+    /// each sector whether it was written.
     pub(crate) fn after_torn_writes(&self, seed: u64) -> Self {
         let mut state = seed;
         let mut is_written = || {

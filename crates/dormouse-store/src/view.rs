@@ -39,7 +39,7 @@ impl LogView {
     /// in a read-only folder, and while another process has the log open.
     ///
     /// A log that another process uses is copied into memory if it is at most 1 GiB long. A longer log is read from the
-    /// file, and reading fails after the other process has written to it: not at each append, because the newest ones are in
+    /// file, and reading fails once the other process has written to that file. Most appends do not write to it: they go to
     /// the write-ahead file, which is always copied. Blocks as [`RedbLog::open`] does.
     ///
     /// # Errors
@@ -77,7 +77,8 @@ impl LogView {
         self.log.assistants()
     }
 
-    /// As [`RedbLog::verify`]. Of a view that nobody writes, every page of the file is also compared with its checksum.
+    /// As [`RedbLog::verify`]. If no other process had the log open, every page of the file is also compared with its
+    /// checksum.
     ///
     /// # Errors
     ///

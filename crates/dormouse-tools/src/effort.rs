@@ -1,16 +1,17 @@
 //! How much work a schema can make of arguments, found without doing it.
 //!
-//! The validator tries every branch of `anyOf` and its like, follows each `$ref` every time, and keeps each error. A schema of
-//! two kilobytes whose definitions refer twice to each other would take years, in a decision, at every start.
+//! The validator tries every branch of `anyOf` and its like, follows each `$ref` every time, and keeps each error. With a
+//! schema of two kilobytes whose definitions refer to each other twice, one check would take years. It would block a
+//! decision, again after every start.
 
 use std::{collections::HashMap, ptr};
 
 use serde_json::Value;
 
-/// So many steps at most check a call. A step may leave an error of some hundred bytes.
+/// The most steps that checking a call may take. A step may leave an error of some hundred bytes.
 pub(crate) const STEPS_LIMIT: u64 = 1_000_000;
 
-/// What one of the published drafts counts as, which a schema may refer to.
+/// How many steps a reference to one of the published drafts counts as.
 const DRAFT_STEPS: u64 = 100;
 
 /// The steps that one value may take, by how deep it nests.
@@ -20,7 +21,8 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// For values that nest at most so deep. Only references make it grow with the depth.
+    /// The effort of this schema for values that nest at most `depth` levels deep. Only references make it grow with the
+    /// depth.
     pub(crate) fn of(schema: &Value, depth: usize) -> Self {
         let mut counting = Counting {
             root: schema,
@@ -97,7 +99,8 @@ struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    /// The most validations of one value that nests so deep against this schema, with those of its parts.
+    /// The most validations against this schema that one value can take, its parts included, if it nests `depth` levels
+    /// deep.
     fn steps(&mut self, schema: &'a Value, depth: usize) -> u64 {
         let Value::Object(fields) = schema else {
             return 1;

@@ -114,9 +114,10 @@ pub struct StandingOrders {
 
 /// Writes the block of standing orders for a prompt, in at most `budget` tokens.
 ///
-/// An order counts if it is valid now and its person is trusted enough. Of several orders of one person on the same
-/// subject only the newest counts, and a withdrawal ends the earlier orders of its person that it is about; an order that
-/// does not count never displaces one that does. Instructions come before preferences, newer orders before older ones, then by id. Without room, the last ones are left out.
+/// An order counts if it is valid now and its person is trusted enough. Of several orders of one person on the same subject
+/// only the newest counts, and a withdrawal ends the earlier orders of the same person that it is about. An order that does not
+/// count never replaces one that does. Instructions come before preferences, newer orders before older ones, then by id.
+/// Without room, the last ones are left out.
 ///
 /// Each order is quoted with its person and date, as that person's wish. It can neither end the quotation nor imitate a
 /// heading.

@@ -12,7 +12,7 @@ use super::{Judgement, Rapport, Relationship, measure::trust_moved};
 
 const DAY_SECONDS: u64 = 86_400;
 const DAY_MICROS: i64 = 86_400_000_000;
-/// After this many days the rapport has faded to nothing that a score could show.
+/// After this many days so little of the rapport is left that no score shows it.
 const MOST_DAYS: u64 = 1_000;
 
 /// The rule by which interactions change a relationship. It consists of constants, because a log must be folded again

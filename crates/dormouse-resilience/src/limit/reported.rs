@@ -40,8 +40,9 @@ pub(super) struct ReportedLimit {
 /// There are two kinds of servers. One counts in windows: nothing refills until the reset. The other has a bucket that
 /// refills evenly, and the reset is when it is full. The name of a header does not tell them apart, but its numbers do:
 /// for a bucket, the time to the reset is the period times the missing share of the limit, within a tenth. If no usual
-/// period fits, the limit is treated as a window, which is stricter. So is a limit of which nothing is left, because a
-/// window that was used up at once has the same numbers; unless an earlier report showed the same period.
+/// period fits, the limit is treated as a window, which is stricter. A limit of which nothing is left is also treated
+/// as a window, because a window that was used up at once has the same numbers. The exception is a limit of which an
+/// earlier report showed the same period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Refill {
     #[default]

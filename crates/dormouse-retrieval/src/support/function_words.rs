@@ -77,8 +77,8 @@ impl Language {
         self.is_in(meanings(word).function)
     }
 
-    /// Whether the word denies: in this language, or in some language without another meaning in any. In the second case it
-    /// denies in texts of every language.
+    /// Whether the word denies in texts of this language. A word that denies in another language counts here, too, if it has no
+    /// other meaning in any language.
     pub(super) fn denies(self, word: &str) -> bool {
         let meanings = meanings(word);
         let denies_anywhere = || {

@@ -17,7 +17,7 @@ use super::{
 /// A word that is looked for, or several that are neighbours.
 #[derive(Debug)]
 pub(super) struct Sought {
-    /// With a space around each word, so that it is a part of a text that has it.
+    /// The words with a space around each, so that a text contains this text if it has the words.
     text: String,
     bits: Filter,
 }
@@ -31,8 +31,8 @@ impl Sought {
     }
 }
 
-/// What a text supplies to the notes of one language. A note is compared with hundreds of texts, so the filters answer
-/// nearly always.
+/// What a text supplies to the notes of one language. A note is compared with hundreds of texts. The filters rule out
+/// nearly all of them without a search.
 #[derive(Debug, Default)]
 pub(super) struct Supplied {
     /// The words that say something, as they are written.

@@ -234,7 +234,8 @@ const TIMES: [&str; 11] = [
     "single",
 ];
 
-/// Whether the words begin like a request: with a verb of the lists, or with any word before another that follows verbs.
+/// Whether the words begin like a request: with a verb of the lists, or with any word if the next one is a word that
+/// often follows a verb.
 pub(super) fn is_command(words: &[&str]) -> bool {
     let after_verbs = [
         "the", "my", "your", "our", "me", "us", "it", "them", "a", "an", "in", "to", "with", "out",
@@ -312,8 +313,8 @@ pub(super) fn mentions_said(words: &[&str]) -> bool {
     words.iter().take(OBJECT).any(|word| SAID.contains(word))
 }
 
-/// Whether a request is about how the listener speaks or behaves, so that it lasts without saying so.
-/// Whether a request is about all that is said of a kind: "end every message with a joke", "give prices in euros".
+/// Whether a request is about how the listener speaks or behaves, so that it lasts without saying so. Whether a
+/// request is about everything of one kind that is said: "end every message with a joke", "give prices in euros".
 fn is_about_each(words: &[&str]) -> bool {
     if !is_doing(words) {
         return false;
