@@ -70,7 +70,8 @@ pub fn sweep_leftovers(path: &Path) {
     }
 }
 
-/// Removes the temporary name of the existing file at `path`, if its creation was killed between the final name and that.
+/// Removes the temporary name of the existing file at `path`, if its creation was killed after the file got its final name and
+/// before the temporary name was removed.
 ///
 /// A creation that was killed earlier left no file at `path`, so the next creation removes what it left. The folder is read only
 /// if the file has several names: it may hold thousands of files.

@@ -34,7 +34,7 @@ pub struct EvenniaGame {
     pub(crate) people: Arc<Mutex<People>>,
     /// The commands that the operator allows, beyond the tools.
     pub(crate) allowed: Vec<String>,
-    /// What the keys of acts begin with in the game: they must not be those of another data folder.
+    /// What the keys of acts begin with in the game: it differs from that of any other data folder.
     pub(crate) acts: String,
     pub(crate) clock: Arc<dyn Clock>,
     /// The connections.
@@ -57,7 +57,7 @@ pub(crate) struct Link {
     pub(crate) orders: mpsc::Sender<Order>,
 }
 
-/// How often it is looked who is around before an act is given up.
+/// How many times an act is tried, with a new look at who is around before each, until it is given up.
 const LOOKS: u32 = 3;
 
 /// Why the game was not asked.

@@ -47,7 +47,8 @@ pub(crate) struct GameRef {
     pub(crate) id: u64,
     #[serde(default)]
     pub(crate) key: String,
-    /// When an account was made, in seconds since 1970. A game that was restored gives numbers again.
+    /// When an account was made, in seconds since 1970. It distinguishes two accounts with the same number: a game that
+    /// was restored from a copy can use a number again.
     #[serde(default)]
     pub(crate) since: Option<i64>,
 }

@@ -37,7 +37,8 @@ impl Candidate<'_> {
     }
 }
 
-/// Which characters a text has. A small letter is there in either case, a capital only as such; `0` is any digit.
+/// Which characters a text has. The entry of a small letter is set if the text has the letter in either case, that of a
+/// capital only if it has the capital. The entry of `0` is set for any digit.
 struct Signs([bool; 256]);
 
 impl Signs {

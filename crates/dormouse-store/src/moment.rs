@@ -15,8 +15,8 @@ use crate::{
     signature::is_copied,
 };
 
-/// The log of all assistants as it was at one moment. While this exists, the file keeps what it had then, also if that is
-/// not part of the log any more.
+/// The log of all assistants as it was at one moment. While this exists, the file keeps the pages of that moment, even if
+/// later commits no longer need them.
 pub struct LogMoment(ReadTransaction);
 
 impl fmt::Debug for LogMoment {

@@ -48,9 +48,9 @@ pub(crate) const LOG_FILE: LogFile = LogFile {
     cache_bytes: 16 * 1024 * 1024,
 };
 
-/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the
-/// whole file. Opening a larger file after a crash also skips the check of every page. For a smaller file, reading it then
-/// and checking its pages take some tens of milliseconds each at most. `docs/format.md` has the reasons.
+/// In larger files every commit also records which pages are in use, so that opening after a crash need not read the whole
+/// file. Opening a larger file after a crash also skips the check of every page. For a smaller file this costs at most
+/// some tens of milliseconds for reading the file, and as much for checking its pages. `docs/format.md` has the reasons.
 const LARGE_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 impl FileSignature for LogFile {

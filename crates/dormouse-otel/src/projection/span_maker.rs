@@ -223,7 +223,7 @@ fn finish_word(finish: &FinishReason) -> String {
     }
 }
 
-/// The word for a value in the log, without what it holds.
+/// The word by which the log names the variant of a value, without the data in it.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

@@ -26,7 +26,7 @@ pub(super) const MAX_TERMS: usize = 64;
 pub(super) struct QueryTerm {
     /// The term's number in the lexicon; `None` if no unit contains it.
     pub(super) number: Option<u32>,
-    /// The term's inverse document frequency, multiplied by [`share`](Self::share).
+    /// The term's inverse document frequency, multiplied by `share`.
     pub(super) idf: f32,
     /// How far the query means the term: 1 for its own words, less for words that are only similar to them.
     pub(super) share: f32,

@@ -87,7 +87,7 @@ impl EffectOutcomes {
 }
 
 impl Known {
-    /// What is known of an effect; `None` if nothing, and from now on it counts as begun.
+    /// What is known of an effect. If nothing is known, returns `None`, and the effect counts as begun from now on.
     fn begin(&mut self, key: &EffectKey) -> Option<Option<Outcome>> {
         if let Some(known) = self.outcomes.get(key) {
             return Some(known.clone());

@@ -30,7 +30,7 @@ const FIELDS: &[&str] = &[
     "mood",
 ];
 
-/// Words with which a phrase is a sentence.
+/// Words that make a phrase a sentence: verbs with their subject, and question words.
 #[rustfmt::skip]
 const FINITE: &[&str] = &[
     "is", "are", "was", "were", "am", "has", "have", "had", "will", "would", "can", "could", "did", "does", "do", "i", "i'm",

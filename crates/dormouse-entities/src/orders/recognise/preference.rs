@@ -387,7 +387,8 @@ fn is_liking(words: &[&str]) -> bool {
     }
 }
 
-/// Whether what somebody never or only does is of a kind: "meat", and not "the last page".
+/// Whether what somebody never or only does is about a kind of thing and not about one thing: "meat", and not "the
+/// last page".
 fn is_habit(words: &[&str]) -> bool {
     let specific = [
         "the", "my", "a", "an", "one", "two", "so", "much", "well", "here", "there", "anything",
