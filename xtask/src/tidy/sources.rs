@@ -1,5 +1,5 @@
-//! What no file of the repository may contain: unfinished code, disabled tests, paths of a contributor's machine, and
-//! words that make a sentence hard to read.
+//! What no file of the repository may contain: unfinished code, disabled tests, unfinished merges, paths of a contributor's
+//! machine, and words that make a sentence hard to read.
 
 /// Marks of unfinished code and of disabled tests. They are written in pieces, so that this file does not match.
 const UNFINISHED: [&str; 4] = [
@@ -8,6 +8,9 @@ const UNFINISHED: [&str; 4] = [
     concat!("#[", "ignore"),
     concat!("Being laid", " down"),
 ];
+
+/// How the sides of an unfinished merge begin and end.
+const MERGE_MARKS: [&str; 2] = [concat!("<<<<<<", "< "), concat!(">>>>>>", "> ")];
 
 /// Phrases that comments and pages must not use, in lower case; written in pieces, so that this file does not match.
 const RIDDLES: [&str; 6] = [
@@ -35,6 +38,9 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<String> {
     for (number, line) in (1..).zip(text.lines()) {
         if is_source && UNFINISHED.iter().any(|mark| line.contains(mark)) {
             findings.push(format!("{path}:{number}: unfinished or disabled"));
+        }
+        if MERGE_MARKS.iter().any(|mark| line.starts_with(mark)) {
+            findings.push(format!("{path}:{number}: an unfinished merge"));
         }
         let prose = if is_source {
             line.trim_start().strip_prefix("//")
@@ -94,6 +100,14 @@ mod tests {
         for text in marks {
             assert_eq!(findings("a.rs", &text), ["a.rs:2: unfinished or disabled"]);
             assert!(findings("a.md", &text).is_empty(), "prose may speak of it");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_merge_is_found_in_any_file() {
+        for mark in MERGE_MARKS {
+            let text = format!("One line.\n{mark}HEAD\n");
+            assert_eq!(findings("a.md", &text), ["a.md:2: an unfinished merge"]);
         }
     }
 
