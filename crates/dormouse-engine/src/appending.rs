@@ -1,4 +1,4 @@
-//! Appending what is decided by the state of an assistant, while others append to its log, too.
+//! Decides events from the state of an assistant and appends them, although others may append to its log meanwhile.
 
 use std::borrow::Borrow;
 
@@ -8,7 +8,7 @@ use dormouse_contracts::{
 
 use crate::{event::Event, state::State};
 
-/// How often something is decided in all while others keep appending.
+/// How many times events are decided, at most, if others append each time before they do.
 pub(crate) const ATTEMPTS: u32 = 16;
 
 /// What was decided, and is in the log.
@@ -16,7 +16,7 @@ pub(crate) const ATTEMPTS: u32 = 16;
 pub struct DecidedEvents {
     /// The events in their order; empty if nothing was decided.
     pub events: Vec<Event>,
-    /// The last of them, or the end of the log at which nothing was decided.
+    /// The last of these events; if there are none, the last event of the log at that time.
     pub through: Seq,
 }
 
@@ -29,15 +29,15 @@ impl DecidedEvents {
 }
 
 /// Decides events by the state at the end of an assistant's log, and appends all of them or none. If somebody else appended
-/// meanwhile, such as the assistant itself, they are decided again. Without events nothing is written.
+/// meanwhile, such as the assistant itself, the events are decided again. Without events nothing is written.
 ///
 /// `look` returns the state: [`restore`](crate::restore) folds it from a log, and [`Handle::inspect`](crate::Handle::inspect) asks an assistant that
 /// is awake.
 ///
 /// # Errors
 ///
-/// Those of `look` and `decide`, and the one of the log if it fails for another reason, or if others appended between look and
-/// append 16 times in a row. Nothing was written.
+/// The errors of `look` and `decide`. The error of the log, if the append fails for another reason than an append by
+/// somebody else, or if somebody else appended between look and append 16 times in a row. Nothing was written.
 pub async fn append_decided<L, F, S, E>(
     log: &L,
     key: &AssistantId,

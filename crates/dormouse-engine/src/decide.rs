@@ -90,7 +90,8 @@ pub(crate) fn next(view: View<'_>) -> Next {
             Next::Act(Event::WokeUp(it).into())
         }
         Survey::Rest(skip) => Next::Rest(skip),
-        // The tick under way is this one: there is one actor, and it asks what comes next in its own tick.
+        // A tick that is under way belongs to the actor that asks: an assistant has one actor, and that runs one tick
+        // at a time.
         Survey::InTick(turn) => {
             let action = pursuit::with_end(view, turn, in_tick(view, turn));
             Next::Act(reflection::with_end(view, turn, action))
@@ -314,8 +315,8 @@ fn ask(view: View<'_>, turn: &Turn) -> Action {
     }
     let offer = offer_for(view, turn);
     let preamble = view.preamble();
-    // The reservation depends only on the size. The prompt is built after it, because a prompt shows what is left of a
-    // budget.
+    // The reservation depends only on the size of the prompt. The prompt itself is built after it, because a prompt
+    // shows what is left of a budget.
     if spending::is_to_be_reserved(view) {
         let size = prompt::size(view.state, turn, &preamble, offer);
         return match delegation::pointless(view, turn, size.tokens) {

@@ -134,7 +134,7 @@ fn prepared(
     Ok(Prepared::of(key, &state.configuration, counter_for(model))?)
 }
 
-/// The state once the tools are chosen that the next prompt offers.
+/// The state after the tools of the next prompt were chosen.
 fn with_offered_tools(key: &AssistantId, prepared: &Prepared, mut state: State) -> State {
     let view = prepared.view(key, &state, Timestamp::EPOCH, None);
     let turn = state.turns.current();
@@ -168,7 +168,7 @@ fn begun(mut state: State, context: Option<ContextType>) -> (State, PreviewOf) {
     (state, of)
 }
 
-/// The last event from which the request for the reply at `at` was made; `None` if `at` is not a reply. It need not be
+/// The last event that the request for the reply at `at` was based on; `None` if `at` is not a reply. It need not be
 /// the event before: during a model call, messages and commands may come, and the sender may be asked to wait.
 async fn asked_from<L: ReadEvents + ?Sized>(
     log: &L,

@@ -38,7 +38,7 @@ pub(super) const TOOL: Builtin = Builtin {
 
 fn decide(call: &Call<'_>, provenance: &Provenance) -> Result<BuiltinOutcome, String> {
     let refused = |error: ProjectError| error.to_string();
-    // A project that not everybody who listens perceived does not exist here.
+    // Only projects that all listeners perceived are known here.
     let mut known = call.projects().into_iter();
     let active = known.find(|known| known.project.status == ProjectStatus::Active);
     let active = active.ok_or(ProjectError::NoneActive).map_err(refused)?;

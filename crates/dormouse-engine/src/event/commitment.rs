@@ -1,4 +1,4 @@
-//! How something that the assistant meant to do for somebody ended.
+//! How a commitment ended: something that the assistant meant to do for somebody.
 
 use dormouse_contracts::{EntityId, Seq, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The version of these events in the log.
 pub(super) const SCHEMA: u16 = 2;
 
-/// A pending action for a moment, or for something that may happen, is over. The assistant decides this by itself; what a call
-/// takes off, or a command takes back, is in the event of that.
+/// A pending action for a moment, or for something that may happen, is over. The assistant decides this by itself. If a
+/// call completes the action, or a command takes it back, the event of the call or command says so instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitmentEnded {
     /// The event that noted it.
@@ -25,7 +25,7 @@ pub struct CommitmentEnded {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CommitmentOutcome {
-    /// It was done, or what was done may have been it.
+    /// It was done, or an act of its turn may have been done.
     Kept,
     /// It was not done.
     Broken(BrokenCause),

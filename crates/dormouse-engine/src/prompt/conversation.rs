@@ -158,8 +158,8 @@ impl Conversation {
     }
 }
 
-/// The name in a form that can be sent back: one name that no function can have makes servers reject the whole
-/// conversation.
+/// The name in a form that can be sent back: servers reject the whole conversation if it has a single name that no
+/// function can have.
 fn sendable_name(call: &CallState) -> &str {
     let name = call.call.name.as_str();
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');

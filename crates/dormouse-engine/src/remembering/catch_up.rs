@@ -80,7 +80,7 @@ impl CatchUpError {
 pub struct CaughtUp {
     /// The last event it has read.
     pub through: Seq,
-    /// How many events were read for it now.
+    /// How many events this attempt read.
     pub events: u64,
     /// How many changes were refused because they are not possible. Every attempt refuses them again.
     pub refused: u64,
@@ -240,7 +240,7 @@ impl Progress {
                     );
                 }
             }
-            // An earlier attempt, whose caller stopped waiting, did it meanwhile.
+            // An earlier attempt, whose caller had stopped waiting, took in this page meanwhile.
             Taken::Moved { through } => {
                 self.through = through;
                 self.context = log.context(through).await?;
