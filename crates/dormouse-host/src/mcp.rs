@@ -53,7 +53,7 @@ pub fn open(
     Ok(Some(McpTools::open(servers, folder.mcp_tools())?))
 }
 
-/// These sources, and the servers as one more.
+/// Adds the servers to these sources, as one source named `mcp`.
 pub(crate) fn with_servers(
     mut sources: Vec<NamedToolSource>,
     servers: Option<Arc<McpTools>>,
@@ -65,7 +65,7 @@ pub(crate) fn with_servers(
     Ok(sources)
 }
 
-/// The server. If something that it needs is missing, it is not used: the others are.
+/// The server of this section. If something that it needs is missing, it is not used; the other servers are.
 fn server(name: &str, section: &McpServerSection, environment: &Environment) -> McpServer {
     let mut missing = None;
     let transport = match &section.place {

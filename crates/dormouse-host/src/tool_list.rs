@@ -1,14 +1,14 @@
-//! The tools of assistants with what is to be known of each.
+//! The tools of assistants, with where each comes from and which trust it needs.
 
 use dormouse_contracts::{ToolCategory, ToolSpec, Trust};
 use serde::Serialize;
 
-/// A tool with what is to be known of it.
+/// A tool, with where it comes from and which trust it needs.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedTool {
     /// Where it comes from: `engine`, `world`, or the name of another source.
     pub source: String,
-    /// The trust that all that the model was shown needs; absent if any will do.
+    /// The lowest trust that texts in the prompt may have for a call of this tool; absent if any trust is enough.
     pub trust: Option<Trust>,
     /// The tool.
     #[serde(flatten)]

@@ -1,4 +1,5 @@
-//! `[evennia]`: the game in which assistants live if `world.kind` is "evennia". This crate only reads it.
+//! `[evennia]`: the game in which assistants live if `world.kind` is "evennia". This crate reads the section; an
+//! adapter connects to the game.
 
 use std::collections::BTreeMap;
 

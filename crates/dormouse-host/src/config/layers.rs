@@ -90,7 +90,7 @@ impl From<Conflict> for InvalidValue {
 }
 
 impl Setting {
-    /// The value of a text from a command line or the environment: TOML, but a text needs no quotes.
+    /// Reads the value from a command line or the environment. It is TOML, but a string needs no quotes.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Setting {
         Ok(value)
     }
 
-    /// Checks that an operator can change it for an assistant.
+    /// Checks that an operator can change this setting for an assistant.
     ///
     /// # Errors
     ///
@@ -235,7 +235,7 @@ impl Config {
     /// used any more.
     #[must_use]
     pub(crate) fn with_changes(&self, changes: &ChangedSettings) -> (Self, Vec<String>) {
-        // What was changed together may only fit together.
+        // Changes that were made together may be valid only together.
         if let Ok(config) = self.with_all_changes(changes) {
             return (config, Vec::new());
         }
@@ -314,7 +314,7 @@ impl Config {
         self.given.retain(|name, _| !name.starts_with("assistant."));
     }
 
-    /// Notes that the assistant's own log says who it is.
+    /// Notes that the values of `[assistant]` come from the assistant's own log.
     pub(crate) fn note_log(&mut self) {
         let section = &self.assistant;
         let texts = [
@@ -365,14 +365,14 @@ impl Config {
             "evennia" => self.evennia.take(name, from.evennia),
             "mcp" => self.mcp.take(name, from.mcp),
             _ => {
-                // A section that is missing above would ignore what is asked for.
+                // If a section were missing above, its settings would be ignored.
                 debug_assert_eq!(setting.name, "prices", "in {section}");
                 self.prices = from.prices;
             }
         }
     }
 
-    /// Tells each value that is only checked when it is used where it was given.
+    /// Stores the place where it was given in each value that is checked only when it is used.
     fn locate(&mut self, place: &str) {
         let provider = &mut self.provider;
         if let Some(key_from) = &mut provider.key_from {

@@ -38,7 +38,8 @@ impl<W: ?Sized> Host<W> {
         }
     }
 
-    /// The prompt of a tick that would begin in this state with these parts, in place of those that are in force there.
+    /// The prompt of a tick that would begin in this state, with these parts instead of those that are configured
+    /// there.
     ///
     /// # Errors
     ///
