@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// An address at which a browser is signed in once, with all rights, in the name of `owner`. A new link ends the one before it.
-    /// `None` if that name has a token of another kind: its holder signs in with that one.
+    /// `None` if that name has a token that no such link made: its holder signs in with that token.
     ///
     /// # Errors
     ///

@@ -365,7 +365,7 @@ impl TokenStore {
         })
     }
 
-    /// Makes a token in place of the one that the same maker made for the same name, if there is one.
+    /// Makes a token. If the same maker already made one for the same name, the new token replaces it.
     ///
     /// # Errors
     ///

@@ -115,7 +115,7 @@ pub(super) struct Exchange {
 /// What a client of an older generation and the service agreed on.
 #[derive(Clone, Debug, Default)]
 struct Agreed {
-    /// With what the client began.
+    /// The message with which the client began.
     opening: Value,
     /// The version of the protocol.
     version: Option<String>,
@@ -292,7 +292,7 @@ impl Exchange {
         Ok(request.body(Body::from(message.to_string()))?)
     }
 
-    /// What every request begins with; `its` is the version that it names itself.
+    /// Sets the headers that every request has. `its` is the version that the message itself names.
     fn head(
         &self,
         request: request::Builder,

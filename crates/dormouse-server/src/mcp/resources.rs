@@ -123,7 +123,8 @@ pub(super) fn key(uri: &str) -> Option<AssistantId> {
     Some(key)
 }
 
-/// The end of the log from which on the client can be notified: when an assistant speaks that it may talk to.
+/// The assistant of this resource and the end of its log, after which the client can be notified of what it says.
+/// `None` if the client may not talk to it.
 pub(super) fn place(visit: &Visit, uri: &str) -> Option<(AssistantId, Seq)> {
     let key = key(uri)?;
     visit.caller.may(Right::Talk, &key).ok()?;
@@ -143,7 +144,7 @@ pub(super) fn accepts_watch(visit: &Visit, uri: &str) -> bool {
 pub(super) async fn watch(visit: &Visit, uris: Vec<String>, changed: mpsc::Sender<String>) {
     let uris: BTreeSet<String> = uris.into_iter().collect();
     let streams = Arc::clone(&visit.service.streams);
-    // One for each assistant, because each is kept awake.
+    // One place for each assistant, because each is kept awake.
     let places = u32::try_from(uris.len()).unwrap_or(u32::MAX);
     let Ok(_places) = streams.try_acquire_many_owned(places) else {
         let full = ProblemCode::TooManyStreams.because("all places for readers are taken");
@@ -178,7 +179,7 @@ async fn follow(visit: &Visit, uri: String, changed: &mpsc::Sender<String>) {
             if is_heard && changed.send(uri.clone()).await.is_err() {
                 break;
             }
-            // An act that is under way is looked at again.
+            // The next stream begins before the oldest act whose outcome is not known yet.
             let done = hearing
                 .oldest()
                 .map_or(recorded.seq, |oldest| Seq(oldest.0 - 1));

@@ -44,7 +44,8 @@ pub(crate) struct Sessions(Mutex<BTreeMap<String, VecDeque<Arc<Session>>>>);
 pub(super) struct Session {
     id: String,
     pub(super) watched: Watched,
-    /// The number of its newest stream; none when it has ended. Announces subscriptions, too.
+    /// The number of its newest stream; none when it has ended. It is sent again when the subscriptions change, so that
+    /// the stream notices.
     stream: watch::Sender<Option<u64>>,
 }
 
@@ -116,7 +117,7 @@ impl Session {
         self.stream.send_replace(None);
     }
 
-    /// Ends the stream before, and counts the next one; none if the session has ended.
+    /// Ends the previous stream and returns the number of the next one; `None` if the session has ended.
     fn next_stream(&self) -> Option<u64> {
         let mut mine = None;
         self.stream.send_modify(|newest| {

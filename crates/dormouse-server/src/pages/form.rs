@@ -64,7 +64,8 @@ impl Button {
     }
 }
 
-/// The settings that a form changes, by their etag: the header with which the API refuses to change others.
+/// The header with the etag of the settings that a form shows. With it, the API refuses the change if the settings are
+/// different by now.
 pub(super) fn if_match(etag: &str) -> Result<HeaderMap, Problem> {
     let unreadable =
         |_| ProblemCode::InvalidRequest.because("the form does not say which settings it changes");

@@ -1,4 +1,5 @@
-//! People around a resident, as a picture: who is known well is close, the colour says who is liked, and the line who is trusted.
+//! People around a resident, as a picture. The distance shows how well somebody is known, the colour who is liked, and
+//! the line who is trusted.
 
 use std::f64::consts::TAU;
 
@@ -13,10 +14,10 @@ const MOST: usize = 16;
 /// The size of the picture.
 const SIZE: (f64, f64) = (640.0, 420.0);
 
-/// How far from the middle somebody is who is not known at all, across and down.
+/// The distance from the middle of somebody who is not known at all, across and down.
 const FAR: (f64, f64) = (240.0, 165.0);
 
-/// The part of that distance at which somebody is who could not be known better.
+/// The distance of somebody who could not be known better, as a share of `FAR`.
 const CLOSEST: f64 = 0.38;
 
 /// From which value on somebody counts as liked, and below its negative as disliked.
@@ -25,7 +26,7 @@ const NOTICED: f64 = 0.1;
 /// How many characters of a name are written.
 const NAME: usize = 18;
 
-/// How it stands with somebody.
+/// The relationship of the resident with somebody.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Person<'a> {
     pub(super) name: &'a str,
@@ -55,7 +56,7 @@ impl Person<'_> {
         (8.0 + 2.5 * turns.ln_1p()).min(26.0)
     }
 
-    /// Where it is, as the one at `place` of `count` around the middle.
+    /// The position of the circle, if it is number `place` of `count` circles around the middle.
     fn position(&self, place: usize, count: usize) -> (f64, f64) {
         #[expect(clippy::cast_precision_loss, reason = "both are at most MOST")]
         let angle = TAU * (place as f64 / count.max(1) as f64 - 0.25);
