@@ -1,4 +1,4 @@
-//! `dormouse mcp tools` and `dormouse mcp accept`: what servers offer, and to what of it a person agrees.
+//! `dormouse mcp tools` and `dormouse mcp accept`: which tools servers offer, and which of them a person accepts.
 
 use clap::Subcommand;
 use dormouse_contracts::Clock;
@@ -91,7 +91,7 @@ struct ServerLine<'a> {
     /// Why it could not be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
-    /// How often it asked for something, if it runs and did.
+    /// How many requests it made; absent if it does not run or made none.
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<McpRequestCounts>,
     /// Tools in its settings that it does not have.
@@ -135,7 +135,8 @@ pub(crate) fn run(places: &Places, command: McpClient) -> Result<Exit, CommandEr
                 at: SystemClock.now(),
             };
             let host = callers_host();
-            // Only one of the two may write the file at a time.
+            // If a running program carries out this command, its `McpTools` writes the file: two writers would
+            // overwrite each other's changes.
             let tools = host.as_ref().and_then(|host| host.mcp()).unwrap_or(&tools);
             let accepted = tools.accept(&server, tool.as_deref(), &agreement)?;
             print_accepted(&server, &accepted, json.printing())
@@ -148,7 +149,7 @@ fn list(tools: &McpTools, known: bool, printing: Printing) -> Result<Exit, Comma
     let (failed, all, running) = block_on(async {
         let failed = match known {
             true => Default::default(),
-            // In servers of their own, which end with this command.
+            // Starts the servers anew for this question; they end with this command.
             false => tools.ask(None).await,
         };
         tools.close().await;

@@ -150,7 +150,7 @@ pub(crate) fn recorder(
         let file = record.file.clone();
         return Err(TapeError::NoFolder { file });
     }
-    // A key that is too short to search for does not look like a key either.
+    // A key that is too short to search for is skipped: a text so short does not look like a key.
     let rules = keys.iter().fold(ScrubRules::new(), |rules, key| {
         rules.clone().with_secret(key.expose()).unwrap_or(rules)
     });
