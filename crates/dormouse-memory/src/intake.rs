@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What one event of an outside log means for the memory: one step of it. An event may have several steps.
+/// One step of what an event of an outside log means for the memory. An event may have several steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intake {
     /// The event.
@@ -129,9 +129,9 @@ impl Memory {
 }
 
 impl Memory {
-    /// The change that takes back what an event changed about a person or thing, if it must be a separate event: other
-    /// readers of the log also follow which ids are one person, who is known, and who is trusted. `None` if
-    /// [`MemoryChange::Undone`] is enough.
+    /// The change that takes back what an event changed about a person or thing, if it must be a separate event. `None`
+    /// if [`MemoryChange::Undone`] is enough. A separate event is needed for what other readers of the log follow, too:
+    /// which ids are one person, who is known, and who is trusted.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Inner {
         let items: Vec<Intake> = items.into_iter().map(Intake::masked).collect();
         let erases = items.iter().any(Intake::erases);
         if erases {
-            // Before the copy is removed, from which it is read fastest.
+            // Reading is fastest from the copy, which is removed below.
             self.read_projection()?;
         }
         let saving = || self.saving.lock().unwrap_or_else(PoisonError::into_inner);
@@ -302,7 +302,7 @@ fn set_position(writing: &mut Writing<'_>, position: LogPosition) -> Result<(), 
 }
 
 impl Intake {
-    /// Whether words are erased, which the copy of the search index contains.
+    /// Whether it erases words. The copy of the search index contains these words.
     fn erases(&self) -> bool {
         matches!(&self.step, IntakeStep::Change(change) if matches!(**change, MemoryChange::Erased { .. }))
     }

@@ -33,8 +33,9 @@ pub(crate) use writing::{Cause, Writing};
 pub(crate) struct Store {
     place: Place,
     slot: RwLock<Slot>,
-    /// Whether its log has everything that is written, so that commits have one phase. If the next opening takes a damaged
-    /// newest commit for an unfinished one, the memory takes the same events in once more.
+    /// Whether the log that the memory follows has everything that is written. Then a commit has only one phase. If the
+    /// newest commit is damaged later, the next opening takes it for unfinished, and the memory takes in its events
+    /// once more.
     follows_log: AtomicBool,
 }
 

@@ -17,7 +17,7 @@ use crate::{
     store::StoreError,
 };
 
-/// A projection whose copy is longer takes so long to read that reading begins when the memory is opened.
+/// If the copy of a projection is longer than this, reading it takes long, so it begins when the memory is opened.
 const LONG_BYTES: u64 = 64 << 20;
 
 /// The projection of a memory, or how to read it.
@@ -90,7 +90,7 @@ impl LazyProjection {
         }
     }
 
-    /// The last change that is applied, or that is applied when the projection is read.
+    /// The last change that the projection contains, or will contain when it is read.
     pub(crate) fn through(&self) -> ChangeSeq {
         self.held().projection.through
     }
@@ -150,7 +150,7 @@ impl Inner {
             }
             held.projection.through
         };
-        // So the first question never waits for many changes.
+        // Reads it now if many changes are newer than the copy. So the first question never waits for them.
         let copied = self.saved.load(Ordering::Relaxed);
         if ReadingTime::of(through, copied, 0) == ReadingTime::Now
             && let Err(error) = self.read_projection()
