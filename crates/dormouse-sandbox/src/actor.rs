@@ -92,7 +92,7 @@ fn not_reached(error: StoreError) -> WorldError {
 
 /// The result of writing a group of changes.
 enum Written {
-    /// The changes were refusals and looks; nothing was written.
+    /// The requests changed nothing, because they were refused or only looked; nothing was written.
     Nothing,
     /// The changes of these characters are on disk, and acknowledged entries were removed.
     All(BTreeSet<EntityId>),
@@ -164,7 +164,8 @@ impl SandboxActor {
                 };
             }
             self.serve(changes);
-            // Questions arrive at the same time as the changes, so either order is correct; they see the changes.
+            // Questions and changes of a group waited at the same time, so either order is correct. Questions come last
+            // and see the changes.
             for question in questions {
                 question.answer(self.view());
             }

@@ -47,10 +47,11 @@ pub(crate) const EFFECTS: TableDefinition<'_, &str, &str> = TableDefinition::new
 pub(crate) const EFFECT_ORDER: TableDefinition<'_, u64, &str> =
     TableDefinition::new("effect_order");
 
-/// How many keys of acts are remembered for each player. What is repeated under an older one happens again.
+/// How many keys of acts are remembered for each player. An act that is repeated under an older key happens again.
 pub(crate) const KEYS_REMEMBERED: u64 = 1_000;
 
-/// Player and their own key of an act → its number among their acts with a key. Made with the first such act.
+/// Player and their own key of an act → its number among their acts with a key. The table is made with the first such
+/// act.
 pub(crate) const KEYED: TableDefinition<'_, (&str, &str), u64> = TableDefinition::new("keyed");
 
 /// Player and number of an act with a key → [`KeyedAct`].

@@ -105,8 +105,8 @@ impl Present {
     }
 }
 
-/// All characters in the world, by id. What is asked about one of them, or about those in one room, is looked up, so it
-/// takes no longer in a world with many others.
+/// All characters in the world, by id. Maps by id, name and room answer questions about one character or one room, so
+/// the answer takes no longer in a world with many others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roster {
     characters: BTreeMap<EntityId, Present>,
