@@ -170,7 +170,8 @@ pub(crate) fn router(service: &Shared) -> Router {
         .merge(pages::routes())
         .fallback(not_found)
         .layer(from_fn_with_state(Arc::clone(service), once))
-        // A key of idempotency is an argument of its tools: an answer that is a stream cannot be kept.
+        // This route does not use the header for idempotency: its answer may be a stream, which cannot be kept. Its
+        // tools take the key as an argument.
         .route(
             mcp::PATH,
             post(mcp::serve).get(mcp::notify).delete(mcp::end),

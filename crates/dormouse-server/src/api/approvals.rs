@@ -27,7 +27,7 @@ pub(crate) struct ApprovalView {
     asked_at: String,
     /// Until when it must be confirmed and done.
     expires_at: String,
-    /// The hash of the act: what is confirmed is done exactly so.
+    /// The hash of the act. A confirmation holds only for an act with this hash.
     digest: String,
     /// Who confirmed it.
     allowed_by: Option<String>,

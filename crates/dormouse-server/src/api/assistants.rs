@@ -210,7 +210,7 @@ pub(crate) struct ForkRequest {
     pub(crate) key: String,
     /// The name of its character; made from the key if absent.
     pub(crate) name: Option<String>,
-    /// The last event that both have: this one, or the last one before it after which no turn was under way. The end of the log
+    /// The last event that both have: this one, or an earlier one if a turn was under way after it. The end of the log
     /// if absent.
     pub(crate) at: Option<u64>,
     /// Tags by which it is found; those of the original if there are none.

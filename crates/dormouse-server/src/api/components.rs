@@ -25,7 +25,7 @@ use crate::{
 /// The numbers that a part of the operator's own may have.
 const OWN_NUMBERS: RangeInclusive<u16> = 1..=5999;
 
-/// The largest number of tokens that the description allows. No window is as large.
+/// The largest number of tokens that the description allows. No context window has as many tokens.
 const MOST_TOKENS: u32 = i32::MAX.unsigned_abs();
 
 /// The parts of prompts.
@@ -69,7 +69,7 @@ pub(crate) struct Reorder {
     pub(crate) order: Vec<String>,
 }
 
-/// What is decided about a part. What is absent, or `null`, is as in the program's table.
+/// What is decided about a part. A field that is absent or `null` has the program's default.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ComponentPatch {
@@ -140,7 +140,7 @@ pub(crate) async fn update(
     JsonBody(patch): JsonBody<ComponentPatch>,
 ) -> Result<Response, Problem> {
     caller.may(Right::Admin, &key)?;
-    // What no state of the settings allows is refused before the etag is compared.
+    // A value that is never valid is refused before the etag is compared.
     if let Some(number) = patch.number.filter(|number| !OWN_NUMBERS.contains(number)) {
         let (first, last) = (OWN_NUMBERS.start(), OWN_NUMBERS.end());
         let why = format!("number is {number}; expected {first} to {last}");

@@ -1,4 +1,4 @@
-//! The kinds of ticks: what each leaves of what the operator allows.
+//! The kinds of ticks, and how each restricts what the operator allows.
 
 use axum::{extract::State, http::HeaderMap, response::Response};
 use dormouse_contracts::AssistantId;
@@ -32,13 +32,13 @@ pub(crate) struct PatternView {
     max_iterations: u32,
     /// Whether a dangerous call is decided twice.
     confirm_dangerous: bool,
-    /// Which tools are offered: by `names`, `categories` and `required_trust`; what is `null` lets all through.
+    /// Which tools are offered: by `names`, `categories` and `required_trust`; a field that is `null` excludes no tool.
     #[schema(value_type = Value)]
     tools: Value,
     /// The parts of its prompts.
     #[schema(value_type = Vec<String>)]
     components: Value,
-    /// The most tokens of everything before what calls for the turn.
+    /// The most tokens that the parts of the prompt before the message or occasion take.
     token_budget: Option<u32>,
     /// How many tasks may be delegated at the same time.
     sub_agent_budget: u32,
@@ -76,8 +76,8 @@ pub(crate) async fn list(
     respond(&service, &key).await
 }
 
-/// Decide about one kind of tick, from the next tick on; an empty object takes every decision back. This changes the setting
-/// `execution.contexts`, whose fields the body has.
+/// Decide about one kind of tick, from the next tick on; an empty object takes every decision back. This changes the
+/// setting `execution.contexts`; the body has its fields.
 #[utoipa::path(patch, path = "/api/ai/assistants/{key}/contexts/{id}/", tag = "contexts",
     params(
         ("key" = String, Path, description = "Its key"),

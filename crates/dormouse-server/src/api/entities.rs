@@ -22,7 +22,7 @@ use crate::{
     tokens::Right,
 };
 
-/// How many entities a page has, at most and unless the request says.
+/// How many entities a page has: at most, and by default.
 const PAGE: (u32, u32) = (200, 50);
 
 /// Somebody or something at a glance.
@@ -96,14 +96,14 @@ pub(crate) struct ObservationView {
 pub(crate) struct ListEntities {
     /// Only those whose running conversation has this topic.
     topic: Option<String>,
-    /// Those behind this id.
+    /// Only those after this id.
     after: Option<String>,
     /// How many at most: 1 to 200.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 
-/// An entity that is to be known.
+/// An entity that the assistant is to know.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewEntity {
@@ -133,7 +133,7 @@ pub(crate) enum EntityTypeName {
     Object,
 }
 
-/// What is set of an entity: all of it or nothing. Each part can be undone separately.
+/// Changes of what is known of an entity. All are made or none; each can be undone separately.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntityPatch {
@@ -169,7 +169,7 @@ pub(crate) struct EntityPatch {
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     add_aliases: Vec<Name>,
-    /// Names that are theirs no more.
+    /// Names that are removed from their aliases.
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     remove_aliases: Vec<Name>,
@@ -207,7 +207,7 @@ pub(crate) struct MergeInto {
 /// What became of several changes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChangedAll {
-    /// The events that were written, in order. What was so already made none.
+    /// The events that were written, in order. A value that was already so has no event.
     events: Vec<u64>,
 }
 

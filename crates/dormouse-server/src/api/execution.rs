@@ -23,7 +23,7 @@ use crate::{
     tokens::Right,
 };
 
-/// How many calls an answer has, at most and unless the request says.
+/// How many calls an answer has: at most, and by default.
 const PAGE: (u32, u32) = (1_000, 50);
 
 /// How far ticks may go.
@@ -31,7 +31,7 @@ const PAGE: (u32, u32) = (1_000, 50);
 pub(crate) struct ExecutionView {
     /// What the operator allows.
     settings: Vec<SettingView>,
-    /// What each kind of tick leaves of it.
+    /// How each kind of tick restricts these settings.
     patterns: Vec<PatternView>,
     /// How many tokens the last prompt took.
     prompt_tokens: u32,
@@ -190,7 +190,7 @@ pub(crate) async fn log(
     }))
 }
 
-/// Count the calls of each tool and of each model, whole life.
+/// Count the calls of each tool and of each model in the assistant's whole life.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/execution/metrics/", tag = "execution",
     params(("key" = String, Path, description = "Its key")),
     responses((status = OK, body = CallMetrics)))]

@@ -28,8 +28,9 @@ use crate::{
 /// How many utterances a page has: at most, and by default.
 const PAGE: (u32, u32) = (100, 20);
 
-/// How many events are read at a time, and for one page at most.
+/// How many events are read at a time.
 const EVENTS: usize = 256;
+/// How many events are read for one page, at most.
 const MOST_EVENTS: u64 = 4_096;
 
 /// The longest wait that can be asked for.
@@ -69,13 +70,14 @@ pub(crate) struct UtterancePage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListUtterances {
-    /// Only what it said after this event; without it the newest of the last 4,096 events.
+    /// Only what it said after this event. Without it, the newest utterances in the last 4,096 events.
     #[serde(default, deserialize_with = "place_if_any")]
     pub(crate) after: Option<u64>,
     /// How many at most: 1 to 100.
     #[param(minimum = 1, maximum = 100)]
     pub(crate) limit: Option<u32>,
-    /// If there is nothing: how long to wait until it says something, in seconds. At most as long as for an answer.
+    /// If it said nothing: how long to wait until it says something, in seconds. The service limits this as it limits
+    /// the wait for an answer.
     #[param(maximum = 600)]
     pub(crate) wait_seconds: Option<u32>,
 }
@@ -91,8 +93,8 @@ pub(in crate::api) fn bounded_wait(seconds: Option<u32>) -> Result<Option<Durati
     }
 }
 
-/// List what an assistant said that the holder of the token perceives: to them alone, or where they were. It is woken only to
-/// wait.
+/// List what an assistant said that the holder of the token perceives: to them alone, or where they were. The assistant
+/// is woken only if the request waits.
 #[utoipa::path(get, path = "/api/ai/assistants/{key}/interact/", tag = "interact",
     params(("key" = String, Path, description = "Its key"), ListUtterances),
     responses((status = OK, body = UtterancePage)))]

@@ -50,8 +50,8 @@ pub(crate) struct Message {
     /// How long to wait for the answer, in seconds; with 0 only until the assistant has received the words.
     #[schema(maximum = 600)]
     pub(crate) wait_seconds: Option<u32>,
-    /// A key of the caller's own, at most 128 bytes. A message that is sent again under its key is said once, after a restart of
-    /// the service too. The first one counts; the last thousand keys are remembered.
+    /// A key of the caller's own, at most 128 bytes. If a message is sent again under its key, only the first one is
+    /// said, even after a restart of the service. The last thousand keys are remembered.
     #[schema(min_length = 1, max_length = 128)]
     pub(crate) key: Option<String>,
 }
@@ -119,7 +119,7 @@ pub(crate) async fn say(
         }
     };
     // From here on the message is on disk in the world, and no failure loses it.
-    // A caller that does not wait for the answer needs its number all the more.
+    // Even a caller that does not wait for the answer waits for the message's number: it needs the number to ask later.
     let receipt = deadline.max(Instant::now() + RECEIPT);
     let taken_in = timeout_at(receipt, resident.heard(&deliveries)).await;
     let place = match taken_in {
@@ -186,7 +186,7 @@ pub(crate) async fn outcome(
     Ok(Json(course.outcome()))
 }
 
-/// The key of a message in the world: what is said to another assistant has other keys.
+/// The key of a message in the world. It contains the assistant, so each assistant has keys of its own.
 fn own_key(assistant: &AssistantId, key: Option<String>) -> Result<Option<String>, Problem> {
     match key {
         Some(key) if key.is_empty() || key.len() > KEY => {

@@ -120,7 +120,7 @@ pub(crate) struct RecordPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRecords {
-    /// Those behind this one.
+    /// Only those after this one.
     after: Option<String>,
     /// Those that are folded or withdrawn, too.
     #[serde(default)]
@@ -202,7 +202,7 @@ pub(crate) struct AddedRecord {
 pub(crate) struct SupersedeRecord {
     /// The record that replaces it.
     by: Option<String>,
-    /// Since when, as RFC 3339; if absent when the new one begins to be valid, or now.
+    /// Since when, as RFC 3339. If absent: since the new record is valid, or now if there is no new record.
     #[schema(format = DateTime)]
     since: Option<String>,
     /// Why, for the log.

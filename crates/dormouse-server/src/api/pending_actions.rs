@@ -68,7 +68,7 @@ pub(crate) struct NewPendingAction {
 pub(crate) struct CompleteAction {
     /// For whom it was: the id of an entity.
     entity: String,
-    /// Whether nobody wants it any more, and it was not done.
+    /// Whether it was not done, because nobody wants it any more.
     #[serde(default)]
     withdrawn: bool,
     /// Why, for the log.

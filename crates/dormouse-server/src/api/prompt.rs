@@ -73,9 +73,10 @@ pub(crate) struct OmittedView {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhichPrompt {
-    /// As a tick of this kind, such as `tick_event`.
+    /// The kind of tick for which the prompt is made, such as `tick_event`.
     context_type: Option<String>,
-    /// After this event; or, if it is a reply, the prompt that was replied to. The end of the log if absent.
+    /// The event after which the prompt is made; if it is a reply, the prompt that the reply answered. The end of the
+    /// log if absent.
     at: Option<u64>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct ReflectionView {
     count: u64,
     /// How many ticks had a reason since then.
     ticks: u32,
-    /// After how many of these it looks back; 0: never because of their number.
+    /// After how many of these it looks back; 0: their number does not matter.
     every_ticks: u32,
     /// After how many seconds it looks back.
     after_seconds: Option<u64>,

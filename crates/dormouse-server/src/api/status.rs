@@ -146,7 +146,7 @@ pub(crate) struct LiveView {
     until: Option<String>,
     /// Since when the oldest message waits.
     waiting_since: Option<String>,
-    /// Since when it has shown no sign of life to those who wait, if that is long.
+    /// Since when those who wait have heard nothing from it, if that is long.
     slow_since: Option<String>,
     /// Whether its model or world failed so often that waiting makes no sense.
     is_out: bool,

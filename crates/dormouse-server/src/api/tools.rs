@@ -45,7 +45,7 @@ pub(crate) struct ToolView {
     /// What a call can affect.
     #[schema(value_type = String)]
     reach: Value,
-    /// The trust that all that the model was shown needs; absent if any will do.
+    /// The lowest trust that texts in the prompt may have for a call of this tool; absent if any trust is enough.
     trust: Option<f64>,
     timeout_seconds: f64,
 }

@@ -1,5 +1,5 @@
-//! The door for a world outside of this program: what happened there comes in, what assistants want of it goes out, and what
-//! became of that comes back.
+//! The routes for a world outside of this program. It reports what happened there, reads what assistants want to do,
+//! and reports what became of that.
 
 mod happened;
 mod offered;

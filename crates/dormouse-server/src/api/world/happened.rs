@@ -58,7 +58,7 @@ pub(crate) struct AttestedFacts {
     cause: Option<String>,
     /// The number of the earlier delivery to the same assistant that it answers.
     reply_to: Option<u64>,
-    /// When it happened, as RFC 3339; absent for now.
+    /// When it happened, as RFC 3339; now if absent.
     at: Option<String>,
 }
 

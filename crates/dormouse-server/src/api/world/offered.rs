@@ -56,7 +56,8 @@ pub(crate) struct WorldTool {
     timeout_seconds: u32,
     /// How it speaks; absent if nobody hears it.
     speech: Option<WorldToolSpeech>,
-    /// The trust that everything that the model was shown needs, 0 to 1; absent if any will do.
+    /// The lowest trust, 0 to 1, that texts in the prompt may have for a call of this tool; absent if any trust is
+    /// enough.
     #[schema(minimum = 0, maximum = 1)]
     required_trust: Option<f64>,
     /// For a query: for how many seconds its answer may be used again within a tick.

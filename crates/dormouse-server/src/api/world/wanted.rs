@@ -295,7 +295,7 @@ pub(crate) async fn answer(
             "perceptions come only with done or rejected; report others at perceptions/",
         );
     }
-    // The answer to a question is not stored, and neither would be its perceptions.
+    // The answer to a question is not stored, so perceptions that come with it would not be stored either.
     let act = EffectKey::try_new(&*body.id).ok();
     let asker = act.and_then(|act| act.actor());
     for perceived in body.perceptions {
