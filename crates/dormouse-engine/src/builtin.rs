@@ -102,9 +102,9 @@ pub(crate) enum BuiltinOutcome {
     AskMemory(MemoryQuery),
     /// A search for tools with these words.
     FindTools(String),
-    /// Nothing, but the model made no error: something is used up, or is not wanted any more.
+    /// Nothing was done, but the model made no error: a limit is reached, or nobody wants the act any more.
     NotDone { code: &'static str, why: String },
-    /// Nothing: an argument is invalid, for this reason.
+    /// Nothing was done: an argument is invalid, for this reason.
     Refused(String),
 }
 

@@ -123,7 +123,7 @@ pub async fn newest_executions<L: ReadEvents + ?Sized>(
     Ok(newest)
 }
 
-/// Counts the calls in the log of an assistant, whole life. Takes one page of events into memory at a time.
+/// Counts all calls in the log of an assistant, over its whole life. Takes one page of events into memory at a time.
 ///
 /// # Errors
 ///

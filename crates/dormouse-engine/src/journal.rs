@@ -61,7 +61,7 @@ impl JournalBook {
         Ok(self.changed(changes, by))
     }
 
-    /// The event that puts an entry back that left the journal. After that, neither the limit nor the pruning rule
+    /// The event that puts back an entry that left the journal. After that, neither the limit nor the pruning rule
     /// removes it.
     ///
     /// # Errors

@@ -161,9 +161,9 @@ pub struct Status {
     pub overheard: u64,
     /// How many lines were only counted because their senders said too much, in its whole life.
     pub dropped: u64,
-    /// How many messages of other assistants it answered since a person last said something, once the limit
-    /// [`Limits::max_exchanges`](crate::Limits::max_exchanges) is reached: it answers no more of them until a person
-    /// says something.
+    /// How many messages of other assistants it answered since a person last said something. Present only if that is
+    /// the limit [`Limits::max_exchanges`](crate::Limits::max_exchanges): then it answers no more of them until a
+    /// person says something.
     pub exchanges: Option<u32>,
     /// Whether its model or its world failed so often in a row that nobody should wait for an answer. They are still
     /// tried again.

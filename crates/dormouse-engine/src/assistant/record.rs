@@ -86,8 +86,8 @@ impl Assistant {
             OutsideCall::Recall(_) | OutsideCall::AskMemory(..) => {
                 self.progress.unwritten.is_for_memory()
             }
-            // A reservation counts as spent even if the call fails, so it must be on disk. One that was made ahead has
-            // been on disk since then.
+            // A reservation counts as spent even if the call fails, so it must be on disk. A reservation that was made
+            // in advance is on disk already.
             OutsideCall::Ask(_) => {
                 let reserved = self.state.ledger.of_turn();
                 reserved.is_some_and(|reserved| !reserved.from_ahead)
@@ -198,8 +198,8 @@ impl Assistant {
             Event::TickStarted(_) | Event::TickEnded(_) | Event::EffectSettled(_) => {
                 self.progress.silent_since = None;
             }
-            // Its sender came after the others were notified that the answer takes longer, so this message starts a new
-            // wait.
+            // The other senders were notified that the answer takes longer, but the sender of this message was not. So
+            // it starts a new wait.
             Event::Perceived(it)
                 if it.classification.verdict == MessageVerdict::Trigger
                     && self.slow_since().is_some() =>

@@ -29,14 +29,14 @@ struct Account<'a> {
     audience: Option<Audience>,
 }
 
-/// The messages that the prompt shows and that say all of `text`, each from a different person whom the world
-/// attests, and none of whom could have heard it from an earlier text that was shown. Messages below `floor` do not count.
+/// The shown messages that are independent accounts of `text`: each says all of it, and each is from a different person
+/// whom the world attests. None of these people could have heard it from an earlier text that was shown. Messages with
+/// a trust below `floor` do not count.
 ///
-/// These are never accounts: words of another assistant, because it repeats what it heard; a message whose speaker may
-/// have been in the audience of an earlier text that says the same (an unknown audience counts as everybody); a text
-/// without an attested author; a remembered line, because a prompt does not contain its audience. Two ids that the
-/// operator merged are
-/// one person.
+/// These are never accounts: words of another assistant, because it repeats what it heard; a text without an attested
+/// author; and a remembered line, because a prompt does not contain its audience. A message is no account either if its
+/// speaker may have been in the audience of an earlier text that says the same; an unknown audience counts as
+/// everybody. Two ids that the operator merged are one person.
 pub(super) fn independent(
     text: &str,
     subject: &str,

@@ -96,8 +96,8 @@ impl SleepSettings {
         Duration::from_secs(u64::from(hours) * 3_600)
     }
 
-    /// The first night of the schedule that is not over at `now`: the one that it is in, or the next one. `None` if there is no
-    /// schedule.
+    /// The first night of the schedule that is not over at `now`: the night that contains `now`, or the next one.
+    /// `None` if there is no schedule.
     ///
     /// A night begins at the hour in the time zone. If clocks skip that hour, it begins right after the gap; if the
     /// hour occurs twice, it begins at the first time.

@@ -37,8 +37,8 @@ pub(crate) enum Admitted {
 
 /// Decides what becomes of a message with this classification.
 ///
-/// A message that is not answered is overheard: the assistant still knows it. The first one of a sender keeps its verdict, and its
-/// turn says the notice to the sender without asking the model.
+/// A message that is not answered is overheard: the assistant still knows it. The first such message of a sender keeps
+/// its verdict: it gets a turn, in which the notice is said to the sender without asking the model.
 pub(crate) fn admit(
     view: View<'_>,
     attested: &Attested,

@@ -7,14 +7,15 @@ use crate::{
     state::{BegunPromise, CallState, Promise, Turn, completion_outcome},
 };
 
-/// The event for the first thing for which it is too late.
+/// The event that ends a commitment whose time has passed, if there is one.
 pub(super) fn expired(view: View<'_>) -> Option<Event> {
     let promise = view.state.promises.expired(view.now)?;
     let outcome = CommitmentOutcome::Broken(BrokenCause::Expired);
     Some(ended(promise, outcome))
 }
 
-/// The events by which a turn closes: before the end, what became of the thing that it was begun for.
+/// The events by which a turn closes. If the turn was begun for a commitment, the first event says how the commitment
+/// ended.
 pub(super) fn closed(view: View<'_>, turn: &Turn, tick: TickEnded) -> Decided {
     let begun = view.state.promises.begun(turn.trigger_seq());
     let begun = begun.filter(|_| tick.resume_at.is_none());
@@ -31,8 +32,8 @@ fn ended(promise: &Promise, outcome: CommitmentOutcome) -> Event {
     })
 }
 
-/// Acts count first: what was taken off, and then refused by the world, was not done. An act that may have happened counts as
-/// done, since it is not repeated.
+/// Acts count before calls: an action that a call completed, but whose act the world refused, was not done. An act that
+/// may have happened counts as done, since it is not repeated.
 fn outcome(turn: &Turn, begun: &BegunPromise) -> CommitmentOutcome {
     let calls = || turn.own_steps().flat_map(|step| &step.calls);
     let acts = || calls().filter(|call| call.effect.is_some());

@@ -29,8 +29,8 @@ pub(super) fn hopeless(view: View<'_>, turn: &Turn) -> Option<UnansweredCause> {
     (turn.ticks > TICKS_PER_TURN).then_some(UnansweredCause::EndlessTurn(turn.ticks))
 }
 
-/// Why the message has to be given up after another such failure, if it does: for a long time only this message has
-/// failed, in a way that it may have caused, and no other message was answered or failed.
+/// Why the message has to be given up after another such failure, if it does. It does if for a long time it has failed
+/// in a way that it may have caused, and no other message was answered or failed meanwhile.
 pub(super) fn outlasted(view: View<'_>, kind: ModelErrorKind) -> Option<UnansweredCause> {
     let turn = view
         .state

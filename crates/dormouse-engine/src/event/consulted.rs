@@ -66,7 +66,7 @@ pub enum Consultation {
     },
     /// What can be concluded about these questions.
     Insights {
-        /// What speaks to them.
+        /// The evidence that was found for them.
         evidence: Vec<Origin>,
     },
 }
@@ -86,16 +86,17 @@ impl Consultation {
     }
 }
 
-/// A consolidation began: it is decided under this until it ends. One that was killed goes on, and does not begin again.
+/// A consolidation began. Its decisions follow these rules until it ends. After a kill it continues, so it has only one
+/// such event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConsolidationBegan {
-    /// What it is decided under.
+    /// The rules that its decisions follow.
     pub settings: ConsolidationRules,
     /// Who decided on it.
     pub author: Author,
 }
 
-/// What a consolidation is decided under.
+/// The rules that the decisions of a consolidation follow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidationRules {
@@ -105,7 +106,8 @@ pub struct ConsolidationRules {
     pub people: ConsolidationPolicy,
 }
 
-/// A request outside of a turn came to nothing. Unless the model gave no reply at all, it counts against what it was about.
+/// A request outside of a turn came to nothing. It counts as a failed attempt for the items of the request, unless the
+/// model gave no reply at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsultationFailed {
     /// What was asked.

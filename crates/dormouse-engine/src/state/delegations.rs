@@ -189,7 +189,7 @@ impl Delegations {
                 let amount = spent(it.reply.usage, it.prompt_tokens, it.tokens, price);
                 self.take_for_current(turns, amount);
             }
-            // Its reply is in no event, so the reservation is what the request cost.
+            // The reply to a server of tools is in no event, so the reservation counts as the cost of its request.
             Event::CallReserved(reserved) if reserved.by == ReservedBy::Server => {
                 self.take_for_current(turns, Reservation::amount_of(reserved));
             }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::event::{Compacted, Event, StopReason};
 
-/// How many finished turns that prompts do not show a state keeps, because they may be shown again. Turns that leave
+/// How many finished turns a state keeps although prompts do not show them: they may be shown again. Turns that leave
 /// the state stay in the log and in the memory, and can be recalled.
 pub const HISTORY_KEPT: usize = 200;
 /// How many finished turns a state keeps at most.

@@ -65,8 +65,8 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// What was heard since the trigger of the current turn, oldest first. A promise triggers its turn when it is due, not when it
-    /// was noted: what made it due does not count again for one that is noted in its turn.
+    /// What was heard since the trigger of the current turn, oldest first. For the turn of a promise, that is since the
+    /// promise became due: the message that made it due does not count again for a promise that is noted in this turn.
     fn lately(&self) -> Vec<&Heard> {
         let Some(turn) = self.turns.current() else {
             return Vec::new();
