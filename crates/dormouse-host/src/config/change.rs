@@ -55,7 +55,7 @@ pub struct SettingsChange {
 }
 
 impl SettingsChange {
-    /// The events; none if everything is so already.
+    /// The events; none if all settings already have these values.
     pub fn events(self) -> impl Iterator<Item = Event> {
         let settings = self.settings.into_iter();
         let changed = settings.filter(|setting| setting.old != setting.new);
@@ -85,7 +85,7 @@ impl Config {
                 setting: setting.name.clone(),
                 problem,
             };
-            // Whether it can be changed at all comes before what it can be.
+            // Checked first: the error that a setting cannot be changed at all says more than one about its value.
             setting.may_be_changed().map_err(refused)?;
             let (old, new) = match text {
                 Some(text) => {
@@ -103,7 +103,8 @@ impl Config {
                 }
                 None => {
                     let changed = state.changed_settings.get(&setting.name);
-                    // The file does not say who another assistant is, and its log says what it was before.
+                    // The file describes only the configured assistant. For another one, its log has the value before
+                    // the change.
                     let is_of_its_log =
                         setting.name.starts_with("assistant.") && self.assistant.key() != *key;
                     let before = changed.filter(|_| is_of_its_log);

@@ -114,7 +114,7 @@ impl<W: ?Sized> Host<W> {
         Ok(last)
     }
 
-    /// The event after which a fork begins that is asked for at `at`, as [`Host::fork`] finds it.
+    /// The event after which a fork would begin if it were requested at `at`, as [`Host::fork`] finds it.
     ///
     /// # Errors
     ///
@@ -155,8 +155,8 @@ impl<W: ?Sized> Host<W> {
     }
 
     /// Appends the events that `decide` makes of an assistant's state, all or none, in order with its own, and returns the last
-    /// one. They are decided again if it wrote meanwhile. If nothing is to be changed, nobody wakes. What the events say of
-    /// archiving applies at once.
+    /// one. The events are decided again if the assistant wrote meanwhile. If nothing is to be changed, the assistant
+    /// is not woken. An event that archives or restores it takes effect at once.
     ///
     /// # Errors
     ///

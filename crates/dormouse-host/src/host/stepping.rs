@@ -60,7 +60,7 @@ impl<W: ?Sized> Host<W> {
 async fn rest(handle: &Handle, pump: &Pump, clock: &dyn Clock) -> Result<(), PumpError> {
     let mut handle = handle.clone();
     loop {
-        // When it answers, it has begun with everything that was requested before.
+        // When the assistant answers this, it has begun everything that was requested before.
         if handle.inspect().await.is_none() {
             return Ok(());
         }

@@ -83,8 +83,8 @@ pub(super) struct Left {
 /// When a put-away assistant in this state has to be woken, if nothing else wakes it.
 pub(crate) fn due(state: &State, now: Timestamp) -> Option<Timestamp> {
     match gate(state, now) {
-        // An assistant that is not awake has no running tick. This one was interrupted, by a kill or because it began
-        // while the assistant was put away.
+        // An assistant that is not awake has no running tick. So the tick in this state was interrupted, by a kill or
+        // because it began while the assistant was put away.
         Ok(_) | Err(Skip::Collision) => Some(now),
         Err(skip) => next_reason(state, skip, now),
     }
