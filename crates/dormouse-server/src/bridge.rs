@@ -148,7 +148,7 @@ impl Requests {
         let is_opening = method == Some("initialize");
         let task = async move { exchange.carry_out(&message, &answers).await };
         if is_opening {
-            // What follows is sent under the version that this agrees on.
+            // Later messages name the version on which this one agrees, so they wait for it.
             task.await;
             return;
         }

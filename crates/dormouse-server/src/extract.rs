@@ -72,7 +72,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// A place in a log or a feed. The description says that it is a number of 64 bits with a sign, and no log is longer.
+/// A place in a log or a feed. The description of the API declares a signed number of 64 bits, which is enough for
+/// every log.
 pub(crate) fn place<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let place = place_if_any(from)?;
     place.ok_or_else(|| D::Error::custom("expected a number"))

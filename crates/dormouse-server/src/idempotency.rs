@@ -35,7 +35,8 @@ const KEY: usize = 128;
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// What was answered under which key, by token: one that sends many requests pushes out no answer to another.
+/// The answers by token and key. Each token has its own bound, so a token with many requests pushes out only its own
+/// answers.
 #[derive(Debug, Default)]
 pub(crate) struct Replies(Mutex<HashMap<String, Kept>>);
 

@@ -1,8 +1,8 @@
 //! The pages: the same queries and changes as the API, for people with a browser.
 //!
 //! Every page is written here, on the server, and escaped by its type. A form is carried out by the handler of the API for the same
-//! change, so what a page changes is the same event with the same author. The one script only lets a page grow and asks before
-//! what cannot be taken back; without it everything works, too.
+//! change, so what a page changes is the same event with the same author. There is one script. It adds new events to a
+//! page, and asks before an act that cannot be taken back. Everything works without it, too.
 
 mod charts;
 mod event;

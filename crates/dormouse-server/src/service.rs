@@ -74,7 +74,7 @@ pub(crate) struct Service {
     pub(crate) cookie: String,
     /// Requests that are carried out to their end even if the client goes away.
     pub(crate) kept: Mutex<JoinSet<()>>,
-    /// The lives that were folded so that any moment of them is close.
+    /// The long lives that were folded in advance, so that a look at any moment of them is quick.
     pub(crate) prepared: Prepared,
 }
 

@@ -442,7 +442,7 @@ impl Spans {
         }
     }
 
-    /// The layers of one span, on each other, and a wide place to point at.
+    /// The layers of one span, one above the other, and a wide area for the pointer.
     fn bar(chart: &Chart, values: &[f64], place: usize, most: f64) -> Markup {
         let x = WIDTH * float(place as u64);
         let mut top = HEIGHT;

@@ -141,7 +141,7 @@ pub(super) fn about_with(
     document(&format!("{} · {title}", seen.name), Some(caller), &body)
 }
 
-/// A way through the whole log. Nothing is carried out: the same view of another moment is shown.
+/// The slider through the whole log. It carries nothing out: it shows the same view at another moment.
 fn time(seen: &Seen, caller: &Caller, view: &str, fields: &[(&str, &str)]) -> Markup {
     let key = seen.key.as_str();
     let path = format!("/a/{key}/{view}");

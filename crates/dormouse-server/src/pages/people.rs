@@ -1,4 +1,4 @@
-//! The people and things that a resident knows, and how it stands with them.
+//! The people and things that a resident knows, and its relationships with them.
 
 mod picture;
 
@@ -95,7 +95,7 @@ pub(super) async fn show(
     Ok(frame::about(&seen, &caller, "people/", &body))
 }
 
-/// How it stands with somebody, for the picture.
+/// A relationship, for the picture.
 fn person(it: &Profile) -> picture::Person<'_> {
     let relationship = &it.relationship;
     picture::Person {

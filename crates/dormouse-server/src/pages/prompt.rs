@@ -30,7 +30,7 @@ const REPLIES: usize = 12;
 pub(super) struct Which {
     /// The prompt of this reply, or the next one after this event; at the end of the log if absent.
     at: Option<u64>,
-    /// As a tick of this kind.
+    /// The kind of tick for which the prompt is made.
     context: Option<String>,
 }
 

@@ -45,7 +45,8 @@ pub(super) struct Which {
     key: String,
 }
 
-/// What the first screen follows from, as far as it changes by itself: the ends of the logs, and who is awake and does what.
+/// An etag of the first screen. It covers what changes without a request: the ends of the logs, who is awake, and what
+/// each of them does.
 async fn tag(service: &Shared, known: &[(AssistantId, Seq)], residents: &[Summary]) -> String {
     let mut hasher = DefaultHasher::new();
     known.hash(&mut hasher);
@@ -63,7 +64,7 @@ async fn tag(service: &Shared, known: &[(AssistantId, Seq)], residents: &[Summar
     format!("\"{:016x}\"", hasher.finish())
 }
 
-/// Shows the residents; or says that nothing has changed, to a page that has this answer already.
+/// Shows the residents. If the etag of the request is still valid, the response only says that nothing has changed.
 pub(super) async fn show(
     State(service): State<Shared>,
     caller: Caller,

@@ -81,7 +81,7 @@ pub(super) enum NeedKind {
     Stopped,
     /// An act waits for somebody who confirms it; its number.
     Approval(Seq),
-    /// It failed, or its world does.
+    /// The assistant failed, or its world fails.
     Error,
     /// A goal cannot be pursued until somebody opens it; its number.
     Blocked(u32),
@@ -183,7 +183,7 @@ impl Seen {
         Ok(seen)
     }
 
-    /// What a link to another page about it needs, so that this shows the same moment.
+    /// The query that a link to another page about the resident needs to show the same moment.
     pub(super) fn query(&self) -> String {
         let at = |moment: Moment| format!("?at={}", moment.seq);
         self.past.map(at).unwrap_or_default()
@@ -286,7 +286,7 @@ fn needs(state: &State, live: Option<&Status>, wrong: &[Wrong], now: Timestamp) 
         match it {
             Wrong::NotInWorld | Wrong::World(_) => need(NeedKind::Error, it.to_string()),
             Wrong::SwitchedOff => need(NeedKind::Off, "takes no turns; messages wait".to_owned()),
-            // Its own line says so, or it is as it should be.
+            // Either another line already says this, or nobody has to see to it.
             _ => {}
         }
     }

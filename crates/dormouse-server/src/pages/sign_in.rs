@@ -167,7 +167,7 @@ fn set_cookie(response: &mut Response, service: &Service, secret: &str, seconds:
         "{}={secret}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict",
         service.cookie
     );
-    // A secret that is known is made of letters.
+    // This does not fail: secrets that the service knows have only characters that a header may have.
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }

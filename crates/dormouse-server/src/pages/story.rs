@@ -1,5 +1,5 @@
-//! Events as rows of a time line: in which lane each belongs, what happened, and by which rule, how far it is believed, what it
-//! cost and why.
+//! Events as rows of a time line. A row shows its lane and what happened; by which rule, and why; how far it is
+//! believed; and what it cost.
 
 use dormouse_contracts::{AssistantId, Author, Outcome, Seq, SourceKind, SpeechKind, StoredEvent};
 use dormouse_engine::{
@@ -84,7 +84,7 @@ impl Lane {
 /// What happened, as a row shows it.
 struct Row {
     lane: Lane,
-    /// What only gives the others their frame is printed small.
+    /// Whether it is printed small, because it only gives context to other rows.
     is_frame: bool,
     head: Markup,
     text: Option<Markup>,
@@ -655,7 +655,7 @@ fn tokens(prompt: u32, completion: u32) -> Markup {
     html! { (grouped(prompt)) " tokens in, " (grouped(completion)) " out" }
 }
 
-/// The same behind words that end with a stop.
+/// Who made a change, in brackets, for a place after a full stop.
 fn signed(author: &Author) -> Markup {
     html! {
         @if let Author::Operator(name) | Author::Import(name) = author { span.quiet { "(by " (outside(name)) ")" } }

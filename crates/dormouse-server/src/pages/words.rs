@@ -4,7 +4,8 @@ use dormouse_contracts::{Attribution, Seq, Timestamp, Trust};
 use dormouse_text::{escape_hidden, shortened};
 use maud::{Markup, html};
 
-/// Words that somebody else wrote. Their direction does not reach beyond them, and hidden characters are shown.
+/// Words that somebody else wrote. Their writing direction does not change the text around them, and hidden characters
+/// are shown.
 pub(super) fn outside(text: &str) -> Markup {
     html! { bdi { (escape_hidden(text)) } }
 }

@@ -1,4 +1,5 @@
-//! The workbench: the parts of prompts in their order, each on or off and bounded, next to the prompt that comes of it.
+//! The workbench: the parts of prompts in their order, next to the prompt that they give. Each part can be switched
+//! off, or bounded in tokens.
 
 use std::collections::BTreeMap;
 
