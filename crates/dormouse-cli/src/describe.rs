@@ -79,7 +79,7 @@ fn refusal(refused: Option<Refusal>) -> &'static str {
         Some(Refusal::Waiting) => " (not answered: too many messages of its sender wait)",
         Some(Refusal::CoolDown) => " (not answered: its sender had many answers lately)",
         Some(Refusal::Flood) => " (not answered: its sender says too much)",
-        // The rule says so.
+        // `reason` already says so.
         Some(Refusal::Exchanges) | None => "",
         Some(_) => " (not answered)",
     }

@@ -31,7 +31,8 @@ struct Line<'a> {
     record: render::RecordLine<'a>,
 }
 
-/// From this number of records on it is said, and can be asked for, how likely there is an answer at all. That was fitted on
+/// With at least this many records, the output says how likely there is an answer at all, and `--min-confidence` has an
+/// effect. The likelihood was fitted on
 /// conversations of 369 turns and more; in a few records no word is rare, and an obvious answer would count as unlikely.
 const CALIBRATED_FROM: u64 = 300;
 
