@@ -307,8 +307,8 @@ pub(crate) fn erase(
     record.status = RecordStatus::Withdrawn;
     writing.put(&record)?;
     for stored in writing.history(id)? {
-        // The text is also in the notes that were ignored because this record says the same, and in the ignored note
-        // that became this record when that decision was taken back.
+        // Ignored notes have the text, too: notes that were ignored because this record says the same, and the note
+        // that became this record when the decision to ignore it was taken back.
         let said_it = match stored.change {
             Change::Reverted { undone, .. } => writing.change(undone)?,
             _ => Some(stored),

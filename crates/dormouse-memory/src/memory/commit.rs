@@ -135,7 +135,7 @@ impl Inner {
     /// Erases a record from the file and from the copy of the projection, which contains its words.
     pub(super) fn erase(&self, id: RecordId, reason: &str) -> Result<ChangeSeq, MemoryError> {
         self.store.check_writable()?;
-        // Before the copy is removed, from which it is read fastest.
+        // Reading is fastest from the copy, which is removed below.
         self.read_projection()?;
         let _saving = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let had_copy = self.copy.as_ref().is_some_and(IndexCopy::exists);
