@@ -205,8 +205,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The entries of those in `room` who see the acting character arrive or leave. In a crowd nobody does: there, each who
-    /// enters would be an entry for everybody.
+    /// The entries of those in `room` who see the acting character arrive or leave. In a crowd there are none:
+    /// otherwise everybody would get an entry for each character that enters.
     fn movement(&self, movement: Movement, room: &'a Room, words: &Words) -> Vec<Heard> {
         if self.listeners_in(room).nth(CROWD).is_some() {
             return Vec::new();

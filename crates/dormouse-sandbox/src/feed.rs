@@ -44,7 +44,7 @@ impl Senses for Sandbox {
         after: u64,
     ) -> BoxFuture<'a, Result<Vec<Perception>, SenseError>> {
         Box::pin(async move {
-            // Boxed: what is only needed to begin is not kept for as long as somebody waits.
+            // Boxed: a long wait does not keep the memory that only the beginning needs.
             let mut head = Box::pin(self.follow(observer)).await?;
             loop {
                 head.borrow_and_update();
