@@ -58,7 +58,11 @@ impl LogWriter {
             let Some(first) = requests.blocking_recv() else {
                 break;
             };
-            self.serve(gather(first, &mut requests));
+            let (batch, alone) = gather(first, &mut requests);
+            self.serve(batch);
+            if let Some(alone) = alone {
+                self.serve(vec![alone]);
+            }
         }
         self.finish();
         self.database.close();
@@ -211,17 +215,27 @@ impl LogWriter {
     }
 }
 
-fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+/// The requests that share the next commit, and one behind them that shares its commit with nobody.
+fn gather(
+    first: Request,
+    requests: &mut mpsc::Receiver<Request>,
+) -> (Vec<Request>, Option<Request>) {
+    if first.is_alone() {
+        return (Vec::new(), Some(first));
+    }
     let mut bytes = first.bytes();
     let mut batch = vec![first];
     while batch.len() < BATCH_REQUESTS && bytes < BATCH_BYTES {
         let Ok(request) = requests.try_recv() else {
             break;
         };
+        if request.is_alone() {
+            return (batch, Some(request));
+        }
         bytes = bytes.saturating_add(request.bytes());
         batch.push(request);
     }
-    batch
+    (batch, None)
 }
 
 fn answer(batch: Vec<Request>, verdicts: Vec<Verdict>) {

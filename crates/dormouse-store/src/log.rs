@@ -179,6 +179,21 @@ impl RedbLog {
             .map_err(Fault::into_read_error)
     }
 
+    /// Copies the whole log of an assistant from another log into this one, which must not know the assistant yet: all events or
+    /// none, however many they are. Returns the sequence number of the last one as soon as they would survive a power failure;
+    /// [`Seq::ZERO`] if the other log does not know the assistant either. Other appends to this log wait meanwhile, about a second
+    /// for 100,000 events. Dropping the future does not cancel the copy.
+    ///
+    /// # Errors
+    ///
+    /// [`AppendError`]; nothing was written. [`AppendErrorKind::Conflict`] if this log knows the assistant.
+    pub async fn adopt(&self, from: &Self, assistant: &AssistantId) -> Result<Seq, AppendError> {
+        let database = Arc::clone(&from.core.database);
+        let assistant = assistant.clone();
+        self.request(|reply| Request::Adopt(assistant, database, reply))
+            .await
+    }
+
     /// What has been written since the log was opened.
     #[must_use]
     pub fn stats(&self) -> WriteStats {

@@ -5,16 +5,20 @@ use std::collections::HashMap;
 use dormouse_contracts::{
     AppendError, AppendErrorKind, AppendRequest, AssistantId, Seq, invariant,
 };
+use dormouse_database::DatabaseHandle;
 use redb::{Table, WriteTransaction};
 
 use super::request::Request;
 use crate::{
     events,
     fault::Fault,
-    rows::{EVENTS, HEADS, encode_event, encode_head, key},
+    rows::{EVENTS, HEADS, encode_event, encode_head, encode_stored, key},
     snapshots,
     wal::MOST_RECORD_BYTES,
 };
+
+/// How many events are copied at a time from another log.
+const PAGE: usize = 512;
 
 /// The result of one request of a committed batch.
 pub(super) enum Verdict {
@@ -99,6 +103,13 @@ impl Batch {
                     written.snapshots += 1;
                     Verdict::Done(snapshot.seq)
                 }
+                Request::Adopt(assistant, from, _) => {
+                    let verdict = self.adopt(&heads, &mut events, (assistant, &**from))?;
+                    if let Verdict::Done(end) = &verdict {
+                        written.events += end.0;
+                    }
+                    verdict
+                }
                 Request::Recover | Request::Wake => Verdict::Done(Seq::ZERO),
             };
             self.verdicts.push(verdict);
@@ -118,28 +129,80 @@ impl Batch {
         request: &AppendRequest,
     ) -> Result<Verdict, Fault> {
         let (assistant, expected) = (&request.assistant, request.expected);
-        let actual = match self.end(heads, events, assistant) {
-            Ok(end) => end,
-            Err(fault @ Fault::Unusable(_)) => return Ok(Verdict::Refused(fault)),
-            Err(fault) => return Err(fault),
-        };
-        if actual != expected {
-            return Ok(Verdict::Conflict { expected, actual });
+        if let Some(verdict) = self.unexpected(heads, events, (assistant, expected))? {
+            return Ok(verdict);
         }
-        let mut seq = actual;
+        let mut seq = expected;
         for event in &request.events {
             seq = seq.next();
-            let bytes = encode_event(assistant, seq, event);
-            events.insert(key(assistant, seq).as_slice(), bytes.as_slice())?;
-            self.bytes += bytes.len();
-            if self.bytes <= MOST_RECORD_BYTES {
-                self.frames.extend_from_slice(&bytes);
-            }
+            self.insert(
+                events,
+                (assistant, seq),
+                &encode_event(assistant, seq, event),
+            )?;
         }
-        if seq != actual {
+        if seq != expected {
             self.ends.insert(assistant.clone(), seq);
         }
         Ok(Verdict::Done(seq))
+    }
+
+    /// Copies a whole log. Reads one page at a time, so a log of any length takes bounded memory.
+    fn adopt(
+        &mut self,
+        heads: &Table<'_, Bytes, Bytes>,
+        events: &mut Table<'_, Bytes, Bytes>,
+        (assistant, from): (&AssistantId, &DatabaseHandle),
+    ) -> Result<Verdict, Fault> {
+        if let Some(verdict) = self.unexpected(heads, events, (assistant, Seq::ZERO))? {
+            return Ok(verdict);
+        }
+        let mut seq = Seq::ZERO;
+        loop {
+            // After an error the transaction is dropped, with the pages before.
+            let page = events::page(from, assistant, seq, PAGE)?;
+            let Some(last) = page.last() else {
+                break;
+            };
+            seq = last.seq;
+            for event in &page {
+                let bytes = encode_stored(assistant, event);
+                self.insert(events, (assistant, event.seq), &bytes)?;
+            }
+        }
+        if seq != Seq::ZERO {
+            self.ends.insert(assistant.clone(), seq);
+        }
+        Ok(Verdict::Done(seq))
+    }
+
+    fn insert(
+        &mut self,
+        events: &mut Table<'_, Bytes, Bytes>,
+        (assistant, seq): (&AssistantId, Seq),
+        frame: &[u8],
+    ) -> Result<(), Fault> {
+        events.insert(key(assistant, seq).as_slice(), frame)?;
+        self.bytes += frame.len();
+        if self.bytes <= MOST_RECORD_BYTES {
+            self.frames.extend_from_slice(frame);
+        }
+        Ok(())
+    }
+
+    /// The verdict on a request that expects the log to end at another place than it does.
+    fn unexpected(
+        &self,
+        heads: &Table<'_, Bytes, Bytes>,
+        events: &Table<'_, Bytes, Bytes>,
+        (assistant, expected): (&AssistantId, Seq),
+    ) -> Result<Option<Verdict>, Fault> {
+        match self.end(heads, events, assistant) {
+            Ok(actual) if actual == expected => Ok(None),
+            Ok(actual) => Ok(Some(Verdict::Conflict { expected, actual })),
+            Err(fault @ Fault::Unusable(_)) => Ok(Some(Verdict::Refused(fault))),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Where the log ends after the earlier requests of this batch.

@@ -6,6 +6,7 @@
     reason = "the lints know tests from their attribute; these are also the functions tests share"
 )]
 
+mod adopting;
 mod conformance;
 mod crash;
 mod damage;
